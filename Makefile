@@ -1,0 +1,132 @@
+# nysbench: make help tells what there is.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+
+# Every Debian package that building, running, plotting and testing need.
+PACKAGES := pkg-config libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev \
+            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy
+
+CC ?= gcc
+CSTD := -std=c11 -D_GNU_SOURCE
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
+# -ffp-contract=off: the same bits whether or not the compiler may fuse a product and a sum.
+OPT ?= -O2 -g -ffp-contract=off
+BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+CPPFLAGS += -I. -Isrc -DNB_VERSION='"$(VERSION)"' -DNB_BUILD_ID='"$(BUILD_ID)"'
+CFLAGS += $(CSTD) $(WARN) $(OPT) $(SANITIZE)
+LDFLAGS += $(SANITIZE) -rdynamic
+LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lm
+
+# build/, or build/asan/ for the sanitized one.
+B ?= build
+
+# A file in one of these folders registers itself: NAME.c defines nb_KIND_NAME.
+KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores
+kind = $(word 1,$(subst :, ,$1))
+plural = $(word 2,$(subst :, ,$1))
+folder = $(word 3,$(subst :, ,$1))
+names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c)))))
+
+SRC := $(filter-out src/main.c,$(wildcard src/*/*.c)) $(filter-out %/TEMPLATE.c,$(wildcard strategies/*.c))
+OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
+UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance
+
+.DELETE_ON_ERROR:
+.PHONY: all deps demo test test-long asan bench install clean help FORCE
+
+all: nysbench
+
+nysbench: deps
+	@$(MAKE) --no-print-directory $B/nysbench
+	@ln -sf $B/nysbench nysbench
+
+# Names what is missing, and installs it unless AUTO_DEPS=0. Not Debian: nothing to ask, the compiler will tell.
+deps:
+	@command -v dpkg-query >/dev/null || exit 0; \
+	missing=$$(for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done | tr '\n' ' '); \
+	[ -z "$$missing" ] && exit 0; \
+	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; \
+	install="$$sudo apt-get install -y --no-install-recommends $$missing"; \
+	if [ "$(AUTO_DEPS)" = 0 ]; then echo "missing packages: $$missing" >&2; echo "install them with: $$install" >&2; exit 1; fi; \
+	echo "installing: $$missing"; echo "  $$install"; \
+	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$install
+
+$B/registry.c: FORCE
+	@mkdir -p $B
+	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
+	   echo '#include "base/registry.h"'; \
+	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
+	   echo '#include "problems/problem.h"'; echo '#include "strategies/strategy.h"'; \
+	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
+	   echo 'static const nb_entry $(call plural,$k)_entries[] = {'; \
+	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
+	   echo '    {0}};'; \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries};';) \
+	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$B/registry.o: $B/registry.c
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$B/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$B/libnysbench.a: $(OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$B/nysbench: $B/src/main.o $(OBJ)
+	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$B/tests/%: tests/unit/%.c $B/libnysbench.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
+
+$B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
+
+unit: $(UNIT)
+
+demo: nysbench
+	@echo "running experiments/01-error-vs-landmarks.yaml"
+	./nysbench run experiments/01-error-vs-landmarks.yaml
+
+# Unit, conformance, command line and oracle; then unit, conformance and command line again under ASan and UBSan.
+test: nysbench
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory asan
+	@tests/run.sh
+
+asan: deps
+	@$(MAKE) --no-print-directory B=build/asan OPT="-O1 -g -ffp-contract=off" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
+
+test-long: nysbench
+	@$(MAKE) --no-print-directory unit
+	@tests/long.sh
+
+bench: nysbench
+	@tests/bench/bench.sh
+
+install: nysbench
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
+	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
+	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
+
+clean:
+	rm -rf build nysbench
+
+help:
+	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
+	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
+	@echo 'make test       build, run all tests; the last line sums them up'
+	@echo 'make test-long  the tests that take minutes'
+	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
+	@echo 'make bench      time what users wait for'
+	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
+	@echo 'make clean      remove what was built'
+
+-include $(shell find $B -name '*.d' 2>/dev/null)

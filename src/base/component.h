@@ -1,0 +1,102 @@
+/* component.h - what all pluggable things have in common: a record, and its
+ * options as data.
+ *
+ * One options table a component does the parsing, the defaults, the range
+ * checks, `describe` and the canonical text that identifies a row. */
+#ifndef NB_COMPONENT_H
+#define NB_COMPONENT_H
+
+#include "base/ctx.h"
+#include "base/mistakes.h"
+#include "base/spec.h"
+
+#include <limits.h>
+
+typedef enum { NB_OPTION_INT, NB_OPTION_REAL, NB_OPTION_BOOL, NB_OPTION_ENUM, NB_OPTION_STRING } nb_option_type;
+
+typedef struct {
+    const char *key;            /* also the field's name */
+    nb_option_type type;        /* of the field: int, double, int, int, const char * */
+    size_t offset;
+    const char *initial;        /* the default, spelled as in a config; NULL: must be given */
+    double lo, hi;              /* closed range of INT and REAL */
+    const char *const *choices; /* ENUM: NULL-terminated; the field is an index */
+    const char *word;           /* INT, REAL: a word allowed in place of a number, or NULL */
+    bool selects_head;          /* names a head of the problem, and so is no part of the problem's identity */
+    const char *help;           /* one sentence, with the unit */
+} nb_option;
+
+enum { NB_AUTO = INT_MIN }; /* what an INT field holds for its `word`; a REAL field holds NaN */
+
+/* Rows of a table. A field of the wrong C type does not compile. */
+#define NB_FIELD_(T, field, type) \
+    (offsetof(T, field) + 0 * sizeof(char[_Generic(((T *)0)->field, type: 1, default: -1)]))
+#define NB_INT(T, field, default_, low, high, text) \
+    {.key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, .hi = high, .help = text}
+#define NB_INT_OR(T, field, word_, default_, low, high, text) \
+    {.key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, .hi = high, .word = word_, .help = text}
+#define NB_REAL(T, field, default_, low, high, text) \
+    {.key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, .hi = high, .help = text}
+#define NB_REAL_OR(T, field, word_, default_, low, high, text) \
+    {.key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, .hi = high, .word = word_, .help = text}
+#define NB_BOOL(T, field, default_, text) \
+    {.key = #field, .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, field, int), .initial = default_, .help = text}
+#define NB_ENUM(T, field, default_, names, text) \
+    {.key = #field, .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, field, int), .initial = default_, .choices = names, .help = text}
+#define NB_TEXT(T, field, default_, text) \
+    {.key = #field, .type = NB_OPTION_STRING, .offset = NB_FIELD_(T, field, const char *), .initial = default_, .help = text}
+#define NB_OPTION_END {.key = NULL}
+
+/* The first member of every record. */
+typedef struct {
+    const char *name;              /* equals the file's stem */
+    const char *summary;           /* one line */
+    const char *const *references; /* at least one; NULL-terminated */
+    const nb_option *options;      /* ends with NB_OPTION_END */
+    size_t options_size;           /* of the struct that they fill; 0: none */
+} nb_component;
+
+typedef struct {
+    const char *file;              /* stem of the file that it came from */
+    const nb_component *component;
+} nb_entry;
+
+typedef struct {
+    const char *kind, *plural;     /* "strategy", "strategies" */
+    const nb_entry *entries;       /* sorted by name; ends with component == NULL */
+} nb_registry;
+
+const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
+
+/* A component with its options. */
+typedef struct {
+    const nb_component *component;
+    void *options;         /* filled struct of options_size bytes */
+    const char *canonical; /* all options in the order of the table, numbers with 17 digits: the identity */
+    const char *label;     /* for people: the options that differ from their defaults, of a path the last part */
+    const char *full;      /* for people: all options */
+    const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
+} nb_choice;
+
+/* Finds the component and fills its options from the defaults and the spec
+ * (which holds no lists). Each unknown name, bad value or missing option is one
+ * mistake; choice->component stays NULL where there was one. */
+nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
+                    nb_ctx *ctx);
+
+/* Parses, expands and chooses: one text to one or more choices, appended to
+ * *choices. */
+typedef struct {
+    nb_choice *items;
+    int count, capacity;
+} nb_choices;
+nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                         nb_mistakes *mistakes, nb_ctx *ctx);
+
+/* The choice for a text that is known to be right; its first mistake is an NB_EINVAL. */
+nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx);
+
+/* One option's value as text, numbers by `format` ("%.17g"); strings quoted where needed. */
+nb_status nb_option_text(const void *options, const nb_option *option, int digits, const char **text, nb_ctx *ctx);
+
+#endif

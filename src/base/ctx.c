@@ -1,0 +1,221 @@
+/* ctx.c - the arena is a stack of blocks; a mark is its height. */
+#include "base/ctx.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, MESSAGE_BYTES = 1024, TRACE_BYTES = 2048 };
+
+typedef struct {
+    void *ptr;
+    nb_destroy_fn *destroy;
+} block;
+
+typedef struct { /* what a child shares with its parent */
+    long fail_in; /* allocations until the one that fails; 0: none fails */
+    gsl_rng *rng;
+    nb_status error;
+    char message[MESSAGE_BYTES];
+    char trace[TRACE_BYTES];
+} record;
+
+struct nb_ctx {
+    block *blocks;
+    size_t count, capacity;
+    record *shared;
+    record own; /* a parent's; unused in a child */
+};
+
+nb_ctx *nb_ctx_new(void)
+{
+    nb_ctx *ctx = calloc(1, sizeof *ctx);
+    if (ctx) ctx->shared = &ctx->own;
+    return ctx;
+}
+
+static void free_child(void *child)
+{
+    nb_ctx_free(child);
+}
+
+nb_ctx *nb_ctx_child(nb_ctx *parent)
+{
+    nb_ctx *child = nb_ctx_new();
+    if (!child) {
+        nb_error_set(parent, NB_ENOMEM, __FILE__, __LINE__, "out of memory: a context");
+        return NULL;
+    }
+    child->shared = parent->shared;
+    return nb_defer(parent, free_child, child) == NB_OK ? child : NULL;
+}
+
+void nb_ctx_free(nb_ctx *ctx)
+{
+    if (!ctx) return;
+    nb_ctx_release(ctx, 0);
+    free(ctx->blocks);
+    free(ctx);
+}
+
+static nb_status push(nb_ctx *ctx, void *ptr, nb_destroy_fn *destroy)
+{
+    if (ctx->count == ctx->capacity) {
+        size_t capacity = ctx->capacity ? 2 * ctx->capacity : 64;
+        block *blocks = realloc(ctx->blocks, capacity * sizeof *blocks);
+        if (!blocks) return NB_ENOMEM;
+        ctx->blocks = blocks;
+        ctx->capacity = capacity;
+    }
+    ctx->blocks[ctx->count++] = (block){ptr, destroy};
+    return NB_OK;
+}
+
+static bool injected_failure(nb_ctx *ctx)
+{
+    return ctx->shared->fail_in > 0 && --ctx->shared->fail_in == 0;
+}
+
+void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
+{
+    size_t bytes = 0, padded = 0;
+    void *ptr = NULL;
+    if (!injected_failure(ctx) && !__builtin_mul_overflow(count, size, &bytes) &&
+        !__builtin_add_overflow(bytes, (size_t)ALIGNMENT, &padded))
+        ptr = aligned_alloc(ALIGNMENT, padded / ALIGNMENT * ALIGNMENT);
+    if (ptr && push(ctx, ptr, free) != NB_OK) {
+        free(ptr);
+        ptr = NULL;
+    }
+    if (!ptr) {
+        nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
+        return NULL;
+    }
+    return memset(ptr, 0, bytes);
+}
+
+double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols)
+{
+    size_t count = 0;
+    if (__builtin_mul_overflow(rows, cols, &count)) count = SIZE_MAX;
+    return nb_alloc(ctx, count, sizeof(double));
+}
+
+char *nb_strdup(nb_ctx *ctx, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = nb_alloc(ctx, bytes, 1);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+char *nb_format(nb_ctx *ctx, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : nb_alloc(ctx, (size_t)length + 1, 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr)
+{
+    if (!injected_failure(ctx) && push(ctx, ptr, destroy) == NB_OK) return NB_OK;
+    destroy(ptr);
+    NB_FAIL(ctx, NB_ENOMEM, "out of memory: one more object to own");
+}
+
+nb_mark nb_ctx_mark(const nb_ctx *ctx)
+{
+    return ctx->count;
+}
+
+void nb_ctx_release(nb_ctx *ctx, nb_mark mark)
+{
+    while (ctx->count > mark) {
+        block last = ctx->blocks[--ctx->count];
+        last.destroy(last.ptr);
+    }
+}
+
+gsl_rng *nb_ctx_rng(nb_ctx *ctx)
+{
+    return ctx->shared->rng;
+}
+
+void nb_ctx_set_rng(nb_ctx *ctx, gsl_rng *rng)
+{
+    ctx->shared->rng = rng;
+}
+
+const char *nb_status_name(nb_status status)
+{
+    static const char *const names[NB_STATUS_COUNT] = {
+        [NB_OK] = "ok",
+        [NB_EINVAL] = "invalid value",
+        [NB_ENOMEM] = "out of memory",
+        [NB_EDIM] = "shapes do not agree",
+        [NB_ENUMERIC] = "numerical failure",
+        [NB_EIO] = "input or output failed",
+        [NB_EUNKNOWN] = "unknown name",
+        [NB_EBUG] = "internal error",
+    };
+    return (unsigned)status < NB_STATUS_COUNT ? names[status] : "unknown status";
+}
+
+const char *nb_error_message(const nb_ctx *ctx)
+{
+    return ctx->shared->message;
+}
+
+const char *nb_error_trace(const nb_ctx *ctx)
+{
+    return ctx->shared->trace;
+}
+
+void nb_error_clear(nb_ctx *ctx)
+{
+    ctx->shared->error = NB_OK;
+    ctx->shared->message[0] = ctx->shared->trace[0] = '\0';
+}
+
+static void trace(nb_ctx *ctx, const char *file, int line, const char *what)
+{
+    size_t used = strlen(ctx->shared->trace);
+    snprintf(ctx->shared->trace + used, TRACE_BYTES - used, "  %s (%s:%d)\n", what, file, line);
+}
+
+nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
+{
+    if (ctx->shared->error != NB_OK) return status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ctx->shared->message, MESSAGE_BYTES, format, args);
+    va_end(args);
+    ctx->shared->error = status;
+    trace(ctx, file, line, nb_status_name(status));
+    return status;
+}
+
+void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression)
+{
+    if (ctx->shared->error == NB_OK)
+        nb_error_set(ctx, status, file, line, "%s failed without a message", expression);
+    else
+        trace(ctx, file, line, expression);
+}
+
+size_t nb_ctx_blocks(const nb_ctx *ctx)
+{
+    return ctx->count;
+}
+
+void nb_ctx_fail_alloc(nb_ctx *ctx, long k)
+{
+    ctx->shared->fail_in = k;
+}

@@ -1,0 +1,85 @@
+/* ctx.h - what a computation carries with it: the first error with its trace,
+ * the memory it owns, and its random stream. No globals: two contexts may live
+ * side by side. */
+#ifndef NB_CTX_H
+#define NB_CTX_H
+
+#include <gsl/gsl_rng.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    NB_OK = 0,
+    NB_EINVAL,   /* an argument or option is out of range */
+    NB_ENOMEM,   /* memory ran out */
+    NB_EDIM,     /* shapes do not agree */
+    NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
+    NB_EIO,      /* a file or the store */
+    NB_EUNKNOWN, /* no such component, option or choice */
+    NB_EBUG,     /* a broken invariant: please report */
+    NB_STATUS_COUNT
+} nb_status;
+
+typedef struct nb_ctx nb_ctx;
+typedef void nb_destroy_fn(void *ptr);
+
+nb_ctx *nb_ctx_new(void);         /* NULL only if out of memory */
+void nb_ctx_free(nb_ctx *ctx);    /* NULL is allowed */
+
+/* A second arena with the error record, the stream and the failing allocation
+ * of its parent, for what must outlive the parent's next release. It is freed
+ * with the parent's memory around it. NULL with NB_ENOMEM recorded. */
+nb_ctx *nb_ctx_child(nb_ctx *parent);
+
+/* count * size zeroed bytes, aligned to 64, owned by ctx: never free() them.
+ * NULL on failure, with NB_ENOMEM recorded (also where the product overflows). */
+void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
+double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
+char *nb_strdup(nb_ctx *ctx, const char *text);
+char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hands a foreign object to ctx, to be destroyed with the memory around it,
+ * last in first out. Where that fails it is destroyed at once. */
+nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr);
+
+/* Everything allocated after a mark is freed by its release. */
+typedef size_t nb_mark;
+nb_mark nb_ctx_mark(const nb_ctx *ctx);
+void nb_ctx_release(nb_ctx *ctx, nb_mark mark);
+
+/* The stream that the caller has chosen for this call; a component's only
+ * source of randomness. See random.h. */
+gsl_rng *nb_ctx_rng(nb_ctx *ctx);
+void nb_ctx_set_rng(nb_ctx *ctx, gsl_rng *rng);
+
+const char *nb_status_name(nb_status status);
+const char *nb_error_message(const nb_ctx *ctx); /* "" if there is none */
+const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a line each */
+void nb_error_clear(nb_ctx *ctx);
+nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
+
+size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */
+void nb_ctx_fail_alloc(nb_ctx *ctx, long k);      /* the k-th next allocation fails (1 = the next); 0: none */
+
+#define NB_FAIL(ctx, status, ...) \
+    do { \
+        nb_error_set((ctx), (status), __FILE__, __LINE__, __VA_ARGS__); \
+        return (status); \
+    } while (0)
+#define NB_REQUIRE(ctx, condition, status, ...) \
+    do { if (!(condition)) NB_FAIL((ctx), (status), __VA_ARGS__); } while (0)
+#define NB_TRY(ctx, expression) \
+    do { \
+        nb_status nb_try_ = (expression); \
+        if (nb_try_ != NB_OK) { \
+            nb_error_pass((ctx), nb_try_, __FILE__, __LINE__, #expression); \
+            return nb_try_; \
+        } \
+    } while (0)
+/* pointer = allocation, or return NB_ENOMEM (which the allocation recorded). */
+#define NB_NEED(pointer, allocation) \
+    do { if (!((pointer) = (allocation))) return NB_ENOMEM; } while (0)
+
+#endif

@@ -1,0 +1,88 @@
+/* files.c - folders, and files that are replaced whole or not at all. */
+#include "base/files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+nb_status nb_make_folder(const char *path, nb_ctx *ctx)
+{
+    char *copy;
+    struct stat info;
+    NB_NEED(copy, nb_strdup(ctx, path));
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+            NB_FAIL(ctx, NB_EIO, "folder %s: cannot be made: %s", copy, strerror(errno));
+        *slash = '/';
+    }
+    if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+        NB_FAIL(ctx, NB_EIO, "folder %s: cannot be made: %s", path, strerror(errno));
+    NB_REQUIRE(ctx, stat(path, &info) == 0 && S_ISDIR(info.st_mode), NB_EIO, "%s: is not a folder", path);
+    NB_REQUIRE(ctx, access(path, W_OK | X_OK) == 0, NB_EIO, "folder %s: cannot be written to: %s", path, strerror(errno));
+    return NB_OK;
+}
+
+nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                        nb_ctx *ctx)
+{
+    const char *temporary;
+    NB_NEED(temporary, nb_format(ctx, "%s.%d.tmp", path, (int)getpid()));
+    FILE *out = fopen(temporary, "w");
+    NB_REQUIRE(ctx, out, NB_EIO, "%s: cannot be written: %s", path, strerror(errno));
+    nb_status status = print(out, what, ctx);
+    bool failed = ferror(out);
+    failed = fclose(out) != 0 || failed;
+    if (status == NB_OK && !failed && rename(temporary, path) == 0) return NB_OK;
+    int reason = errno;
+    unlink(temporary);
+    NB_TRY(ctx, status);
+    NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+}
+
+typedef struct {
+    FILE *file;
+    const char *path;
+} source;
+
+static nb_status copy(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const source *from = what;
+    char buffer[4096];
+    size_t got;
+    while ((got = fread(buffer, 1, sizeof buffer, from->file)) > 0) fwrite(buffer, 1, got, out);
+    NB_REQUIRE(ctx, !ferror(from->file), NB_EIO, "%s: cannot be read", from->path);
+    return NB_OK;
+}
+
+nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx)
+{
+    source s = {fopen(from, "rb"), from};
+    NB_REQUIRE(ctx, s.file, NB_EIO, "%s: cannot be opened: %s", from, strerror(errno));
+    nb_status status = nb_write_file(to, copy, &s, ctx);
+    fclose(s.file);
+    return status;
+}
+
+bool nb_is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx)
+{
+    static const char *const places[] = {"", "/..", "/../share/nysbench"};
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    NB_REQUIRE(ctx, length > 0, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        NB_NEED(*path, nb_format(ctx, "%s%s/%s/%s", program, places[i], folder, name));
+        if (nb_is_file(*path)) return NB_OK;
+    }
+    NB_FAIL(ctx, NB_EIO, "%s/%s: is neither beside %s nor in share/nysbench", folder, name, program);
+}

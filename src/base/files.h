@@ -1,0 +1,23 @@
+/* files.h - folders, and files that are replaced whole or not at all. */
+#ifndef NB_FILES_H
+#define NB_FILES_H
+
+#include "base/ctx.h"
+
+#include <stdio.h>
+
+/* With all folders above it; NB_EIO with the reason. */
+nb_status nb_make_folder(const char *path, nb_ctx *ctx);
+
+/* Lets `print` write to a temporary file in the same folder, then renames it. */
+nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                        nb_ctx *ctx);
+nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
+
+bool nb_is_file(const char *path);
+
+/* A file that belongs to the program: beside it, in the folder above it, or in
+ * ../share/nysbench. NB_EIO where it is in none of them. */
+nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx);
+
+#endif

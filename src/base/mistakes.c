@@ -1,0 +1,116 @@
+/* mistakes.c - the collected mistakes, and the nearest valid name: least edit
+ * distance (Levenshtein 1966) of at most a third of the name's length, at least 2. */
+#include "base/mistakes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+nb_place nb_place_shift(nb_place place, int columns)
+{
+    if (place.line > 0) place.column += columns;
+    return place;
+}
+
+void nb_mistakes_init(nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    *mistakes = (nb_mistakes){.ctx = ctx};
+}
+
+static nb_status grow(nb_mistakes *mistakes)
+{
+    if (mistakes->count < mistakes->capacity) return NB_OK;
+    int capacity = mistakes->capacity ? 2 * mistakes->capacity : 16;
+    char **texts;
+    NB_NEED(texts, nb_alloc(mistakes->ctx, (size_t)capacity, sizeof *texts));
+    if (mistakes->count > 0) memcpy(texts, mistakes->texts, (size_t)mistakes->count * sizeof *texts);
+    mistakes->texts = texts;
+    mistakes->capacity = capacity;
+    return NB_OK;
+}
+
+static char *located(nb_ctx *ctx, nb_place place, const char *message)
+{
+    if (!place.source) return nb_strdup(ctx, message);
+    if (place.line == 0) return nb_format(ctx, "%s: %s", place.source, message);
+    return nb_format(ctx, "%s:%d:%d: %s", place.source, place.line, place.column, message);
+}
+
+nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    NB_TRY(mistakes->ctx, grow(mistakes));
+    char *text;
+    NB_NEED(text, located(mistakes->ctx, place, message));
+    mistakes->texts[mistakes->count++] = text;
+    return NB_OK;
+}
+
+nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status)
+{
+    if (status == NB_OK || status == NB_ENOMEM) return status;
+    char message[1024];
+    snprintf(message, sizeof message, "%s", nb_error_message(mistakes->ctx));
+    nb_error_clear(mistakes->ctx);
+    return nb_mistakes_add(mistakes, place, "%s", message);
+}
+
+void nb_mistakes_truncate(nb_mistakes *mistakes, int count)
+{
+    mistakes->count = count;
+}
+
+static int least(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Edit distance of two names; names longer than the row count as far apart. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t na = strlen(a), nb = strlen(b);
+    int row[LONGEST + 1];
+    if (na > LONGEST || nb > LONGEST) return LONGEST;
+    for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int above = row[j];
+            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+static const char *nearest(const char *given, const char *const *names)
+{
+    const char *best = NULL;
+    int best_distance = 0;
+    for (; *names; names++) {
+        int d = distance(given, *names);
+        if (!best || d < best_distance) {
+            best = *names;
+            best_distance = d;
+        }
+    }
+    int limit = best ? (int)strlen(best) / 3 : 0;
+    return best && best_distance <= (limit > 2 ? limit : 2) ? best : NULL;
+}
+
+const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
+{
+    const char *near = nearest(given, names);
+    if (near) return nb_format(ctx, "; did you mean '%s'?", near);
+    if (!*names) return "; there are none";
+    char *all = nb_strdup(ctx, "; allowed: ");
+    for (int i = 0; all && names[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", names[i]);
+    return all;
+}

@@ -1,0 +1,35 @@
+/* mistakes.h - everything that is wrong with an input, collected so that all of
+ * it can be told in one go. */
+#ifndef NB_MISTAKES_H
+#define NB_MISTAKES_H
+
+#include "base/ctx.h"
+
+/* Where a mistake is: source:line:column, or source alone where line is 0. */
+typedef struct {
+    const char *source; /* a file, or an option of the command line; NULL: nothing to name */
+    int line, column;   /* from 1 */
+} nb_place;
+
+nb_place nb_place_shift(nb_place place, int columns);
+
+typedef struct {
+    nb_ctx *ctx;
+    char **texts; /* "place: message" */
+    int count, capacity;
+} nb_mistakes;
+
+/* `ctx` owns the texts. */
+void nb_mistakes_init(nb_mistakes *mistakes, nb_ctx *ctx);
+nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Moves the ctx's error into the list and clears it; out of memory stays an error. */
+nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status);
+/* Takes back all mistakes after the first `count`. */
+void nb_mistakes_truncate(nb_mistakes *mistakes, int count);
+
+/* "; did you mean 'kmeans'?", or what is allowed where nothing is near. `names`
+ * is NULL-terminated. The text belongs to ctx; NULL when out of memory. */
+const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,28 @@
+/* random.h - one stream of random numbers for each (seed, trial, role, component).
+ *
+ * A stream depends on nothing else, so adding a strategy to an experiment, or
+ * a worker to a run, changes no other draw. */
+#ifndef NB_RANDOM_H
+#define NB_RANDOM_H
+
+#include "base/ctx.h"
+
+#include <stdint.h>
+
+typedef struct {
+    uint64_t seed;
+    int trial;
+    const char *role;      /* what the numbers are for: "problem", "queries", "keys", "joint" */
+    const char *component; /* canonical text */
+    int m;                 /* landmarks, where the draws depend on it (not nested); else 0 */
+} nb_stream;
+
+/* A generator owned by ctx, not yet seeded (GSL's mt19937). */
+nb_status nb_random_new(gsl_rng **rng, nb_ctx *ctx);
+
+/* Sets the generator to the start of a stream. mt19937 takes 32 bits of seed,
+ * so two of 10^4 streams coincide with a probability of about 1 %; streams of
+ * the same role and component in 100 trials, with about 10^-6. */
+void nb_random_seed(gsl_rng *rng, const nb_stream *stream);
+
+#endif

@@ -1,0 +1,11 @@
+/* registry.h - all components, found in the tree by the Makefile, which writes
+ * build/registry.c. */
+#ifndef NB_REGISTRY_H
+#define NB_REGISTRY_H
+
+#include "base/component.h"
+
+extern const nb_registry nb_problems, nb_kernels, nb_strategies, nb_cores;
+extern const nb_registry *const nb_registries[]; /* all of them; NULL-terminated */
+
+#endif

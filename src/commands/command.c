@@ -1,0 +1,86 @@
+/* command.c - what the commands share: options, and how errors are told. */
+#include "commands/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void nb_print_error(const char *format, ...)
+{
+    va_list args;
+    fputs("nysbench: error: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+int nb_print_failure(const nb_ctx *ctx, int exit_status)
+{
+    nb_print_error("%s", nb_error_message(ctx));
+    return exit_status;
+}
+
+int nb_print_mistakes(const nb_mistakes *mistakes)
+{
+    for (int i = 0; i < mistakes->count; i++) nb_print_error("%s", mistakes->texts[i]);
+    return NB_EXIT_USAGE;
+}
+
+static void free_options(void *context)
+{
+    poptFreeContext(context);
+}
+
+static int usage(const nb_command *c)
+{
+    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "", c->arguments,
+            c->name);
+    return NB_EXIT_USAGE;
+}
+
+static int bad_option(const nb_command *c, poptContext context, int code, const struct poptOption *options, nb_ctx *ctx)
+{
+    const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS), *names[32] = {NULL}, *hint = "";
+    int count = 0;
+    for (const struct poptOption *o = options; (o->longName || o->shortName || o->arg) && count < 31; o++)
+        if (o->longName) names[count++] = nb_format(ctx, "--%s", o->longName);
+    if (code == POPT_ERROR_BADOPT) hint = nb_hint(given, names, ctx);
+    nb_print_error("%s: %s: %s%s", c->name, given, poptStrerror(code), hint ? hint : "");
+    return usage(c);
+}
+
+static int count_texts(const char **texts)
+{
+    int count = 0;
+    while (texts && texts[count]) count++;
+    return count;
+}
+
+int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options, int min, int max,
+                     const char ***arguments, nb_ctx *ctx)
+{
+    static const char *none[] = {NULL};
+    const char *heading = nb_format(ctx, "%s\n\n%s.", c->arguments, c->summary);
+    if (heading) argv[0] = nb_format(ctx, "nysbench %s", c->name);
+    if (!heading || !argv[0]) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    poptContext context = poptGetContext("nysbench", argc, argv, options, 0);
+    if (!context || nb_defer(ctx, free_options, context) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    poptSetOtherOptionHelp(context, heading);
+    int code;
+    while ((code = poptGetNextOpt(context)) >= 0)
+        if (code == 'h') {
+            poptPrintHelp(context, stdout, 0);
+            return NB_EXIT_OK;
+        }
+    if (code < -1) return bad_option(c, context, code, options, ctx);
+    *arguments = poptGetArgs(context);
+    if (!*arguments) *arguments = none;
+    int count = count_texts(*arguments);
+    if (count >= min && count <= max) return NB_GO_ON;
+    if (count < min)
+        nb_print_error("%s: %s", c->name, count == 0 && min == 1 ? "an argument is missing" : "arguments are missing");
+    else
+        nb_print_error("%s: '%s' is one argument too many", c->name, (*arguments)[max]);
+    return usage(c);
+}

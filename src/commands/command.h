@@ -1,0 +1,37 @@
+/* command.h - one file a command; main.c dispatches by the table. */
+#ifndef NB_COMMAND_H
+#define NB_COMMAND_H
+
+#include "base/ctx.h"
+#include "base/mistakes.h"
+
+#include <popt.h>
+
+enum { NB_EXIT_OK = 0, NB_EXIT_FAILED = 1, NB_EXIT_USAGE = 2, NB_EXIT_INTERRUPTED = 130 };
+
+typedef struct nb_command {
+    const char *name, *arguments, *summary;
+    int (*run)(const struct nb_command *command, int argc, const char **argv, nb_ctx *ctx); /* argv[0]: the command's name */
+} nb_command;
+
+extern const nb_command nb_command_run, nb_command_plan, nb_command_plot, nb_command_export, nb_command_list,
+    nb_command_describe, nb_command_info;
+
+enum { NB_GO_ON = -1 };
+
+/* Parses the options into the table's variables, whose texts live as long as
+ * ctx's memory, and gives what is left (NULL-terminated; min ... max of them).
+ * Returns NB_GO_ON, or the status to exit with: after --help, or a usage error. */
+int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options, int min, int max,
+                     const char ***arguments, nb_ctx *ctx);
+
+/* "nysbench: error: ..." on standard error. */
+void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The ctx's error in that form; returns the status to exit with. */
+int nb_print_failure(const nb_ctx *ctx, int exit_status);
+int nb_print_mistakes(const nb_mistakes *mistakes); /* NB_EXIT_USAGE */
+
+/* The --help option, first in every table; its value is handled by nb_command_parse. */
+#define NB_HELP_OPTION {"help", 'h', POPT_ARG_NONE, NULL, 'h', "Show this help and exit", NULL}
+
+#endif

@@ -1,0 +1,72 @@
+/* describe.c - nysbench describe NAME: a component's options and sources, or a column. */
+#include "commands/command.h"
+
+#include "base/registry.h"
+#include "experiment/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *range(const nb_option *o, nb_ctx *ctx)
+{
+    const char *text = "";
+    switch (o->type) {
+    case NB_OPTION_INT:
+    case NB_OPTION_REAL:
+        return nb_format(ctx, "%s %.10g ... %.10g%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo, o->hi,
+                         o->word ? " or " : "", o->word ? o->word : "");
+    case NB_OPTION_BOOL:
+        return "true or false";
+    case NB_OPTION_STRING:
+        return "text";
+    case NB_OPTION_ENUM:
+        for (int i = 0; text && o->choices[i]; i++) text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
+        return text;
+    }
+    return NULL;
+}
+
+static void describe(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
+{
+    printf("%s (%s): %s\n\noptions:%s\n", c->name, registry->kind, c->summary, c->options->key ? "" : " none");
+    for (const nb_option *o = c->options; o->key; o++) {
+        const char *allowed = range(o, ctx);
+        printf("  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed ? allowed : "?",
+               o->initial ? o->initial : "none, must be given");
+    }
+    printf("\nreferences:\n");
+    for (int i = 0; c->references[i]; i++) printf("  %s\n", c->references[i]);
+}
+
+static int unknown(const char *name, nb_ctx *ctx)
+{
+    const char *names[256] = {NULL};
+    int count = 0;
+    for (int i = 0; nb_registries[i]; i++)
+        for (const nb_entry *e = nb_registries[i]->entries; e->component && count < 255; e++) names[count++] = e->component->name;
+    for (const nb_column *c = nb_columns; c->name && count < 255; c++) names[count++] = c->name;
+    const char *hint = nb_hint(name, names, ctx);
+    nb_print_error("describe: no component or column '%s'%s", name, hint ? hint : "");
+    return NB_EXIT_USAGE;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    struct poptOption options[] = {NB_HELP_OPTION, POPT_TABLEEND};
+    const char **arguments;
+    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    if (code != NB_GO_ON) return code;
+    for (int i = 0; nb_registries[i]; i++) {
+        const nb_component *c = nb_registry_find(nb_registries[i], arguments[0]);
+        if (c) {
+            describe(nb_registries[i], c, ctx);
+            return NB_EXIT_OK;
+        }
+    }
+    const nb_column *column = nb_column_find(arguments[0]);
+    if (!column) return unknown(arguments[0], ctx);
+    printf("%s (column): %s\n", column->name, column->help);
+    return NB_EXIT_OK;
+}
+
+const nb_command nb_command_describe = {"describe", "NAME", "Explain a component with its options and sources, or a column", run};

@@ -1,0 +1,51 @@
+/* experiment.c - from the command line to a plan. */
+#include "commands/experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* KEY=VALUE texts; NB_EINVAL where there is no '='. */
+static nb_status overrides(const char **set, int *count, nb_override **out, nb_ctx *ctx)
+{
+    *count = 0;
+    while (set && set[*count]) ++*count;
+    NB_NEED(*out, nb_alloc(ctx, (size_t)*count + 1, sizeof **out));
+    for (int i = 0; i < *count; i++) {
+        const char *equals = strchr(set[i], '=');
+        NB_REQUIRE(ctx, equals && equals > set[i], NB_EINVAL, "--set %s: expected KEY=VALUE", set[i]);
+        NB_NEED((*out)[i].key, nb_format(ctx, "%.*s", (int)(equals - set[i]), set[i]));
+        (*out)[i].value = equals + 1;
+    }
+    return NB_OK;
+}
+
+static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_override *replaced;
+    int count;
+    NB_TRY(ctx, overrides(e->set, &count, &replaced, ctx));
+    NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
+    if (mistakes->count > 0) return NB_OK;
+    NB_NEED(e->folder, e->out ? nb_strdup(ctx, e->out) : nb_format(ctx, "results/%s", e->config.name));
+    return nb_plan_make(&e->config, &e->plan, ctx);
+}
+
+static void free_texts(void *ptr)
+{
+    char **texts = ptr;
+    for (int i = 0; texts[i]; i++) free(texts[i]);
+    free(texts);
+}
+
+int nb_experiment_load(const char *path, nb_experiment *experiment, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    nb_status status = NB_OK;
+    if (experiment->set) status = nb_defer(ctx, free_texts, experiment->set);
+    if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
+    if (status == NB_OK) status = load(path, experiment, &mistakes, ctx);
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
+}

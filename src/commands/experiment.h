@@ -1,0 +1,24 @@
+/* experiment.h - what the commands that take an experiment's file share. */
+#ifndef NB_EXPERIMENT_H
+#define NB_EXPERIMENT_H
+
+#include "commands/command.h"
+#include "experiment/plan.h"
+
+typedef struct {
+    char *out;          /* --out, or NULL */
+    const char **set;   /* each --set, or NULL */
+    const char *folder; /* of the results: --out, or results/NAME */
+    nb_config config;
+    nb_plan plan;
+} nb_experiment;
+
+#define NB_EXPERIMENT_OPTIONS(e) \
+    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment; may be repeated", "KEY=VALUE"}, \
+    {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME)", "DIR"}
+
+/* Loads the file with the options that were parsed, and plans it; prints what
+ * is wrong. NB_GO_ON, or the status to exit with. */
+int nb_experiment_load(const char *path, nb_experiment *experiment, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,48 @@
+/* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
+#include "commands/command.h"
+
+#include "commands/landmark_files.h"
+#include "report/csv.h"
+#include "report/run_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
+{
+    nb_store store;
+    nb_row *rows;
+    int count;
+    NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
+    if (json) return nb_json_print(stdout, count, rows, ctx);
+    nb_csv_print(stdout, count, rows);
+    return NB_OK;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    char *format = NULL, *landmarks = NULL;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"format", 'f', POPT_ARG_STRING, &format, 0, "csv (default) or json, to standard output", "FORMAT"},
+        {"landmarks", 'l', POPT_ARG_STRING, &landmarks, 0,
+         "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"},
+        POPT_TABLEEND};
+    const char **arguments;
+    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    nb_status status = NB_OK;
+    if (format) status = nb_defer(ctx, free, format);
+    if (landmarks && status == NB_OK) status = nb_defer(ctx, free, landmarks);
+    if (code != NB_GO_ON) return code;
+    bool json = format && strcmp(format, "json") == 0;
+    if (format && !json && strcmp(format, "csv") != 0) {
+        nb_print_error("export: --format %s is unknown; allowed: csv, json", format);
+        return NB_EXIT_USAGE;
+    }
+    if (status == NB_OK)
+        status = landmarks ? nb_export_landmarks(arguments[0], landmarks, ctx) : export_rows(arguments[0], json, ctx);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+}
+
+const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks", run};

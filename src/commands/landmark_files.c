@@ -1,0 +1,146 @@
+/* landmark_files.c - the run again, as far as the landmarks. */
+#include "commands/landmark_files.h"
+
+#include "base/files.h"
+#include "data/tensor.h"
+#include "experiment/runner.h"
+#include "report/csv.h"
+#include "report/run_folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const nb_plan *plan;
+    const char *folder; /* of the instance */
+    int instance;
+    FILE *index;
+    gsl_rng *rng;
+} writer;
+
+/* x (d x count, a point a column) as (count, d). */
+static nb_status save_points(const char *folder, const char *name, int d, int count, const double *x, nb_ctx *ctx)
+{
+    const char *path;
+    int64_t shape[2] = {count, d};
+    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
+    return nb_npy_save_reals(path, 2, shape, x, ctx);
+}
+
+static nb_status save_tokens(const char *folder, const char *name, const nb_picks *picks, nb_ctx *ctx)
+{
+    const char *path;
+    int64_t shape[1] = {picks->m}, *tokens;
+    NB_NEED(tokens, nb_alloc(ctx, (size_t)picks->m, sizeof *tokens));
+    for (int j = 0; j < picks->m; j++) tokens[j] = picks->tokens[j];
+    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
+    return nb_npy_save_integers(path, 1, shape, tokens, ctx);
+}
+
+static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head, const double *x,
+                           nb_ctx *ctx)
+{
+    double *landmarks;
+    if (picks->kind == NB_TOKENS) return save_tokens(w->folder, name, picks, ctx);
+    NB_NEED(landmarks, nb_alloc_reals(ctx, (size_t)head->d, (size_t)picks->m));
+    NB_TRY(ctx, nb_picks_landmarks(picks, head->d, head->n, x, landmarks, ctx));
+    return save_points(w->folder, name, head->d, picks->m, landmarks, ctx);
+}
+
+static nb_status save_picks(const writer *w, int row_index, int number, nb_scene *scene, nb_ctx *ctx)
+{
+    const nb_planned_row *planned = &w->plan->rows[row_index];
+    const nb_cell *cell = &w->plan->cells[planned->cell];
+    const nb_head *head = scene->head;
+    const char *queries, *keys;
+    nb_landmarks landmarks;
+    nb_row row;
+    if (cell->m > head->n) return NB_OK;
+    NB_TRY(ctx, nb_run_pick(w->plan, scene, planned->trial, cell, w->rng, &landmarks, ctx));
+    NB_NEED(queries, nb_format(ctx, "%d-queries.npy", number));
+    NB_NEED(keys, nb_format(ctx, "%d-keys.npy", number));
+    NB_TRY(ctx, save_side(w, queries, &landmarks.queries, head, head->q, ctx));
+    NB_TRY(ctx, save_side(w, keys, &landmarks.keys, head, head->k, ctx));
+    nb_plan_row(w->plan, row_index, &row);
+    fprintf(w->index, "%d,%d,", w->instance, head->causal);
+    nb_csv_print_text(w->index, row.problem);
+    fprintf(w->index, ",%d,", row.head);
+    nb_csv_print_text(w->index, row.kernel);
+    fprintf(w->index, ",%d,", row.trial);
+    nb_csv_print_text(w->index, row.strategy);
+    fprintf(w->index, ",%d,%s,%d\n", row.landmarks, row.pairing, number);
+    return NB_OK;
+}
+
+static nb_status save_head(const char *folder, const nb_head *h, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_TRY(ctx, save_points(folder, "q.npy", h->d, h->n, h->q, ctx));
+    NB_TRY(ctx, save_points(folder, "k.npy", h->d, h->n, h->k, ctx));
+    return h->v ? save_points(folder, "v.npy", h->dv, h->n, h->v, ctx) : NB_OK;
+}
+
+static bool same_picks(const nb_cell *a, const nb_cell *b)
+{
+    return a->strategy == b->strategy && a->m == b->m && a->pairing == b->pairing;
+}
+
+/* Rows first ... end - 1 of the plan are one instance. */
+static nb_status save_instance(writer *w, const char *out, int first, int end, nb_ctx *ctx)
+{
+    const nb_plan *plan = w->plan;
+    const nb_planned_row *rows = plan->rows;
+    nb_head head;
+    nb_scene *scene;
+    NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
+    NB_TRY(ctx, nb_run_make_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx));
+    NB_TRY(ctx, nb_scene_new(&head, plan->scenes[rows[first].scene].kernel, plan->oracle, &scene, ctx));
+    NB_TRY(ctx, save_head(w->folder, &head, ctx));
+    for (int i = first, number = 0; i < end; i++) {
+        if (i > first && same_picks(&plan->cells[rows[i - 1].cell], &plan->cells[rows[i].cell])) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = save_picks(w, i, number++, scene, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
+}
+
+typedef struct {
+    const nb_plan *plan;
+    const char *out;
+} request;
+
+static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
+{
+    const request *r = what;
+    writer w = {.plan = r->plan, .index = index};
+    NB_TRY(ctx, nb_random_new(&w.rng, ctx));
+    fputs("instance,causal,problem,head,kernel,trial,strategy,landmarks,pairing,picks\n", index);
+    for (int i = 0, end; i < r->plan->row_count; i = end, w.instance++) {
+        const nb_planned_row *rows = r->plan->rows;
+        for (end = i + 1; end < r->plan->row_count && rows[end].scene == rows[i].scene && rows[end].trial == rows[i].trial;) end++;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = save_instance(&w, r->out, i, end, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
+}
+
+nb_status nb_export_landmarks(const char *run_folder, const char *out, nb_ctx *ctx)
+{
+    const char *path, *index;
+    nb_config config;
+    nb_plan plan;
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_config_load(path, 0, NULL, &config, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    NB_TRY(ctx, nb_plan_make(&config, &plan, ctx));
+    NB_TRY(ctx, nb_make_folder(out, ctx));
+    NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
+    return nb_write_file(index, save_all, &(request){&plan, out}, ctx);
+}

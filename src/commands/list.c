@@ -1,0 +1,41 @@
+/* list.c - nysbench list [KIND] */
+#include "commands/command.h"
+
+#include "base/registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void list(const nb_registry *registry)
+{
+    for (const nb_entry *e = registry->entries; e->component; e++)
+        printf("  %-16s %s\n", e->component->name, e->component->summary);
+}
+
+static bool means(const nb_registry *registry, const char *kind)
+{
+    return strcmp(registry->kind, kind) == 0 || strcmp(registry->plural, kind) == 0;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    struct poptOption options[] = {NB_HELP_OPTION, POPT_TABLEEND};
+    const char **arguments, *kinds[8] = {NULL};
+    int code = nb_command_parse(command, argc, argv, options, 0, 1, &arguments, ctx);
+    if (code != NB_GO_ON) return code;
+    bool found = false;
+    for (int i = 0; nb_registries[i]; i++) {
+        const nb_registry *r = nb_registries[i];
+        kinds[i] = r->plural;
+        if (arguments[0] && !means(r, arguments[0])) continue;
+        if (!arguments[0]) printf("%s%s:\n", i ? "\n" : "", r->plural);
+        list(r);
+        found = true;
+    }
+    if (found) return NB_EXIT_OK;
+    const char *hint = nb_hint(arguments[0], kinds, ctx);
+    nb_print_error("list: no kind '%s'%s", arguments[0], hint ? hint : "");
+    return NB_EXIT_USAGE;
+}
+
+const nb_command nb_command_list = {"list", "[KIND]", "List the components: problems, kernels, strategies, cores", run};

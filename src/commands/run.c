@@ -1,0 +1,217 @@
+/* run.c - nysbench run EXP.yaml: run what is missing, then report. */
+#include "commands/command.h"
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "commands/experiment.h"
+#include "experiment/provenance.h"
+#include "experiment/runner.h"
+#include "report/plots.h"
+#include "report/run_folder.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+typedef struct {
+    nb_store store;
+    unsigned wanted;
+    int todo, done;
+    double start_s;
+    bool quiet, terminal;
+} sink;
+
+static nb_status begin(void *self, nb_ctx *ctx)
+{
+    return nb_store_begin(&((sink *)self)->store, ctx);
+}
+
+static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
+{
+    sink *s = self;
+    s->done++;
+    return nb_store_write(&s->store, index, s->wanted, row, ctx);
+}
+
+static void show_progress(const sink *s, int before)
+{
+    double elapsed_s = nb_clock_s() - s->start_s;
+    if (s->quiet) return;
+    if (s->terminal)
+        fprintf(stderr, "\r%d of %d rows, %.0f s ", s->done, s->todo, elapsed_s);
+    else if (10LL * s->done / s->todo != 10LL * before / s->todo)
+        fprintf(stderr, "nysbench: %d of %d rows, %.0f s\n", s->done, s->todo, elapsed_s);
+    if (s->terminal && s->done == s->todo) fputc('\n', stderr);
+}
+
+static nb_status end(void *self, nb_ctx *ctx)
+{
+    return nb_store_commit(&((sink *)self)->store, ctx);
+}
+
+static bool stop(void *self)
+{
+    (void)self;
+    return interrupted;
+}
+
+/* With --fresh, an old store is kept under a name that says when it was put aside. */
+static nb_status put_aside(const char *path, nb_ctx *ctx)
+{
+    char moment[32];
+    const char *aside;
+    time_t now = time(NULL);
+    struct tm utc;
+    if (!nb_is_file(path)) return NB_OK;
+    strftime(moment, sizeof moment, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
+    NB_NEED(aside, nb_format(ctx, "%s.%s.%d.old", path, moment, (int)getpid()));
+    NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot be renamed: %s", path, strerror(errno));
+    return NB_OK;
+}
+
+static nb_status run_scenes(const nb_plan *plan, const bool *pending, sink *s, nb_ctx *ctx)
+{
+    nb_sink functions = {s, begin, put_row, end, stop};
+    s->start_s = nb_clock_s();
+    for (int scene = 0; scene < plan->scene_count && !interrupted; scene++) {
+        int before = s->done;
+        NB_TRY(ctx, nb_run_scene(plan, scene, pending, &functions, ctx));
+        if (s->done > before) show_progress(s, before);
+    }
+    return NB_OK;
+}
+
+/* The store, the resolved config and the manifest are there before anything runs. */
+static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bool fresh, sink *s, bool **pending,
+                         nb_ctx *ctx)
+{
+    const char *path, *resolved, *manifest;
+    NB_TRY(ctx, nb_make_folder(e->folder, ctx));
+    NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
+    if (fresh) NB_TRY(ctx, put_aside(path, ctx));
+    NB_TRY(ctx, nb_store_open(path, true, &s->store, ctx));
+    NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
+    NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
+    NB_TRY(ctx, nb_store_plan(&s->store, &e->plan, pending, &s->todo, ctx));
+    if (s->todo == 0) return NB_OK;
+    NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, &manifest, ctx));
+    NB_TRY(ctx, nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest, ctx));
+    return nb_store_set(&s->store, "manifest", manifest, ctx);
+}
+
+static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gnuplot, nb_ctx *ctx)
+{
+    const char *folder;
+    int figures;
+    NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
+    for (int i = 0; i < e->config.plot_count; i++) {
+        NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, gnuplot, &figures, ctx));
+        if (figures == 0) fprintf(stderr, "nysbench: warning: plot %s: the run has nothing to draw; it needs a second core\n", e->config.plots[i]);
+    }
+    return NB_OK;
+}
+
+static int count_failures(int count, const nb_row *rows)
+{
+    int failures = 0;
+    for (int i = 0; i < count; i++) failures += strcmp(rows[i].status, "ok") && strcmp(rows[i].status, "skipped");
+    return failures;
+}
+
+/* Counts by status, and the first few rows that went wrong. */
+static void print_outcomes(int count, const nb_row *rows)
+{
+    static const char *const names[] = {"ok", "skipped", "diverged", "failed", "planned"};
+    enum { SHOWN = 5 };
+    printf("rows: %d", count);
+    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
+        int of = 0;
+        for (int i = 0; i < count; i++) of += strcmp(rows[i].status, names[s]) == 0;
+        if (of > 0) printf(", %d %s", of, names[s]);
+    }
+    fputc('\n', stdout);
+    for (int i = 0, shown = 0; i < count && shown < SHOWN; i++) {
+        if (strcmp(rows[i].status, "failed") && strcmp(rows[i].status, "diverged")) continue;
+        fprintf(stderr, "nysbench: %s: %s head %d trial %d, %s, m = %d, %s: %s\n", rows[i].status, rows[i].problem,
+                rows[i].head, rows[i].trial, rows[i].strategy, rows[i].landmarks, rows[i].core,
+                rows[i].reason ? rows[i].reason : "");
+        shown++;
+    }
+}
+
+static void print_places(const nb_experiment *e, bool gnuplot)
+{
+    printf("\n%s:\n  %-16s one line a row, 17 digits\n  %-16s the same as a database; running again goes on from it\n", e->folder,
+           NB_CSV_FILE, NB_STORE_FILE);
+    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
+           NB_MANIFEST_FILE);
+    if (e->config.plot_count)
+        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/", gnuplot ? "figures (SVG, PNG), their data and scripts"
+                                                              : "data and scripts of the figures; gnuplot is missing");
+}
+
+static nb_status report(const nb_experiment *e, nb_store *store, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx)
+{
+    nb_row *rows;
+    int count;
+    nb_summary summary;
+    NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
+    *failures = count_failures(count, rows);
+    NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
+    NB_TRY(ctx, draw(e, &summary, gnuplot, ctx));
+    if (!quiet) {
+        nb_table_print(stdout, &summary);
+        fputc('\n', stdout);
+    }
+    print_outcomes(count, rows);
+    if (!quiet) print_places(e, gnuplot);
+    return NB_OK;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    nb_experiment e = {.out = NULL};
+    sink s = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")};
+    int fresh = 0, quiet = 0, failures = 0;
+    bool *pending, gnuplot = true;
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e),
+        {"fresh", 'f', POPT_ARG_NONE, &fresh, 0, "Start anew; the old results are kept aside", NULL},
+        {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
+    const char **arguments;
+    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    if (code != NB_GO_ON) return code;
+    code = nb_experiment_load(arguments[0], &e, ctx);
+    if (code != NB_GO_ON) return code;
+    if (e.config.plot_count) gnuplot = nb_gnuplot_found();
+    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
+    s.quiet = quiet;
+    s.wanted = e.config.wanted;
+    if (prepare(&e, argc, argv, fresh, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    catch_signals();
+    if (run_scenes(&e.plan, pending, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (report(&e, &s.store, quiet, gnuplot, &failures, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (interrupted) return NB_EXIT_INTERRUPTED;
+    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+}
+
+const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run};

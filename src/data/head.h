@@ -1,0 +1,36 @@
+/* head.h - one attention head's points, and the files they come from. */
+#ifndef NB_HEAD_H
+#define NB_HEAD_H
+
+#include "base/ctx.h"
+
+/* A point is a column. */
+typedef struct {
+    int n, d, dv;    /* tokens, dimension of q and k, dimension of v (0 without v) */
+    double *q, *k;   /* d x n */
+    double *v;       /* dv x n, or NULL */
+    bool causal;     /* a query sees the keys up to its own position */
+} nb_head;
+
+/* Zeroed q, k, v (each d x n) of a head without a mask. */
+nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx);
+
+/* What the header of a head file says; nothing is read but the header(s). */
+typedef struct {
+    int heads;       /* query heads */
+    int key_heads;   /* heads of k and v: divides heads; query head h uses h / (heads / key_heads) */
+    int n, d, dv;    /* dv = 0: the file has no v */
+    bool causal;     /* metadata `causal` is "true"; .npy folders have no metadata: false */
+} nb_head_shape;
+
+/* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d)
+ * or (n, d), or a folder with q.npy, k.npy and perhaps v.npy. NB_EIO where it
+ * cannot be read or is not what it claims, NB_EDIM where shapes disagree; the
+ * message names the file and the field. */
+nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx);
+
+/* Query head `index` (from 0) with its keys and values; refuses NaN and Inf
+ * (NB_ENUMERIC, with the tensor and the position). */
+nb_status nb_head_load(const char *path, int index, nb_head *head, nb_ctx *ctx);
+
+#endif

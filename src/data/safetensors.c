@@ -1,0 +1,251 @@
+/* safetensors.c - .safetensors files: 8 bytes with the length N of the header,
+ * little endian; N bytes of JSON, { name: {dtype, shape, data_offsets} } and
+ * perhaps __metadata__, a map of texts; the data, without holes. */
+#include "base/files.h"
+#include "data/bytes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_HEADER = 100 * 1000 * 1000 }; /* the reference implementation's limit */
+
+static const struct {
+    const char *name;
+    nb_dtype dtype;
+} types[] = {{"F16", NB_F16}, {"BF16", NB_BF16}, {"F32", NB_F32}, {"F64", NB_F64}, {"I8", NB_I8},   {"I16", NB_I16},
+             {"I32", NB_I32}, {"I64", NB_I64},   {"U8", NB_U8},   {"U16", NB_U16}, {"U32", NB_U32}, {"U64", NB_U64}};
+enum { TYPES = sizeof types / sizeof *types };
+
+static void release_json(void *json)
+{
+    json_decref(json);
+}
+
+static nb_status read_header(const char *path, FILE *file, int64_t length, json_t **root, int64_t *data, nb_ctx *ctx)
+{
+    unsigned char start[8];
+    uint64_t size = 0;
+    char *text;
+    json_error_t error;
+    NB_REQUIRE(ctx, length >= 8, NB_EIO, "%s: is no .safetensors file: it has %lld bytes", path, (long long)length);
+    NB_TRY(ctx, nb_read_bytes(path, file, 0, 8, start, ctx));
+    for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
+    NB_REQUIRE(ctx, size <= (uint64_t)(length - 8), NB_EIO, "%s: header length %llu is more than the file's %lld bytes", path,
+               (unsigned long long)size, (long long)length);
+    NB_REQUIRE(ctx, size <= LONGEST_HEADER, NB_EIO, "%s: header length %llu, allowed are at most %d", path,
+               (unsigned long long)size, LONGEST_HEADER);
+    *data = 8 + (int64_t)size;
+    NB_NEED(text, nb_alloc(ctx, (size_t)size + 1, 1));
+    NB_TRY(ctx, nb_read_bytes(path, file, 8, (size_t)size, text, ctx));
+    *root = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
+    NB_REQUIRE(ctx, *root, NB_EIO, "%s: header: is not JSON: %s (byte %d)", path, error.text, error.position);
+    NB_TRY(ctx, nb_defer(ctx, release_json, *root));
+    NB_REQUIRE(ctx, json_is_object(*root), NB_EIO, "%s: header: is not a JSON object", path);
+    return NB_OK;
+}
+
+static nb_status read_dtype(const char *path, const json_t *json, nb_tensor *t, nb_ctx *ctx)
+{
+    const char *name = json_string_value(json_object_get(json, "dtype"));
+    for (int i = 0; name && i < TYPES; i++)
+        if (strcmp(name, types[i].name) == 0) {
+            t->dtype = types[i].dtype;
+            return NB_OK;
+        }
+    NB_FAIL(ctx, NB_EIO, "%s: tensor '%s', dtype: %s is not one of F16, BF16, F32, F64, I8 ... I64, U8 ... U64", path, t->name,
+            name ? name : "no text, which");
+}
+
+/* A list of integers that are not negative. */
+static nb_status read_integers(const char *path, const nb_tensor *t, const json_t *json, const char *field, size_t most,
+                               int64_t *out, nb_ctx *ctx)
+{
+    const json_t *list = json_object_get(json, field);
+    NB_REQUIRE(ctx, json_is_array(list) && json_array_size(list) <= most, NB_EIO,
+               "%s: tensor '%s', %s: expected a list of at most %zu integers", path, t->name, field, most);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *number = json_array_get(list, i);
+        NB_REQUIRE(ctx, json_is_integer(number) && json_integer_value(number) >= 0, NB_EIO,
+                   "%s: tensor '%s', %s: item %zu is not an integer from 0", path, t->name, field, i);
+        out[i] = json_integer_value(number);
+    }
+    return NB_OK;
+}
+
+static nb_status read_tensor(const char *path, const char *name, const json_t *json, int64_t data_bytes, nb_tensor *t,
+                             int64_t *end, nb_ctx *ctx)
+{
+    int64_t offsets[2], bytes;
+    *t = (nb_tensor){.name = name};
+    NB_REQUIRE(ctx, json_is_object(json), NB_EIO, "%s: tensor '%s': is not a JSON object", path, name);
+    NB_TRY(ctx, read_dtype(path, json, t, ctx));
+    NB_TRY(ctx, read_integers(path, t, json, "shape", NB_MAX_RANK, t->shape, ctx));
+    t->rank = (int)json_array_size(json_object_get(json, "shape"));
+    NB_TRY(ctx, read_integers(path, t, json, "data_offsets", 2, offsets, ctx));
+    NB_REQUIRE(ctx, json_array_size(json_object_get(json, "data_offsets")) == 2 && offsets[0] <= offsets[1], NB_EIO,
+               "%s: tensor '%s', data_offsets: expected a begin and an end", path, name);
+    NB_REQUIRE(ctx, offsets[1] <= data_bytes, NB_EIO, "%s: tensor '%s', data_offsets: ends at %lld, the file has %lld bytes of data",
+               path, name, (long long)offsets[1], (long long)data_bytes);
+    NB_REQUIRE(ctx, nb_tensor_extent(t, &t->count, &bytes), NB_EIO, "%s: tensor '%s', shape: too large", path, name);
+    NB_REQUIRE(ctx, bytes == offsets[1] - offsets[0], NB_EIO,
+               "%s: tensor '%s', shape: stands for %lld bytes, data_offsets for %lld", path, name, (long long)bytes,
+               (long long)(offsets[1] - offsets[0]));
+    t->offset = offsets[0];
+    *end = offsets[1];
+    return NB_OK;
+}
+
+static nb_status read_metadata(const char *path, json_t *json, nb_safetensors *file, nb_ctx *ctx)
+{
+    const char *key;
+    json_t *value;
+    NB_REQUIRE(ctx, json_is_object(json), NB_EIO, "%s: __metadata__: is not a JSON object", path);
+    json_object_foreach(json, key, value)
+        NB_REQUIRE(ctx, json_is_string(value), NB_EIO, "%s: __metadata__, '%s': is not a text", path, key);
+    file->metadata = json;
+    return NB_OK;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const nb_tensor *s = a, *t = b;
+    if (s->offset != t->offset) return s->offset < t->offset ? -1 : 1;
+    return s->count == t->count ? 0 : s->count < t->count ? -1 : 1;
+}
+
+/* The tensors, sorted, must cover the data without holes or overlaps. */
+static nb_status check_cover(const char *path, const nb_safetensors *file, int64_t data_bytes, nb_ctx *ctx)
+{
+    int64_t at = 0;
+    for (int i = 0; i < file->count; i++) {
+        const nb_tensor *t = &file->tensors[i];
+        NB_REQUIRE(ctx, t->offset == at, NB_EIO, "%s: tensor '%s', data_offsets: begins at %lld, expected %lld (no holes, no overlaps)",
+                   path, t->name, (long long)t->offset, (long long)at);
+        at += t->count * (int64_t)nb_dtype_size(t->dtype);
+    }
+    NB_REQUIRE(ctx, at == data_bytes, NB_EIO, "%s: data_offsets: end at %lld, the file has %lld bytes of data", path,
+               (long long)at, (long long)data_bytes);
+    return NB_OK;
+}
+
+nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ctx)
+{
+    FILE *input;
+    int64_t length, data, end;
+    json_t *root, *value;
+    const char *name;
+    *file = (nb_safetensors){.count = 0};
+    NB_TRY(ctx, nb_open_input(path, &input, &length, ctx));
+    NB_TRY(ctx, read_header(path, input, length, &root, &data, ctx));
+    NB_NEED(file->tensors, nb_alloc(ctx, json_object_size(root) + 1, sizeof *file->tensors));
+    json_object_foreach(root, name, value) {
+        if (strcmp(name, "__metadata__") == 0)
+            NB_TRY(ctx, read_metadata(path, value, file, ctx));
+        else
+            NB_TRY(ctx, read_tensor(path, name, value, length - data, &file->tensors[file->count++], &end, ctx));
+    }
+    qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, by_offset);
+    NB_TRY(ctx, check_cover(path, file, length - data, ctx));
+    for (int i = 0; i < file->count; i++) file->tensors[i].offset += data;
+    return NB_OK;
+}
+
+const nb_tensor *nb_safetensors_find(const nb_safetensors *file, const char *name)
+{
+    for (int i = 0; i < file->count; i++)
+        if (strcmp(file->tensors[i].name, name) == 0) return &file->tensors[i];
+    return NULL;
+}
+
+const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key)
+{
+    return json_string_value(json_object_get(file->metadata, key));
+}
+
+typedef struct {
+    int count;
+    const nb_tensor_out *tensors;
+    char *header; /* padded with blanks to a multiple of 8 bytes */
+} contents;
+
+static uint64_t bits(nb_dtype dtype, double value)
+{
+    uint64_t word = 0;
+    if (dtype == NB_F16) return nb_real_to_half(value);
+    if (dtype == NB_F64) {
+        memcpy(&word, &value, sizeof value);
+        return word;
+    }
+    float single = (float)value;
+    uint32_t word32;
+    memcpy(&word32, &single, sizeof single);
+    if (dtype == NB_F32) return word32;
+    if (isnan(value)) return word32 >> 16 | 64;
+    return (word32 + 0x7fff + (word32 >> 16 & 1)) >> 16; /* nearest even */
+}
+
+static size_t elements(const nb_tensor_out *t)
+{
+    size_t count = 1;
+    for (int i = 0; i < t->rank; i++) count *= (size_t)t->shape[i];
+    return count;
+}
+
+static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const contents *c = what;
+    uint64_t size = strlen(c->header);
+    (void)ctx;
+    for (int i = 0; i < 8; i++) fputc((int)(size >> 8 * i & 255), out);
+    fwrite(c->header, 1, size, out);
+    for (int i = 0; i < c->count; i++) {
+        const nb_tensor_out *t = &c->tensors[i];
+        for (size_t j = 0; j < elements(t); j++) {
+            uint64_t word = bits(t->dtype, t->values[j]);
+            for (size_t b = 0; b < nb_dtype_size(t->dtype); b++) fputc((int)(word >> 8 * b & 255), out);
+        }
+    }
+    return NB_OK;
+}
+
+static const char *type_name(nb_dtype dtype)
+{
+    int i = 0;
+    while (types[i].dtype != dtype) i++;
+    return types[i].name;
+}
+
+/* { "__metadata__": ..., "q": {...} }; NULL when out of memory. */
+static json_t *describe(int count, const nb_tensor_out *tensors, json_t *metadata)
+{
+    json_t *root = json_object();
+    json_int_t offset = 0;
+    int failed = !root || (metadata && json_object_set(root, "__metadata__", metadata));
+    for (int i = 0; i < count && !failed; i++) {
+        const nb_tensor_out *t = &tensors[i];
+        json_t *shape = json_array();
+        for (int k = 0; k < t->rank; k++) failed |= json_array_append_new(shape, json_integer(t->shape[k]));
+        json_int_t end = offset + (json_int_t)(elements(t) * nb_dtype_size(t->dtype));
+        failed |= json_object_set_new(root, t->name, json_pack("{s:s, s:o, s:[I, I]}", "dtype", type_name(t->dtype), "shape", shape,
+                                                               "data_offsets", offset, end));
+        offset = end;
+    }
+    if (!failed) return root;
+    json_decref(root);
+    return NULL;
+}
+
+nb_status nb_safetensors_save(const char *path, int count, const nb_tensor_out *tensors, json_t *metadata, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++)
+        NB_REQUIRE(ctx, tensors[i].dtype <= NB_F64, NB_EINVAL, "%s: tensor '%s': only floating types are written", path,
+                   tensors[i].name);
+    json_t *root = describe(count, tensors, metadata);
+    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "%s: the header cannot be made", path);
+    NB_TRY(ctx, nb_defer(ctx, free, text));
+    contents c = {count, tensors, nb_format(ctx, "%s%*s", text, (int)(-strlen(text) % 8), "")};
+    return c.header ? nb_write_file(path, print, &c, ctx) : NB_ENOMEM;
+}

@@ -1,0 +1,139 @@
+/* plan.c - the cross product, without repetitions. */
+#include "experiment/plan.h"
+
+#include <limits.h>
+#include <string.h>
+
+unsigned nb_strategy_traits(const nb_choice *strategy)
+{
+    const nb_strategy *s = (const nb_strategy *)strategy->component;
+    return s->traits_of ? s->traits_of(strategy->options) : s->traits;
+}
+
+static bool same(const nb_choice *a, const nb_choice *b)
+{
+    return strcmp(a->canonical, b->canonical) == 0;
+}
+
+static bool has_scene(const nb_plan *plan, const nb_choice *problem, const nb_choice *kernel, int head)
+{
+    for (int i = 0; i < plan->scene_count; i++) {
+        const nb_planned_scene *s = &plan->scenes[i];
+        if (s->head == head && same(s->problem, problem) && same(s->kernel, kernel)) return true;
+    }
+    return false;
+}
+
+static nb_status plan_scenes(nb_plan *plan, nb_ctx *ctx)
+{
+    const nb_config *c = plan->config;
+    size_t most = 0;
+    for (int p = 0; p < c->problems.count; p++) most += (size_t)c->shapes[p].count * (size_t)c->kernels.count;
+    NB_NEED(plan->scenes, nb_alloc(ctx, most, sizeof *plan->scenes));
+    for (int p = 0; p < c->problems.count; p++)
+        for (int k = 0; k < c->kernels.count; k++)
+            for (int h = 0; h < c->shapes[p].count; h++) {
+                const nb_choice *problem = &c->problems.items[p], *kernel = &c->kernels.items[k];
+                const nb_problem_shape *shape = &c->shapes[p];
+                if (has_scene(plan, problem, kernel, shape->first + h)) continue;
+                plan->scenes[plan->scene_count++] =
+                    (nb_planned_scene){.problem = problem,
+                                       .kernel = kernel,
+                                       .head = shape->first + h,
+                                       .n = shape->n,
+                                       .d = shape->d,
+                                       .random = ((const nb_problem *)problem->component)->random,
+                                       .causal = shape->causal};
+            }
+    return NB_OK;
+}
+
+static nb_pairing pairing_of(const char *name, const nb_choice *strategy)
+{
+    for (int i = 0; nb_pairing_names[i]; i++)
+        if (strcmp(nb_pairing_names[i], name) == 0) return (nb_pairing)i;
+    return ((const nb_strategy *)strategy->component)->pairing; /* "default": the config has checked the rest */
+}
+
+static nb_factors_kind factors_of(const char *name)
+{
+    int i = 0;
+    while (strcmp(nb_factors_names[i], name) != 0) i++;
+    return (nb_factors_kind)i;
+}
+
+static void add_cell(nb_plan *plan, nb_cell cell)
+{
+    for (int i = 0; i < plan->cell_count; i++) {
+        const nb_cell *c = &plan->cells[i];
+        if (c->m == cell.m && c->pairing == cell.pairing && c->factors == cell.factors && same(c->strategy, cell.strategy) &&
+            same(c->core, cell.core))
+            return;
+    }
+    plan->cells[plan->cell_count++] = cell;
+}
+
+static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
+{
+    const nb_config *c = plan->config;
+    size_t most = (size_t)c->strategies.count * (size_t)c->landmark_count * (size_t)c->pairing_count *
+                  (size_t)c->factors_count * (size_t)c->cores.count;
+    NB_REQUIRE(ctx, most < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", most, INT_MAX);
+    NB_NEED(plan->cells, nb_alloc(ctx, most, sizeof *plan->cells));
+    for (int s = 0; s < c->strategies.count; s++)
+        for (int p = 0; p < c->pairing_count; p++)
+            for (int m = 0; m < c->landmark_count; m++)
+                for (int f = 0; f < c->factors_count; f++)
+                    for (int x = 0; x < c->cores.count; x++)
+                        add_cell(plan, (nb_cell){.strategy = &c->strategies.items[s],
+                                                 .core = &c->cores.items[x],
+                                                 .m = c->landmarks[m],
+                                                 .pairing = pairing_of(c->pairings[p], &c->strategies.items[s]),
+                                                 .factors = factors_of(c->factors[f])});
+    return NB_OK;
+}
+
+static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
+{
+    size_t most = (size_t)plan->scene_count * (size_t)plan->config->trials * (size_t)plan->cell_count;
+    NB_REQUIRE(ctx, most < INT_MAX, NB_EINVAL, "the experiment has %zu rows, allowed are %d", most, INT_MAX);
+    NB_NEED(plan->rows, nb_alloc(ctx, most, sizeof *plan->rows));
+    for (int s = 0; s < plan->scene_count; s++)
+        for (int t = 0; t < plan->config->trials; t++)
+            for (int c = 0; c < plan->cell_count; c++) {
+                bool random = plan->scenes[s].random || (nb_strategy_traits(plan->cells[c].strategy) & NB_RANDOM);
+                if (t == 0 || random) plan->rows[plan->row_count++] = (nb_planned_row){s, t, c};
+            }
+    return NB_OK;
+}
+
+nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    *plan = (nb_plan){.config = config};
+    for (int i = 0; i < config->strategies.count; i++)
+        if (nb_strategy_traits(&config->strategies.items[i]) & NB_ORACLE) plan->oracle = true;
+    NB_TRY(ctx, plan_scenes(plan, ctx));
+    NB_TRY(ctx, plan_cells(plan, ctx));
+    return plan_rows(plan, ctx);
+}
+
+void nb_plan_row(const nb_plan *plan, int index, nb_row *row)
+{
+    const nb_planned_scene *s = &plan->scenes[plan->rows[index].scene];
+    const nb_cell *c = &plan->cells[plan->rows[index].cell];
+    *row = (nb_row){.experiment = plan->config->name,
+                    .problem = s->problem->canonical,
+                    .head = s->head,
+                    .kernel = s->kernel->canonical,
+                    .trial = plan->rows[index].trial,
+                    .n = s->n,
+                    .d = s->d,
+                    .strategy = c->strategy->canonical,
+                    .landmarks = c->m,
+                    .pairing = nb_pairing_names[c->pairing],
+                    .factors = nb_factors_names[c->factors],
+                    .core = c->core->canonical,
+                    .status = "planned",
+                    .seed = plan->config->seed};
+    nb_measures_clear(&row->measures);
+}

@@ -1,0 +1,42 @@
+/* plan.h - the rows that an experiment stands for: scenes x trials x cells. */
+#ifndef NB_PLAN_H
+#define NB_PLAN_H
+
+#include "experiment/config.h"
+#include "experiment/row.h"
+
+typedef struct { /* one head under one kernel; the trials may share it */
+    const nb_choice *problem, *kernel;
+    int head, n, d;
+    bool random, causal;
+} nb_planned_scene;
+
+typedef struct {
+    const nb_choice *strategy, *core;
+    int m;
+    nb_pairing pairing;
+    nb_factors_kind factors;
+} nb_cell;
+
+typedef struct {
+    int scene, trial, cell;
+} nb_planned_row;
+
+typedef struct {
+    const nb_config *config;
+    bool oracle;  /* some strategy asks for singular vectors of S */
+    int scene_count, cell_count, row_count;
+    nb_planned_scene *scenes;
+    nb_cell *cells;       /* cells of the same picks, then of the same factors, stand together */
+    nb_planned_row *rows; /* scene by scene, trial by trial; each row once */
+} nb_plan;
+
+nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
+
+/* A row with its identity filled in, status "planned", nothing measured. */
+void nb_plan_row(const nb_plan *plan, int index, nb_row *row);
+
+/* The traits of a strategy under its options. */
+unsigned nb_strategy_traits(const nb_choice *strategy);
+
+#endif

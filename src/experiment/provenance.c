@@ -1,0 +1,147 @@
+/* provenance.c - facts, each from the library or system that knows it. */
+#include "experiment/provenance.h"
+
+#include "linalg/blas.h"
+
+#include <gsl/gsl_version.h>
+#include <lapacke.h>
+#include <sched.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <yaml.h>
+
+/* The first line of a file or command that begins with `key`, behind its colon
+ * (the whole line where key is ""); "unknown" where there is none. */
+static void find_line(FILE *in, const char *key, char *out, size_t size)
+{
+    char line[512];
+    snprintf(out, size, "unknown");
+    while (in && fgets(line, sizeof line, in)) {
+        char *value = *key ? strchr(line, ':') : line;
+        if (strncmp(line, key, strlen(key)) != 0 || !value) continue;
+        value += *key ? 1 : 0;
+        value += strspn(value, " \t");
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(out, size, "%s", value);
+        return;
+    }
+}
+
+static void cpu_name(char *out, size_t size)
+{
+    FILE *in = fopen("/proc/cpuinfo", "r");
+    find_line(in, "model name", out, size);
+    if (in) fclose(in);
+}
+
+static void gnuplot_version(char *out, size_t size)
+{
+    FILE *in = popen("gnuplot --version 2>/dev/null", "r");
+    find_line(in, "", out, size);
+    if (in) pclose(in);
+    if (strcmp(out, "unknown") == 0) snprintf(out, size, "not installed");
+}
+
+static int usable_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static int add_text(json_t *facts, const char *key, const char *value)
+{
+    return json_object_set_new(facts, key, json_string(value));
+}
+
+static int add_blas(json_t *facts)
+{
+    nb_blas_info blas;
+    nb_blas_describe(&blas);
+    int failed = add_text(facts, "blas", blas.config);
+    failed |= add_text(facts, "blas_kernels", blas.kernels);
+    failed |= add_text(facts, "blas_kernels_best", blas.best);
+    failed |= json_object_set_new(facts, "blas_kernels_worse", json_boolean(blas.worse));
+    failed |= json_object_set_new(facts, "blas_threads", json_integer(blas.threads));
+    return failed;
+}
+
+static int add_libraries(json_t *facts)
+{
+    lapack_int major = 0, minor = 0, patch = 0;
+    char text[96];
+    LAPACKE_ilaver(&major, &minor, &patch);
+    snprintf(text, sizeof text, "%d.%d.%d", (int)major, (int)minor, (int)patch);
+    int failed = add_text(facts, "lapack", text);
+    failed |= add_text(facts, "gsl", gsl_version);
+    failed |= add_text(facts, "sqlite", sqlite3_libversion());
+    failed |= add_text(facts, "libyaml", yaml_get_version_string());
+    failed |= add_text(facts, "jansson", jansson_version_str());
+    gnuplot_version(text, sizeof text);
+    return failed | add_text(facts, "gnuplot", text);
+}
+
+static int add_machine(json_t *facts)
+{
+    struct utsname system;
+    struct sysinfo memory;
+    char text[256];
+    cpu_name(text, sizeof text);
+    int failed = add_text(facts, "cpu", text);
+    failed |= json_object_set_new(facts, "cores_usable", json_integer(usable_cores()));
+    if (sysinfo(&memory) == 0)
+        failed |= json_object_set_new(facts, "memory_mib", json_integer((json_int_t)(memory.totalram / 1048576 * memory.mem_unit)));
+    if (uname(&system) == 0) {
+        snprintf(text, sizeof text, "%.60s %.60s %.60s", system.sysname, system.release, system.machine);
+        failed |= add_text(facts, "system", text);
+    }
+    return failed;
+}
+
+static void release(void *json)
+{
+    json_decref(json);
+}
+
+nb_status nb_provenance(json_t **facts, nb_ctx *ctx)
+{
+    *facts = json_object();
+    NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
+    NB_TRY(ctx, nb_defer(ctx, release, *facts));
+    int failed = add_text(*facts, "nysbench", NB_VERSION);
+    failed |= add_text(*facts, "build", NB_BUILD_ID);
+    failed |= add_text(*facts, "compiler", __VERSION__);
+    failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
+    NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
+    return NB_OK;
+}
+
+static json_t *command_line(int argc, const char **argv)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < argc; i++) json_array_append_new(list, json_string(argv[i]));
+    return list;
+}
+
+nb_status nb_manifest_text(int argc, const char **argv, const char *config, const char **text, nb_ctx *ctx)
+{
+    json_t *facts;
+    char moment[32], host[256] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    gethostname(host, sizeof host - 1);
+    NB_TRY(ctx, nb_provenance(&facts, ctx));
+    int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
+    failed |= json_object_set_new(facts, "arguments", command_line(argc, argv));
+    failed |= add_text(facts, "config", config);
+    char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
+    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
+    *text = dumped;
+    return nb_defer(ctx, free, dumped);
+}

@@ -1,0 +1,16 @@
+/* provenance.h - what made a result: the program, the machine, the libraries. */
+#ifndef NB_PROVENANCE_H
+#define NB_PROVENANCE_H
+
+#include "base/ctx.h"
+
+#include <jansson.h>
+
+/* One JSON object of texts and numbers, in the order in which `info` prints
+ * them; owned by ctx. */
+nb_status nb_provenance(json_t **facts, nb_ctx *ctx);
+
+/* The manifest of a run: those facts, when, the command, and the resolved config. */
+nb_status nb_manifest_text(int argc, const char **argv, const char *config, const char **text, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,53 @@
+/* row.c - the columns. */
+#include "experiment/row.h"
+
+#include <string.h>
+
+#define TEXT(field, ...) {.name = #field, .type = NB_COLUMN_TEXT, .offset = offsetof(nb_row, field), __VA_ARGS__}
+#define INT(field, ...) {.name = #field, .type = NB_COLUMN_INT, .offset = offsetof(nb_row, field), __VA_ARGS__}
+#define REAL(field, ...) \
+    {.name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_row, measures.field), .measure = true, __VA_ARGS__}
+
+const nb_column nb_columns[] = {
+    TEXT(experiment, .help = "name of the experiment"),
+    TEXT(problem, .identity = true, .help = "where the head comes from, with all options"),
+    INT(head, .identity = true, .help = "which head of the problem, from 0"),
+    TEXT(kernel, .identity = true, .help = "the matrix S that is reconstructed, with all options"),
+    INT(trial, .identity = true, .help = "repetition, from 0; a cell without randomness on data that do not change has trial 0 alone, which stands for all"),
+    INT(n, .help = "tokens"),
+    INT(d, .help = "dimension of a head"),
+    TEXT(strategy, .identity = true, .help = "how the landmarks were picked, with all options"),
+    INT(landmarks, .identity = true, .help = "m, how many"),
+    TEXT(pairing, .identity = true, .help = "whose points the strategy looked at: independent, queries, keys, joint"),
+    TEXT(factors, .identity = true, .help = "what F, A, B are: nystromformer (kernel of landmarks) or cur (columns and rows of S)"),
+    TEXT(core, .identity = true, .help = "how X, the middle of F X B, was computed, with all options"),
+    TEXT(status, .help = "ok, skipped, diverged (not finite), failed, or planned (not run yet)"),
+    TEXT(reason, .help = "why it was skipped or failed; for ok, a warning"),
+    REAL(error, .help = "|S - FXB|_F / |S|_F"),
+    REAL(error_subspace, .help = "the least error that any core reaches with these landmarks, relative to |S|_F"),
+    REAL(error_core, .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2"),
+    REAL(floor_rank, .help = "error of the best matrix of rank m (Eckart-Young)"),
+    REAL(baseline_mean, .help = "error of the constant matrix 1/n; the zero matrix has 1"),
+    REAL(output_error, .wanted = NB_WANT_OUTPUT, .help = "|(S - FXB) V|_F / |S V|_F"),
+    REAL(spectral_error, .wanted = NB_WANT_SPECTRAL, .help = "|S - FXB|_2 / |S|_2, largest singular values"),
+    REAL(cosine, .wanted = NB_WANT_ENTRIES, .help = "cosine similarity of S and FXB as vectors of n^2 entries"),
+    REAL(mse, .help = "mean squared difference of the n^2 entries"),
+    REAL(entropy_difference, .wanted = NB_WANT_ENTROPY, .help = "difference of the mean row entropies -sum p ln(p + 1e-9) of S and FXB in nats, absolute; entries p <= 0 count as 0"),
+    REAL(rowsum_deviation, .help = "max over rows of |row sum of FXB - 1|"),
+    REAL(negative_fraction, .wanted = NB_WANT_ENTRIES, .help = "share of the n^2 entries of FXB that are negative"),
+    REAL(negative_mass, .wanted = NB_WANT_ENTRIES, .help = "sum of |negative entries| of FXB, mean over rows (a row of S sums to 1)"),
+    REAL(core_residual, .help = "|I - A X|_F"),
+    REAL(landmark_rank, .help = "singular values of A above eps m times the largest"),
+    REAL(landmark_condition, .help = "largest over smallest singular value of A"),
+    REAL(select_s, .time = true, .help = "time of the strategy alone in seconds, oracles with all that they ask for"),
+    REAL(core_s, .time = true, .help = "time of the core alone in seconds, the SVD of A included where it is used"),
+    REAL(error_noise, .help = "rounding error to expect in error: eps |R_F|_F |X|_F |R_B|_F / |S|_F"),
+    {.name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(nb_row, seed), .identity = true, .help = "the experiment's; a row's streams follow from seed, trial, role, component and, where not nested, m"},
+    {.name = NULL}};
+
+const nb_column *nb_column_find(const char *name)
+{
+    for (const nb_column *c = nb_columns; c->name; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}

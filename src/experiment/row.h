@@ -1,0 +1,35 @@
+/* row.h - one result, and the table of its columns: it makes the SQL schema, the
+ * CSV's header and the data dictionary. */
+#ifndef NB_ROW_H
+#define NB_ROW_H
+
+#include "measure/measures.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    const char *experiment, *problem, *kernel, *strategy, *pairing, *factors, *core, *status, *reason;
+    long long seed;
+    int head, trial, n, d, landmarks;
+    nb_measures measures;
+} nb_row;
+
+typedef enum { NB_COLUMN_TEXT, NB_COLUMN_INT, NB_COLUMN_SEED, NB_COLUMN_REAL } nb_column_type;
+
+typedef struct {
+    const char *name;
+    nb_column_type type;
+    size_t offset;    /* in nb_row: const char *, int, long long, double */
+    bool identity;    /* part of what makes a row the row it is */
+    bool measure;     /* may be named by `metrics` */
+    bool time;        /* differs from run to run */
+    unsigned wanted;  /* NB_WANT_*: measured on request; 0: comes with every row */
+    const char *help; /* with the unit */
+} nb_column;
+
+extern const nb_column nb_columns[]; /* in the order of the CSV; ends with name == NULL */
+
+const nb_column *nb_column_find(const char *name);
+
+#endif

@@ -1,0 +1,28 @@
+/* runner.h - from a plan to rows: scene by scene, trial by trial, cell by cell. */
+#ifndef NB_RUNNER_H
+#define NB_RUNNER_H
+
+#include "experiment/plan.h"
+#include "measure/landmarks.h"
+
+/* Where results go. Returning anything but NB_OK ends the run with that. */
+typedef struct {
+    void *self;
+    nb_status (*begin)(void *self, nb_ctx *ctx);                           /* an instance begins */
+    nb_status (*row)(void *self, int index, const nb_row *row, nb_ctx *ctx); /* row `index` of the plan is done */
+    nb_status (*end)(void *self, nb_ctx *ctx);                             /* the instance is done */
+    bool (*stop)(void *self);                                              /* asked between instances */
+} nb_sink;
+
+/* Runs the rows of one scene of the plan for which pending[] is set. A row that
+ * fails is a result like any other; only what the sink refuses is an error. */
+nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
+
+/* The data of one instance, as nb_run_scene sees them. */
+nb_status nb_run_make_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx);
+
+/* The landmarks of one cell on one instance, as nb_run_scene picks them. */
+nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_cell *cell, gsl_rng *rng,
+                      nb_landmarks *landmarks, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,27 @@
+/* kernel.h - the one header that a kernel file includes.
+ *
+ * A kernel is one file, src/kernels/NAME.c, that defines
+ *     const nb_kernel nb_kernel_NAME;
+ * It fills tiles of the matrix k(X, Y), one query a column. */
+#ifndef NB_KERNEL_H
+#define NB_KERNEL_H
+
+#include "base/component.h"
+#include "base/ctx.h"
+
+typedef struct {
+    int d, queries, keys;
+    const double *q, *k; /* d x queries, d x keys */
+    bool causal;         /* query i of the tile sees the keys 0 ... first_query + i */
+    int first_query;     /* position of the tile's first query among all */
+} nb_tile;
+
+typedef struct {
+    nb_component component;
+    bool standard; /* the kernel of an experiment that names none; one of them all */
+
+    /* out (keys x queries): column i is the kernel's row of query i. */
+    nb_status (*fill)(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx);
+} nb_kernel;
+
+#endif

@@ -1,0 +1,54 @@
+/* softmax.c - k(X, Y) = softmax(scale X'Y), each query's row sums to 1.
+ *
+ * The attention matrix. The row's largest score is subtracted before exp, so
+ * nothing overflows. Under a causal mask the scores of later keys are -inf,
+ * their entries exactly 0. */
+#include "kernels/kernel.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+typedef struct {
+    double scale;
+} softmax_options;
+
+static const nb_option options[] = {
+    NB_REAL_OR(softmax_options, scale, "auto", "auto", 1e-9, 1e9, "factor of the scores q.k; auto: 1/sqrt(d)"),
+    NB_OPTION_END};
+
+/* The softmax of `count` scores in place. */
+static void normalise(int count, double *scores)
+{
+    double largest = scores[0], sum = 0;
+    for (int j = 1; j < count; j++) largest = scores[j] > largest ? scores[j] : largest;
+    for (int j = 0; j < count; j++) {
+        scores[j] = exp(scores[j] - largest);
+        sum += scores[j];
+    }
+    for (int j = 0; j < count; j++) scores[j] /= sum;
+}
+
+static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *ctx)
+{
+    const softmax_options *o = opts;
+    double scale = isnan(o->scale) ? 1 / sqrt(t->d) : o->scale;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, t->keys, t->queries, t->d, scale, t->k, t->d, t->q, t->d, 0, out, t->keys);
+    for (int i = 0; i < t->queries; i++) {
+        double *row = out + (size_t)i * (size_t)t->keys;
+        int seen = t->causal && t->first_query + i + 1 < t->keys ? t->first_query + i + 1 : t->keys;
+        normalise(seen, row);
+        for (int j = seen; j < t->keys; j++) row[j] = 0;
+        NB_REQUIRE(ctx, isfinite(row[0]), NB_ENUMERIC, "softmax: the scores of query %d are not finite",
+                   t->first_query + i);
+    }
+    return NB_OK;
+}
+
+static const char *const references[] = {"Vaswani et al., Attention is all you need, NIPS 2017", NULL};
+
+const nb_kernel nb_kernel_softmax = {
+    .component = {"softmax", "softmax of the scaled scores, row by row", references, options, sizeof(softmax_options)},
+    .standard = true,
+    .fill = fill,
+};

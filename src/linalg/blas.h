@@ -1,0 +1,44 @@
+/* blas.h - the start of OpenBLAS: the right kernels for this CPU, one thread.
+ *
+ * An OpenBLAS that is older than the CPU falls back to its slowest kernels. So
+ * at start its choice is compared with what the CPU can do, and where it is
+ * worse the program executes itself once more with OPENBLAS_CORETYPE set (the
+ * library reads it before main). OPENBLAS_NUM_THREADS=1 goes the same way. */
+#ifndef NB_BLAS_H
+#define NB_BLAS_H
+
+#include "base/ctx.h"
+
+typedef struct { /* what decides */
+    bool amd, avx, avx2_fma, avx512; /* avx512: F, DQ, BW and VL */
+    const char *running;             /* openblas_get_corename() */
+    const char *core_type;           /* OPENBLAS_CORETYPE, or NULL */
+    bool threads_set;                /* OPENBLAS_NUM_THREADS or OMP_NUM_THREADS */
+    bool again;                      /* this is the second start */
+} nb_blas_situation;
+
+typedef struct {
+    const char *core_type; /* to set before the second start, or NULL */
+    bool set_threads;      /* to set one thread before the second start */
+} nb_blas_decision;
+
+/* NB_EINVAL where the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
+nb_status nb_blas_decide(const nb_blas_situation *situation, nb_blas_decision *decision, nb_ctx *ctx);
+
+/* The kernels that suit the CPU best, or NULL: leave the choice to OpenBLAS. */
+const char *nb_blas_best(const nb_blas_situation *situation);
+
+/* Does it all; may not return but start the program again. First thing in main. */
+nb_status nb_blas_start(char **argv, nb_ctx *ctx);
+
+typedef struct {
+    const char *config;  /* OpenBLAS's own description */
+    const char *kernels; /* in use */
+    const char *best;    /* for this CPU */
+    int threads;
+    bool worse;          /* the kernels in use are slower ones than the best */
+} nb_blas_info;
+
+void nb_blas_describe(nb_blas_info *info);
+
+#endif

@@ -1,0 +1,134 @@
+/* linalg.c - thin wrappers of CBLAS and LAPACKE. */
+#include "linalg/linalg.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
+             int ldb, double beta, double *c, int ldc)
+{
+    cblas_dgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans, op_b == NB_PLAIN ? CblasNoTrans : CblasTrans,
+                m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void nb_transpose(int rows, int cols, const double *a, double *out)
+{
+    cblas_domatcopy(CblasColMajor, CblasTrans, rows, cols, 1.0, a, rows, out, cols);
+}
+
+bool nb_all_finite(size_t count, const double *x)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+double nb_frobenius(size_t count, const double *x)
+{
+    double scale = 0, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(x[i])) return NAN;
+        scale = fmax(scale, fabs(x[i]));
+    }
+    if (scale == 0 || isinf(scale)) return scale;
+    double inverse = 1 / scale;
+    if (isinf(inverse)) return scale * sqrt((double)count); /* all subnormal: an upper bound */
+    for (size_t i = 0; i < count; i++) sum += (x[i] * inverse) * (x[i] * inverse);
+    return scale * sqrt(sum);
+}
+
+double nb_norm_one(int rows, int cols, const double *a)
+{
+    double largest = 0;
+    for (int j = 0; j < cols; j++) largest = fmax(largest, cblas_dasum(rows, a + (size_t)j * (size_t)rows, 1));
+    return largest;
+}
+
+double nb_norm_infinity(int rows, int cols, const double *a)
+{
+    double largest = 0;
+    for (int i = 0; i < rows; i++) largest = fmax(largest, cblas_dasum(cols, a + i, rows));
+    return largest;
+}
+
+/* dgesdd with the work space that it asks for. */
+static nb_status gesdd(char job, int rows, int cols, double *a, double *u, double *s, double *vt, nb_ctx *ctx)
+{
+    int r = rows < cols ? rows : cols;
+    double size = 0, *work;
+    lapack_int *iwork;
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, rows, cols, a, rows, s, u, rows, vt, r, &size, -1, NULL);
+    NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));
+    NB_NEED(iwork, nb_alloc(ctx, 8 * (size_t)r, sizeof *iwork));
+    lapack_int info =
+        LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, rows, cols, a, rows, s, u, rows, vt, r, work, (lapack_int)size, iwork);
+    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dgesdd: argument %d is illegal", -info);
+    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the singular values of a %d x %d matrix did not converge (dgesdd: %d)",
+               rows, cols, info);
+    return NB_OK;
+}
+
+nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx)
+{
+    size_t count = (size_t)rows * (size_t)cols;
+    NB_REQUIRE(ctx, nb_all_finite(count, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", rows, cols);
+    nb_mark mark = nb_ctx_mark(ctx);
+    double *copy = nb_alloc_reals(ctx, count, 1);
+    nb_status status = NB_ENOMEM;
+    if (copy) {
+        memcpy(copy, a, count * sizeof *copy);
+        status = gesdd(u ? 'S' : 'N', rows, cols, copy, u, s, vt, ctx);
+    }
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+/* q <- Q of the QR of q in place, r (cols x cols, upper) <- R. */
+static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
+{
+    double *tau, size[2], *work;
+    NB_NEED(tau, nb_alloc_reals(ctx, (size_t)cols, 1));
+    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, cols, q, rows, tau, &size[0], -1);
+    LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, cols, cols, q, rows, tau, &size[1], -1);
+    int lwork = (int)fmax(size[0], size[1]);
+    NB_NEED(work, nb_alloc_reals(ctx, (size_t)lwork, 1));
+    lapack_int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, cols, q, rows, tau, work, lwork);
+    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqrf: argument %d is illegal", -info);
+    for (int j = 0; j < cols; j++)
+        memcpy(r + (size_t)j * (size_t)cols, q + (size_t)j * (size_t)rows, (size_t)(j + 1) * sizeof *r);
+    info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, cols, cols, q, rows, tau, work, lwork);
+    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dorgqr: argument %d is illegal", -info);
+    return NB_OK;
+}
+
+static nb_status range_basis(int rows, int cols, const double *a, double *q, int *rank, nb_ctx *ctx)
+{
+    size_t square = (size_t)cols * (size_t)cols;
+    double *copy, *r, *u, *s, *vt;
+    NB_NEED(copy, nb_alloc_reals(ctx, (size_t)rows, (size_t)cols));
+    NB_NEED(r, nb_alloc_reals(ctx, square, 3));
+    NB_NEED(s, nb_alloc_reals(ctx, (size_t)cols, 1));
+    u = r + square;
+    vt = u + square;
+    memcpy(copy, a, (size_t)rows * (size_t)cols * sizeof *copy);
+    NB_TRY(ctx, qr(rows, cols, copy, r, ctx));
+    NB_TRY(ctx, nb_svd(cols, cols, r, u, s, vt, ctx));
+    for (*rank = 0; *rank < cols && s[*rank] > DBL_EPSILON * rows * s[0];) ++*rank;
+    nb_gemm(NB_PLAIN, NB_PLAIN, rows, *rank, cols, 1, copy, rows, u, cols, 0, q, rows);
+    return NB_OK;
+}
+
+nb_status nb_range_basis(int rows, int cols, const double *a, double *q, int *rank, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, rows >= cols && cols >= 1, NB_EDIM, "range basis of a %d x %d matrix: needs rows >= columns >= 1",
+               rows, cols);
+    NB_REQUIRE(ctx, nb_all_finite((size_t)rows * (size_t)cols, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", rows,
+               cols);
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = range_basis(rows, cols, a, q, rank, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}

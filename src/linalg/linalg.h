@@ -1,0 +1,35 @@
+/* linalg.h - the few dense operations that the rest is made of: BLAS and LAPACK,
+ * column-major, one thread. Shapes are rows x cols; leading dimensions are the
+ * rows unless an argument says otherwise. */
+#ifndef NB_LINALG_H
+#define NB_LINALG_H
+
+#include "base/ctx.h"
+
+typedef enum { NB_PLAIN, NB_TRANSPOSED } nb_op;
+
+/* C (m x n) <- alpha op(A) op(B) + beta C, inner dimension k. */
+void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
+             int ldb, double beta, double *c, int ldc);
+
+/* out (cols x rows) <- a' */
+void nb_transpose(int rows, int cols, const double *a, double *out);
+
+bool nb_all_finite(size_t count, const double *x);
+double nb_frobenius(size_t count, const double *x);    /* without overflow */
+double nb_norm_one(int rows, int cols, const double *a);      /* largest column sum of |a| */
+double nb_norm_infinity(int rows, int cols, const double *a); /* largest row sum of |a| */
+
+/* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols):
+ * u rows x r, s r values in descending order, vt r x cols. u = vt = NULL: the
+ * values alone. `a` is kept. NB_ENUMERIC for NaN or Inf in `a`, or where LAPACK
+ * does not converge. dgesdd. */
+nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
+
+/* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
+ * the caller, *rank columns used). Directions whose singular value is at most
+ * eps * rows * the largest are not in the range. Householder QR, then the SVD
+ * of R. */
+nb_status nb_range_basis(int rows, int cols, const double *a, double *q, int *rank, nb_ctx *ctx);
+
+#endif

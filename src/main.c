@@ -1,0 +1,69 @@
+/* main.c - nysbench COMMAND ... */
+#include "commands/command.h"
+#include "linalg/blas.h"
+
+#include <gsl/gsl_errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static const nb_command *const commands[] = {
+    &nb_command_run,  &nb_command_plan,     &nb_command_plot, &nb_command_export,
+    &nb_command_list, &nb_command_describe, &nb_command_info, NULL};
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
+    for (int i = 0; commands[i]; i++) {
+        char call[64];
+        snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
+        fprintf(out, "  %-24s %s\n", call, commands[i]->summary);
+    }
+    fprintf(out, "\n'nysbench COMMAND --help' tells a command's options.\n");
+}
+
+static int unknown(const char *name, nb_ctx *ctx)
+{
+    const char *names[sizeof commands / sizeof *commands] = {NULL};
+    for (int i = 0; commands[i]; i++) names[i] = commands[i]->name;
+    const char *hint = nb_hint(name, names, ctx);
+    nb_print_error("no command '%s'%s", name, hint ? hint : "");
+    return NB_EXIT_USAGE;
+}
+
+static int dispatch(int argc, char **argv, nb_ctx *ctx)
+{
+    if (argc < 2) {
+        nb_print_error("a command is missing");
+        print_help(stderr);
+        return NB_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return NB_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("nysbench %s\n", NB_VERSION);
+        return NB_EXIT_OK;
+    }
+    for (int i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, argv[1]) == 0) return commands[i]->run(commands[i], argc - 1, (const char **)argv + 1, ctx);
+    return unknown(argv[1], ctx);
+}
+
+int main(int argc, char **argv)
+{
+    nb_ctx *ctx = nb_ctx_new();
+    if (!ctx) {
+        nb_print_error("out of memory");
+        return NB_EXIT_FAILED;
+    }
+    gsl_set_error_handler_off();
+    int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
+    nb_ctx_free(ctx);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        nb_print_error("standard output cannot be written");
+        if (code == NB_EXIT_OK) code = NB_EXIT_FAILED;
+    }
+    return code;
+}

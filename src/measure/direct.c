@@ -1,0 +1,270 @@
+/* direct.c - with G = X' F' (m x n), row i of F X B is column i of B' G. */
+#include "measure/direct.h"
+
+#include "linalg/linalg.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { TILE = 256 };
+
+void nb_measures_clear(nb_measures *measures)
+{
+    double *all = (double *)measures;
+    for (size_t i = 0; i < sizeof *measures / sizeof *all; i++) all[i] = NAN;
+}
+
+/* |S - Q_F M Q_B'|_F, summed entry by entry. */
+static nb_status subspace_residual(const double *rows, int n, const nb_direct *d, const double *q_f, const double *q_b,
+                                   double *norm, nb_ctx *ctx)
+{
+    double *g, *tile, sum = 0;
+    NB_NEED(g, nb_alloc_reals(ctx, (size_t)d->rank_b, (size_t)n));
+    NB_NEED(tile, nb_alloc_reals(ctx, (size_t)n, TILE));
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, d->rank_b, n, d->rank_f, 1, d->mid, d->rank_f, q_f, n, 0, g, d->rank_b);
+    for (int i = 0; i < n; i += TILE) {
+        int count = n - i < TILE ? n - i : TILE;
+        size_t size = (size_t)n * (size_t)count;
+        memcpy(tile, rows + (size_t)i * (size_t)n, size * sizeof *tile);
+        nb_gemm(NB_PLAIN, NB_PLAIN, n, count, d->rank_b, -1, q_b, n, g + (size_t)i * (size_t)d->rank_b, d->rank_b, 1, tile, n);
+        double part = 0;
+        for (size_t j = 0; j < size; j++) part += tile[j] * tile[j];
+        sum += part;
+    }
+    *norm = sqrt(sum);
+    return NB_OK;
+}
+
+static nb_status project(nb_direct *d, nb_ctx *ctx)
+{
+    const nb_factors *f = d->factors;
+    int n = f->n, m = f->m;
+    size_t tall = (size_t)n * (size_t)m;
+    const double *rows;
+    double *q_f, *q_b, *f_tall, *product, norm, residual;
+    NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
+    NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
+    NB_NEED(q_f, nb_alloc_reals(ctx, tall, 4));
+    q_b = q_f + tall;
+    f_tall = q_b + tall;
+    product = f_tall + tall;
+    nb_transpose(m, n, f->f, f_tall);
+    NB_TRY(ctx, nb_range_basis(n, m, f_tall, q_f, &d->rank_f, ctx));
+    NB_TRY(ctx, nb_range_basis(n, m, f->b, q_b, &d->rank_b, ctx));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, n, d->rank_b, n, 1, rows, n, q_b, n, 0, product, n);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_f, d->rank_b, n, 1, q_f, n, product, n, 0, d->mid, d->rank_f);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_f, m, n, 1, q_f, n, f_tall, n, 0, d->r_f, d->rank_f);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_b, m, n, 1, q_b, n, f->b, n, 0, d->r_b, d->rank_b);
+    NB_TRY(ctx, subspace_residual(rows, n, d, q_f, q_b, &residual, ctx));
+    d->subspace = residual / norm;
+    return NB_OK;
+}
+
+static nb_status spectrum_of_a(nb_direct *d, nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s;
+    int m = d->factors->m, rank = 0;
+    NB_TRY(ctx, nb_factors_svd(d->factors, &s, ctx));
+    d->factors->svd_used = false;
+    while (rank < m && s->values[rank] > DBL_EPSILON * m * s->values[0]) rank++;
+    d->landmark_rank = rank;
+    d->landmark_condition = s->values[0] / s->values[m - 1];
+    return NB_OK;
+}
+
+nb_status nb_direct_prepare(nb_scene *scene, nb_factors *factors, nb_direct *direct, nb_ctx *ctx)
+{
+    size_t square = (size_t)factors->m * (size_t)factors->m;
+    nb_direct d = {.scene = scene, .factors = factors};
+    NB_NEED(d.mid, nb_alloc_reals(ctx, square, 3));
+    d.r_f = d.mid + square;
+    d.r_b = d.r_f + square;
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = project(&d, ctx);
+    nb_ctx_release(ctx, mark);
+    if (status != NB_OK) return status;
+    NB_TRY(ctx, spectrum_of_a(&d, ctx));
+    *direct = d;
+    return NB_OK;
+}
+
+/* |M - R_F X R_B'|_F */
+static nb_status core_part(const nb_direct *d, const double *x, double *norm, nb_ctx *ctx)
+{
+    int m = d->factors->m;
+    size_t square = (size_t)m * (size_t)m;
+    double *left, *difference;
+    NB_NEED(left, nb_alloc_reals(ctx, square, 2));
+    difference = left + square;
+    size_t count = (size_t)d->rank_f * (size_t)d->rank_b;
+    memcpy(difference, d->mid, count * sizeof *difference);
+    nb_gemm(NB_PLAIN, NB_PLAIN, d->rank_f, m, m, 1, d->r_f, d->rank_f, x, m, 0, left, d->rank_f);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, d->rank_f, d->rank_b, m, -1, left, d->rank_f, d->r_b, d->rank_b, 1, difference,
+            d->rank_f);
+    *norm = nb_frobenius(count, difference);
+    return NB_OK;
+}
+
+/* |I - A X|_F */
+static nb_status core_residual(const nb_factors *f, const double *x, double *norm, nb_ctx *ctx)
+{
+    double *residual;
+    NB_NEED(residual, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->m));
+    nb_gemm(NB_PLAIN, NB_PLAIN, f->m, f->m, f->m, -1, f->a, f->m, x, f->m, 0, residual, f->m);
+    for (int i = 0; i < f->m; i++) residual[i + i * f->m] += 1;
+    *norm = nb_frobenius((size_t)f->m * (size_t)f->m, residual);
+    return NB_OK;
+}
+
+typedef struct { /* sums over the entries s of S and t of F X B */
+    double difference, s_t, t_t, negative, negative_mass, entropy_s, entropy_t, rowsum_deviation;
+} sums;
+
+static double row_entropy(int n, const double *p)
+{
+    double sum = 0;
+    for (int j = 0; j < n; j++)
+        if (p[j] > 0) sum -= p[j] * log(p[j] + 1e-9);
+    return sum;
+}
+
+static void add_row(int n, const double *s, const double *t, unsigned wanted, sums *total)
+{
+    double difference = 0, row_sum = 0;
+    for (int j = 0; j < n; j++) {
+        difference += (s[j] - t[j]) * (s[j] - t[j]);
+        row_sum += t[j];
+    }
+    total->difference += difference;
+    total->rowsum_deviation = fmax(total->rowsum_deviation, fabs(row_sum - 1));
+    if (wanted & NB_WANT_ENTRIES) {
+        double s_t = 0, t_t = 0, negative = 0, mass = 0;
+        for (int j = 0; j < n; j++) {
+            s_t += s[j] * t[j];
+            t_t += t[j] * t[j];
+            negative += t[j] < 0;
+            mass -= t[j] < 0 ? t[j] : 0;
+        }
+        total->s_t += s_t;
+        total->t_t += t_t;
+        total->negative += negative;
+        total->negative_mass += mass;
+    }
+    if (wanted & NB_WANT_ENTROPY) {
+        total->entropy_s += row_entropy(n, s);
+        total->entropy_t += row_entropy(n, t);
+    }
+}
+
+typedef struct {
+    double *g;        /* m x n: X' F' */
+    double *tile;     /* n x TILE */
+    double *residual; /* n x n, S - F X B by rows; NULL: not asked for */
+} buffers;
+
+static nb_status buffers_init(buffers *b, const nb_direct *d, const double *x, unsigned wanted, nb_ctx *ctx)
+{
+    const nb_factors *f = d->factors;
+    b->residual = NULL;
+    NB_NEED(b->g, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->n));
+    NB_NEED(b->tile, nb_alloc_reals(ctx, (size_t)f->n, TILE));
+    if (wanted & NB_WANT_SPECTRAL) NB_NEED(b->residual, nb_alloc_reals(ctx, (size_t)f->n, (size_t)f->n));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, f->m, f->n, f->m, 1, x, f->m, f->f, f->m, 0, b->g, f->m);
+    return NB_OK;
+}
+
+static void pass(const nb_direct *d, const double *rows, unsigned wanted, const buffers *b, sums *total)
+{
+    const nb_factors *f = d->factors;
+    size_t n = (size_t)f->n;
+    for (int first = 0; first < f->n; first += TILE) {
+        int count = f->n - first < TILE ? f->n - first : TILE;
+        nb_gemm(NB_PLAIN, NB_PLAIN, f->n, count, f->m, 1, f->b, f->n, b->g + (size_t)first * (size_t)f->m, f->m, 0, b->tile,
+                f->n);
+        for (int i = 0; i < count; i++) {
+            const double *s = rows + (size_t)(first + i) * n, *t = b->tile + (size_t)i * n;
+            add_row(f->n, s, t, wanted, total);
+            for (size_t j = 0; b->residual && j < n; j++) b->residual[(size_t)(first + i) * n + j] = s[j] - t[j];
+        }
+    }
+}
+
+static nb_status spectral_error(const nb_direct *d, const double *residual, double *error, nb_ctx *ctx)
+{
+    const double *of_s;
+    double *values;
+    int n = d->factors->n;
+    NB_TRY(ctx, nb_scene_singular_values(d->scene, &of_s, ctx));
+    NB_NEED(values, nb_alloc_reals(ctx, (size_t)n, 1));
+    NB_TRY(ctx, nb_svd(n, n, residual, NULL, values, NULL, ctx));
+    *error = values[0] / of_s[0];
+    return NB_OK;
+}
+
+/* |(S - F X B) V|_F / |S V|_F, by rows: (S V)' - V B' G. */
+static nb_status output_error(const nb_direct *d, const double *g, double *error, nb_ctx *ctx)
+{
+    const nb_head *h = d->scene->head;
+    const nb_factors *f = d->factors;
+    size_t count = (size_t)h->dv * (size_t)h->n;
+    const double *exact;
+    double *vb, *difference;
+    NB_TRY(ctx, nb_scene_output(d->scene, &exact, ctx));
+    NB_NEED(vb, nb_alloc_reals(ctx, (size_t)h->dv, (size_t)f->m));
+    NB_NEED(difference, nb_alloc_reals(ctx, count, 1));
+    memcpy(difference, exact, count * sizeof *difference);
+    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, f->m, f->n, 1, h->v, h->dv, f->b, f->n, 0, vb, h->dv);
+    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, f->n, f->m, -1, vb, h->dv, g, f->m, 1, difference, h->dv);
+    *error = nb_frobenius(count, difference) / nb_frobenius(count, exact);
+    return NB_OK;
+}
+
+static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_measures *out)
+{
+    out->error = sqrt(s->difference) / norm;
+    out->mse = s->difference / n / n;
+    out->rowsum_deviation = s->rowsum_deviation;
+    if (wanted & NB_WANT_ENTRIES) {
+        out->cosine = s->s_t / (norm * sqrt(s->t_t));
+        out->negative_fraction = s->negative / n / n;
+        out->negative_mass = s->negative_mass / n;
+    }
+    if (wanted & NB_WANT_ENTROPY) out->entropy_difference = fabs(s->entropy_s - s->entropy_t) / n;
+}
+
+static nb_status measure(const nb_direct *d, const double *x, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+{
+    const nb_factors *f = d->factors;
+    const double *rows;
+    double norm, core;
+    buffers b;
+    sums total = {.difference = 0};
+    NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
+    NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
+    NB_TRY(ctx, buffers_init(&b, d, x, wanted, ctx));
+    pass(d, rows, wanted, &b, &total);
+    from_sums(&total, norm, f->n, wanted, out);
+    NB_TRY(ctx, core_part(d, x, &core, ctx));
+    NB_TRY(ctx, core_residual(f, x, &out->core_residual, ctx));
+    out->error_subspace = d->subspace;
+    out->error_core = core / norm;
+    out->landmark_rank = d->landmark_rank;
+    out->landmark_condition = d->landmark_condition;
+    size_t m = (size_t)f->m;
+    out->error_noise = DBL_EPSILON * nb_frobenius((size_t)d->rank_f * m, d->r_f) * nb_frobenius(m * m, x) *
+                       nb_frobenius((size_t)d->rank_b * m, d->r_b) / norm;
+    NB_TRY(ctx, nb_scene_floor_rank(d->scene, f->m, &out->floor_rank, ctx));
+    NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
+    if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, b.g, &out->output_error, ctx));
+    if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_error(d, b.residual, &out->spectral_error, ctx));
+    return NB_OK;
+}
+
+nb_status nb_direct_measure(const nb_direct *direct, const double *x, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = measure(direct, x, wanted, out, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* measures.h - what is measured of one cell. All start as NaN: not measured. */
+#ifndef NB_MEASURES_H
+#define NB_MEASURES_H
+
+typedef struct {
+    double error;            /* |S - F X B|_F / |S|_F */
+    double error_subspace;   /* the least that any core reaches, relative to |S|_F */
+    double error_core;       /* |Q_F' S Q_B - R_F X R_B'|_F / |S|_F: error^2 = error_subspace^2 + error_core^2 */
+    double floor_rank;       /* of the best matrix of rank m */
+    double baseline_mean;    /* of the constant matrix 1/n */
+    double output_error;     /* |(S - F X B) V|_F / |S V|_F */
+    double spectral_error;   /* |S - F X B|_2 / |S|_2 */
+    double cosine;           /* <S, F X B> / (|S|_F |F X B|_F) */
+    double mse;              /* |S - F X B|_F^2 / n^2 */
+    double entropy_difference; /* | mean row entropy of S - that of F X B |, -sum p ln(p + 1e-9), p <= 0 left out */
+    double rowsum_deviation; /* max_i |sum_j (F X B)_ij - 1| */
+    double negative_fraction; /* of the n^2 entries of F X B */
+    double negative_mass;    /* sum of |negative entries| / n: of the mass 1 of a row */
+    double core_residual;    /* |I - A X|_F */
+    double landmark_rank;    /* singular values of A above eps m s_1 */
+    double landmark_condition; /* s_1 / s_m of A */
+    double select_s, core_s; /* time of the strategy, and of the core with all that it needs */
+    double error_noise;      /* eps |R_F|_F |X|_F |R_B|_F / |S|_F: rounding in the products */
+} nb_measures;
+
+/* Metrics that cost something, for a request. The others come with every row. */
+enum {
+    NB_WANT_OUTPUT = 1 << 0,   /* output_error: O(n^2 d) for the instance, O(n m d) a cell */
+    NB_WANT_SPECTRAL = 1 << 1, /* spectral_error: the SVD of the residual */
+    NB_WANT_ENTRIES = 1 << 2,  /* cosine, negative_*: one more pass over S~ */
+    NB_WANT_ENTROPY = 1 << 3,  /* entropy_difference: n^2 logarithms */
+    NB_WANT_ALL = (1 << 4) - 1
+};
+
+void nb_measures_clear(nb_measures *measures);
+
+#endif

@@ -1,0 +1,74 @@
+/* clusters.c - tokens around common centres.
+ *
+ * Centre c has a query mean and a key mean, each from N(0, I_d); token i of
+ * cluster c(i) has q_i = query mean + spread * noise, k_i and v_i likewise. The
+ * clusters are of equal size, but for one token, and lie one after the other
+ * (contiguous: neighbours alike) or in random order (shuffled: position says
+ * nothing). */
+#include "problems/problem.h"
+
+#include <gsl/gsl_randist.h>
+
+typedef struct {
+    int n, d, count;
+    double spread;
+    int order;
+} clusters_options;
+
+enum { CONTIGUOUS, SHUFFLED };
+static const char *const orders[] = {"contiguous", "shuffled", NULL};
+
+static const nb_option options[] = {
+    NB_INT(clusters_options, n, "1024", 1, 1 << 20, "tokens"),
+    NB_INT(clusters_options, d, "64", 1, 1 << 14, "dimension of a head"),
+    NB_INT(clusters_options, count, "16", 1, 1 << 20, "clusters; at most n"),
+    NB_REAL(clusters_options, spread, "0.3", 0, 1e3, "standard deviation around a centre, in units of the centres'"),
+    NB_ENUM(clusters_options, order, "contiguous", orders, "order of the tokens"),
+    NB_OPTION_END};
+
+static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
+{
+    const clusters_options *o = opts;
+    NB_REQUIRE(ctx, o->count <= o->n, NB_EINVAL, "clusters: count = %d is more than the %d tokens", o->count, o->n);
+    *shape = (nb_problem_shape){.count = 1, .n = o->n, .d = o->d};
+    return NB_OK;
+}
+
+/* x (d x n): each token its cluster's centre and noise. */
+static nb_status draw(const clusters_options *o, const int *cluster, double *x, nb_ctx *ctx)
+{
+    gsl_rng *rng = nb_ctx_rng(ctx);
+    double *centres;
+    NB_NEED(centres, nb_alloc_reals(ctx, (size_t)o->d, (size_t)o->count));
+    for (size_t i = 0; i < (size_t)o->d * (size_t)o->count; i++) centres[i] = gsl_ran_gaussian_ziggurat(rng, 1);
+    for (int i = 0; i < o->n; i++)
+        for (int l = 0; l < o->d; l++)
+            x[(size_t)i * (size_t)o->d + (size_t)l] = centres[(size_t)cluster[i] * (size_t)o->d + (size_t)l] +
+                                                      gsl_ran_gaussian_ziggurat(rng, o->spread);
+    return NB_OK;
+}
+
+static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
+{
+    const clusters_options *o = opts;
+    int *cluster;
+    (void)head;
+    NB_TRY(ctx, nb_head_new(o->n, o->d, out, ctx));
+    NB_NEED(cluster, nb_alloc(ctx, (size_t)o->n, sizeof *cluster));
+    for (int i = 0; i < o->n; i++) cluster[i] = (int)((long)i * o->count / o->n);
+    if (o->order == SHUFFLED) gsl_ran_shuffle(nb_ctx_rng(ctx), cluster, (size_t)o->n, sizeof *cluster);
+    NB_TRY(ctx, draw(o, cluster, out->q, ctx));
+    NB_TRY(ctx, draw(o, cluster, out->k, ctx));
+    return draw(o, cluster, out->v, ctx);
+}
+
+static const char *const references[] = {
+    "Zhang, Tsang & Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008 (clustered data)", NULL};
+
+const nb_problem nb_problem_clusters = {
+    .component = {"clusters", "tokens around common centres, in order or shuffled", references, options,
+                  sizeof(clusters_options)},
+    .random = true,
+    .shape = shape,
+    .make = make,
+};

@@ -1,0 +1,56 @@
+/* heads.c - attention heads from a file: .safetensors with q, k, v, or a folder
+ * with q.npy, k.npy, v.npy; one scene a head. */
+#include "problems/problem.h"
+
+typedef struct {
+    const char *file;
+    int head, causal;
+} heads_options;
+
+enum { AUTO, ON, OFF };
+static const char *const masks[] = {"auto", "true", "false", NULL};
+
+static const nb_option options[] = {
+    NB_TEXT(heads_options, file, NULL, "a .safetensors file or a folder of .npy files"),
+    {.key = "head", .type = NB_OPTION_INT, .offset = NB_FIELD_(heads_options, head, int), .initial = "all", .lo = 0,
+     .hi = 1 << 20, .word = "all", .selects_head = true, .help = "which of the file's query heads, from 0; a list takes several"},
+    NB_ENUM(heads_options, causal, "auto", masks, "whether a query sees only the keys up to its own position; auto: as the file says"),
+    NB_OPTION_END};
+
+static bool causal(const heads_options *o, bool by_file)
+{
+    return o->causal == AUTO ? by_file : o->causal == ON;
+}
+
+static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
+{
+    const heads_options *o = opts;
+    nb_head_shape file;
+    NB_TRY(ctx, nb_head_file_shape(o->file, &file, ctx));
+    NB_REQUIRE(ctx, o->head == NB_AUTO || o->head < file.heads, NB_EINVAL, "%s: head = %d is not one of its heads 0 to %d",
+               o->file, o->head, file.heads - 1);
+    *shape = (nb_problem_shape){.first = o->head == NB_AUTO ? 0 : o->head,
+                                .count = o->head == NB_AUTO ? file.heads : 1,
+                                .n = file.n,
+                                .d = file.d,
+                                .causal = causal(o, file.causal)};
+    return NB_OK;
+}
+
+static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
+{
+    const heads_options *o = opts;
+    NB_TRY(ctx, nb_head_load(o->file, head, out, ctx));
+    out->causal = causal(o, out->causal);
+    return NB_OK;
+}
+
+static const char *const references[] = {
+    "the safetensors format; the .npy format (NumPy enhancement proposal 1)", NULL};
+
+const nb_problem nb_problem_heads = {
+    .component = {"heads", "attention heads captured from a model, from a file", references, options,
+                  sizeof(heads_options)},
+    .shape = shape,
+    .make = make,
+};

@@ -1,0 +1,31 @@
+/* problem.h - the one header that a problem file includes.
+ *
+ * A problem is one file, src/problems/NAME.c, that defines
+ *     const nb_problem nb_problem_NAME;
+ * It says how many heads it has and makes one of them. */
+#ifndef NB_PROBLEM_H
+#define NB_PROBLEM_H
+
+#include "base/component.h"
+#include "base/ctx.h"
+#include "data/head.h"
+
+typedef struct {
+    int first, count; /* the heads: first ... first + count - 1 */
+    int n, d;
+    bool causal;
+} nb_problem_shape;
+
+typedef struct {
+    nb_component component;
+    bool random; /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
+
+    /* What there will be, without making it. Called before anything runs, so it
+     * must find every mistake that can be found early (a missing file). */
+    nb_status (*shape)(const void *options, nb_problem_shape *shape, nb_ctx *ctx);
+
+    /* Makes one head; its memory is ctx's. */
+    nb_status (*make)(const void *options, int head, nb_head *out, nb_ctx *ctx);
+} nb_problem;
+
+#endif

@@ -1,0 +1,15 @@
+/* csv.h - rows as comma-separated values (RFC 4180) and as JSON: header from the
+ * table of columns, numbers with 17 digits, what was not measured empty. */
+#ifndef NB_CSV_H
+#define NB_CSV_H
+
+#include "base/ctx.h"
+#include "experiment/row.h"
+
+#include <stdio.h>
+
+void nb_csv_print(FILE *out, int count, const nb_row *rows);
+void nb_csv_print_text(FILE *out, const char *text); /* quoted where it has to be */
+nb_status nb_json_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx); /* an array of objects */
+
+#endif

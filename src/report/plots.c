@@ -1,0 +1,217 @@
+/* plots.c - one data file a kind, one small driver script a figure, and copies
+ * of the kind's script, so that a folder can be redrawn and edited by itself. */
+#include "report/plots.h"
+
+#include "base/files.h"
+#include "report/csv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+typedef struct {
+    const nb_summary *summary;
+    const char *kind, *experiment;
+    int core; /* of the figure */
+} figure;
+
+static void print_real(FILE *out, double x)
+{
+    fputc(',', out);
+    if (isfinite(x)) fprintf(out, "%.17g", x);
+}
+
+static void print_statistic(FILE *out, const char *core, const char *panel, const char *series, int m, const nb_statistic *s)
+{
+    const char *texts[] = {core, panel, series};
+    for (int i = 0; i < 3; i++) {
+        fputs(i ? ",\"" : "\"", out);
+        for (const char *c = texts[i]; *c; c++) fputs(*c == '"' ? "\"\"" : (char[2]){*c, '\0'}, out);
+        fputc('"', out);
+    }
+    fprintf(out, ",%d,%d", m, s->count);
+    print_real(out, s->median);
+    print_real(out, s->low);
+    print_real(out, s->high);
+    fputc('\n', out);
+}
+
+static void print_cells(FILE *out, const nb_summary *s, const nb_statistic *cells, int first_core)
+{
+    for (int p = 0; p < s->panel_count; p++)
+        for (int v = 0; v < s->variant_count; v++)
+            for (int c = first_core; c < s->core_count; c++)
+                for (int m = 0; m < s->landmark_count; m++)
+                    print_statistic(out, s->cores[c].label, s->panels[p].label, s->variants[v].label, s->landmarks[m],
+                                    &cells[nb_summary_cell(s, p, v, c, m)]);
+}
+
+static void print_levels(FILE *out, const nb_summary *s, const char *name, const nb_statistic *levels)
+{
+    for (int p = 0; p < s->panel_count; p++)
+        for (int m = 0; m < s->landmark_count; m++)
+            print_statistic(out, "", s->panels[p].label, name, s->landmarks[m], &levels[nb_summary_level(s, p, m)]);
+}
+
+static void print_error_data(FILE *out, const nb_summary *s)
+{
+    print_cells(out, s, s->errors, 0);
+    print_levels(out, s, "best rank m", s->floors);
+    print_levels(out, s, "constant 1/n", s->baselines);
+}
+
+static void print_ratio_data(FILE *out, const nb_summary *s)
+{
+    print_cells(out, s, s->ratios, 1);
+}
+
+typedef struct {
+    const char *name, *title; /* title: printf with the cores' labels: the figure's, the first */
+    void (*print_data)(FILE *out, const nb_summary *s);
+    int first_core; /* one figure for each core from this one on */
+} plot_kind;
+
+static const plot_kind kinds[] = {
+    {"error", "median and 10-90 %", print_error_data, 0},
+    {"svd_vs_iterative", "ratio of errors on the same landmarks, median and 10-90 %", print_ratio_data, 1},
+};
+
+const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", NULL};
+
+static const plot_kind *find_kind(const char *name)
+{
+    const plot_kind *k = kinds;
+    while (strcmp(k->name, name) != 0) k++;
+    return k;
+}
+
+static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const figure *f = what;
+    (void)ctx;
+    fputs("core,panel,series,landmarks,count,median,p10,p90\n", out);
+    find_kind(f->kind)->print_data(out, f->summary);
+    return NB_OK;
+}
+
+/* A gnuplot string in double quotes. */
+static void print_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static const char *output_name(const figure *f, nb_ctx *ctx)
+{
+    char *name = nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief);
+    for (char *c = name; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
+    for (size_t last = name ? strlen(name) : 0; last > 0 && name[last - 1] == '_'; last--) name[last - 1] = '\0';
+    return name;
+}
+
+static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const figure *f = what;
+    const nb_summary *s = f->summary;
+    const char *output, *reference = f->core > 0 ? s->cores[0].label : "";
+    NB_NEED(output, output_name(f, ctx));
+    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
+    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = ", f->kind, output);
+    print_string(out, s->cores[f->core].label);
+    fputs("\nreference = ", out);
+    print_string(out, reference);
+    fputs("\ntitle = ", out);
+    print_string(out, nb_format(ctx, "%s: %s, %s over heads and trials", f->experiment, s->cores[f->core].label,
+                                find_kind(f->kind)->title));
+    fprintf(out, "\narray panels[%d] = [", s->panel_count);
+    for (int p = 0; p < s->panel_count; p++) {
+        fputs(p ? ", " : "", out);
+        print_string(out, s->panels[p].label);
+    }
+    fprintf(out, "]\narray series[%d] = [", s->variant_count);
+    for (int v = 0; v < s->variant_count; v++) {
+        fputs(v ? ", " : "", out);
+        print_string(out, s->variants[v].label);
+    }
+    fprintf(out, "]\nload \"%s.gp\"\n", f->kind);
+    return NB_OK;
+}
+
+static nb_status copy_script(const char *folder, const char *name, nb_ctx *ctx)
+{
+    const char *from, *to;
+    NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
+    NB_NEED(to, nb_format(ctx, "%s/%s", folder, name));
+    return nb_copy_file(from, to, ctx);
+}
+
+/* Runs gnuplot with these arguments in the folder; its exit status, or -1 where
+ * it could not be started. */
+static int spawn_gnuplot(const char *folder, const char *argument, bool quiet)
+{
+    char *argv[] = {(char[]){"gnuplot"}, NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = -1;
+    char copy[512];
+    snprintf(copy, sizeof copy, "%s", argument);
+    argv[1] = copy;
+    if (posix_spawn_file_actions_init(&actions) != 0) return -1;
+    if (folder) posix_spawn_file_actions_addchdir_np(&actions, folder);
+    if (quiet) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    int code = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0) return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool nb_gnuplot_found(void)
+{
+    return spawn_gnuplot(NULL, "--version", true) == 0;
+}
+
+static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ctx *ctx)
+{
+    const char *output, *path, *script;
+    NB_NEED(output, output_name(f, ctx));
+    NB_NEED(script, nb_format(ctx, "%s.gp", output));
+    NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
+    NB_TRY(ctx, nb_write_file(path, print_driver, f, ctx));
+    if (draw) NB_REQUIRE(ctx, spawn_gnuplot(folder, script, false) == 0, NB_EIO, "gnuplot failed on %s", path);
+    return NB_OK;
+}
+
+nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
+                  int *figures, nb_ctx *ctx)
+{
+    figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = find_kind(kind)->first_core};
+    const char *path, *script;
+    *figures = 0;
+    if (f.core >= summary->core_count || summary->panel_count == 0) return NB_OK;
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
+    NB_NEED(script, nb_format(ctx, "%s.gp", kind));
+    NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
+    NB_TRY(ctx, copy_script(folder, "common.gp", ctx));
+    NB_TRY(ctx, copy_script(folder, script, ctx));
+    for (; f.core < summary->core_count; f.core++, ++*figures) NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
+    return NB_OK;
+}

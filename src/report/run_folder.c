@@ -1,0 +1,58 @@
+/* run_folder.c - reading and writing the folder of a run. */
+#include "report/run_folder.h"
+
+#include "base/files.h"
+#include "report/csv.h"
+
+#include <string.h>
+
+nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx)
+{
+    size_t length = strlen(folder);
+    NB_NEED(*path, nb_format(ctx, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/", name));
+    return NB_OK;
+}
+
+nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    NB_REQUIRE(ctx, nb_is_file(path), NB_EIO, "%s: is not the folder of a run: it has no %s", folder, NB_STORE_FILE);
+    NB_TRY(ctx, nb_store_open(path, false, store, ctx));
+    return nb_store_rows(store, count, rows, ctx);
+}
+
+typedef struct {
+    int count;
+    const nb_row *rows;
+} all_rows;
+
+static nb_status print_rows(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const all_rows *all = what;
+    (void)ctx;
+    nb_csv_print(out, all->count, all->rows);
+    return NB_OK;
+}
+
+nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx)
+{
+    const char *path;
+    all_rows all = {count, rows};
+    NB_TRY(ctx, nb_run_path(folder, NB_CSV_FILE, &path, ctx));
+    return nb_write_file(path, print_rows, &all, ctx);
+}
+
+static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(what, out);
+    return NB_OK;
+}
+
+nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
+    return nb_write_file(path, print_text, text, ctx);
+}

@@ -1,0 +1,23 @@
+/* run_folder.h - the folder of one run, and what lies in it. */
+#ifndef NB_RUN_FOLDER_H
+#define NB_RUN_FOLDER_H
+
+#include "base/ctx.h"
+#include "experiment/store.h"
+
+#define NB_STORE_FILE "results.sqlite"
+#define NB_CSV_FILE "rows.csv"
+#define NB_CONFIG_FILE "resolved.yaml"
+#define NB_MANIFEST_FILE "manifest.json"
+#define NB_PLOTS_FOLDER "plots"
+
+/* folder/name, without a second slash. */
+nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx);
+
+/* All rows of the run in a folder; NB_EIO where it holds none. */
+nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
+
+nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx);
+nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);
+
+#endif

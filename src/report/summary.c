@@ -1,0 +1,232 @@
+/* summary.c - every row's value goes to its cell; each cell is sorted and its
+ * quantiles taken (linear interpolation, as GSL and NumPy have them). A cell
+ * without randomness has one value a head, which stands for all its trials:
+ * all values of a cell weigh the same, so nothing is to be repeated. */
+#include "report/summary.h"
+
+#include "base/registry.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <string.h>
+
+int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark)
+{
+    return ((panel * s->variant_count + variant) * s->core_count + core) * s->landmark_count + landmark;
+}
+
+int nb_summary_level(const nb_summary *s, int panel, int landmark)
+{
+    return panel * s->landmark_count + landmark;
+}
+
+/* The label of a canonical text, or the text itself where the component is gone. */
+static nb_status label_of(const nb_registry *registry, const char *canonical, bool full, const char **label, nb_ctx *ctx)
+{
+    nb_choice choice;
+    nb_status status = nb_choice_parse(registry, canonical, &choice, ctx);
+    *label = status == NB_OK ? full ? choice.full : choice.label : canonical;
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    return NB_OK;
+}
+
+static int find_panel(const nb_summary *s, const nb_row *row)
+{
+    int i = 0;
+    while (i < s->panel_count && (strcmp(s->panels[i].problem, row->problem) || strcmp(s->panels[i].kernel, row->kernel))) i++;
+    return i;
+}
+
+static int find_variant(const nb_summary *s, const nb_row *row)
+{
+    int i = 0;
+    while (i < s->variant_count && (strcmp(s->variants[i].strategy, row->strategy) ||
+                                    strcmp(s->variants[i].pairing, row->pairing) || strcmp(s->variants[i].factors, row->factors)))
+        i++;
+    return i;
+}
+
+static int find_core(const nb_summary *s, const nb_row *row)
+{
+    int i = 0;
+    while (i < s->core_count && strcmp(s->cores[i].core, row->core)) i++;
+    return i;
+}
+
+static int find_landmark(const nb_summary *s, int m)
+{
+    int i = 0;
+    while (i < s->landmark_count && s->landmarks[i] != m) i++;
+    return i;
+}
+
+static nb_status add_names(nb_summary *s, const nb_row *row)
+{
+    int panel = find_panel(s, row), variant = find_variant(s, row), core = find_core(s, row);
+    if (panel == s->panel_count)
+        s->panels[s->panel_count++] = (nb_panel){
+            .problem = row->problem, .kernel = row->kernel, .last_head = -1, .n = row->n, .d = row->d};
+    if (variant == s->variant_count)
+        s->variants[s->variant_count++] =
+            (nb_variant){.strategy = row->strategy, .pairing = row->pairing, .factors = row->factors};
+    if (core == s->core_count) s->cores[s->core_count++] = (nb_core_label){.core = row->core};
+    if (find_landmark(s, row->landmarks) == s->landmark_count) s->landmarks[s->landmark_count++] = row->landmarks;
+    nb_panel *p = &s->panels[panel];
+    p->heads += row->head != p->last_head; /* the rows of a head stand together */
+    p->last_head = row->head;
+    if (row->trial >= p->trials) p->trials = row->trial + 1;
+    return NB_OK;
+}
+
+/* What is to be said of a variant beside its strategy: what others of the same
+ * strategy have otherwise. */
+static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
+{
+    NB_TRY(ctx, label_of(&nb_strategies, v->strategy, false, &v->label, ctx));
+    bool pairings = false, factors = false;
+    for (int i = 0; i < s->variant_count; i++) {
+        pairings |= !strcmp(s->variants[i].strategy, v->strategy) && strcmp(s->variants[i].pairing, v->pairing);
+        factors |= strcmp(s->variants[i].factors, v->factors) != 0;
+    }
+    if (pairings) NB_NEED(v->label, nb_format(ctx, "%s, %s", v->label, v->pairing));
+    if (factors) NB_NEED(v->label, nb_format(ctx, "%s, %s", v->label, v->factors));
+    return NB_OK;
+}
+
+static nb_status label_all(nb_summary *s, nb_ctx *ctx)
+{
+    bool kernels = false;
+    for (int i = 0; i < s->panel_count; i++) kernels |= strcmp(s->panels[i].kernel, s->panels[0].kernel) != 0;
+    for (int i = 0; i < s->panel_count; i++) {
+        nb_panel *p = &s->panels[i];
+        const char *kernel;
+        NB_TRY(ctx, label_of(&nb_problems, p->problem, false, &p->label, ctx));
+        NB_TRY(ctx, label_of(&nb_kernels, p->kernel, false, &kernel, ctx));
+        if (kernels) NB_NEED(p->label, nb_format(ctx, "%s, %s", p->label, kernel));
+    }
+    for (int i = 0; i < s->variant_count; i++) NB_TRY(ctx, label_variant(s, &s->variants[i], ctx));
+    for (int i = 0; i < s->core_count; i++) {
+        NB_TRY(ctx, label_of(&nb_cores, s->cores[i].core, true, &s->cores[i].label, ctx));
+        NB_TRY(ctx, label_of(&nb_cores, s->cores[i].core, false, &s->cores[i].brief, ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status name_all(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
+{
+    size_t most = (size_t)count;
+    NB_NEED(s->panels, nb_alloc(ctx, most, sizeof *s->panels));
+    NB_NEED(s->variants, nb_alloc(ctx, most, sizeof *s->variants));
+    NB_NEED(s->cores, nb_alloc(ctx, most, sizeof *s->cores));
+    NB_NEED(s->landmarks, nb_alloc(ctx, most, sizeof *s->landmarks));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, add_names(s, &rows[i]));
+    gsl_sort_int(s->landmarks, 1, (size_t)s->landmark_count);
+    return label_all(s, ctx);
+}
+
+typedef struct { /* values on their way to cells */
+    int count, cells;
+    int *cell;
+    double *value; /* NaN: planned, but not ok */
+} bag;
+
+static nb_status bag_init(bag *b, int most, int cells, nb_ctx *ctx)
+{
+    *b = (bag){.cells = cells};
+    NB_NEED(b->cell, nb_alloc(ctx, (size_t)most, sizeof *b->cell));
+    NB_NEED(b->value, nb_alloc_reals(ctx, (size_t)most, 1));
+    return NB_OK;
+}
+
+static void put(bag *b, int cell, double value)
+{
+    b->cell[b->count] = cell;
+    b->value[b->count++] = value;
+}
+
+static void quantiles(nb_statistic *s, double *values)
+{
+    if (s->count == 0) return;
+    gsl_sort(values, 1, (size_t)s->count);
+    s->median = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.5);
+    s->low = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.1);
+    s->high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.9);
+}
+
+/* A counting sort by cell, then each cell's quantiles. */
+static nb_status statistics(const bag *b, nb_statistic **out, nb_ctx *ctx)
+{
+    size_t cells = (size_t)b->cells;
+    nb_statistic *stats;
+    int *start;
+    double *sorted;
+    NB_NEED(stats, nb_alloc(ctx, cells, sizeof *stats));
+    NB_NEED(start, nb_alloc(ctx, cells + 1, sizeof *start));
+    NB_NEED(sorted, nb_alloc_reals(ctx, (size_t)b->count, 1));
+    for (int i = 0; i < b->count; i++) start[b->cell[i] + 1]++;
+    for (size_t c = 0; c < cells; c++) {
+        stats[c] = (nb_statistic){.planned = start[c + 1], .median = NAN, .low = NAN, .high = NAN};
+        start[c + 1] += start[c];
+    }
+    for (int i = 0; i < b->count; i++) {
+        nb_statistic *s = &stats[b->cell[i]];
+        if (!isnan(b->value[i])) sorted[start[b->cell[i]] + s->count++] = b->value[i];
+    }
+    for (size_t c = 0; c < cells; c++) quantiles(&stats[c], sorted + start[c]);
+    *out = stats;
+    return NB_OK;
+}
+
+static double error_of(const nb_row *row)
+{
+    return strcmp(row->status, "ok") == 0 ? row->measures.error : NAN;
+}
+
+static bool same_landmarks(const nb_row *a, const nb_row *b)
+{
+    return a->head == b->head && a->trial == b->trial && a->landmarks == b->landmarks && !strcmp(a->problem, b->problem) &&
+           !strcmp(a->kernel, b->kernel) && !strcmp(a->strategy, b->strategy) && !strcmp(a->pairing, b->pairing) &&
+           !strcmp(a->factors, b->factors);
+}
+
+/* The rows of one choice of landmarks stand together, one for each core. */
+static double first_core_error(const nb_summary *s, const nb_row *rows, int index)
+{
+    int first = index;
+    while (first > 0 && same_landmarks(&rows[first - 1], &rows[index])) first--;
+    for (; same_landmarks(&rows[first], &rows[index]) && first <= index; first++)
+        if (find_core(s, &rows[first]) == 0) return error_of(&rows[first]);
+    return NAN;
+}
+
+static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
+{
+    bag errors, ratios, floors, baselines;
+    int levels = s->panel_count * s->landmark_count;
+    int cells = levels * s->variant_count * s->core_count;
+    NB_TRY(ctx, bag_init(&errors, count, cells, ctx));
+    NB_TRY(ctx, bag_init(&ratios, count, cells, ctx));
+    NB_TRY(ctx, bag_init(&floors, count, levels, ctx));
+    NB_TRY(ctx, bag_init(&baselines, count, levels, ctx));
+    for (int i = 0; i < count; i++) {
+        int panel = find_panel(s, &rows[i]), m = find_landmark(s, rows[i].landmarks);
+        int cell = nb_summary_cell(s, panel, find_variant(s, &rows[i]), find_core(s, &rows[i]), m);
+        put(&errors, cell, error_of(&rows[i]));
+        put(&ratios, cell, error_of(&rows[i]) / first_core_error(s, rows, i));
+        put(&floors, nb_summary_level(s, panel, m), rows[i].measures.floor_rank);
+        put(&baselines, nb_summary_level(s, panel, m), rows[i].measures.baseline_mean);
+    }
+    NB_TRY(ctx, statistics(&errors, &s->errors, ctx));
+    NB_TRY(ctx, statistics(&ratios, &s->ratios, ctx));
+    NB_TRY(ctx, statistics(&floors, &s->floors, ctx));
+    return statistics(&baselines, &s->baselines, ctx);
+}
+
+nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx)
+{
+    *summary = (nb_summary){.panel_count = 0};
+    NB_TRY(ctx, name_all(count, rows, summary, ctx));
+    return fill(count, rows, summary, ctx);
+}

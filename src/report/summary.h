@@ -1,0 +1,49 @@
+/* summary.h - medians and quantiles of the error, by problem, strategy, core and
+ * number of landmarks. */
+#ifndef NB_SUMMARY_H
+#define NB_SUMMARY_H
+
+#include "base/ctx.h"
+#include "experiment/row.h"
+
+typedef struct { /* over the heads and trials whose status is ok */
+    int count, planned;
+    double median, low, high; /* quantiles 0.5, 0.1, 0.9; NaN where count = 0 */
+} nb_statistic;
+
+typedef struct { /* one problem under one kernel */
+    const char *problem, *kernel; /* canonical */
+    const char *label;
+    int heads, last_head, trials, n, d;
+} nb_panel;
+
+typedef struct { /* one way to pick landmarks and to form factors */
+    const char *strategy, *pairing, *factors;
+    const char *label;
+} nb_variant;
+
+typedef struct {
+    const char *core;  /* canonical */
+    const char *label; /* with all options */
+    const char *brief; /* with those that are not the default */
+} nb_core_label;
+
+typedef struct {
+    int panel_count, variant_count, core_count, landmark_count;
+    nb_panel *panels;
+    nb_variant *variants;
+    nb_core_label *cores;
+    int *landmarks;         /* ascending */
+    nb_statistic *errors;   /* nb_summary_error */
+    nb_statistic *ratios;   /* error with a core / error with the first core, on the same landmarks */
+    nb_statistic *floors;   /* nb_summary_floor; by panel and landmarks */
+    nb_statistic *baselines;
+} nb_summary;
+
+nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);
+
+/* The place in errors[] and ratios[]; in floors[] and baselines[]. */
+int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);
+int nb_summary_level(const nb_summary *s, int panel, int landmark);
+
+#endif

@@ -1,0 +1,81 @@
+/* table.c - one block a problem. */
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CELL = 10, LONGEST = 40 };
+
+static int name_width(const nb_summary *s)
+{
+    size_t width = strlen("constant 1/n");
+    for (int v = 0; v < s->variant_count; v++) width = strlen(s->variants[v].label) > width ? strlen(s->variants[v].label) : width;
+    return (int)(width < LONGEST ? width : LONGEST);
+}
+
+/* Right-aligned, a place for the mark behind it. */
+static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool best, bool incomplete)
+{
+    char number[32], text[40];
+    snprintf(number, sizeof number, s->median >= 1000 ? "%.1e" : "%.3g", s->median);
+    if (s->count == 0)
+        snprintf(text, sizeof text, "- ");
+    else if (!(s->median < baseline))
+        snprintf(text, sizeof text, "(%s)%s", number, best ? "*" : "");
+    else
+        snprintf(text, sizeof text, "%s%s", number, best ? "*" : " ");
+    fprintf(out, "%*s%s", CELL, text, incomplete ? "!" : " ");
+}
+
+static int winner(const nb_summary *s, int panel, int core, int m)
+{
+    int best = -1;
+    double least = INFINITY;
+    for (int v = 0; v < s->variant_count; v++) {
+        double median = s->errors[nb_summary_cell(s, panel, v, core, m)].median;
+        if (median < least) {
+            least = median;
+            best = v;
+        }
+    }
+    return best;
+}
+
+static void print_core(FILE *out, const nb_summary *s, int panel, int core, int width)
+{
+    fprintf(out, "  %s\n", s->cores[core].label);
+    for (int v = 0; v < s->variant_count; v++) {
+        fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
+        for (int m = 0; m < s->landmark_count; m++) {
+            const nb_statistic *e = &s->errors[nb_summary_cell(s, panel, v, core, m)];
+            print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, winner(s, panel, core, m) == v,
+                       e->count > 0 && e->count < e->planned);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void print_level(FILE *out, const char *name, const nb_summary *s, int panel, const nb_statistic *levels, int width)
+{
+    fprintf(out, "  %-*s", width + 2, name);
+    for (int m = 0; m < s->landmark_count; m++) print_cell(out, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
+    fputc('\n', out);
+}
+
+void nb_table_print(FILE *out, const nb_summary *s)
+{
+    int width = name_width(s);
+    for (int p = 0; p < s->panel_count; p++) {
+        const nb_panel *panel = &s->panels[p];
+        fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n  %-*s", panel->label, panel->n, panel->d, panel->heads,
+                panel->trials, width + 2, "landmarks");
+        for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
+        fputc('\n', out);
+        for (int c = 0; c < s->core_count; c++) print_core(out, s, p, c, width);
+        print_level(out, "best rank m", s, p, s->floors, width);
+        print_level(out, "constant 1/n", s, p, s->baselines, width);
+        fputc('\n', out);
+    }
+    fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
+                 "(in brackets) not below the constant matrix 1/n; ! some rows are missing, see status and reason.\n");
+}

@@ -1,0 +1,14 @@
+/* table.h - the summary as text. */
+#ifndef NB_TABLE_H
+#define NB_TABLE_H
+
+#include "report/summary.h"
+
+#include <stdio.h>
+
+/* For each problem and core: strategy x m, median error over heads and trials,
+ * the least of each column marked, values not below 1/n in brackets, the floor
+ * and 1/n beside them. */
+void nb_table_print(FILE *out, const nb_summary *summary);
+
+#endif

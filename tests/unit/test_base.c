@@ -1,0 +1,249 @@
+/* Contexts, specs, options, mistakes and random streams. What is expected
+ * follows from the grammar and the headers' promises. */
+#include "testing.h"
+
+static void test_arena_releases_to_mark(void **state)
+{
+    nb_ctx *ctx = *state;
+    double *a = nb_alloc_reals(ctx, 3, 5);
+    assert_non_null(a);
+    assert_int_equal((uintptr_t)a % 64, 0);
+    for (int i = 0; i < 15; i++) assert_true(a[i] == 0);
+    nb_mark mark = nb_ctx_mark(ctx);
+    for (int i = 0; i < 200; i++) assert_non_null(nb_alloc(ctx, 10, 7));
+    nb_ctx_release(ctx, mark);
+    assert_int_equal(nb_ctx_blocks(ctx), 1);
+}
+
+static void test_arena_refuses_overflow(void **state)
+{
+    nb_ctx *ctx = *state;
+    assert_null(nb_alloc(ctx, SIZE_MAX / 2, 3));
+    assert_non_null(strstr(nb_error_message(ctx), "out of memory"));
+    nb_error_clear(ctx);
+    assert_null(nb_alloc_reals(ctx, SIZE_MAX / 4, 8));
+}
+
+static void test_kth_allocation_fails(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_ctx_fail_alloc(ctx, 3);
+    assert_non_null(nb_alloc(ctx, 1, 1));
+    assert_non_null(nb_alloc(ctx, 1, 1));
+    assert_null(nb_alloc(ctx, 1, 1));
+    assert_non_null(nb_alloc(ctx, 1, 1));
+}
+
+static int destroyed;
+static void count_destroyed(void *ptr)
+{
+    destroyed += *(int *)ptr;
+}
+
+static void test_deferred_objects_are_destroyed_last_first(void **state)
+{
+    nb_ctx *ctx = *state;
+    int one = 1, ten = 10;
+    destroyed = 0;
+    nb_mark mark = nb_ctx_mark(ctx);
+    assert_ok(ctx, nb_defer(ctx, count_destroyed, &one));
+    nb_ctx_fail_alloc(ctx, 1);
+    assert_int_equal(nb_defer(ctx, count_destroyed, &ten), NB_ENOMEM);
+    assert_int_equal(destroyed, 10);
+    nb_ctx_release(ctx, mark);
+    assert_int_equal(destroyed, 11);
+}
+
+static nb_status inner(nb_ctx *ctx)
+{
+    NB_FAIL(ctx, NB_EDIM, "rows %d", 7);
+}
+
+static nb_status outer(nb_ctx *ctx)
+{
+    NB_TRY(ctx, inner(ctx));
+    return NB_OK;
+}
+
+static void test_first_error_stays_with_its_trace(void **state)
+{
+    nb_ctx *ctx = *state;
+    assert_int_equal(outer(ctx), NB_EDIM);
+    assert_int_equal(nb_error_set(ctx, NB_EIO, "f", 1, "second"), NB_EIO);
+    assert_string_equal(nb_error_message(ctx), "rows 7");
+    assert_non_null(strstr(nb_error_trace(ctx), "inner(ctx)"));
+}
+
+static void test_child_shares_errors_not_memory(void **state)
+{
+    nb_ctx *ctx = *state, *child = nb_ctx_child(ctx);
+    assert_non_null(child);
+    nb_mark mark = nb_ctx_mark(ctx);
+    assert_non_null(nb_alloc(child, 1, 1));
+    nb_ctx_release(ctx, mark);
+    assert_int_equal(nb_ctx_blocks(child), 1);
+    assert_int_equal(inner(child), NB_EDIM);
+    assert_string_equal(nb_error_message(ctx), "rows 7");
+}
+
+static nb_spec *parse(nb_ctx *ctx, const char *text, nb_mistakes *mistakes)
+{
+    nb_spec *spec = NULL;
+    nb_mistakes_init(mistakes, ctx);
+    assert_ok(ctx, nb_spec_parse(text, (nb_place){"f", 1, 1}, &spec, mistakes, ctx));
+    return spec;
+}
+
+static void test_spec_values(void **state)
+{
+    nb_mistakes m;
+    nb_spec *s = parse(*state, " a ( x = -1.5e-3 , y=\"b, \\\"c\\\" \\\\\", z=[1, two],w=k(u=v) ) ", &m);
+    assert_non_null(s);
+    assert_string_equal(s->name, "a");
+    assert_int_equal(s->count, 4);
+    assert_string_equal(s->arguments[0].value.text, "-1.5e-3");
+    assert_string_equal(s->arguments[1].value.text, "b, \"c\" \\");
+    assert_int_equal(s->arguments[2].value.count, 2);
+    assert_string_equal(s->arguments[2].value.items[1].text, "two");
+    assert_string_equal(s->arguments[3].value.spec->arguments[0].value.text, "v");
+    assert_int_equal(parse(*state, "a()", &m)->count, 0);
+}
+
+static void test_spec_mistakes_have_places(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"", "f:1:1: expected a name, found the end"},
+        {"a(", "f:1:3: expected an option's name, found the end"},
+        {"a(x)", "f:1:4: expected '=', found ')'"},
+        {"a(x=1", "f:1:6: expected ',' or ')', found the end"},
+        {"a(x=1,)", "f:1:7: expected an option's name, found ')'"},
+        {"a(x=\"1)", "f:1:8: expected a closing '\"', found the end"},
+        {"a(x=[1)", "f:1:7: expected ',' or ']', found ')'"},
+        {"a b", "f:1:3: expected the end, found 'b'"},
+        {"a(x=)", "f:1:5: expected a value, found ')'"},
+        {"a(x=[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]])", "at most 16 levels"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nb_mistakes m;
+        assert_null(parse(*state, bad[i].text, &m));
+        assert_int_equal(m.count, 1);
+        if (!strstr(m.texts[0], bad[i].message)) fail_msg("'%s': '%s' is not in '%s'", bad[i].text, bad[i].message, m.texts[0]);
+    }
+}
+
+static void test_spec_lists_expand(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_mistakes m;
+    nb_spec *s = parse(ctx, "a(x=[1, 2], y=b(z=[3, 4, 5]))", &m), **all;
+    int count;
+    assert_ok(ctx, nb_spec_expand(s, &all, &count, ctx));
+    assert_int_equal(count, 6);
+    assert_string_equal(all[0]->arguments[0].value.text, "1");
+    assert_string_equal(all[1]->arguments[1].value.spec->arguments[0].value.text, "4");
+    assert_string_equal(all[5]->arguments[0].value.text, "2");
+    s = parse(ctx, "a(x=[])", &m);
+    assert_null(s);
+}
+
+static void test_same_options_have_the_same_canonical_text(void **state)
+{
+    nb_choice a = choose(&nb_strategies, "kmeans(restarts=4,init=plusplus)", *state);
+    nb_choice b = choose(&nb_strategies, " kmeans( init = plusplus , restarts = 04 )", *state);
+    assert_string_equal(a.canonical, b.canonical);
+    assert_string_equal(a.label, "kmeans(restarts=4)");
+    nb_choice again = choose(&nb_strategies, a.canonical, *state);
+    assert_string_equal(again.canonical, a.canonical);
+    nb_choice svd = choose(&nb_cores, "svd(rcond=1e-5)", *state);
+    assert_string_equal(svd.canonical, "svd(rcond=1.0000000000000001e-05)");
+    assert_string_equal(svd.label, "svd(rcond=1e-05)");
+}
+
+static void test_all_mistakes_of_a_spec_are_told(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_mistakes m;
+    nb_choices choices = {.count = 0};
+    nb_mistakes_init(&m, ctx);
+    assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "kmeans(restart=4, init=pluplus, iterations=0, snap=none, snap=none)",
+                                  (nb_place){"e.yaml", 7, 3}, &m, ctx));
+    assert_int_equal(m.count, 4);
+    assert_string_equal(m.texts[0], "e.yaml:7:10: kmeans has no option 'restart'; did you mean 'restarts'?");
+    assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random");
+    assert_string_equal(m.texts[2], "e.yaml:7:46: kmeans: iterations = 0 is not an integer from 1 to 10000");
+    assert_string_equal(m.texts[3], "e.yaml:7:60: kmeans: option 'snap' is given twice");
+    nb_mistakes_init(&m, ctx);
+    assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "kmens", (nb_place){"e.yaml", 1, 1}, &m, ctx));
+    assert_string_equal(m.texts[0], "e.yaml:1:1: no strategy 'kmens'; did you mean 'kmeans'?");
+    assert_int_equal(choices.count, 0);
+}
+
+static void test_bad_numbers_are_refused(void **state)
+{
+    static const char *const bad[] = {"svd(rcond=nan)", "svd(rcond=inf)", "svd(rcond=1e-3x)", "svd(rcond=-1e-9)", "svd(rcond=1.5)",
+                                      "svd(rcond=true)", "svd(rcond=f(x=1))", "svd(rcond=\"0.5\")", "iterative(steps=6.5)",
+                                      "iterative(steps=99999999999999999999)", "iterative(steps=6k)"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nb_choice choice;
+        assert_int_equal(nb_choice_parse(&nb_cores, bad[i], &choice, *state), NB_EINVAL);
+        nb_error_clear(*state);
+    }
+}
+
+static void test_hint_names_the_nearest_or_all(void **state)
+{
+    static const char *const names[] = {"strategies", "cores", "kernels", NULL};
+    assert_string_equal(nb_hint("stratgies", names, *state), "; did you mean 'strategies'?");
+    assert_string_equal(nb_hint("xyzzy", names, *state), "; allowed: strategies, cores, kernels");
+}
+
+static unsigned long first_draw(nb_ctx *ctx, nb_stream stream)
+{
+    gsl_rng *rng;
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    nb_random_seed(rng, &stream);
+    return gsl_rng_get(rng);
+}
+
+/* Each part of a stream's name gives other numbers, the same name the same. The
+ * number is a golden one: a change of the hash would silently change all
+ * published results. */
+static void test_streams(void **state)
+{
+    nb_stream s = {.seed = 20260101, .trial = 3, .role = "queries", .component = "uniform", .m = 0};
+    unsigned long base = first_draw(*state, s);
+    assert_int_equal(base, first_draw(*state, s));
+    nb_stream others[] = {s, s, s, s, s, s};
+    others[0].seed++;
+    others[1].trial++;
+    others[2].role = "keys";
+    others[3].component = "uniform2";
+    others[4].m = 8;
+    others[5].role = "queriesu";
+    others[5].component = "niform";
+    for (size_t i = 0; i < 6; i++) assert_int_not_equal(base, first_draw(*state, others[i]));
+    assert_int_equal(base, GOLDEN_DRAW);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_arena_releases_to_mark),
+        test_with_ctx(test_arena_refuses_overflow),
+        test_with_ctx(test_kth_allocation_fails),
+        test_with_ctx(test_deferred_objects_are_destroyed_last_first),
+        test_with_ctx(test_first_error_stays_with_its_trace),
+        test_with_ctx(test_child_shares_errors_not_memory),
+        test_with_ctx(test_spec_values),
+        test_with_ctx(test_spec_mistakes_have_places),
+        test_with_ctx(test_spec_lists_expand),
+        test_with_ctx(test_same_options_have_the_same_canonical_text),
+        test_with_ctx(test_all_mistakes_of_a_spec_are_told),
+        test_with_ctx(test_bad_numbers_are_refused),
+        test_with_ctx(test_hint_names_the_nearest_or_all),
+        test_with_ctx(test_streams),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
