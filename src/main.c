@@ -3,7 +3,7 @@
 #include "linalg/blas.h"
 
 #include <gsl/gsl_errno.h>
-#include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +59,8 @@ int main(int argc, char **argv)
         return NB_EXIT_FAILED;
     }
     gsl_set_error_handler_off();
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* keeps the pages of work spaces that come and go */
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
     int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
     nb_ctx_free(ctx);
     if (fflush(stdout) != 0 || ferror(stdout)) {

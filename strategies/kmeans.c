@@ -70,6 +70,7 @@ static double *centre(const work *w, int j)
 static double squared_distance(int d, const double *a, const double *b)
 {
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (int l = 0; l < d; l++) sum += (a[l] - b[l]) * (a[l] - b[l]);
     return sum;
 }

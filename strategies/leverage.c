@@ -26,11 +26,13 @@ static const nb_option options[] = {
 /* Adds weight |row of the first k singular vectors|^2 / k to each score. */
 static void add_scores(const nb_spectrum *s, int n, int k, bool left, double weight, double *score)
 {
-    for (int j = 0; j < k; j++)
-        for (int i = 0; i < n; i++) {
-            double entry = left ? s->left[(size_t)i * (size_t)n + (size_t)j] : s->right[(size_t)j * (size_t)n + (size_t)i];
-            score[i] += weight * entry * entry / k;
-        }
+    size_t along_j = left ? 1 : (size_t)n, along_i = left ? (size_t)n : 1;
+    for (int i = 0; i < n; i++) {
+        const double *row = (left ? s->left : s->right) + (size_t)i * along_i;
+        double sum = 0;
+        for (size_t j = 0; j < (size_t)k; j++) sum += row[j * along_j] * row[j * along_j];
+        score[i] += weight * sum / k;
+    }
 }
 
 /* With u uniform, the m largest of log(u)/p are a draw without replacement in

@@ -36,6 +36,7 @@ double nb_frobenius(size_t count, const double *x)
     if (scale == 0 || isinf(scale)) return scale;
     double inverse = 1 / scale;
     if (isinf(inverse)) return scale * sqrt((double)count); /* all subnormal: an upper bound */
+#pragma omp simd reduction(+ : sum)
     for (size_t i = 0; i < count; i++) sum += (x[i] * inverse) * (x[i] * inverse);
     return scale * sqrt(sum);
 }

@@ -29,6 +29,7 @@ static nb_status subspace_residual(const double *rows, int n, const nb_direct *d
         memcpy(tile, rows + (size_t)i * (size_t)n, size * sizeof *tile);
         nb_gemm(NB_PLAIN, NB_PLAIN, n, count, d->rank_b, -1, q_b, n, g + (size_t)i * (size_t)d->rank_b, d->rank_b, 1, tile, n);
         double part = 0;
+#pragma omp simd reduction(+ : part)
         for (size_t j = 0; j < size; j++) part += tile[j] * tile[j];
         sum += part;
     }
@@ -132,6 +133,7 @@ static double row_entropy(int n, const double *p)
 static void add_row(int n, const double *s, const double *t, unsigned wanted, sums *total)
 {
     double difference = 0, row_sum = 0;
+#pragma omp simd reduction(+ : difference, row_sum)
     for (int j = 0; j < n; j++) {
         difference += (s[j] - t[j]) * (s[j] - t[j]);
         row_sum += t[j];
@@ -140,11 +142,12 @@ static void add_row(int n, const double *s, const double *t, unsigned wanted, su
     total->rowsum_deviation = fmax(total->rowsum_deviation, fabs(row_sum - 1));
     if (wanted & NB_WANT_ENTRIES) {
         double s_t = 0, t_t = 0, negative = 0, mass = 0;
+#pragma omp simd reduction(+ : s_t, t_t, negative, mass)
         for (int j = 0; j < n; j++) {
             s_t += s[j] * t[j];
             t_t += t[j] * t[j];
-            negative += t[j] < 0;
-            mass -= t[j] < 0 ? t[j] : 0;
+            negative += t[j] < 0 ? 1.0 : 0.0;
+            mass += t[j] < 0 ? -t[j] : 0.0;
         }
         total->s_t += s_t;
         total->t_t += t_t;

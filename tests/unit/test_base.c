@@ -208,7 +208,8 @@ static unsigned long first_draw(nb_ctx *ctx, nb_stream stream)
 }
 
 /* Each part of a stream's name gives other numbers, the same name the same. The
- * number is a golden one: a change of the hash would silently change all
+ * number was also had from NumPy (RandomState) and the hash written in Python: a
+ * change would silently alter all
  * published results. */
 static void test_streams(void **state)
 {
@@ -224,7 +225,7 @@ static void test_streams(void **state)
     others[5].role = "queriesu";
     others[5].component = "niform";
     for (size_t i = 0; i < 6; i++) assert_int_not_equal(base, first_draw(*state, others[i]));
-    assert_int_equal(base, GOLDEN_DRAW);
+    assert_int_equal(base, 0x731c23e0);
 }
 
 int main(void)
