@@ -29,18 +29,23 @@ static void print_real(FILE *out, double x)
     if (isfinite(x)) fprintf(out, "%.17g", x);
 }
 
-static void print_statistic(FILE *out, const char *core, const char *panel, const char *series, int m, const nb_statistic *s)
+/* The numbers of core, panel and series count from 1, as the script's arrays do. */
+enum { ANY_CORE = 0, FLOOR = 0, BASELINE = -1 };
+
+static void print_statistic(FILE *out, const nb_summary *s, int core, int panel, int series, int m, const nb_statistic *value)
 {
-    const char *texts[] = {core, panel, series};
+    const char *names[] = {core == ANY_CORE ? "" : s->cores[core - 1].label, s->panels[panel - 1].label,
+                           series == FLOOR      ? "best rank m"
+                           : series == BASELINE ? "constant 1/n"
+                                                : s->variants[series - 1].label};
+    fprintf(out, "%d,%d,%d,%d,%d", core, panel, series, s->landmarks[m], value->count);
+    print_real(out, value->median);
+    print_real(out, value->low);
+    print_real(out, value->high);
     for (int i = 0; i < 3; i++) {
-        fputs(i ? ",\"" : "\"", out);
-        for (const char *c = texts[i]; *c; c++) fputs(*c == '"' ? "\"\"" : (char[2]){*c, '\0'}, out);
-        fputc('"', out);
+        fputc(',', out);
+        nb_csv_print_text(out, names[i]);
     }
-    fprintf(out, ",%d,%d", m, s->count);
-    print_real(out, s->median);
-    print_real(out, s->low);
-    print_real(out, s->high);
     fputc('\n', out);
 }
 
@@ -50,22 +55,21 @@ static void print_cells(FILE *out, const nb_summary *s, const nb_statistic *cell
         for (int v = 0; v < s->variant_count; v++)
             for (int c = first_core; c < s->core_count; c++)
                 for (int m = 0; m < s->landmark_count; m++)
-                    print_statistic(out, s->cores[c].label, s->panels[p].label, s->variants[v].label, s->landmarks[m],
-                                    &cells[nb_summary_cell(s, p, v, c, m)]);
+                    print_statistic(out, s, c + 1, p + 1, v + 1, m, &cells[nb_summary_cell(s, p, v, c, m)]);
 }
 
-static void print_levels(FILE *out, const nb_summary *s, const char *name, const nb_statistic *levels)
+static void print_levels(FILE *out, const nb_summary *s, int series, const nb_statistic *levels)
 {
     for (int p = 0; p < s->panel_count; p++)
         for (int m = 0; m < s->landmark_count; m++)
-            print_statistic(out, "", s->panels[p].label, name, s->landmarks[m], &levels[nb_summary_level(s, p, m)]);
+            print_statistic(out, s, ANY_CORE, p + 1, series, m, &levels[nb_summary_level(s, p, m)]);
 }
 
 static void print_error_data(FILE *out, const nb_summary *s)
 {
     print_cells(out, s, s->errors, 0);
-    print_levels(out, s, "best rank m", s->floors);
-    print_levels(out, s, "constant 1/n", s->baselines);
+    print_levels(out, s, FLOOR, s->floors);
+    print_levels(out, s, BASELINE, s->baselines);
 }
 
 static void print_ratio_data(FILE *out, const nb_summary *s)
@@ -74,14 +78,14 @@ static void print_ratio_data(FILE *out, const nb_summary *s)
 }
 
 typedef struct {
-    const char *name, *title; /* title: printf with the cores' labels: the figure's, the first */
+    const char *name;
     void (*print_data)(FILE *out, const nb_summary *s);
     int first_core; /* one figure for each core from this one on */
 } plot_kind;
 
 static const plot_kind kinds[] = {
-    {"error", "median and 10-90 %", print_error_data, 0},
-    {"svd_vs_iterative", "ratio of errors on the same landmarks, median and 10-90 %", print_ratio_data, 1},
+    {"error", print_error_data, 0},
+    {"svd_vs_iterative", print_ratio_data, 1},
 };
 
 const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", NULL};
@@ -97,7 +101,7 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
     (void)ctx;
-    fputs("core,panel,series,landmarks,count,median,p10,p90\n", out);
+    fputs("core,panel,series,landmarks,count,median,p10,p90,core_name,panel_name,series_name\n", out);
     find_kind(f->kind)->print_data(out, f->summary);
     return NB_OK;
 }
@@ -129,14 +133,15 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     const char *output, *reference = f->core > 0 ? s->cores[0].label : "";
     NB_NEED(output, output_name(f, ctx));
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
-    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = ", f->kind, output);
+    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->kind, output, f->core + 1);
     print_string(out, s->cores[f->core].label);
-    fputs("\nreference = ", out);
+    fputs("\nreference_name = ", out);
     print_string(out, reference);
-    fputs("\ntitle = ", out);
-    print_string(out, nb_format(ctx, "%s: %s, %s over heads and trials", f->experiment, s->cores[f->core].label,
-                                find_kind(f->kind)->title));
-    fprintf(out, "\narray panels[%d] = [", s->panel_count);
+    fputs("\nexperiment = ", out);
+    print_string(out, f->experiment);
+    fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
+    for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%s%d", m ? ", " : "", s->landmarks[m]);
+    fprintf(out, "]\narray panels[%d] = [", s->panel_count);
     for (int p = 0; p < s->panel_count; p++) {
         fputs(p ? ", " : "", out);
         print_string(out, s->panels[p].label);
@@ -211,6 +216,7 @@ nb_status nb_plot(const char *folder, const char *kind, const char *experiment, 
     NB_NEED(script, nb_format(ctx, "%s.gp", kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
     NB_TRY(ctx, copy_script(folder, "common.gp", ctx));
+    NB_TRY(ctx, copy_script(folder, "figure.gp", ctx));
     NB_TRY(ctx, copy_script(folder, script, ctx));
     for (; f.core < summary->core_count; f.core++, ++*figures) NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
     return NB_OK;
