@@ -1,0 +1,353 @@
+/* The direct measurement against closed forms and identities. */
+#include "testing.h"
+
+#include "cores/core.h"
+#include "linalg/linalg.h"
+#include "measure/direct.h"
+
+#include <float.h>
+
+typedef struct {
+    nb_head head;
+    nb_choice kernel;
+    nb_scene *scene;
+    gsl_rng *rng;
+} fixture;
+
+static void open_fixture(nb_ctx *ctx, fixture *f, nb_head head)
+{
+    f->head = head;
+    f->kernel = choose(&nb_kernels, "softmax", ctx);
+    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, false, &f->scene, ctx));
+    assert_ok(ctx, nb_random_new(&f->rng, ctx));
+}
+
+static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, nb_pairing pairing)
+{
+    nb_choice choice = choose(&nb_strategies, strategy, ctx);
+    nb_landmarks landmarks = {.select_s = 0};
+    nb_stream stream = {.seed = 1, .component = choice.canonical};
+    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, pairing, stream, f->rng, &landmarks, ctx));
+    return landmarks;
+}
+
+static nb_measures measure(nb_ctx *ctx, fixture *f, const nb_landmarks *landmarks, nb_factors_kind kind, const char *core)
+{
+    nb_choice choice = choose(&nb_cores, core, ctx);
+    nb_factors *factors;
+    nb_direct direct;
+    nb_measures out;
+    int m = landmarks->queries.m;
+    double *x = nb_alloc_reals(ctx, (size_t)m, (size_t)m);
+    nb_measures_clear(&out);
+    assert_ok(ctx, nb_factors_build(f->scene, landmarks, kind, &factors, ctx));
+    assert_ok(ctx, ((const nb_core *)choice.component)->compute(factors, choice.options, x, ctx));
+    assert_ok(ctx, nb_direct_prepare(f->scene, factors, &direct, ctx));
+    assert_ok(ctx, nb_direct_measure(&direct, x, NB_WANT_ALL, &out, ctx));
+    return out;
+}
+
+/* n tokens, r of them distinct, so S has exact rank r (well separated points). */
+static nb_head repeated(nb_ctx *ctx, int n, int r)
+{
+    nb_head source = make_head("gaussian(n=40, d=6)", 0, 0, ctx), out;
+    assert_ok(ctx, nb_head_new(n, 6, &out, ctx));
+    for (int i = 0; i < n; i++) {
+        memcpy(out.q + 6 * i, source.q + 6 * (i % r), 6 * sizeof(double));
+        memcpy(out.k + 6 * i, source.k + 6 * (i % r), 6 * sizeof(double));
+        memcpy(out.v + 6 * i, source.v + 6 * i, 6 * sizeof(double));
+    }
+    return out;
+}
+
+static nb_landmarks first_tokens(nb_ctx *ctx, int m)
+{
+    nb_landmarks landmarks = {.queries = {.ctx = ctx}};
+    int *tokens = nb_picks_tokens(&landmarks.queries, m);
+    for (int j = 0; j < m; j++) tokens[j] = j;
+    landmarks.keys = landmarks.queries;
+    return landmarks;
+}
+
+/* S of exact rank r from r distinct tokens, m = r: S = F A+ B exactly (CUR of a
+ * matrix of the rank of its core). Round-off grows with A's condition. */
+static void test_exact_at_the_rank(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, repeated(ctx, 70, 7));
+    nb_landmarks landmarks = first_tokens(ctx, 7);
+    nb_measures got = measure(ctx, &f, &landmarks, NB_CUR, "svd");
+    double tolerance = 100 * DBL_EPSILON * got.landmark_condition;
+    assert_at_most(tolerance, 1e-8);
+    assert_at_most(got.error, tolerance);
+    assert_at_most(got.error_subspace, tolerance);
+    assert_at_most(got.floor_rank, 1e-13);
+    assert_int_equal((int)got.landmark_rank, 7);
+    assert_close(got.cosine, 1, tolerance);
+    assert_at_most(got.output_error, 10 * tolerance);
+    assert_at_most(got.spectral_error, 10 * tolerance);
+    assert_at_most(got.core_residual, tolerance);
+}
+
+/* Each of the r distinct keys stands n/r times in a row, so the repeated S is
+ * (1/c) S_r (x) 1 1' with c = n/r, and all errors follow from the r x r matrix:
+ * m = r - 1 leaves one Schur complement entry, S_r[r,r] - f A^-1 b, scaled. */
+static void test_one_landmark_short_of_the_rank(void **state)
+{
+    nb_ctx *ctx = *state;
+    enum { R = 5, N = 40, M = 4 };
+    fixture whole, small;
+    open_fixture(ctx, &whole, repeated(ctx, N, R));
+    open_fixture(ctx, &small, repeated(ctx, R, R));
+    nb_landmarks landmarks = first_tokens(ctx, M);
+    nb_measures got = measure(ctx, &whole, &landmarks, NB_CUR, "svd");
+    const double *s;
+    assert_ok(ctx, nb_scene_rows(small.scene, &s, ctx));
+    double a[M * M], inverse[M * M], u[M * M], values[M], vt[M * M];
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < M; j++) a[i + j * M] = s[i * R + j];
+    assert_ok(ctx, nb_svd(M, M, a, u, values, vt, ctx));
+    for (int j = 0; j < M; j++)
+        for (int i = 0; i < M; i++) u[i + j * M] /= values[j];
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, M, M, M, 1, vt, M, u, M, 0, inverse, M);
+    double schur = s[M * R + M], norm = nb_frobenius(R * R, s);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < M; j++) schur -= s[M * R + i] * inverse[i + j * M] * s[j * R + M];
+    assert_close(got.error, fabs(schur) / norm, 1e3 * DBL_EPSILON * got.landmark_condition);
+    assert_close(got.mse, schur * schur * R * R / N / N / R / R, 1e-12);
+}
+
+/* error^2 = subspace^2 + core^2, floor <= subspace <= error, for every strategy,
+ * both factors, both cores; and the norms' order. Relative to the larger part,
+ * rounding of the three sums is some eps, of F X B the noise estimate. */
+static void check_identities(nb_ctx *ctx, fixture *f, const char *strategy, nb_factors_kind kind, int m, const char *core)
+{
+    nb_landmarks landmarks = pick(ctx, f, strategy, m, NB_INDEPENDENT);
+    if (nb_factors_refusal(kind, landmarks.queries.kind, f->head.causal)) return;
+    nb_measures got = measure(ctx, f, &landmarks, kind, core);
+    double sum = hypot(got.error_subspace, got.error_core), slack = 1e-12 + 100 * got.error_noise;
+    assert_close(got.error, sum, 1e-10 * sum + slack);
+    assert_at_most(got.floor_rank, got.error_subspace + 1e-12);
+    assert_at_most(got.error_subspace, got.error + slack);
+    if (got.landmark_rank == 0) /* all landmark keys come after the landmark queries: A = 0, X = 0 */
+        assert_true(isnan(got.cosine) && fabs(got.error - 1) < 1e-14);
+    else
+        assert_at_most(fabs(got.cosine), 1 + 1e-12);
+    assert_true(got.negative_fraction >= 0 && got.negative_fraction <= 1);
+    double frobenius, n = f->head.n;
+    const double *values;
+    assert_ok(ctx, nb_scene_norm(f->scene, &frobenius, ctx));
+    assert_ok(ctx, nb_scene_singular_values(f->scene, &values, ctx));
+    assert_close(got.mse, pow(got.error * frobenius / n, 2), 1e-10 * got.mse);
+    assert_at_most(got.spectral_error * values[0], got.error * frobenius * (1 + 1e-10) + slack);
+    assert_at_most(got.error * frobenius, got.spectral_error * values[0] * sqrt(n) * (1 + 1e-10) + slack);
+}
+
+static void test_identities(void **state)
+{
+    static const char *const problems[] = {"gaussian(n=1, d=2)", "gaussian(n=2, d=3)", "gaussian(n=63, d=8)", "clusters(n=257, d=4, count=9)",
+                                           "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, causal=true)"};
+    static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "leverage"};
+    static const char *const cores[] = {"svd(rcond=1e-10)", "svd", "iterative"};
+    for (size_t p = 0; p < sizeof problems / sizeof *problems; p++)
+        for (int s = 0; s < 4; s++)
+            for (int c = 0; c < 3; c++)
+                for (int kind = 0; kind < NB_FACTORS_COUNT; kind++) {
+                    nb_ctx *ctx = *state;
+                    nb_mark mark = nb_ctx_mark(ctx);
+                    fixture f;
+                    open_fixture(ctx, &f, make_head(problems[p], 0, 0, ctx));
+                    check_identities(ctx, &f, strategies[s], (nb_factors_kind)kind, 1, cores[c]);
+                    if (f.head.n > 16) check_identities(ctx, &f, strategies[s], (nb_factors_kind)kind, 16, cores[c]);
+                    nb_ctx_release(ctx, mark);
+                }
+}
+
+/* With all n tokens, F, A and B are S: F A+ B = S S+ S = S on a well conditioned S. */
+static void test_all_tokens_are_exact(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, make_head("gaussian(n=30, d=40, scale=1.5)", 0, 0, ctx));
+    static const char *const strategies[] = {"uniform", "leverage"};
+    for (int s = 0; s < 2; s++)
+        for (int kind = 0; kind < NB_FACTORS_COUNT; kind++) {
+            nb_landmarks landmarks = pick(ctx, &f, strategies[s], 30, NB_INDEPENDENT);
+            nb_measures got = measure(ctx, &f, &landmarks, (nb_factors_kind)kind, "svd");
+            assert_at_most(got.landmark_condition, 1e6);
+            assert_at_most(got.error, 1e-9);
+        }
+}
+
+/* A, B, F have rows that sum to 1, so for a nonsingular A the rows of F A^-1 B do too. */
+static void test_row_sums_with_the_inverse(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx));
+    nb_landmarks landmarks = pick(ctx, &f, "uniform", 8, NB_INDEPENDENT);
+    nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd");
+    assert_at_most(got.rowsum_deviation, 1e3 * DBL_EPSILON * got.landmark_condition);
+}
+
+/* A zero core gives F X B = 0: error 1, cosine undefined, the subspace part unmoved. */
+static void test_zero_core(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    nb_factors *factors;
+    nb_direct direct;
+    nb_measures out;
+    open_fixture(ctx, &f, make_head("gaussian(n=50, d=4)", 0, 0, ctx));
+    nb_landmarks landmarks = pick(ctx, &f, "segment_means", 5, NB_JOINT);
+    double x[25] = {0};
+    nb_measures_clear(&out);
+    assert_ok(ctx, nb_factors_build(f.scene, &landmarks, NB_NYSTROMFORMER, &factors, ctx));
+    assert_ok(ctx, nb_direct_prepare(f.scene, factors, &direct, ctx));
+    assert_ok(ctx, nb_direct_measure(&direct, x, NB_WANT_ALL, &out, ctx));
+    assert_close(out.error, 1, 1e-14);
+    assert_close(out.output_error, 1, 1e-14);
+    assert_close(out.spectral_error, 1, 1e-12);
+    assert_close(out.core_residual, sqrt(5), 1e-15);
+    assert_close(out.negative_fraction, 0, 0);
+    assert_close(out.error_noise, 0, 0);
+    assert_true(isnan(out.cosine));
+    assert_ok(ctx, nb_direct_measure(&direct, x, 0, &out, ctx));
+}
+
+static void test_what_is_not_wanted_stays_nan(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    nb_factors *factors;
+    nb_direct direct;
+    nb_measures out;
+    open_fixture(ctx, &f, make_head("gaussian(n=20, d=4)", 0, 0, ctx));
+    nb_landmarks landmarks = pick(ctx, &f, "uniform", 2, NB_JOINT);
+    double x[4] = {1, 0, 0, 1};
+    nb_measures_clear(&out);
+    assert_ok(ctx, nb_factors_build(f.scene, &landmarks, NB_CUR, &factors, ctx));
+    assert_ok(ctx, nb_direct_prepare(f.scene, factors, &direct, ctx));
+    assert_ok(ctx, nb_direct_measure(&direct, x, 0, &out, ctx));
+    assert_true(isfinite(out.error) && isfinite(out.mse) && isfinite(out.rowsum_deviation));
+    assert_true(isnan(out.output_error) && isnan(out.spectral_error) && isnan(out.cosine) && isnan(out.entropy_difference) &&
+                isnan(out.negative_mass));
+}
+
+/* Uniform attention, all points zero: S = 1/n, of rank 1; any one landmark is exact,
+ * 1/n too; more landmarks make A singular, which the pseudo-inverse handles. */
+static void test_all_points_zero(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, make_head("gaussian(n=12, d=3, scale=0)", 0, 0, ctx));
+    for (int m = 1; m <= 12; m += 5) {
+        nb_landmarks landmarks = pick(ctx, &f, "kmeans", m, NB_INDEPENDENT);
+        nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd");
+        assert_at_most(got.error, 1e-13);
+        assert_at_most(got.error_subspace, 1e-13);
+        assert_at_most(got.baseline_mean, 1e-13);
+        assert_int_equal((int)got.landmark_rank, 1);
+    }
+}
+
+/* Row i of a causal S is the softmax over the keys 0 ... i alone; row 0 is (1, 0, ...). */
+static void test_causal_rows(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    const double *s;
+    nb_head head = make_head("gaussian(n=300, d=4)", 0, 0, ctx);
+    head.causal = true;
+    open_fixture(ctx, &f, head);
+    assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
+    for (int i = 0; i < 300; i += 13) {
+        double sum = 0, all = 0;
+        for (int j = 0; j < 300; j++) {
+            double score = 0;
+            for (int l = 0; l < 4; l++) score += head.q[4 * i + l] * head.k[4 * j + l];
+            if (j <= i) all += exp(score / 2);
+            if (j > i) assert_true(s[300 * i + j] == 0);
+            sum += s[300 * i + j];
+        }
+        double last = 0;
+        for (int l = 0; l < 4; l++) last += head.q[4 * i + l] * head.k[4 * i + l];
+        assert_close(sum, 1, 1e-14 * 300);
+        assert_close(s[300 * i + i], exp(last / 2) / all, 1e-13);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_null(nb_factors_refusal(NB_NYSTROMFORMER, NB_GROUPS, false));
+    assert_null(nb_factors_refusal(NB_CUR, NB_TOKENS, true));
+    assert_non_null(strstr(nb_factors_refusal(NB_CUR, NB_GROUPS, false), "needs tokens"));
+    assert_non_null(strstr(nb_factors_refusal(NB_NYSTROMFORMER, NB_GROUPS, true), "see the future"));
+    assert_non_null(strstr(nb_factors_refusal(NB_NYSTROMFORMER, NB_TOKENS, true), "attend to nothing"));
+}
+
+/* n = 10 in 4: segments of 2, 2, 3, 3. */
+static void test_segments_of_unequal_length(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    static const int expected[10] = {0, 0, 1, 1, 2, 2, 2, 3, 3, 3};
+    open_fixture(ctx, &f, make_head("gaussian(n=10, d=2)", 0, 0, ctx));
+    nb_landmarks landmarks = pick(ctx, &f, "segment_means", 4, NB_JOINT);
+    assert_memory_equal(landmarks.queries.groups, expected, sizeof expected);
+}
+
+/* Well separated clusters are found, whatever the order. */
+static void test_kmeans_finds_clusters(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, make_head("clusters(n=60, d=8, count=5, spread=0.01)", 0, 0, ctx));
+    nb_landmarks landmarks = pick(ctx, &f, "kmeans(restarts=5)", 5, NB_INDEPENDENT);
+    for (int i = 0; i < 60; i++)
+        for (int j = 0; j < 60; j++)
+            assert_int_equal(landmarks.keys.groups[i] == landmarks.keys.groups[j], i * 5 / 60 == j * 5 / 60);
+}
+
+/* Frequencies of a draw of one token against the scores, computed here from S
+ * with a dense SVD: chi-square at a level of 1e-6 for a fixed seed. */
+static void test_leverage_frequencies(void **state)
+{
+    nb_ctx *ctx = *state;
+    enum { N = 12, DRAWS = 6000, RANK = 3 };
+    fixture f;
+    const double *s;
+    double u[N * N], values[N], vt[N * N], expected[N] = {0}, counts[N] = {0}, chi = 0;
+    open_fixture(ctx, &f, make_head("gaussian(n=12, d=6, scale=1.5)", 0, 0, ctx));
+    assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
+    assert_ok(ctx, nb_svd(N, N, s, u, values, vt, ctx)); /* s = S': columns of u belong to keys */
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < RANK; j++) expected[i] += u[i + j * N] * u[i + j * N] / RANK;
+    nb_choice choice = choose(&nb_strategies, "leverage(rank=3)", ctx);
+    for (int t = 0; t < DRAWS; t++) {
+        nb_landmarks landmarks;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_stream stream = {.seed = 3, .trial = t, .component = choice.canonical};
+        assert_ok(ctx, nb_landmarks_pick(f.scene, &choice, 1, NB_KEYS, stream, f.rng, &landmarks, ctx));
+        counts[landmarks.keys.tokens[0]]++;
+        nb_ctx_release(ctx, mark);
+    }
+    for (int i = 0; i < N; i++) chi += pow(counts[i] - DRAWS * expected[i], 2) / (DRAWS * expected[i]);
+    assert_at_most(chi, 48.87); /* the 1 - 1e-6 quantile for 11 degrees of freedom */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_exact_at_the_rank),         test_with_ctx(test_one_landmark_short_of_the_rank),
+        test_with_ctx(test_identities),                test_with_ctx(test_all_tokens_are_exact),
+        test_with_ctx(test_row_sums_with_the_inverse), test_with_ctx(test_zero_core),
+        test_with_ctx(test_what_is_not_wanted_stays_nan), test_with_ctx(test_all_points_zero),
+        test_with_ctx(test_causal_rows),               test_with_ctx(test_refusals),
+        test_with_ctx(test_segments_of_unequal_length), test_with_ctx(test_kmeans_finds_clusters),
+        test_with_ctx(test_leverage_frequencies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
