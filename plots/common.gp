@@ -1,43 +1,67 @@
-# common.gp - what all figures share: text as it is, colours, the grid of panels.
+# common.gp - what all figures share: colours, reading the data, the grid of panels.
 #
 # A driver script sets data, output, experiment, core, core_name, reference_name,
-# landmarks[], panels[] and series[] and loads the script of its kind, which defines
-# draw_panel and draw_legend as texts to eval, and loads figure.gp.
+# landmarks[], panels[] and series[] and loads the script of its kind. That one loads
+# this file, sets what is its own, and loads figure.gp, which draws.
 
 set encoding utf8
 set datafile separator comma
-set datafile missing NaN
+set datafile missing NaN            # a line goes on across rows that are left out
 
-# Okabe & Ito's colours, told apart with any kind of colour vision; then again with other points.
-array colours[8] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#555555"]
+# Okabe and Ito's colours without yellow, and two more; after the eighth they come
+# again with other points. A series has the same look in every figure of a run.
+array colours[8] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255"]
 array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
-colour(i) = colours[(i - 1) % 8 + 1]
-symbol(i) = symbols[(i - 1 + (i - 1) / 8) % 8 + 1]
+colour(s) = colours[(s - 1) % 8 + 1]
+symbol(s) = symbols[(s - 1 + (s - 1) / 8) % 8 + 1]
 
-# Columns of the data: 1 core, 2 panel, 3 series (0 best rank m, -1 constant 1/n),
-# 4 landmarks, 5 count, 6 median, 7 and 8 the quantiles 0.1 and 0.9; then names.
-entry(i, c, p, s) = $1 == c && $2 == p && $3 == s ? column(i) : NaN
-in_panel(i, c, p) = $1 == c && $2 == p ? column(i) : NaN
-
+# Data, by numbers: 1 core, 2 panel, 3 series (0 best rank m, -1 constant 1/n; both of
+# core 0), 4 landmarks, 6 median, 7 and 8 the quantiles 0.1 and 0.9. The names that
+# follow are for people: gnuplot 5.4 cuts a quoted text at its first comma.
+# In these scripts the floor and the baseline are the series after the strategies.
 P = |panels|
-columns = P == 1 ? 1 : P <= 4 ? 2 : P <= 9 ? 3 : 4
-rows = ceil(real(P) / columns)
-width = columns == 1 ? 760 : 400 * columns
-legend_lines = ceil((|series| + 3) / (columns == 1 ? 3.0 : 2.0 * columns))
-legend_height = 34 + 20 * legend_lines
-heading = 40
-height = heading + 300 * rows + legend_height
+S = |series|
+M = |landmarks|
+FLOOR = S + 1
+number(i) = strlen(strcol(i)) ? strcol(i) + 0.0 : NaN
+is_row(p, s) = strcol(1) eq sprintf("%d", s > S ? 0 : core) && strcol(2) eq sprintf("%d", p) && strcol(3) eq sprintf("%d", s > S ? FLOOR - s : s)
+drawn(p, s) = is_row(p, s) ? number(6) > 0 : 0
+median(p, s) = drawn(p, s) ? number(6) : NaN
+band(i, p, s) = drawn(p, s) ? (number(i) > low ? number(i) : low) : NaN
 
-# Long titles lose their middle rather than their ends.
-limit = columns == 1 ? 90 : 50
-short(t) = strlen(t) <= limit ? t : t[1:limit / 2 - 2] . " ... " . t[strlen(t) - limit / 2 + 3:*]
+# What one series adds to low and high of its panel; its clauses of the plot command.
+note(y) = y > 0 ? (low = y < low ? y : low, high = y > high ? y : high) : 0
+see(p, s) = drawn(p, s) ? (found = found + 1, note(number(6)), s <= S ? (note(number(7)), note(number(8))) : 0) : 0
+band_of(s) = sprintf(', data using 4:(band(7, p, %d)):(band(8, p, %d)) with filledcurves linecolor rgb colour(%d)', s, s, s)
+bar_of(s) = sprintf(', data using (beside(%d)):(median(p, %d)):(band(7, p, %d)):(band(8, p, %d)) with yerrorbars linewidth 1.5 pointtype 0 linecolor rgb colour(%d)', s, s, s, s, s)
+median_of(s) = sprintf(', data using (beside(%d)):(median(p, %d)) with linespoints linewidth 2 pointtype symbol(%d) pointsize 0.6 linecolor rgb colour(%d)', s, s, s, s)
+line_of(s) = sprintf(', data using 4:(median(p, %d)) with lines ', s) . style_of(s)
+dash_of(s) = sprintf(', data using (from($4)):(median(p, %d)):(2 * ($4 - from($4))):(0) with vectors nohead ', s) . style_of(s)
+style_of(s) = s == FLOOR ? floor_style : baseline_style
 
-set style fill transparent solid 0.15 noborder
-set border linecolor rgb "#444444"
-set grid linecolor rgb "#dddddd" linetype 1 linewidth 0.5
-set tics nomirror
-set key off
+# Landmarks on the scale, linear or logarithmic, that keeps the closest two further
+# apart; a tic keeps its number where the last number is far enough.
+linear = 1; logarithmic = 1
+do for [i = 2:M] {
+    t = (landmarks[i] - landmarks[i - 1]) / real(landmarks[M] - landmarks[1]); linear = t < linear ? t : linear
+    t = log(real(landmarks[i]) / landmarks[i - 1]) / log(real(landmarks[M]) / landmarks[1]); logarithmic = t < logarithmic ? t : logarithmic
+}
+log_x = logarithmic > linear
+# Where all have the same landmarks, the series stand side by side.
+beside(s) = M > 1 ? $4 : $4 * (1 + 0.6 * (s - 0.5 * (S + 1)) / S)
+from(m) = M < 2 ? 0.5 * m : log_x ? m / (real(landmarks[M]) / landmarks[1]) ** 0.02 : m - 0.02 * (landmarks[M] - landmarks[1])
+place(m) = M < 2 ? 0.5 : log_x ? log(real(m) / landmarks[1]) / log(real(landmarks[M]) / landmarks[1]) : (m - landmarks[1]) / real(landmarks[M] - landmarks[1])
 
-# Where panel i (from 1) stands, as fractions of the figure.
-left(i) = ((i - 1) % columns + 0.0) / columns
-bottom(i) = 1 - (heading + 300.0 * (1 + (i - 1) / columns)) / height
+# A text in at most two lines of n letters, broken after a comma, bracket or the like.
+cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 ? (best = k, 0) : 0), best)
+dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
+wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))
+
+# The figure in pixels: heading, rows of panels, legend.
+columns = P == 1 ? 1 : P <= 4 ? 2 : P <= 12 ? 3 : 4
+rows = (P + columns - 1) / columns
+panel_width = columns == 1 ? 660 : columns == 2 ? 450 : columns == 3 ? 345 : 300
+panel_height = columns == 1 ? 400 : columns == 2 ? 300 : 265
+left_space = 26
+width = left_space + columns * panel_width + 10
+face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))

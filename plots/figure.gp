@@ -1,38 +1,110 @@
-# figure.gp - title, all panels and the legend, once as SVG and once as PNG.
+# figure.gp - all panels, title and legend, once as SVG and once as PNG.
+
+widest = 28
+do for [s = 1:S] { widest = strlen(series[s]) > widest ? strlen(series[s]) : widest }
+entries = S + legend_entries
+across = floor((width - 20) / (widest * 6.8 + 55))
+across = across < 1 ? 1 : across > entries ? entries : across
+legend = 16 + 19 * ceil(entries / real(across))
+title_lines = strlen(title) > width / 8.5 ? 2 : 1
+heading = 16 + 19 * title_lines + (strlen(subtitle) ? 18 : 0)
+height = heading + rows * panel_height + 22 + legend
+
+stats data using (1) nooutput name "FILE"
+if (!exists("FILE_records")) { exit error "cannot read " . data }
 
 do for [format in "svg png"] {
-    if (format eq "svg") {
-        set terminal svg size width, height font "DejaVu Sans,12" background "white"
-    } else {
-        set terminal pngcairo size width, height font "DejaVu Sans,10"
-    }
+    small = face(11); normal = face(12); large = face(14)
+    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
+    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
     set output output . "." . format
     set multiplot
-    set label 10 title at screen 0.5, screen 1 - 20.0 / height center noenhanced font (strlen(title) > 34 * columns ? ",10" : ",13")
+    set style fill transparent solid (S > 4 ? 0.6 / S : 0.15) noborder
+    set border 3 linecolor rgb "#444444"
+    set grid xtics ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
+    set xtics nomirror format "%g" font small
+    set ytics nomirror font small
+    set key off
+    set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    set label 2 subtitle at screen 0.5, screen 1 - (20.0 + 19 * title_lines) / height center noenhanced font small textcolor rgb "#444444"
     do for [p = 1:P] {
-        set size 1.0 / columns, 300.0 / height
-        set origin left(p), bottom(p)
-        set xlabel "landmarks m" offset 0,0.5
-        set ylabel ylabel_text noenhanced offset 1,0
-        set format y "%g"
-        if (|landmarks| <= 10) {
-            set xtics (landmarks[1])
-            do for [i = 2:|landmarks|] { set xtics add (landmarks[i]) }
-        } else {
-            set xtics autofreq
+        column_of = (p - 1) % columns
+        row_of = (p - 1) / columns
+        set lmargin at screen real(left_space + column_of * panel_width + 42) / width
+        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8) / width
+        set tmargin at screen 1 - real(heading + row_of * panel_height + 38) / height
+        set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
+        set title wrap(panels[p], floor((panel_width - 20) / 6.6)) offset 0, -0.5 noenhanced font small
+        unset xlabel
+        if (p + columns > P) { set xlabel "landmarks m" offset 0, 0.4 font normal }
+        if (column_of == 0) {
+            set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
-        eval draw_panel
-        unset label 10
+        unset logscale; set xrange [*:*]; set yrange [*:*]
+        # What it holds: low and high of all it draws, and a clause of plot for each series
+        # that has rows. A band of one row has no width, so it becomes a bar.
+        low = 1e300; high = 0; bands = ""; lines = ""; medians = ""
+        do for [s = 1:S + 2] {
+            found = 0
+            stats data using (see(p, s), 1) nooutput
+            if (found > 0 && s > S) { lines = lines . (found > 1 ? line_of(s) : dash_of(s)) }
+            if (found > 0 && s <= S) { bands = bands . (found > 1 ? band_of(s) : bar_of(s)); medians = medians . median_of(s) }
+        }
+        if (log_x) { set logscale x 2 }
+        t = log_x ? (real(landmarks[M]) / landmarks[1]) ** 0.04 : 0.04 * (landmarks[M] - landmarks[1])
+        if (M < 2) { set xrange [0.5 * landmarks[1]:1.5 * landmarks[1]] } else {
+            if (log_x) { set xrange [landmarks[1] / t:landmarks[M] * t] } else { set xrange [landmarks[1] - t:landmarks[M] + t] }
+        }
+        set xtics ()
+        last = -1
+        do for [i = 1:M] {
+            if (place(landmarks[i]) - last > 0.025 * (strlen("" . landmarks[i]) + 1)) {
+                set xtics add (landmarks[i]); last = place(landmarks[i])
+            } else { set xtics add ("" landmarks[i] 1) }
+        }
+        if (high > 0) {
+            # y: powers of ten; 1, 2, 5 of each where there are few; even steps within one.
+            if (level > 0) { low = low < level ? low : level; high = high > level ? high : level }
+            t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
+            low = low / t; high = high * t
+            set logscale y
+            set yrange [low:high]
+            decades = log10(high / low)
+            set format y (low < 1e-3 || high > 1e5) ? "1e%T" : "%g"
+            if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
+                set ytics ()
+                if (decades > 0.9) {
+                    do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in "1 2 5"] {
+                        t = int(f) * 10.0 ** e
+                        if (t >= low && t <= high) { set ytics add (t) }
+                    } }
+                } else {
+                    unit = 10.0 ** floor(log10((high - low) / 2.0))
+                    unit = unit * ((high - low) / unit > 10 ? 5 : (high - low) / unit > 5 ? 2 : 1)
+                    do for [e = ceil(low / unit):floor(high / unit)] { set ytics add (e * unit) }
+                }
+            }
+            clauses = bands . lines . (level > 0 ? ", level with lines " . level_style : "") . medians
+            eval "plot " . clauses[3:*]
+        } else {
+            unset ytics; unset grid; set yrange [0:1]
+            set label 4 "no data" at graph 0.5, graph 0.5 center textcolor rgb "#777777"
+            plot 2 notitle
+            unset label 4; set ytics nomirror font small; set grid xtics ytics
+        }
+        unset label 1; unset label 2; unset label 3
     }
-    set origin 0, 0
-    set size 1, real(legend_height) / height
-    set key center center horizontal Left reverse noenhanced samplen 3
-    unset title; unset xlabel; unset ylabel; unset border; unset tics; unset grid; unset logscale; unset offsets
+    set lmargin at screen 0; set rmargin at screen 1
+    set bmargin at screen 0; set tmargin at screen real(legend) / height
+    unset title; unset xlabel; unset border; unset tics; unset grid; unset logscale
     set xrange [0:1]; set yrange [0:1]
-    set lmargin 0; set rmargin 0; set tmargin 0; set bmargin 0
-    eval draw_legend
-    unset lmargin; unset rmargin; unset tmargin; unset bmargin
-    set key off; set border; set tics nomirror; set grid
+    set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
+    clauses = ""
+    do for [s = 1:S] {
+        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title series[%d]', s, s, s)
+    }
+    eval "plot " . clauses[3:*] . legend_lines . ', NaN with filledcurves linecolor rgb "#555555" title "10-90 % of heads and trials"'
     unset multiplot
     unset output
+    set lmargin; set rmargin; set tmargin; set bmargin
 }

@@ -1,28 +1,15 @@
-# svd_vs_iterative.gp - error with one core over error with the first one, on the
+# svd_vs_iterative.gp - the error with one core over the error with another on the
 # same landmarks, a panel a problem: median and 10-90 % band of each strategy.
+# Variables: see common.gp.
 
 load "common.gp"
 
-title = sprintf("%s: error with %s / error with %s, same landmarks", experiment, core_name, reference_name)
-ylabel_text = "ratio of errors"
-
-draw_panel = '\
-set yrange [*:*]; set xrange [*:*]; unset logscale; stats data using (in_panel(6, core, p)) nooutput name "V"; \
-set title short(panels[p]) noenhanced font ",10" offset 0,-0.4; \
-if (V_records == 0) { \
-    set label 1 "no data" at graph 0.5,0.5 center; unset logscale; set yrange [0:1]; set xrange [0:1]; plot NaN notitle; unset label 1; \
-} else { \
-    set logscale y; set offsets graph 0.03, graph 0.03, 0, 0; \
-    plot for [s=1:|series|] data using 4:(entry(7, core, p, s)):(entry(8, core, p, s)) \
-             with filledcurves linecolor rgb colour(s) notitle, \
-         1 with lines linewidth 2 linecolor rgb "#000000" notitle, \
-         for [s=1:|series|] data using 4:(entry(6, core, p, s)) \
-             with linespoints linewidth 2 pointtype symbol(s) pointsize 0.6 linecolor rgb colour(s) notitle; \
-}'
-
-draw_legend = '\
-plot for [s=1:|series|] NaN with linespoints linewidth 2 pointtype symbol(s) pointsize 0.8 linecolor rgb colour(s) title series[s] noenhanced, \
-     NaN with lines linewidth 2 linecolor rgb "#000000" title sprintf("1: as close; below: %s is closer", core_name) noenhanced, \
-     NaN with filledcurves linecolor rgb "#777777" title "10-90 % of heads and trials"'
+title = sprintf("%s: error with %s / error with %s", experiment, core_name, reference_name)
+subtitle = sprintf("above 1: %s is closer   |   below 1: %s is closer", reference_name, core_name)
+y_name = "ratio of errors, same landmarks"
+level = 1
+level_style = 'linewidth 1.5 linecolor rgb "#000000"'
+legend_entries = 2
+legend_lines = ', NaN with lines ' . level_style . ' title "1: both as close"'
 
 load "figure.gp"

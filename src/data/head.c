@@ -3,6 +3,7 @@
 
 #include "data/tensor.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static nb_status open_npy(const char *folder, const char *name, source *s, nb_ct
     struct stat info;
     s->name = name;
     NB_NEED(s->path, nb_format(ctx, "%s/%s.npy", folder, name));
-    if (strcmp(name, "v") == 0 && stat(s->path, &info) != 0) return NB_OK;
+    if (strcmp(name, "v") == 0 && stat(s->path, &info) != 0 && errno == ENOENT) return NB_OK;
     s->there = true;
     return nb_npy_open(s->path, &s->tensor, ctx);
 }

@@ -181,19 +181,16 @@ typedef struct {
     const char *type;
     int rank;
     const int64_t *shape;
+    int64_t count;
     const void *values; /* 8 bytes each, of this machine: little endian */
 } array;
 
 static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
 {
     const array *a = what;
-    size_t count = 1;
     char *dictionary_, *dimensions;
     NB_NEED(dimensions, nb_strdup(ctx, ""));
-    for (int i = 0; i < a->rank; i++) {
-        count *= (size_t)a->shape[i];
-        NB_NEED(dimensions, nb_format(ctx, "%s%lld,", dimensions, (long long)a->shape[i]));
-    }
+    for (int i = 0; i < a->rank; i++) NB_NEED(dimensions, nb_format(ctx, "%s%lld,", dimensions, (long long)a->shape[i]));
     NB_NEED(dictionary_, nb_format(ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, dimensions));
     size_t used = 10 + strlen(dictionary_) + 1, padded = (used + 63) / 64 * 64, size = padded - 10;
     fwrite("\x93NUMPY\x01", 1, 7, out);
@@ -201,18 +198,25 @@ static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
     fputc((int)(size & 255), out);
     fputc((int)(size >> 8), out);
     fprintf(out, "%s%*s\n", dictionary_, (int)(padded - used), "");
-    fwrite(a->values, 8, count, out);
+    if (a->count) fwrite(a->values, 8, (size_t)a->count, out);
     return NB_OK;
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written as this machine has its numbers");
 
+static nb_status save(const char *path, array a, nb_ctx *ctx)
+{
+    int64_t bytes;
+    NB_TRY(ctx, nb_output_extent(path, NB_F64, a.rank, a.shape, &a.count, &bytes, ctx));
+    return nb_write_file(path, print, &a, ctx);
+}
+
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape_, const double *values, nb_ctx *ctx)
 {
-    return nb_write_file(path, print, &(array){"<f8", rank, shape_, values}, ctx);
+    return save(path, (array){.type = "<f8", .rank = rank, .shape = shape_, .values = values}, ctx);
 }
 
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape_, const int64_t *values, nb_ctx *ctx)
 {
-    return nb_write_file(path, print, &(array){"<i8", rank, shape_, values}, ctx);
+    return save(path, (array){.type = "<i8", .rank = rank, .shape = shape_, .values = values}, ctx);
 }

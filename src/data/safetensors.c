@@ -4,11 +4,10 @@
 #include "base/files.h"
 #include "data/bytes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_HEADER = 100 * 1000 * 1000 }; /* the reference implementation's limit */
+enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 100 * 1000 * 1000 }; /* the reference implementation's limit */
 
 static const struct {
     const char *name;
@@ -22,26 +21,29 @@ static void release_json(void *json)
     json_decref(json);
 }
 
-static nb_status read_header(const char *path, FILE *file, int64_t length, json_t **root, int64_t *data, nb_ctx *ctx)
+/* The header's JSON, which is the caller's to release, where the data begin, and
+ * the file's length. */
+static nb_status read_header(const char *path, json_t **root, int64_t *data, int64_t *length, nb_ctx *ctx)
 {
+    FILE *file;
     unsigned char start[8];
     uint64_t size = 0;
     char *text;
     json_error_t error;
-    NB_REQUIRE(ctx, length >= 8, NB_EIO, "%s: is no .safetensors file: it has %lld bytes", path, (long long)length);
+    NB_TRY(ctx, nb_open_input(path, &file, length, ctx));
+    NB_REQUIRE(ctx, *length >= 8, NB_EIO, "%s: is no .safetensors file: it has %lld bytes", path, (long long)*length);
     NB_TRY(ctx, nb_read_bytes(path, file, 0, 8, start, ctx));
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
-    NB_REQUIRE(ctx, size <= (uint64_t)(length - 8), NB_EIO, "%s: header length %llu is more than the file's %lld bytes", path,
-               (unsigned long long)size, (long long)length);
-    NB_REQUIRE(ctx, size <= LONGEST_HEADER, NB_EIO, "%s: header length %llu, allowed are at most %d", path,
-               (unsigned long long)size, LONGEST_HEADER);
+    NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO, "%s: header length %llu is more than the file's %lld bytes", path,
+               (unsigned long long)size, (long long)*length);
+    NB_REQUIRE(ctx, size >= SHORTEST_HEADER && size <= LONGEST_HEADER, NB_EIO, "%s: header length %llu, allowed are %d to %d",
+               path, (unsigned long long)size, SHORTEST_HEADER, LONGEST_HEADER);
     *data = 8 + (int64_t)size;
     NB_NEED(text, nb_alloc(ctx, (size_t)size + 1, 1));
     NB_TRY(ctx, nb_read_bytes(path, file, 8, (size_t)size, text, ctx));
+    NB_REQUIRE(ctx, text[0] == '{', NB_EIO, "%s: header: begins with byte %d, expected '{'", path, (unsigned char)text[0]);
     *root = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
     NB_REQUIRE(ctx, *root, NB_EIO, "%s: header: is not JSON: %s (byte %d)", path, error.text, error.position);
-    NB_TRY(ctx, nb_defer(ctx, release_json, *root));
-    NB_REQUIRE(ctx, json_is_object(*root), NB_EIO, "%s: header: is not a JSON object", path);
     return NB_OK;
 }
 
@@ -96,14 +98,13 @@ static nb_status read_tensor(const char *path, const char *name, const json_t *j
     return NB_OK;
 }
 
-static nb_status read_metadata(const char *path, json_t *json, nb_safetensors *file, nb_ctx *ctx)
+static nb_status check_metadata(const char *path, json_t *json, nb_ctx *ctx)
 {
     const char *key;
     json_t *value;
     NB_REQUIRE(ctx, json_is_object(json), NB_EIO, "%s: __metadata__: is not a JSON object", path);
     json_object_foreach(json, key, value)
         NB_REQUIRE(ctx, json_is_string(value), NB_EIO, "%s: __metadata__, '%s': is not a text", path, key);
-    file->metadata = json;
     return NB_OK;
 }
 
@@ -131,20 +132,21 @@ static nb_status check_cover(const char *path, const nb_safetensors *file, int64
 
 nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ctx)
 {
-    FILE *input;
     int64_t length, data, end;
     json_t *root, *value;
     const char *name;
     *file = (nb_safetensors){.count = 0};
-    NB_TRY(ctx, nb_open_input(path, &input, &length, ctx));
-    NB_TRY(ctx, read_header(path, input, length, &root, &data, ctx));
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = read_header(path, &root, &data, &length, ctx);
+    nb_ctx_release(ctx, mark);
+    NB_TRY(ctx, status);
+    NB_TRY(ctx, nb_defer(ctx, release_json, root));
+    file->metadata = json_object_get(root, "__metadata__");
+    if (file->metadata) NB_TRY(ctx, check_metadata(path, file->metadata, ctx));
     NB_NEED(file->tensors, nb_alloc(ctx, json_object_size(root) + 1, sizeof *file->tensors));
-    json_object_foreach(root, name, value) {
-        if (strcmp(name, "__metadata__") == 0)
-            NB_TRY(ctx, read_metadata(path, value, file, ctx));
-        else
+    json_object_foreach(root, name, value)
+        if (strcmp(name, "__metadata__") != 0)
             NB_TRY(ctx, read_tensor(path, name, value, length - data, &file->tensors[file->count++], &end, ctx));
-    }
     qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, by_offset);
     NB_TRY(ctx, check_cover(path, file, length - data, ctx));
     for (int i = 0; i < file->count; i++) file->tensors[i].offset += data;
@@ -173,6 +175,7 @@ static uint64_t bits(nb_dtype dtype, double value)
 {
     uint64_t word = 0;
     if (dtype == NB_F16) return nb_real_to_half(value);
+    if (dtype == NB_BF16) return nb_real_to_bfloat(value);
     if (dtype == NB_F64) {
         memcpy(&word, &value, sizeof value);
         return word;
@@ -180,9 +183,7 @@ static uint64_t bits(nb_dtype dtype, double value)
     float single = (float)value;
     uint32_t word32;
     memcpy(&word32, &single, sizeof single);
-    if (dtype == NB_F32) return word32;
-    if (isnan(value)) return word32 >> 16 | 64;
-    return (word32 + 0x7fff + (word32 >> 16 & 1)) >> 16; /* nearest even */
+    return word32;
 }
 
 static size_t elements(const nb_tensor_out *t)
@@ -236,11 +237,25 @@ static json_t *describe(int count, const nb_tensor_out *tensors, json_t *metadat
     return NULL;
 }
 
+static nb_status check_output(const char *path, int count, const nb_tensor_out *tensors, nb_ctx *ctx)
+{
+    int64_t elements_, bytes, end = 0;
+    for (int i = 0; i < count; i++) {
+        const nb_tensor_out *t = &tensors[i];
+        bool fresh = strcmp(t->name, "__metadata__") != 0;
+        for (int j = 0; j < i; j++) fresh = fresh && strcmp(t->name, tensors[j].name) != 0;
+        NB_REQUIRE(ctx, fresh, NB_EINVAL, "%s: tensor '%s': the name is taken", path, t->name);
+        NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EINVAL, "%s: tensor '%s': only floating types are written", path, t->name);
+        NB_TRY(ctx, nb_output_extent(path, t->dtype, t->rank, t->shape, &elements_, &bytes, ctx));
+        NB_REQUIRE(ctx, !__builtin_add_overflow(end, bytes, &end), NB_EINVAL, "%s: tensor '%s', shape: too large", path, t->name);
+    }
+    return NB_OK;
+}
+
 nb_status nb_safetensors_save(const char *path, int count, const nb_tensor_out *tensors, json_t *metadata, nb_ctx *ctx)
 {
-    for (int i = 0; i < count; i++)
-        NB_REQUIRE(ctx, tensors[i].dtype <= NB_F64, NB_EINVAL, "%s: tensor '%s': only floating types are written", path,
-                   tensors[i].name);
+    NB_TRY(ctx, check_output(path, count, tensors, ctx));
+    if (metadata) NB_TRY(ctx, check_metadata(path, metadata, ctx));
     json_t *root = describe(count, tensors, metadata);
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);

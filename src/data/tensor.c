@@ -51,6 +51,16 @@ bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes)
     return !__builtin_mul_overflow(*count, (int64_t)sizes[tensor->dtype], bytes);
 }
 
+nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count, int64_t *bytes,
+                           nb_ctx *ctx)
+{
+    nb_tensor t = {.dtype = dtype, .rank = rank};
+    NB_REQUIRE(ctx, rank >= 0 && rank <= NB_MAX_RANK, NB_EINVAL, "%s: rank %d, allowed are 0 to %d", path, rank, NB_MAX_RANK);
+    for (int i = 0; i < rank; i++) t.shape[i] = shape[i];
+    NB_REQUIRE(ctx, nb_tensor_extent(&t, count, bytes), NB_EINVAL, "%s: shape: a dimension is negative, or too large", path);
+    return NB_OK;
+}
+
 /* sign 1, exponent 5, fraction 10 bits. */
 double nb_half_to_real(uint16_t bits)
 {
@@ -61,17 +71,30 @@ double nb_half_to_real(uint16_t bits)
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/* nearbyint rounds to nearest even in the default mode, which nothing here changes. */
+/* Sign, exponent and `fraction_bits` of fraction in 16 bits, rounded once: by
+ * way of float, a value just beside a tie would be rounded twice. nearbyint
+ * rounds to nearest even in the default mode, which nothing here changes. */
+static uint16_t narrow(double value, int fraction_bits)
+{
+    int sign = signbit(value) ? 0x8000 : 0, infinity = 0x7fff >> fraction_bits << fraction_bits;
+    int lowest = 2 - (1 << (14 - fraction_bits)); /* exponent of the smallest normal number */
+    double magnitude = fabs(value);
+    if (isnan(value)) return (uint16_t)(sign | infinity | 1 << (fraction_bits - 1));
+    int exponent = magnitude < ldexp(1, lowest) ? lowest : ilogb(magnitude);
+    if (exponent > 1 - lowest) return (uint16_t)(sign | infinity);
+    int fraction = (int)nearbyint(ldexp(magnitude, fraction_bits - exponent)); /* 0 ... 2^(fraction_bits + 1) */
+    if (fraction < 1 << fraction_bits) return (uint16_t)(sign | fraction);
+    return (uint16_t)(sign + ((exponent - lowest) << fraction_bits) + fraction);
+}
+
 uint16_t nb_real_to_half(double value)
 {
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    double magnitude = fabs(value);
-    if (isnan(value)) return sign | 0x7e00;
-    if (magnitude >= 65520) return sign | 0x7c00;
-    int exponent = magnitude < ldexp(1, -14) ? -14 : ilogb(magnitude);
-    int fraction = (int)nearbyint(ldexp(magnitude, 10 - exponent)); /* 0 ... 2048 */
-    if (fraction < 1024) return (uint16_t)(sign | fraction);
-    return (uint16_t)(sign + ((exponent + 14) << 10) + fraction);
+    return narrow(value, 10);
+}
+
+uint16_t nb_real_to_bfloat(double value)
+{
+    return narrow(value, 7);
 }
 
 static uint64_t word(const unsigned char *bytes, size_t size, bool big_endian)
@@ -127,7 +150,8 @@ static nb_status load(const char *path, const nb_tensor *t, int64_t first, int64
     FILE *file;
     int64_t length, total, all_bytes, size = sizes[t->dtype];
     NB_REQUIRE(ctx, first >= 0 && count >= 0 && first <= t->count && count <= t->count - first, NB_EINVAL,
-               "%s: elements %lld to %lld of %lld", path, (long long)first, (long long)(first + count - 1), (long long)t->count);
+               "%s: %lld elements from element %lld, there are %lld", path, (long long)count, (long long)first,
+               (long long)t->count);
     NB_TRY(ctx, nb_open_input(path, &file, &length, ctx));
     NB_REQUIRE(ctx, nb_tensor_extent(t, &total, &all_bytes) && total == t->count && t->offset <= length - all_bytes, NB_EIO,
                "%s: is shorter than it was when it was opened", path);

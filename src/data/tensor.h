@@ -57,5 +57,6 @@ nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t 
 
 double nb_half_to_real(uint16_t bits);
 uint16_t nb_real_to_half(double value);   /* round to nearest even; overflow gives Inf */
+uint16_t nb_real_to_bfloat(double value); /* the same */
 
 #endif

@@ -1,0 +1,155 @@
+# Every command: help, results on standard output, wrong arguments refused with 2.
+
+load helpers
+
+@test "--help everywhere" {
+    run "$NYSBENCH" --help
+    expect_status 0
+    for command in run plan plot export list describe info; do
+        expect "  $command"
+        run "$NYSBENCH" "$command" --help
+        expect_status 0
+        expect "Usage: nysbench $command"
+        run "$NYSBENCH" --help
+    done
+}
+
+@test "usage errors" {
+    run "$NYSBENCH"
+    expect_status 2
+    [ "${lines[0]}" = "nysbench: error: a command is missing" ]
+    run "$NYSBENCH" rnu
+    expect_status 2
+    [ "${lines[0]}" = "nysbench: error: no command 'rnu'; did you mean 'run'?" ]
+    run "$NYSBENCH" run
+    expect_status 2
+    [ "${lines[0]}" = "nysbench: error: run: an argument is missing" ]
+    run "$NYSBENCH" run a.yaml b.yaml
+    expect_status 2
+    [ "${lines[0]}" = "nysbench: error: run: 'b.yaml' is one argument too many" ]
+    run "$NYSBENCH" run --fresch a.yaml
+    expect_status 2
+    [ "${lines[0]}" = "nysbench: error: run: --fresch: unknown option; did you mean '--fresh'?" ]
+    run "$NYSBENCH" run a.yaml --out
+    expect_status 2
+    expect "--out: missing argument"
+    run "$NYSBENCH" list strategie
+    expect_status 2
+    expect "did you mean 'strategies'?"
+    run "$NYSBENCH" describe kmean
+    expect_status 2
+    expect "did you mean 'kmeans'?"
+    run "$NYSBENCH" export "$WORK" --format xml
+    expect_status 2
+    expect "allowed: csv, json"
+    run "$NYSBENCH" plot "$WORK" eror
+    expect_status 2
+    expect "did you mean 'error'?"
+}
+
+@test "a folder without a run" {
+    for command in plot export; do
+        run "$NYSBENCH" "$command" "$WORK"
+        expect_status 1
+        expect "nysbench: error: $WORK: is not the folder of a run"
+    done
+}
+
+@test "list names every component, describe explains it" {
+    run "$NYSBENCH" list
+    expect_status 0
+    for name in $(cd strategies && ls *.c | sed 's/\.c$//; /TEMPLATE/d') $(cd src/problems && ls *.c | sed 's/\.c$//') \
+        $(cd src/kernels && ls *.c | sed 's/\.c$//') $(cd src/cores && ls *.c | sed 's/\.c$//'); do
+        run "$NYSBENCH" list
+        expect "  $name "
+        run "$NYSBENCH" describe "$name"
+        expect_status 0
+        expect "references:"
+    done
+    run "$NYSBENCH" list cores
+    expect "svd"
+    [[ "$output" != *kmeans* ]]
+    run "$NYSBENCH" describe error_noise
+    expect "rounding"
+}
+
+@test "info tells BLAS kernels and threads" {
+    run "$NYSBENCH" info
+    expect_status 0
+    expect "OpenBLAS"
+    expect "blas_kernels"
+    grep -q '^blas_threads *1$' <<<"$output"
+    grep -q '^blas_kernels_worse *no$' <<<"$output"
+    ! grep -q NYSBENCH_STARTED_AGAIN <<<"$(env)"
+}
+
+@test "OPENBLAS_CORETYPE: the user's valid choice wins, others are refused" {
+    OPENBLAS_CORETYPE=Nehalem run "$NYSBENCH" info
+    expect_status 0
+    grep -q '^blas_kernels *Nehalem$' <<<"$output"
+    grep -q '^blas_kernels_worse *yes$' <<<"$output" || grep -q '^blas_kernels_best *Nehalem$' <<<"$output"
+    OPENBLAS_CORETYPE=Nehalm run "$NYSBENCH" info
+    expect_status 2
+    expect "nysbench: error: OPENBLAS_CORETYPE=Nehalm: OpenBLAS has no such kernels; this CPU allows"
+    if ! grep -q avx512f /proc/cpuinfo; then
+        OPENBLAS_CORETYPE=SkylakeX run "$NYSBENCH" info
+        expect_status 2
+        expect "this CPU does not support these kernels"
+    fi
+    OPENBLAS_NUM_THREADS=2 run "$NYSBENCH" info
+    grep -q '^blas_threads *[12]$' <<<"$output"
+}
+
+@test "export: CSV is the run's file, JSON has the same rows" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" >/dev/null
+    "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
+    cmp "$WORK/x.csv" "$WORK/r/rows.csv"
+    "$NYSBENCH" export "$WORK/r" --format json >"$WORK/x.json"
+    /usr/bin/python3 - "$WORK/x.csv" "$WORK/x.json" <<'PY'
+import csv, json, sys
+rows, objects = list(csv.DictReader(open(sys.argv[1], newline=""))), json.load(open(sys.argv[2]))
+assert len(rows) == len(objects) == 184
+for row, o in zip(rows, objects):
+    assert list(row) == list(o)
+    for key, text in row.items():
+        if text == "" or text == "inf":
+            assert o[key] is None
+        elif isinstance(o[key], str):
+            assert o[key] == text
+        else:
+            assert float(text) == o[key], (key, text, o[key])
+PY
+}
+
+@test "standard output that cannot be written" {
+    run bash -c "'$NYSBENCH' list > /dev/full"
+    expect_status 1
+    expect "standard output cannot be written"
+}
+
+@test "plot draws again from the store alone, one kind or all" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" >/dev/null
+    run "$NYSBENCH" plot "$WORK/r" error
+    expect_status 0
+    expect "error: 2 figures in $WORK/r/plots"
+    [ -s "$WORK/r/plots/error_svd.svg" ]
+    [ ! -e "$WORK/r/plots/svd_vs_iterative.csv" ]
+    (cd "$WORK/r/plots" && rm error_svd.png && gnuplot error_svd.gp && [ -s error_svd.png ])
+}
+
+@test "an installed program finds its plot scripts" {
+    make -s install PREFIX="$WORK/usr" AUTO_DEPS=0 >/dev/null
+    cd "$WORK"
+    printf 'problems: gaussian(n=20, d=3)\nstrategies: uniform\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\nname: x\n' >x.yaml
+    run usr/bin/nysbench run x.yaml
+    expect_status 0
+    [ -s results/x/plots/error_svd.svg ]
+}
+
+@test "nothing in src/ knows a component by name" {
+    names=$(ls strategies/*.c src/problems/*.c src/cores/*.c | xargs -n1 basename | sed 's/\.c$//; /TEMPLATE/d' | grep -vx heads)
+    for name in $names; do
+        ! grep -rnE "\"$name\"|nb_(strategy|problem|core)_$name\b" src --include=*.c --include=*.h |
+            grep -vE "^src/(problems|cores)/$name.c" || return 1
+    done
+}

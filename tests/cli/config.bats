@@ -1,0 +1,170 @@
+# Mistakes in a config: each is told with its place, all in one go, before anything runs.
+
+load helpers
+
+refuses() {
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/out"
+    expect_status 2
+    [[ "${lines[0]}" == "nysbench: error: "* ]] || { echo "first line: ${lines[0]}"; return 1; }
+    [ ! -e "$WORK/out" ]
+}
+
+@test "all mistakes of a file are told with line, column and the nearest name" {
+    config <<'Y'
+name: e
+trails: 3
+landmarks: [8, x, 0]
+problems:
+  - gausian(n=64)
+  - gaussian(n=64, dd=3)
+strategies: [uniform, "kmeans(restarts=0)"]
+cores: [svd]
+metrics: [eror]
+pairing: both
+Y
+    refuses
+    expect "c.yaml:2:1: key 'trails' is unknown; did you mean 'trials'?"
+    expect "c.yaml:3:16: landmarks: expected an integer from 1 to 1000000, found 'x'"
+    expect "c.yaml:3:19: landmarks: expected an integer from 1 to 1000000, found '0'"
+    expect "c.yaml:5:5: no problem 'gausian'; did you mean 'gaussian'?"
+    expect "c.yaml:6:20: gaussian has no option 'dd'; did you mean 'd'?"
+    expect "c.yaml:7:40: kmeans: restarts = 0 is not an integer from 1 to 1000"
+    expect "c.yaml:9:11: metrics: 'eror' is unknown; did you mean 'error'?"
+    expect "c.yaml:10:10: pairing: 'both' is unknown; allowed: independent, queries, keys, joint, default"
+    [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 8 ]
+}
+
+@test "missing keys" {
+    config <<<"name: e"
+    refuses
+    expect "key 'problems' is missing"
+    expect "key 'strategies' is missing"
+    expect "key 'cores' is missing"
+}
+
+@test "a missing head file" {
+    config <<'Y'
+problems: heads(file=no/such.safetensors)
+strategies: uniform
+cores: svd
+Y
+    refuses
+    expect "c.yaml:1:11: no/such.safetensors: cannot be opened: No such file or directory"
+}
+
+@test "a head that the file does not have" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=3)
+strategies: uniform
+cores: svd
+Y
+    refuses
+    expect "head = 3 is not one of its heads 0 to 2"
+}
+
+@test "a head file that is none" {
+    config <<'Y'
+problems: heads(file=Makefile)
+strategies: uniform
+cores: svd
+Y
+    refuses
+    expect "Makefile: header length"
+}
+
+@test "a tab" {
+    printf 'problems:\n\t- gaussian\n' | config
+    refuses
+    expect "c.yaml:2:1: not YAML"
+    expect "a tab"
+}
+
+@test "a key that stands twice" {
+    config <<'Y'
+problems: gaussian(n=8)
+strategies: uniform
+cores: svd
+trials: 1
+trials: 2
+Y
+    refuses
+    expect "c.yaml:5:1: key 'trials' stands here a second time; first on line 4"
+}
+
+@test "an empty file" {
+    : | config
+    refuses
+    expect "c.yaml: is empty"
+}
+
+@test "a file that is not YAML" {
+    config <<<'problems: [a, b'
+    refuses
+    expect "not YAML"
+}
+
+@test "a list where keys are expected, and two documents" {
+    config <<<'- a'
+    refuses
+    expect "c.yaml:1:1: expected 'key: value' lines, found a list"
+    printf 'name: a\n---\nname: b\n' | config
+    refuses
+    expect "more than one YAML document"
+}
+
+@test "a spec whose commas the YAML list has taken" {
+    config <<'Y'
+problems: [gaussian(n=8, d=2)]
+strategies: uniform
+cores: svd
+Y
+    refuses
+    expect "quote a problem whose options have commas"
+}
+
+@test "a missing config, and a folder instead of one" {
+    run "$NYSBENCH" run "$WORK/none.yaml"
+    expect_status 2
+    expect "nysbench: error: $WORK/none.yaml: cannot be opened: No such file or directory"
+    run "$NYSBENCH" run "$WORK"
+    expect_status 2
+    expect "cannot be read"
+}
+
+@test "--set replaces a key and is checked like the file" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set trials=0 --set nme=x --set 'strategies=[unifrom]' --set broken
+    expect_status 2
+    expect "--set broken: expected KEY=VALUE"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set trials=0 --set nme=x --set 'strategies=[unifrom]'
+    expect_status 2
+    expect "--set trials: trials: expected an integer from 1 to 1000000, found '0'"
+    expect "--set nme: key 'nme' is unknown; did you mean 'name'?"
+    expect "--set strategies: no strategy 'unifrom'; did you mean 'uniform'?"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=1 --set 'strategies=uniform' --out "$WORK/r"
+    expect_status 0
+    expect "trials: 1"
+    expect "strategies 1"
+}
+
+@test "a scalar stands for a list of one; a list in a spec sweeps" {
+    config <<'Y'
+problems: gaussian(n=[16, 32], d=2)
+strategies: kmeans(restarts=[1, 2, 1])
+cores: svd
+landmarks: 4
+trials: 1
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "scenes: 2"
+    expect "rows: 4, of which 0 are done and 4 are to run"
+}
+
+@test "the resolved config gives the same rows" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/a"
+    "$NYSBENCH" run "$WORK/a/resolved.yaml" -q -o "$WORK/b"
+    timeless "$WORK/a/rows.csv" >"$WORK/a.txt"
+    timeless "$WORK/b/rows.csv" >"$WORK/b.txt"
+    cmp "$WORK/a.txt" "$WORK/b.txt"
+    cmp "$WORK/a/resolved.yaml" "$WORK/b/resolved.yaml"
+}

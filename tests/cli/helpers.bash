@@ -1,0 +1,36 @@
+# What the command-line tests share. NYSBENCH is the program under test.
+
+setup() {
+    NYSBENCH=${NYSBENCH:-$PWD/nysbench}
+    WORK=$(mktemp -d)
+}
+
+teardown() {
+    rm -rf "$WORK"
+}
+
+# The run's rows without the columns that hold times.
+timeless() {
+    /usr/bin/python3 - "$1" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    row.pop("select_s"), row.pop("core_s")
+    print(list(row.values()))
+PY
+}
+
+# A config with one key replaced: config KEY 'LINE...' writes $WORK/c.yaml.
+config() {
+    cat >"$WORK/c.yaml"
+}
+
+expect_status() {
+    [ "$status" -eq "$1" ] || { echo "exit status $status, expected $1; output:"; echo "$output"; return 1; }
+}
+
+expect() {
+    case "$output" in
+    *"$1"*) ;;
+    *) echo "expected: $1"; echo "output:"; echo "$output"; return 1 ;;
+    esac
+}

@@ -1,0 +1,176 @@
+# Runs: outcomes, files, going on after a kill, and exit statuses.
+
+load helpers
+
+@test "the smoke experiment: every file, every row, exit status 0" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml --out "$WORK/r"
+    expect_status 0
+    expect "rows: 184, 140 ok, 44 skipped"
+    expect "best rank m"
+    for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd.svg plots/error_svd.png \
+        plots/error_iterative.svg plots/svd_vs_iterative_iterative.png; do
+        [ -s "$WORK/r/$f" ] || { echo "$f is missing"; return 1; }
+    done
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 185 ]
+    [ -z "$(find "$WORK/r" -name '*.tmp')" ]
+}
+
+@test "the CSV begins with the documented columns, and has no zero for what was not measured" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] -o "$WORK/r"
+    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,strategy,landmarks,pairing,factors,core,status,reason,error,error_subspace,error_core,floor_rank,baseline_mean,output_error,spectral_error,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,landmark_rank,landmark_condition,select_s,core_s,error_noise,seed" ]
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    assert row["output_error"] == row["spectral_error"] == row["entropy_difference"] == row["cosine"] == ""
+    if row["status"] == "skipped":
+        assert row["error"] == row["floor_rank"] == "" and "cur" in row["reason"]
+    else:
+        assert row["status"] == "ok" and float(row["error"]) > 0 and float(row["error_noise"]) > 0
+PY
+}
+
+@test "more metrics on the same store measure again, the same metrics do not" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] -o "$WORK/r"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set metrics=[error] -o "$WORK/r"
+    expect "184 are done and 0 are to run"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml -o "$WORK/r"
+    expect "0 are done and 184 are to run"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set metrics=[error] -o "$WORK/r"
+    expect "184 are done and 0 are to run"
+}
+
+@test "killed half way, the same command goes on to the same CSV" {
+    slow=(--set trials=12 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q)
+    "$NYSBENCH" run experiments/00-smoke.yaml "${slow[@]}" -o "$WORK/whole"
+    for moment in 0.3 0.6 0.9; do
+        "$NYSBENCH" run experiments/00-smoke.yaml "${slow[@]}" -o "$WORK/cut" >/dev/null 2>&1 &
+        pid=$!
+        sleep "$moment"
+        kill -KILL "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=12 --set "problems=gaussian(n=300, d=16)" -o "$WORK/cut"
+    expect "rows: 384"
+    "$NYSBENCH" run experiments/00-smoke.yaml "${slow[@]}" -o "$WORK/cut"
+    timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
+    timeless "$WORK/cut/rows.csv" >"$WORK/cut.txt"
+    cmp "$WORK/whole.txt" "$WORK/cut.txt"
+}
+
+@test "the kill test does cut a run" {
+    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/cut" >/dev/null 2>&1 &
+    pid=$!
+    sleep 1.5
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" -o "$WORK/cut"
+    expect_status 0
+    [[ "$output" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
+    echo "done ${BASH_REMATCH[1]}, to run ${BASH_REMATCH[2]}"
+    [ "${BASH_REMATCH[1]}" -gt 0 ]
+    [ "${BASH_REMATCH[2]}" -gt 0 ]
+}
+
+@test "SIGINT ends with 130 and keeps what is done" {
+    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >"$WORK/log" 2>&1 &
+    pid=$!
+    sleep 1
+    kill -INT "$pid" || kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat "$WORK/log")
+    expect_status 130
+    grep -q planned "$WORK/log"
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 12801 ]
+}
+
+@test "a random strategy's rows do not change when another is added, and a changed config keeps what is done" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set strategies=leverage -o "$WORK/a"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set 'strategies=[kmeans, leverage]' -o "$WORK/b"
+    timeless "$WORK/a/rows.csv" | grep leverage >"$WORK/a.txt"
+    timeless "$WORK/b/rows.csv" | grep leverage >"$WORK/b.txt"
+    cmp "$WORK/a.txt" "$WORK/b.txt"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[kmeans, leverage]' -o "$WORK/a"
+    expect "rows: 96, of which 48 are done and 48 are to run"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set strategies=kmeans -o "$WORK/a"
+    [ "$(grep -c leverage "$WORK/a/rows.csv")" -eq 0 ]
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[kmeans, leverage]' -o "$WORK/a"
+    expect "96 are done and 0 are to run"
+}
+
+@test "--fresh keeps the old store aside" {
+    small=(--set plots=[] --set problems=gaussian\(n=20\) -q -o "$WORK/r")
+    "$NYSBENCH" run experiments/00-smoke.yaml "${small[@]}"
+    "$NYSBENCH" run experiments/00-smoke.yaml "${small[@]}" --fresh
+    [ "$(ls "$WORK/r" | grep -c 'results.sqlite.*old')" -eq 1 ]
+}
+
+@test "more landmarks than tokens are skipped with the reason" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set problems=gaussian\(n=6\) --set plots=[] -q -o "$WORK/r"
+    expect_status 0
+    grep -q "skipped,there are more landmarks than tokens" "$WORK/r/rows.csv"
+}
+
+@test "a causal head: means and kernels of landmarks are skipped, cur with tokens is measured" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" \
+        --set "problems=heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)"
+    expect_status 0
+    grep -q "segment_means,8,joint,nystromformer,.*,skipped,under a causal mask a mean of tokens would see the future" "$WORK/r/rows.csv"
+    grep -q "uniform,8,joint,nystromformer,.*,skipped,under a causal mask a query before" "$WORK/r/rows.csv"
+    grep -q "uniform,8,joint,cur,.*,ok," "$WORK/r/rows.csv"
+}
+
+# Peaked attention: a 1 x 1 A may be 1e-200, and its inverse, squared, overflows.
+@test "a core that diverges is a row without numbers, and the exit status says so" {
+    config <<'Y'
+problems: gaussian(n=40, d=4, scale=20)
+strategies: uniform
+factors: cur
+cores: svd
+landmarks: 1
+trials: 20
+plots: []
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "rows: 20, 18 ok, 2 diverged"
+    [ "$(grep -c ',diverged,"the core, or the error, is not finite",,,,,,,,,,,,,,,,,' "$WORK/r/rows.csv")" -eq 2 ]
+}
+
+@test "an output folder that cannot be written" {
+    touch "$WORK/file"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/file/r"
+    expect_status 2
+    expect "nysbench: error: folder $WORK/file/r: cannot be made"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/file"
+    expect_status 2
+    expect "is not a folder"
+    mkdir "$WORK/locked"
+    chmod 500 "$WORK/locked"
+    if [ "$(id -u)" != 0 ]; then
+        run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/locked"
+        expect_status 2
+        expect "cannot be written to"
+    fi
+}
+
+@test "a store that is none" {
+    mkdir "$WORK/r"
+    echo "this is not a database, though it is long enough to look at" >"$WORK/r/results.sqlite"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
+    expect_status 2
+    expect "results.sqlite: "
+    expect "not a database"
+    grep -q "this is not a database" "$WORK/r/results.sqlite"
+}
+
+@test "without gnuplot: said before the run, data and scripts are written, exit status 0" {
+    mkdir "$WORK/bin"
+    PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
+    expect_status 0
+    [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"* ]] || { echo "${lines[0]}"; return 1; }
+    [ -s "$WORK/r/plots/error.csv" ]
+    [ -s "$WORK/r/plots/error_svd.gp" ]
+    [ ! -e "$WORK/r/plots/error_svd.svg" ]
+}

@@ -1,0 +1,261 @@
+"""Recomputes a run with NumPy and SciPy from its exported landmarks, Q, K and V.
+
+usage: oracle.py NYSBENCH CONFIG WORK_FOLDER
+
+Prints TAP. Nothing of nysbench's own mathematics is used: S, F, A and B are
+formed from the definitions, the pseudo-inverse is numpy.linalg.pinv or the
+iteration written out, the subspace part X = F+ S B+ from scipy.linalg.pinv, the
+head files are read here again.
+
+Tolerance. Where A is well conditioned, 1e-9 relative. In general two pseudo-
+inverses of A, both correct to rounding, differ by about eps cond |X|, where
+cond = |A|_2 |X|_2 with the X that is used (cut-off or not); that moves F X B by
+eps cond |F| |X| |B|, so the bound on the error is
+
+    1e-9 error + C eps cond |F|_F |X|_F |B|_F / |S|_F,     C = 50,
+
+with C for the growth over matrix products of size m <= 31 (sqrt(m) to m). A
+singular value within 1e-9 of the cut-off could fall on either side; such rows
+are counted and must be few. For the iteration X is a polynomial in A without
+an inverse: the bound is that of its products, 3.25^steps eps |F| |X0| |B| / |S|.
+"""
+
+import csv
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import scipy.linalg
+
+EPS = np.finfo(float).eps
+KEYS = ["problem", "head", "kernel", "trial", "strategy", "landmarks", "pairing"]
+
+
+def softmax(scores):
+    scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return scores / scores.sum(axis=-1, keepdims=True)
+
+
+def exact(q, k, causal):
+    scores = q @ k.T / np.sqrt(q.shape[1])
+    if causal:
+        scores[np.triu_indices(len(q), 1)] = -np.inf
+    return softmax(scores)
+
+
+def kernel(x, y):
+    return softmax(x @ y.T / np.sqrt(x.shape[1]))
+
+
+def factors(kind, s, q, k, queries, keys):
+    if kind == "cur":
+        return s[:, keys], s[np.ix_(queries, keys)], s[queries]
+    ql = q[queries] if queries.ndim == 1 else queries
+    kl = k[keys] if keys.ndim == 1 else keys
+    return kernel(q, kl), kernel(ql, kl), kernel(ql, k)
+
+
+def options(spec):
+    name, _, rest = spec.partition("(")
+    return name, dict(pair.split("=") for pair in rest.rstrip(")").split(", ") if pair)
+
+
+def core(spec, a):
+    """X, and how far another correct X may be from it, in norm."""
+    name, o = options(spec)
+    if name == "svd":
+        x = np.linalg.pinv(a, rcond=float(o["rcond"]))
+        values = np.linalg.svd(a, compute_uv=False)
+        cut = float(o["rcond"]) * values[0]
+        near = np.any(np.abs(values / cut - 1) < 1e-9 + 100 * EPS * values[0] / cut) if cut > 0 else False
+        return x, EPS * np.linalg.norm(a, 2) * np.linalg.norm(x, 2) * np.linalg.norm(x), near
+    divisor = np.abs(a).sum(axis=0).max()
+    if o["start"] == "paper":
+        divisor *= np.abs(a).sum(axis=1).max()
+    x = a.T / divisor if divisor > 0 else a.T
+    start = np.linalg.norm(x)
+    identity = np.eye(len(a))
+    for _ in range(int(o["steps"])):
+        ax = a @ x
+        x = 0.25 * x @ (13 * identity - ax @ (15 * identity - ax @ (7 * identity - ax)))
+    return x, EPS * 3.25 ** int(o["steps"]) * start, False
+
+
+def entropy(p):
+    p = np.where(p > 0, p, 0)
+    return -(p * np.log(p + 1e-9)).sum(axis=1).mean()
+
+
+def subspace_error(s, f, b):
+    best = scipy.linalg.pinv(f, rtol=EPS * len(f)) @ s @ scipy.linalg.pinv(b, rtol=EPS * len(f))
+    return np.linalg.norm(s - f @ best @ b) / np.linalg.norm(s)
+
+
+def measures(s, v, a, x, t):
+    norm = np.linalg.norm(s)
+    return {
+        "error": np.linalg.norm(s - t) / norm,
+        "baseline_mean": np.linalg.norm(s - 1 / len(s)) / norm,
+        "output_error": np.linalg.norm((s - t) @ v) / np.linalg.norm(s @ v),
+        "cosine": np.sum(s * t) / norm / np.linalg.norm(t) if np.any(t) else np.nan,
+        "mse": np.mean((s - t) ** 2),
+        "entropy_difference": abs(entropy(s) - entropy(t)),
+        "rowsum_deviation": np.abs(t.sum(axis=1) - 1).max(),
+        "negative_fraction": np.mean(t < 0),
+        "negative_mass": -np.minimum(t, 0).sum() / len(t),
+        "core_residual": np.linalg.norm(np.eye(len(a)) - a @ x),
+    }
+
+
+def float16_head(problem, head):
+    """q, k, v of a .safetensors file, read by this script alone."""
+    path = options(problem)[1]["file"]
+    with open(path, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(size))
+        data = file.read()
+    out = []
+    for name in "qkv":
+        t = header[name]
+        begin, end = t["data_offsets"]
+        x = np.frombuffer(data[begin:end], dtype={"F16": "<f2", "F32": "<f4"}[t["dtype"]]).reshape(t["shape"])
+        group = header["q"]["shape"][0] // t["shape"][0]
+        out.append(x[head // group].astype(float))
+    return out
+
+
+def leverage(u, vt, m, side):
+    return ((u[:, :m] if side == "queries" else vt[:m].T) ** 2).sum(axis=1)
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def check(self, good, name, detail=""):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - oracle: {name}")
+        if not good:
+            print(f"# {detail}")
+
+
+class Group:
+    """The rows of one kind, told as one test."""
+
+    def __init__(self):
+        self.rows = self.wrong = self.skipped = 0
+        self.worst = 0.0
+        self.detail = ""
+
+    def add(self, got, want, bound, what):
+        same = (np.isnan(got) and np.isnan(want)) or abs(got - want) <= bound
+        self.rows += 1
+        self.wrong += not same
+        if not same and not self.detail:
+            self.detail = f"{what}: {got!r}, expected {want!r} within {bound:.2g}"
+
+
+def slack(name, error, noise, s, v, t_norm):
+    """The bound for one column, from the bound `noise` on |F X B| / |S|."""
+    scale = np.linalg.norm(s)
+    return {
+        "error": 1e-9 * error + noise,
+        "error_subspace": 1e-8,  # F+ S B+ by another route: the pinvs lose eps cond(F) where directions are near the cut
+        "baseline_mean": 1e-12,
+        "output_error": 1e-9 * (1 + error) + noise * scale * np.linalg.norm(v, 2) / np.linalg.norm(s @ v),
+        "cosine": 1e-9 + 4 * noise * scale / max(t_norm, 1e-300),
+        "mse": (2e-9 * error**2 + 2 * error * noise + noise**2) * scale**2 / s.size,
+        "entropy_difference": 1e-8 + 30 * noise * scale * np.sqrt(s.size) / len(s),
+        "rowsum_deviation": 1e-9 * (1 + error) + noise * scale * np.sqrt(len(s)),
+        "negative_fraction": None,  # counts entries: a few may lie within rounding of 0
+        "negative_mass": 1e-9 * (1 + error) + noise * scale * np.sqrt(s.size) / len(s),
+        "core_residual": None,
+    }[name]
+
+
+def main():
+    program, config, work = sys.argv[1:]
+    run, picks = os.path.join(work, "run"), os.path.join(work, "landmarks")
+    tap = Tap()
+    done = subprocess.run([program, "run", config, "--quiet", "--out", run])
+    tap.check(done.returncode == 0, "the run succeeds", f"exit status {done.returncode}")
+    done = subprocess.run([program, "export", run, "--landmarks", picks])
+    tap.check(done.returncode == 0, "the landmarks are exported", f"exit status {done.returncode}")
+    rows = {}
+    with open(os.path.join(run, "rows.csv"), newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(tuple(row[k] for k in KEYS), []).append(row)
+    with open(os.path.join(picks, "index.csv"), newline="") as file:
+        index = list(csv.DictReader(file))
+    groups, seen, near_cut, skipped, instance = {}, 0, 0, 0, None
+    reading, tops, floors = Group(), Group(), Group()
+    for pick in index:
+        folder = os.path.join(picks, f"instance-{pick['instance']}")
+        if pick["instance"] != instance:
+            instance = pick["instance"]
+            q, k, v = (np.load(os.path.join(folder, n + ".npy")) for n in "qkv")
+            s = exact(q, k, pick["causal"] == "1")
+            u, values, vt = np.linalg.svd(s)
+            if pick["problem"].startswith("heads"):
+                for got, want in zip((q, k, v), float16_head(pick["problem"], int(pick["head"]))):
+                    reading.add(float(np.abs(got - want).max()), 0.0, 0.0, folder)
+        queries = np.load(os.path.join(folder, pick["picks"] + "-queries.npy"))
+        keys = np.load(os.path.join(folder, pick["picks"] + "-keys.npy"))
+        if "take=top" in pick["strategy"]:
+            for side, chosen in (("queries", queries), ("keys", keys)):
+                scores = leverage(u, vt, len(chosen), side)
+                least = np.sort(scores)[-len(chosen)]
+                tops.add(float(scores[chosen].min()), float(least), 1e-9, folder)
+        formed = {}
+        for row in rows.pop(tuple(pick[k] for k in KEYS)):
+            what = f"{row['problem']} head {row['head']} {row['strategy']} m={row['landmarks']} {row['factors']} {row['core']}"
+            tokens = queries.ndim == 1
+            refused = not tokens if row["factors"] == "cur" else pick["causal"] == "1"
+            if refused or row["status"] == "skipped":
+                groups.setdefault("rows are skipped where they must be, and only there", Group()).add(
+                    float(row["status"] == "skipped"), float(refused), 0, what)
+                skipped += 1
+                continue
+            if row["factors"] not in formed:
+                f, a, b = factors(row["factors"], s, q, k, queries, keys)
+                formed[row["factors"]] = f, a, b, subspace_error(s, f, b)
+            f, a, b, subspace = formed[row["factors"]]
+            x, x_error, near = core(row["core"], a)
+            near_cut += bool(near)
+            seen += 1
+            if near:
+                continue
+            t = f @ x @ b
+            want = measures(s, v, a, x, t) | {"error_subspace": subspace}
+            noise = 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(f) * np.linalg.norm(b) / np.linalg.norm(s)
+            well = row["factors"] + (", causal" if pick["causal"] == "1" else "") + ", " + row["strategy"].split("(")[0] + ", " + row["core"].split("(")[0]
+            for name, value in want.items():
+                got = float(row[name]) if row[name] else np.nan
+                bound = slack(name, want["error"], noise, s, v, np.linalg.norm(t))
+                if name == "negative_fraction":
+                    bound = np.mean(np.abs(t) <= 1e-12 + noise * np.linalg.norm(s)) + 1e-12
+                if name == "core_residual":
+                    bound = 1e-9 * (1 + value) + 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(a)
+                groups.setdefault(f"{name} ({well})", Group()).add(got, value, bound, what)
+            m = int(row["landmarks"])
+            floors.add(float(row["floor_rank"]), float(np.linalg.norm(values[m:]) / np.linalg.norm(s)), 1e-12, what)
+            if np.linalg.norm(a, 2) * np.linalg.norm(x, 2) < 1e4 and np.linalg.norm(x) < 1e5:
+                groups.setdefault("error to 1e-9 relative where A is well conditioned", Group()).add(
+                    float(row["error"]), want["error"], 1e-9 * want["error"], what)
+    tap.check(not rows, "every row has exported landmarks", f"{len(rows)} have none")
+    tap.check(seen > 500 and skipped > 50, f"{seen} rows recomputed, {skipped} skipped")
+    tap.check(near_cut <= 0.02 * seen, f"at most 2 % of rows have a singular value at the cut-off ({near_cut})")
+    groups["q, k, v of the files, bit for bit"] = reading
+    groups["leverage(take=top) takes the largest scores"] = tops
+    groups["floor_rank"] = floors
+    for name, group in groups.items():
+        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} rows", f"{group.wrong} wrong, first {group.detail}")
+    print(f"1..{tap.count}")
+    return tap.failed > 0
+
+
+sys.exit(main())

@@ -1,0 +1,954 @@
+/* Arrays in files and the heads read from them. What is expected follows from
+ * NumPy enhancement proposal 1, the description of the safetensors format,
+ * IEEE 754 (binary16; bfloat16 is the upper half of binary32), and the headers'
+ * promises. Values in the byte tables are worked out by hand. */
+#include "testing.h"
+
+#include "data/head.h"
+#include "data/tensor.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+    nb_ctx *ctx;
+    char folder[32];
+} fixture;
+
+static int set_up(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    if (!f) return -1;
+    strcpy(f->folder, "/tmp/nysbench-data-XXXXXX");
+    f->ctx = nb_ctx_new();
+    *state = f;
+    return f->ctx && mkdtemp(f->folder) ? 0 : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
+{
+    (void)info, (void)kind, (void)walk;
+    return remove(path);
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    int failed = nftw(f->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    nb_ctx_free(f->ctx);
+    free(f);
+    return failed;
+}
+
+static int entries(const char *folder)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir)) count++;
+    closedir(dir);
+    return count - 2;
+}
+
+static const char *path_of(fixture *f, const char *name)
+{
+    const char *path = nb_format(f->ctx, "%s/%s", f->folder, name);
+    assert_non_null(path);
+    return path;
+}
+
+static const char *put(fixture *f, const char *name, const void *bytes, size_t size)
+{
+    const char *path = path_of(f, name);
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, size, out), size);
+    assert_int_equal(fclose(out), 0);
+    return path;
+}
+
+/* A file's bytes: `start`, the length of the text in `width` bytes, the text, the data. */
+static const char *put_parts(fixture *f, const char *name, const char *start, size_t start_size, size_t width, const char *text,
+                             const void *data, size_t data_size)
+{
+    size_t length = strlen(text), used = start_size;
+    unsigned char *bytes = nb_alloc(f->ctx, start_size + width + length + data_size + 1, 1);
+    assert_non_null(bytes);
+    memcpy(bytes, start, start_size);
+    for (size_t i = 0; i < width; i++) bytes[used++] = (unsigned char)(length >> 8 * i);
+    memcpy(bytes + used, text, length);
+    if (data_size) memcpy(bytes + used + length, data, data_size);
+    return put(f, name, bytes, used + length + data_size);
+}
+
+static const char *put_npy(fixture *f, const char *name, int version, const char *header, const void *data, size_t size)
+{
+    char start[9] = "\x93NUMPY";
+    start[6] = (char)version;
+    return put_parts(f, name, start, 8, version == 1 ? 2 : 4, header, data, size);
+}
+
+static const char *put_safetensors(fixture *f, const char *name, const char *header, const void *data, size_t size)
+{
+    return put_parts(f, name, "", 0, 8, header, data, size);
+}
+
+#define assert_refused(ctx, call, status, path, text) \
+    do { \
+        assert_int_equal((call), (status)); \
+        if (!strstr(nb_error_message(ctx), (path)) || !strstr(nb_error_message(ctx), (text))) \
+            fail_msg("expected '%s' and '%s' in '%s'", (path), (text), nb_error_message(ctx)); \
+        nb_error_clear(ctx); \
+    } while (0)
+
+static const struct {
+    const char *descr, *bytes, *name; /* name: in safetensors, NULL if big endian */
+    double value;
+    bool whole; /* an integer type */
+    int64_t integer;
+} elements[] = {
+    {"<f2", "\x00\xc1", "F16", -2.5, false, 0},
+    {">f2", "\xc1\x00", NULL, -2.5, false, 0},
+    {"<f4", "\x00\x00\x20\xc0", "F32", -2.5, false, 0},
+    {">f4", "\xc0\x20\x00\x00", NULL, -2.5, false, 0},
+    {"<f8", "\x00\x00\x00\x00\x00\x00\x04\xc0", "F64", -2.5, false, 0},
+    {">f8", "\xc0\x04\x00\x00\x00\x00\x00\x00", NULL, -2.5, false, 0},
+    {"|i1", "\x80", "I8", -128, true, -128},
+    {"|u1", "\xff", "U8", 255, true, 255},
+    {"<i2", "\x01\x80", "I16", -32767, true, -32767},
+    {">i2", "\x80\x01", NULL, -32767, true, -32767},
+    {"<u2", "\x01\x80", "U16", 32769, true, 32769},
+    {">u2", "\x80\x01", NULL, 32769, true, 32769},
+    {"<i4", "\xfe\xff\xff\xff", "I32", -2, true, -2},
+    {">i4", "\x80\x00\x00\x00", NULL, -2147483648.0, true, INT32_MIN},
+    {"<u4", "\xfe\xff\xff\xff", "U32", 4294967294.0, true, 4294967294},
+    {">u4", "\x80\x00\x00\x00", NULL, 2147483648.0, true, 2147483648},
+    {"<i8", "\x00\x00\x00\x00\x00\x00\x00\x80", "I64", -0x1p63, true, INT64_MIN},
+    {">i8", "\xff\xff\xff\xff\xff\xff\xff\xfd", NULL, -3, true, -3},
+    {"<u8", "\xff\xff\xff\xff\xff\xff\xff\x7f", "U64", 0x1p63, true, INT64_MAX},
+    {">u8", "\x00\x00\x00\x00\x00\x00\x01\x02", NULL, 258, true, 258},
+};
+enum { ELEMENTS = sizeof elements / sizeof *elements };
+
+static void check_element(fixture *f, const char *path, const nb_tensor *t, int which)
+{
+    double real = NAN;
+    int64_t integer = 77;
+    assert_ok(f->ctx, nb_tensor_read_reals(path, t, 0, 1, &real, f->ctx));
+    assert_true(real == elements[which].value);
+    if (elements[which].whole) {
+        assert_ok(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx));
+        assert_true(integer == elements[which].integer);
+    } else
+        assert_refused(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx), NB_EINVAL, path, "floating-point");
+}
+
+static void test_npy_reads_every_type(void **state)
+{
+    fixture *f = *state;
+    for (int i = 0; i < ELEMENTS; i++) {
+        nb_tensor t;
+        size_t size = (size_t)(elements[i].descr[2] - '0');
+        char *header = nb_format(f->ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", elements[i].descr);
+        const char *path = put_npy(f, "x.npy", 1, header, elements[i].bytes, size);
+        assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+        assert_int_equal(nb_dtype_size(t.dtype), size);
+        check_element(f, path, &t, i);
+    }
+}
+
+static void test_safetensors_reads_every_type(void **state)
+{
+    fixture *f = *state;
+    for (int i = 0; i < ELEMENTS; i++) {
+        nb_safetensors file;
+        int size = elements[i].descr[2] - '0';
+        if (!elements[i].name) continue;
+        char *header = nb_format(f->ctx, "{\"x\":{\"dtype\":\"%s\",\"shape\":[],\"data_offsets\":[0,%d]}}", elements[i].name, size);
+        const char *path = put_safetensors(f, "x.safetensors", header, elements[i].bytes, (size_t)size);
+        assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+        assert_int_equal(file.count, 1);
+        assert_int_equal(file.tensors[0].rank, 0);
+        check_element(f, path, &file.tensors[0], i);
+    }
+}
+
+static void test_integers_beyond_int64_are_refused(void **state)
+{
+    fixture *f = *state;
+    nb_tensor t;
+    int64_t integer;
+    const char *path = put_npy(f, "x.npy", 1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}",
+                               "\x00\x00\x00\x00\x00\x00\x00\x80", 8);
+    assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+    assert_refused(f->ctx, nb_tensor_read_integers(path, &t, 0, 1, &integer, f->ctx), NB_EINVAL, path, "9223372036854775808");
+}
+
+static void test_npy_versions_and_spellings(void **state)
+{
+    static const char *const headers[] = {
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }      \n",
+        "{\"shape\":(2,1),\"fortran_order\":False,\"descr\":\"<i2\"}",
+        "  { 'fortran_order' : False , 'descr' : '<i2' , 'shape' : ( 2 , 1 , ) , } ",
+    };
+    fixture *f = *state;
+    for (int version = 1; version <= 3; version++)
+        for (int i = 0; i < 3; i++) {
+            nb_tensor t;
+            int64_t values[2];
+            const char *path = put_npy(f, "x.npy", version, headers[i], "\x07\x00\xff\xff", 4);
+            assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+            assert_int_equal(t.rank, 2);
+            assert_int_equal(t.shape[0], 2);
+            assert_int_equal(t.shape[1], 1);
+            assert_ok(f->ctx, nb_tensor_read_integers(path, &t, 0, 2, values, f->ctx));
+            assert_int_equal(values[0], 7);
+            assert_int_equal(values[1], -1);
+        }
+}
+
+/* Element (i, j, k) of (2, 3, 4) has the value 100 i + 10 j + k. */
+static void test_npy_fortran_order(void **state)
+{
+    fixture *f = *state;
+    nb_tensor t;
+    unsigned char stored[24];
+    double all[24], part[5];
+    for (int i = 0; i < 24; i++) stored[i] = (unsigned char)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
+    const char *path = put_npy(f, "x.npy", 1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4), }", stored, 24);
+    assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+    assert_true(t.fortran_order);
+    assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 24, all, f->ctx));
+    for (int i = 0; i < 24; i++) assert_true(all[i] == 100 * (i / 12) + 10 * (i / 4 % 3) + i % 4);
+    assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 9, 5, part, f->ctx));
+    assert_memory_equal(part, all + 9, sizeof part);
+}
+
+static void test_npy_round_trip(void **state)
+{
+    fixture *f = *state;
+    const double values[6] = {2.385, -0.0, INFINITY, -5e-324, NAN, 1.7e308};
+    const int64_t integers[6] = {INT64_MIN, INT64_MAX, 0, -1, 1, 1 << 30}, shapes[3][3] = {{6}, {2, 3}, {1, 3, 2}};
+    const char *path = path_of(f, "x.npy");
+    for (int rank = 0; rank <= 3; rank++) {
+        nb_tensor t;
+        double reals[6];
+        int64_t wholes[6], count = rank ? 6 : 1;
+        const int64_t *shape = rank ? shapes[rank - 1] : NULL;
+        assert_ok(f->ctx, nb_npy_save_reals(path, rank, shape, values, f->ctx));
+        assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+        assert_int_equal(t.dtype, NB_F64);
+        assert_int_equal(t.rank, rank);
+        assert_int_equal(t.count, count);
+        assert_int_equal(t.offset % 64, 0);
+        assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, count, reals, f->ctx));
+        assert_memory_equal(reals, values, (size_t)count * sizeof *values);
+        assert_ok(f->ctx, nb_npy_save_integers(path, rank, shape, integers, f->ctx));
+        assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+        assert_int_equal(t.dtype, NB_I64);
+        assert_ok(f->ctx, nb_tensor_read_integers(path, &t, 0, count, wholes, f->ctx));
+        assert_memory_equal(wholes, integers, (size_t)count * sizeof *integers);
+    }
+    assert_int_equal(entries(f->folder), 1);
+}
+
+static void test_npy_empty_array(void **state)
+{
+    fixture *f = *state;
+    nb_tensor t;
+    const int64_t shape[2] = {0, 5};
+    const char *path = path_of(f, "x.npy");
+    assert_ok(f->ctx, nb_npy_save_reals(path, 2, shape, NULL, f->ctx));
+    assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+    assert_int_equal(t.count, 0);
+    assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 0, NULL, f->ctx));
+}
+
+static void test_elements_outside_are_refused(void **state)
+{
+    static const int64_t ranges[][2] = {{-1, 1}, {0, 7}, {6, 1}, {7, 0}, {0, -1}, {INT64_MAX, INT64_MAX}, {3, INT64_MAX}};
+    fixture *f = *state;
+    nb_tensor t;
+    const int64_t shape[1] = {6};
+    double values[6] = {0};
+    const char *path = path_of(f, "x.npy");
+    assert_ok(f->ctx, nb_npy_save_reals(path, 1, shape, values, f->ctx));
+    assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        assert_refused(f->ctx, nb_tensor_read_reals(path, &t, ranges[i][0], ranges[i][1], values, f->ctx), NB_EINVAL, path, "there are 6");
+    assert_int_equal(truncate(path, t.offset + 47), 0);
+    assert_refused(f->ctx, nb_tensor_read_reals(path, &t, 0, 6, values, f->ctx), NB_EIO, path, "shorter");
+}
+
+/* Halves in their order, each one unit in the last place above the one before. */
+static void test_half_to_real_all_patterns(void **state)
+{
+    (void)state;
+    double expected = 0, step = 0x1p-24;
+    for (unsigned bits = 0; bits < 0x7c00; bits++, expected += step) {
+        if (bits >= 0x800 && bits % 0x400 == 0) step *= 2;
+        double up = nb_half_to_real((uint16_t)bits), down = nb_half_to_real((uint16_t)(bits | 0x8000));
+        assert_true(up == expected && !signbit(up) && down == -expected && signbit(down));
+        assert_int_equal(nb_real_to_half(up), bits);
+        assert_int_equal(nb_real_to_half(down), bits | 0x8000);
+    }
+    assert_true(nb_half_to_real(0x7c00) == INFINITY && nb_half_to_real(0xfc00) == -INFINITY);
+    for (unsigned bits = 0x7c01; bits < 0x8000; bits++)
+        assert_true(isnan(nb_half_to_real((uint16_t)bits)) && isnan(nb_half_to_real((uint16_t)(bits | 0x8000))));
+}
+
+/* `low` and `low + 1` are the neighbours below and above `middle`, half way. */
+static void check_tie(uint16_t convert(double), unsigned low, double middle)
+{
+    assert_int_equal(convert(middle), low + low % 2);
+    assert_int_equal(convert(-middle), (low + low % 2) | 0x8000);
+    assert_int_equal(convert(nextafter(middle, 0)), low);
+    assert_int_equal(convert(nextafter(middle, INFINITY)), low + 1);
+}
+
+static void check_special(uint16_t convert(double), unsigned infinity)
+{
+    const double far[] = {1e300, 0x1.fffffffffffffp1023, INFINITY};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(convert(far[i]), infinity);
+        assert_int_equal(convert(-far[i]), infinity | 0x8000);
+    }
+    assert_int_equal(convert(5e-324), 0);
+    assert_int_equal(convert(-1e-300), 0x8000);
+    assert_true(convert(NAN) > infinity && convert(NAN) < 0x8000);
+}
+
+/* The largest half is 65504; its tie with what would follow is 65520. */
+static void test_real_to_half_rounds_to_nearest_even(void **state)
+{
+    (void)state;
+    for (unsigned low = 0; low < 0x7bff; low++)
+        check_tie(nb_real_to_half, low, (nb_half_to_real((uint16_t)low) + nb_half_to_real((uint16_t)(low + 1))) / 2);
+    check_tie(nb_real_to_half, 0x7bff, 65520);
+    check_special(nb_real_to_half, 0x7c00);
+}
+
+static double bfloat(unsigned bits)
+{
+    uint32_t word = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return (double)value;
+}
+
+static void test_real_to_bfloat_rounds_to_nearest_even(void **state)
+{
+    (void)state;
+    for (unsigned low = 0; low < 0x7f80; low++) {
+        double above = low == 0x7f7f ? 0x1p128 : bfloat(low + 1);
+        assert_int_equal(nb_real_to_bfloat(bfloat(low)), low);
+        check_tie(nb_real_to_bfloat, low, (bfloat(low) + above) / 2);
+    }
+    check_special(nb_real_to_bfloat, 0x7f80);
+}
+
+static void test_safetensors_round_trip(void **state)
+{
+    static const char *const names[4] = {"sixteen", "brain", "\xc3\xa9 \"single\"", "double"};
+    static const double values[4] = {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40}, expected[4][4] = {
+        {2.384765625, -0x1.064p-10, INFINITY, 1.00390625}, {2.390625, -0x1.06p-10, 70144, 0x1.02p0},
+        {0x1.3147aep+1, -0x1.0624dep-10, 70000, 0x1.01p0}, {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40}};
+    fixture *f = *state;
+    nb_safetensors file;
+    nb_tensor_out out[4];
+    json_t *metadata = json_pack("{s:s, s:s}", "causal", "true", "licence", "public dom\xc3\xa4ne");
+    const char *path = path_of(f, "x.safetensors");
+    for (int i = 0; i < 4; i++) out[i] = (nb_tensor_out){names[i], NB_F16 + (unsigned)i, 3, {2, 1, 2}, values};
+    assert_ok(f->ctx, nb_safetensors_save(path, 4, out, metadata, f->ctx));
+    json_decref(metadata);
+    assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    assert_int_equal(file.count, 4);
+    assert_string_equal(nb_safetensors_metadata(&file, "licence"), "public dom\xc3\xa4ne");
+    assert_null(nb_safetensors_metadata(&file, "model"));
+    assert_null(nb_safetensors_find(&file, "q"));
+    for (int i = 0; i < 4; i++) {
+        double got[4];
+        const nb_tensor *t = nb_safetensors_find(&file, names[i]);
+        assert_true(t == &file.tensors[i] && t->dtype == out[i].dtype && t->rank == 3 && t->count == 4);
+        assert_int_equal(t->offset % 8, 0);
+        assert_ok(f->ctx, nb_tensor_read_reals(path, t, 0, 4, got, f->ctx));
+        for (int j = 0; j < 4; j++) assert_close(isinf(got[j]) ? 0 : got[j], isinf(expected[i][j]) ? 0 : expected[i][j], 0);
+        assert_int_equal(isinf(got[2]), i == 0);
+    }
+    assert_int_equal(entries(f->folder), 1);
+}
+
+static void test_safetensors_empty(void **state)
+{
+    fixture *f = *state;
+    nb_safetensors file;
+    const char *path = path_of(f, "x.safetensors");
+    assert_ok(f->ctx, nb_safetensors_save(path, 0, NULL, NULL, f->ctx));
+    assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    assert_int_equal(file.count, 0);
+    assert_null(file.metadata);
+    assert_null(nb_safetensors_metadata(&file, "causal"));
+}
+
+static void test_writers_refuse(void **state)
+{
+    fixture *f = *state;
+    const double value = 1;
+    const int64_t negative[1] = {-1}, vast[2] = {INT64_MAX, 3};
+    const char *path = path_of(f, "x");
+    const nb_tensor_out twice[2] = {{"q", NB_F16, 0, {0}, &value}, {"q", NB_F16, 0, {0}, &value}};
+    const nb_tensor_out reserved = {"__metadata__", NB_F16, 0, {0}, &value}, integer = {"q", NB_I32, 0, {0}, &value};
+    const nb_tensor_out sum[2] = {{"q", NB_F64, 1, {INT64_MAX / 8}, &value}, {"k", NB_F64, 1, {INT64_MAX / 8}, &value}};
+    const nb_tensor_out huge = {"q", NB_F64, 2, {INT64_MAX / 8, 2}, &value};
+    assert_refused(f->ctx, nb_npy_save_reals(path, 1, negative, &value, f->ctx), NB_EINVAL, path, "shape");
+    assert_refused(f->ctx, nb_npy_save_integers(path, 2, vast, vast, f->ctx), NB_EINVAL, path, "shape");
+    assert_refused(f->ctx, nb_npy_save_reals(path, 9, vast, &value, f->ctx), NB_EINVAL, path, "rank 9, allowed are 0 to 8");
+    assert_refused(f->ctx, nb_safetensors_save(path, 2, twice, NULL, f->ctx), NB_EINVAL, path, "'q': the name is taken");
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &reserved, NULL, f->ctx), NB_EINVAL, path, "__metadata__");
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &integer, NULL, f->ctx), NB_EINVAL, path, "only floating types");
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &huge, NULL, f->ctx), NB_EINVAL, path, "shape");
+    assert_refused(f->ctx, nb_safetensors_save(path, 2, sum, NULL, f->ctx), NB_EINVAL, path, "tensor 'k', shape: too large");
+    json_t *metadata = json_pack("{s:i}", "n", 3);
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, twice, metadata, f->ctx), NB_EIO, path, "'n': is not a text");
+    json_decref(metadata);
+    assert_int_equal(entries(f->folder), 0);
+}
+
+static void test_writers_replace_whole_or_not_at_all(void **state)
+{
+    fixture *f = *state;
+    const double value = 2.385;
+    const nb_tensor_out out = {"q", NB_F64, 0, {0}, &value};
+    struct stat info;
+    const char *path = path_of(f, "x.npy"), *nowhere = path_of(f, "none/x.npy"), *folder = path_of(f, "folder");
+    mode_t before = umask(027);
+    assert_ok(f->ctx, nb_npy_save_reals(path, 0, NULL, &value, f->ctx));
+    umask(before);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_refused(f->ctx, nb_npy_save_reals(nowhere, 0, NULL, &value, f->ctx), NB_EIO, nowhere, "cannot be written");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_refused(f->ctx, nb_npy_save_reals(folder, 0, NULL, &value, f->ctx), NB_EIO, folder, "cannot be written");
+    assert_refused(f->ctx, nb_safetensors_save(folder, 1, &out, NULL, f->ctx), NB_EIO, folder, "cannot be written");
+    assert_int_equal(entries(f->folder), 2);
+}
+
+#define NPY(descr, order, shape) "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"
+static const struct {
+    const char *header;
+    size_t size; /* of the data */
+    const char *message;
+} bad_npy[] = {
+    {NPY("'|b1'", "False", "(2,)"), 2, "descr: '|b1' is not one of f2, f4, f8, i1"},
+    {NPY("'<f3'", "False", "(2,)"), 6, "descr: '<f3'"},
+    {NPY("'f4'", "False", "(2,)"), 8, "descr: 'f4'"},
+    {NPY("''", "False", "(2,)"), 8, "descr: ''"},
+    {NPY("[('x', '<f4')]", "False", "(2,)"), 8, "descr: expected a short quoted text"},
+    {NPY("'<f4", "False", "(2,)"), 8, "descr: '<f4, ' is not one of"},
+    {NPY("'<f4'", "false", "(2,)"), 8, "fortran_order: expected True or False, found 'false"},
+    {NPY("'<f4'", "0", "(2,)"), 8, "fortran_order"},
+    {NPY("'<f4'", "Falsehood", "(2,)"), 8, "after a value"},
+    {NPY("'<f4'", "False", "2"), 8, "shape: expected '('"},
+    {NPY("'<f4'", "False", "(2)"), 8, "shape: expected ',' or ')'"},
+    {NPY("'<f4'", "False", "(2,,)"), 8, "shape: expected a dimension"},
+    {NPY("'<f4'", "False", "(,)"), 4, "shape: expected a dimension"},
+    {NPY("'<f4'", "False", "(-2,)"), 8, "shape: expected a dimension from 0 to 2^63 - 1, found '-2"},
+    {NPY("'<f4'", "False", "(2.0,)"), 8, "shape"},
+    {NPY("'<f4'", "False", "(2L,)"), 8, "shape"},
+    {NPY("'<f4'", "False", "(9223372036854775808,)"), 8, "shape: expected a dimension"},
+    {NPY("'<f4'", "False", "(4611686018427387904, 4)"), 8, "shape: too large"},
+    {NPY("'<f8'", "False", "(2305843009213693952,)"), 8, "shape: too large"},
+    {NPY("'<f4'", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4, "shape: expected at most 8 dimensions"},
+    {NPY("'<f4'", "False", "(3,)"), 8, "shape: stands for 12 bytes, the file has 8"},
+    {NPY("'<f4'", "False", "(1,)"), 8, "shape: stands for 4 bytes, the file has 8"},
+    {NPY("'<f4'", "False", "(1000000000000,)"), 8, "shape: stands for 4000000000000 bytes"},
+    {NPY("'<f4'", "False", "(2,) x"), 8, "after a value"},
+    {NPY("'<f4'", "False", "(2,)") "x", 8, "end: expected blanks, found 'x'"},
+    {NPY("'<f4'", "False", "(2,), 'descr': '<f4'"), 8, "key 'descr' is there twice"},
+    {NPY("'<f4'", "False", "(2,), 'order': 1"), 8, "key 'order' is unknown"},
+    {"{'descr': '<f4', 'shape': (2,)}", 8, "key 'fortran_order' is missing"},
+    {"{'fortran_order': False, 'shape': (2,)}", 8, "key 'descr' is missing"},
+    {"{'descr': '<f4', 'fortran_order': False}", 8, "key 'shape' is missing"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", 8, "after a value"},
+    {"{'descr' '<f4'}", 8, "descr: expected ':'"},
+    {"{descr: '<f4'}", 8, "key: expected a short quoted text"},
+    {"{'a_key_of_more_than_sixteen': 1}", 8, "key: expected a short quoted text"},
+    {"{,}", 8, "key"},
+    {"", 8, "start: expected '{'"},
+    {"[]", 8, "start: expected '{'"},
+};
+
+static void test_malformed_npy(void **state)
+{
+    static const char zeros[64];
+    fixture *f = *state;
+    nb_tensor t;
+    for (size_t i = 0; i < sizeof bad_npy / sizeof *bad_npy; i++) {
+        const char *path = put_npy(f, "bad.npy", 1 + (int)(i % 3), bad_npy[i].header, zeros, bad_npy[i].size);
+        assert_refused(f->ctx, nb_npy_open(path, &t, f->ctx), NB_EIO, path, bad_npy[i].message);
+    }
+}
+
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *message;
+} bad_npy_starts[] = {
+    {"", 0, "is no .npy file: it has 0 bytes"},
+    {"\x93NUMPY\x01\x00\x00", 9, "is no .npy file: it has 9 bytes"},
+    {"\x93NUMPX\x01\x00\x02\x00{}", 12, "does not begin with"},
+    {"\x93NUMPY\x00\x00\x02\x00{}", 12, "version 0.0, allowed are 1.0, 2.0 and 3.0"},
+    {"\x93NUMPY\x04\x00\x02\x00\x00\x00{}", 14, "version 4.0"},
+    {"\x93NUMPY\x01\x01\x02\x00{}", 12, "version 1.1"},
+    {"\x93NUMPY\x01\x00\x03\x00{}", 12, "header length 3 is more than the file's 12 bytes"},
+    {"\x93NUMPY\x02\x00\xff\xff\xff\xff{}", 14, "header length 4294967295 is more"},
+    {"\x93NUMPY\x02\x00\x00\x00", 10, "header length"},
+    {"\x93NUMPY\x01\x00\x03\x00{\x00}", 13, "holds a NUL byte"},
+};
+
+static void test_malformed_npy_starts(void **state)
+{
+    fixture *f = *state;
+    nb_tensor t;
+    for (size_t i = 0; i < sizeof bad_npy_starts / sizeof *bad_npy_starts; i++) {
+        const char *path = put(f, "bad.npy", bad_npy_starts[i].bytes, bad_npy_starts[i].size);
+        assert_refused(f->ctx, nb_npy_open(path, &t, f->ctx), NB_EIO, path, bad_npy_starts[i].message);
+    }
+}
+
+#define ONE(dtype, shape, offsets) "{\"q\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
+#define TWO(first, second) \
+    "{\"q\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" first "},\"k\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" second "}}"
+static const struct {
+    const char *header;
+    size_t size;
+    const char *message;
+} bad_safetensors[] = {
+    {"[]", 0, "header: begins with byte 91, expected '{'"},
+    {" {}", 0, "header: begins with byte 32, expected '{'"},
+    {"{\"q\"", 0, "header: is not JSON"},
+    {"{} x", 0, "header: is not JSON"},
+    {"{\"\xff\":{}}", 0, "unable to decode byte 0xff"},
+    {"{\"q\\u0000\":{}}", 0, "NUL"},
+    {"{\"__metadata__\":{\"a\":\"\\u0000\"}}", 0, "NUL"},
+    {"{\"q\":{},\"q\":{}}", 0, "duplicate"},
+    {ONE("\"F32\"", "[2],\"shape\":[1]", "[0,8]"), 8, "duplicate"},
+    {"{\"q\":3}", 0, "tensor 'q': is not a JSON object"},
+    {"{\"q\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "tensor 'q', dtype"},
+    {ONE("\"BOOL\"", "[8]", "[0,8]"), 8, "tensor 'q', dtype: BOOL is not one of F16, BF16"},
+    {ONE("\"f32\"", "[2]", "[0,8]"), 8, "tensor 'q', dtype: f32"},
+    {ONE("32", "[2]", "[0,8]"), 8, "tensor 'q', dtype"},
+    {"{\"q\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8, "tensor 'q', shape: expected a list"},
+    {ONE("\"F32\"", "2", "[0,8]"), 8, "tensor 'q', shape: expected a list of at most 8"},
+    {ONE("\"F32\"", "[1,1,1,1,1,1,1,1,2]", "[0,8]"), 8, "tensor 'q', shape: expected a list of at most 8"},
+    {ONE("\"F32\"", "[1,-2]", "[0,8]"), 8, "tensor 'q', shape: item 1 is not an integer from 0"},
+    {ONE("\"F32\"", "[2.0]", "[0,8]"), 8, "tensor 'q', shape: item 0"},
+    {ONE("\"F32\"", "[\"2\"]", "[0,8]"), 8, "tensor 'q', shape: item 0"},
+    {ONE("\"F32\"", "[9223372036854775808]", "[0,8]"), 8, "too big integer"},
+    {ONE("\"F32\"", "[4611686018427387904,4]", "[0,8]"), 8, "tensor 'q', shape: too large"},
+    {ONE("\"F64\"", "[2305843009213693952]", "[0,0]"), 0, "tensor 'q', shape: too large"},
+    {ONE("\"F32\"", "[3]", "[0,8]"), 8, "tensor 'q', shape: stands for 12 bytes, data_offsets for 8"},
+    {ONE("\"F16\"", "[2]", "[0,8]"), 8, "tensor 'q', shape: stands for 4 bytes, data_offsets for 8"},
+    {"{\"q\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "tensor 'q', data_offsets"},
+    {ONE("\"F32\"", "[2]", "[8]"), 8, "tensor 'q', data_offsets: expected a begin and an end"},
+    {ONE("\"F32\"", "[2]", "[0,4,8]"), 8, "tensor 'q', data_offsets"},
+    {ONE("\"F32\"", "[2]", "[-8,0]"), 8, "tensor 'q', data_offsets: item 0"},
+    {ONE("\"F32\"", "[2]", "[8,0]"), 8, "tensor 'q', data_offsets: expected a begin and an end"},
+    {ONE("\"F32\"", "[2]", "[0,8]"), 7, "tensor 'q', data_offsets: ends at 8, the file has 7 bytes of data"},
+    {ONE("\"U8\"", "[4611686018427387904]", "[0,4611686018427387904]"), 8, "tensor 'q', data_offsets: ends at 4611686018427387904"},
+    {ONE("\"F32\"", "[2]", "[0,8]"), 9, "data_offsets: end at 8, the file has 9 bytes of data"},
+    {ONE("\"F32\"", "[2]", "[4,12]"), 12, "tensor 'q', data_offsets: begins at 4, expected 0"},
+    {TWO("[0,4]", "[5,9]"), 9, "tensor 'k', data_offsets: begins at 5, expected 4"},
+    {TWO("[0,4]", "[3,7]"), 7, "tensor 'k', data_offsets: begins at 3, expected 4"},
+    {TWO("[0,4]", "[0,4]"), 4, "data_offsets: begins at 0, expected 4"},
+    {"{}", 1, "data_offsets: end at 0, the file has 1 bytes of data"},
+    {"{\"__metadata__\":[]}", 0, "__metadata__: is not a JSON object"},
+    {"{\"__metadata__\":{\"n\":3}}", 0, "__metadata__, 'n': is not a text"},
+};
+
+static void test_malformed_safetensors(void **state)
+{
+    static const char zeros[64];
+    fixture *f = *state;
+    nb_safetensors file;
+    for (size_t i = 0; i < sizeof bad_safetensors / sizeof *bad_safetensors; i++) {
+        const char *path = put_safetensors(f, "bad.safetensors", bad_safetensors[i].header, zeros, bad_safetensors[i].size);
+        assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path, bad_safetensors[i].message);
+    }
+}
+
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *message;
+} bad_safetensors_starts[] = {
+    {"", 0, "is no .safetensors file: it has 0 bytes"},
+    {"\x02\0\0\0\0\0\0", 7, "is no .safetensors file: it has 7 bytes"},
+    {"\0\0\0\0\0\0\0\0", 8, "header length 0, allowed are 2 to"},
+    {"\x01\0\0\0\0\0\0\0{", 9, "header length 1, allowed are 2 to"},
+    {"\x03\0\0\0\0\0\0\0{}", 10, "header length 3 is more than the file's 10 bytes"},
+    {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "header length 18446744073709551615 is more"},
+    {"\0\0\0\0\0\0\0\x80{}", 10, "header length 9223372036854775808 is more"},
+    {"\x03\0\0\0\0\0\0\0{\0}", 11, "header: is not JSON"},
+};
+
+static void test_malformed_safetensors_starts(void **state)
+{
+    fixture *f = *state;
+    nb_safetensors file;
+    for (size_t i = 0; i < sizeof bad_safetensors_starts / sizeof *bad_safetensors_starts; i++) {
+        const char *path = put(f, "bad.safetensors", bad_safetensors_starts[i].bytes, bad_safetensors_starts[i].size);
+        assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path, bad_safetensors_starts[i].message);
+    }
+}
+
+/* Every prefix is refused; with any bit changed, the readers say something or
+ * nothing, and stay within their memory. */
+static void check_damaged(fixture *f, const char *name, const char *bytes, size_t size, nb_status open(fixture *, const char *))
+{
+    char copy[256];
+    assert_true(size <= sizeof copy);
+    assert_ok(f->ctx, open(f, put(f, name, bytes, size)));
+    nb_mark mark = nb_ctx_mark(f->ctx);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(open(f, put(f, name, bytes, i)), NB_EIO);
+        for (int change = 1; change < 256; change <<= 1) {
+            nb_error_clear(f->ctx);
+            memcpy(copy, bytes, size);
+            copy[i] = (char)(copy[i] ^ change);
+            open(f, put(f, name, copy, size));
+            nb_error_clear(f->ctx);
+            nb_ctx_release(f->ctx, mark);
+        }
+    }
+}
+
+static nb_status open_npy(fixture *f, const char *path)
+{
+    nb_tensor t;
+    double values[2];
+    NB_TRY(f->ctx, nb_npy_open(path, &t, f->ctx));
+    return nb_tensor_read_reals(path, &t, 0, t.count < 2 ? t.count : 2, values, f->ctx);
+}
+
+static nb_status open_safetensors(fixture *f, const char *path)
+{
+    nb_safetensors file;
+    double values[2];
+    NB_TRY(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    for (int i = 0; i < file.count; i++)
+        NB_TRY(f->ctx, nb_tensor_read_reals(path, &file.tensors[i], 0, file.tensors[i].count < 2 ? file.tensors[i].count : 2, values, f->ctx));
+    return NB_OK;
+}
+
+static void test_damaged_files(void **state)
+{
+    static const char npy[] = "\x93NUMPY\x01\x00\x37\x00{'descr': '<f2', 'fortran_order': True, 'shape': (2,1)}\0<\0=";
+    static const char safetensors[] = "\x38\0\0\0\0\0\0\0{\"q\":{\"dtype\":\"F16\",\"shape\":[2,1],\"data_offsets\":[0,4]}}\0<\0=";
+    fixture *f = *state;
+    check_damaged(f, "x.npy", npy, sizeof npy - 1, open_npy);
+    check_damaged(f, "x.safetensors", safetensors, sizeof safetensors - 1, open_safetensors);
+}
+
+static void test_what_is_no_file_is_refused(void **state)
+{
+    fixture *f = *state;
+    nb_tensor t;
+    nb_safetensors file;
+    nb_head_shape shape;
+    const char *none = path_of(f, "none");
+    assert_refused(f->ctx, nb_npy_open(none, &t, f->ctx), NB_EIO, none, "No such file");
+    assert_refused(f->ctx, nb_npy_open(f->folder, &t, f->ctx), NB_EIO, f->folder, "not a regular file");
+    assert_refused(f->ctx, nb_safetensors_open(f->folder, &file, f->ctx), NB_EIO, f->folder, "not a regular file");
+    assert_refused(f->ctx, nb_head_file_shape(none, &shape, f->ctx), NB_EIO, none, "No such file");
+    assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, "/q.npy", "No such file");
+}
+
+/* Element e of a tensor has the value base + e. */
+static nb_tensor_out ramp(fixture *f, const char *name, int rank, const int64_t *shape, double base)
+{
+    nb_tensor_out out = {name, NB_F32, rank, {0}, NULL};
+    int64_t count = 1;
+    for (int i = 0; i < rank; i++) count *= out.shape[i] = shape[i];
+    double *values = nb_alloc_reals(f->ctx, 1, (size_t)count + 1);
+    assert_non_null(values);
+    for (int64_t i = 0; i < count; i++) values[i] = base + (double)i;
+    out.values = values;
+    return out;
+}
+
+/* v NULL: no v; causal NULL: no metadata. */
+static const char *save_head(fixture *f, int rank, const int64_t *q, const int64_t *k, const int64_t *v, const char *causal)
+{
+    nb_tensor_out out[3] = {ramp(f, "q", rank, q, 1000), ramp(f, "k", rank, k, 2000)};
+    if (v) out[2] = ramp(f, "v", rank, v, 3000);
+    json_t *metadata = causal ? json_pack("{s:s}", "causal", causal) : NULL;
+    const char *path = path_of(f, "head.safetensors");
+    nb_status status = nb_safetensors_save(path, v ? 3 : 2, out, metadata, f->ctx);
+    json_decref(metadata);
+    assert_ok(f->ctx, status);
+    return path;
+}
+
+static void check_ramp(const double *x, int count, double base)
+{
+    for (int i = 0; i < count; i++) assert_true(x[i] == base + i);
+}
+
+static void test_grouped_queries(void **state)
+{
+    static const int64_t q[3] = {6, 3, 2}, k[3] = {2, 3, 2}, v[3] = {2, 3, 5};
+    fixture *f = *state;
+    nb_head_shape shape;
+    const char *path = save_head(f, 3, q, k, v, "true");
+    assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+    assert_int_equal(shape.heads, 6);
+    assert_int_equal(shape.key_heads, 2);
+    assert_true(shape.n == 3 && shape.d == 2 && shape.dv == 5 && shape.causal);
+    for (int h = 0; h < 6; h++) {
+        nb_head head;
+        assert_ok(f->ctx, nb_head_load(path, h, &head, f->ctx));
+        assert_true(head.n == 3 && head.d == 2 && head.dv == 5 && head.causal);
+        check_ramp(head.q, 6, 1000 + 6 * h);
+        check_ramp(head.k, 6, 2000 + 6 * (h < 3 ? 0 : 1));
+        check_ramp(head.v, 15, 3000 + 15 * (h < 3 ? 0 : 1));
+    }
+    nb_head head;
+    assert_refused(f->ctx, nb_head_load(path, 6, &head, f->ctx), NB_EINVAL, path, "head 6 is not one of its heads 0 to 5");
+    assert_refused(f->ctx, nb_head_load(path, -1, &head, f->ctx), NB_EINVAL, path, "head -1");
+}
+
+static void test_one_head_without_values(void **state)
+{
+    static const int64_t q[2] = {1, 3};
+    fixture *f = *state;
+    nb_head_shape shape;
+    nb_head head;
+    const char *path = save_head(f, 2, q, q, NULL, NULL);
+    assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+    assert_true(shape.heads == 1 && shape.key_heads == 1 && shape.n == 1 && shape.d == 3 && shape.dv == 0 && !shape.causal);
+    assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
+    assert_null(head.v);
+    assert_false(head.causal);
+    check_ramp(head.k, 3, 2000);
+}
+
+/* q in Fortran order and float16, k in big endian, v of rank 3. */
+static void test_folder_of_npy(void **state)
+{
+    static const int64_t shape[3] = {1, 2, 2};
+    static const double values[4] = {5, 6, 7, 8};
+    fixture *f = *state;
+    nb_head head;
+    put_npy(f, "q.npy", 1, NPY("'<f2'", "True", "(2, 2)"), "\x00\x3c\x00\x40\x00\x42\x00\x44", 8);
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/k.npy", "No such file");
+    put_npy(f, "k.npy", 2, NPY("'>f2'", "False", "(2, 2)"), "\x3c\x00\x40\x00\x42\x00\x44\x00", 8);
+    assert_ok(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx));
+    assert_true(head.n == 2 && head.d == 2 && head.dv == 0 && !head.v && !head.causal);
+    assert_true(head.q[0] == 1 && head.q[1] == 3 && head.q[2] == 2 && head.q[3] == 4);
+    check_ramp(head.k, 4, 1);
+    assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "v.npy"), 3, shape, values, f->ctx));
+    assert_ok(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx));
+    assert_int_equal(head.dv, 2);
+    check_ramp(head.v, 4, 5);
+    put(f, "v.npy", "", 0);
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "is no .npy file");
+    put_npy(f, "v.npy", 1, NPY("'<i4'", "False", "(2, 1)"), "\1\0\0\0\2\0\0\0", 8);
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "tensor 'v', dtype: holds integers");
+}
+
+static void test_shapes_that_disagree(void **state)
+{
+    static const struct {
+        int64_t q[3], k[3], v[3];
+        const char *message;
+    } heads[] = {
+        {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}, "q has 3 tokens, k has 5"},
+        {{2, 3, 4}, {2, 3, 5}, {2, 3, 4}, "q has dimension d = 4, k has 5"},
+        {{2, 3, 4}, {2, 3, 4}, {2, 5, 4}, "q has 3 tokens, v has 5"},
+        {{3, 3, 4}, {2, 3, 4}, {2, 3, 4}, "the 3 heads of q are no multiple of k's 2"},
+        {{2, 3, 4}, {4, 3, 4}, {4, 3, 4}, "the 2 heads of q are no multiple of k's 4"},
+        {{4, 3, 4}, {2, 3, 4}, {4, 3, 4}, "k has 2 heads, v has 4"},
+        {{2, 0, 4}, {2, 0, 4}, {2, 0, 4}, "tensor 'q', shape: dimension 1 is 0"},
+        {{2, 3, 4}, {0, 3, 4}, {0, 3, 4}, "tensor 'k', shape: dimension 0 is 0"},
+        {{2, 3, 4}, {2, 3, 4}, {2, 3, 0}, "tensor 'v', shape: dimension 2 is 0"},
+        {{0, 3, 2147483648}, {2, 3, 4}, {2, 3, 4}, "tensor 'q', shape: dimension 0 is 0"},
+    };
+    fixture *f = *state;
+    nb_head_shape shape;
+    nb_head head;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const char *path = save_head(f, 3, heads[i].q, heads[i].k, heads[i].v, NULL);
+        assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path, heads[i].message);
+        assert_refused(f->ctx, nb_head_load(path, 0, &head, f->ctx), NB_EDIM, path, heads[i].message);
+    }
+}
+
+static void test_heads_that_are_refused(void **state)
+{
+    static const int64_t line[1] = {3}, shape[3] = {1, 1, 2}, wide[3] = {2147483648, 0, 2};
+    fixture *f = *state;
+    nb_head_shape out;
+    const char *path = save_head(f, 1, line, line, line, NULL);
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q' has 1 dimensions");
+    save_head(f, 3, wide, shape, shape, NULL);
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q', shape: dimension 0 is 2147483648");
+    save_head(f, 3, shape, shape, shape, "True");
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, "causal: 'True' is not true or false");
+    save_head(f, 3, shape, shape, shape, "false");
+    assert_ok(f->ctx, nb_head_file_shape(path, &out, f->ctx));
+    assert_false(out.causal);
+    put_safetensors(f, "head.safetensors", ONE("\"F32\"", "[1,1]", "[0,4]"), "\0\0\0\0", 4);
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, "tensor 'k' is missing");
+    put_safetensors(f, "head.safetensors", TWO("[0,4]", "[4,8]"), "\0\0\0\0\0\0\0\0", 8);
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q' has 1 dimensions");
+}
+
+/* Head 1, token 2, coordinate 1 of (2, 3, 2). */
+static void test_nan_is_refused_with_its_place(void **state)
+{
+    static const int64_t shape[3] = {2, 3, 2};
+    static const double bad[2] = {NAN, -INFINITY};
+    fixture *f = *state;
+    const char *path = path_of(f, "head.safetensors");
+    nb_tensor_out out[3] = {ramp(f, "q", 3, shape, 1), ramp(f, "k", 3, shape, 1), ramp(f, "v", 3, shape, 1)};
+    nb_head head;
+    for (int i = 0; i < 6; i++) {
+        nb_tensor_out *t = &out[i / 2];
+        double values[12];
+        memcpy(values, t->values, sizeof values);
+        values[11] = bad[i % 2];
+        nb_tensor_out good = *t;
+        t->values = values;
+        assert_ok(f->ctx, nb_safetensors_save(path, 3, out, NULL, f->ctx));
+        assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
+        const char *place = nb_format(f->ctx, "tensor '%s', head 1: token 2, coordinate 1", t->name);
+        assert_refused(f->ctx, nb_head_load(path, 1, &head, f->ctx), NB_ENUMERIC, path, place);
+        *t = good;
+    }
+}
+
+static int open_files(void)
+{
+    return entries("/proc/self/fd");
+}
+
+static void test_no_file_stays_open(void **state)
+{
+    static const int64_t shape[3] = {2, 3, 2};
+    fixture *f = *state;
+    nb_head head;
+    nb_safetensors file;
+    const char *path = save_head(f, 3, shape, shape, shape, "true");
+    int before = open_files();
+    assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
+    assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    assert_int_equal(open_files(), before);
+}
+
+static nb_status use_everything(const char *heads, const char *folder, const char *npy, nb_ctx *ctx)
+{
+    static const int64_t shape[2] = {1, 2};
+    static const double values[2] = {2.385, -1};
+    const nb_tensor_out out = {"x", NB_F16, 2, {1, 2}, values};
+    nb_head_shape head_shape;
+    nb_head head;
+    nb_tensor t;
+    double read[2];
+    NB_TRY(ctx, nb_head_file_shape(heads, &head_shape, ctx));
+    NB_TRY(ctx, nb_head_load(heads, 1, &head, ctx));
+    NB_TRY(ctx, nb_head_load(folder, 0, &head, ctx));
+    NB_TRY(ctx, nb_head_new(3, 2, &head, ctx));
+    NB_TRY(ctx, nb_npy_save_reals(npy, 2, shape, values, ctx));
+    NB_TRY(ctx, nb_npy_open(npy, &t, ctx));
+    NB_TRY(ctx, nb_tensor_read_reals(npy, &t, 0, 2, read, ctx));
+    NB_TRY(ctx, nb_npy_save_integers(npy, 2, shape, shape, ctx));
+    return nb_safetensors_save(npy, 1, &out, NULL, ctx);
+}
+
+/* Under the sanitizer a leak fails the program at its end. */
+static void test_kth_allocation_fails(void **state)
+{
+    static const int64_t shape[3] = {2, 3, 2}, flat[2] = {3, 2};
+    static const double values[6] = {1, 2, 3, 4, 5, 6};
+    fixture *f = *state;
+    const char *heads = save_head(f, 3, shape, shape, shape, "true"), *npy = path_of(f, "x.npy");
+    assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "q.npy"), 2, flat, values, f->ctx));
+    assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "k.npy"), 2, flat, values, f->ctx));
+    assert_ok(f->ctx, nb_npy_save_reals(npy, 2, flat, values, f->ctx));
+    size_t blocks = nb_ctx_blocks(f->ctx);
+    int files = open_files(), inside = entries(f->folder), k = 0;
+    nb_status status;
+    do {
+        nb_mark mark = nb_ctx_mark(f->ctx);
+        nb_ctx_fail_alloc(f->ctx, ++k);
+        status = use_everything(heads, f->folder, npy, f->ctx);
+        nb_ctx_fail_alloc(f->ctx, 0);
+        nb_ctx_release(f->ctx, mark);
+        if (status != NB_OK) assert_refused(f->ctx, status, NB_ENOMEM, "", "out of memory");
+        assert_int_equal(nb_ctx_blocks(f->ctx), blocks);
+        assert_int_equal(open_files(), files);
+        assert_int_equal(entries(f->folder), inside);
+    } while (status != NB_OK);
+    assert_true(k > 40);
+}
+
+/* experiments/data/README.md and the file's own metadata. */
+static void test_shipped_file(void **state)
+{
+    static const char path[] = "experiments/data/smollm2_opticks_n1024_L15.safetensors";
+    fixture *f = *state;
+    nb_head_shape shape;
+    nb_safetensors file;
+    nb_head head, other;
+    assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+    assert_true(shape.heads == 3 && shape.key_heads == 1 && shape.n == 1024 && shape.d == 64 && shape.dv == 64 && shape.causal);
+    assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    assert_string_equal(nb_safetensors_metadata(&file, "input"), "opticks");
+    assert_int_equal(nb_safetensors_find(&file, "k")->dtype, NB_F16);
+    assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
+    assert_ok(f->ctx, nb_head_load(path, 2, &other, f->ctx));
+    assert_memory_equal(head.k, other.k, 1024 * 64 * sizeof *head.k);
+    assert_memory_not_equal(head.q, other.q, 1024 * 64 * sizeof *head.q);
+}
+
+#define test_with_folder(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_folder(test_npy_reads_every_type),
+        test_with_folder(test_safetensors_reads_every_type),
+        test_with_folder(test_integers_beyond_int64_are_refused),
+        test_with_folder(test_npy_versions_and_spellings),
+        test_with_folder(test_npy_fortran_order),
+        test_with_folder(test_npy_round_trip),
+        test_with_folder(test_npy_empty_array),
+        test_with_folder(test_elements_outside_are_refused),
+        cmocka_unit_test(test_half_to_real_all_patterns),
+        cmocka_unit_test(test_real_to_half_rounds_to_nearest_even),
+        cmocka_unit_test(test_real_to_bfloat_rounds_to_nearest_even),
+        test_with_folder(test_safetensors_round_trip),
+        test_with_folder(test_safetensors_empty),
+        test_with_folder(test_writers_refuse),
+        test_with_folder(test_writers_replace_whole_or_not_at_all),
+        test_with_folder(test_malformed_npy),
+        test_with_folder(test_malformed_npy_starts),
+        test_with_folder(test_malformed_safetensors),
+        test_with_folder(test_malformed_safetensors_starts),
+        test_with_folder(test_damaged_files),
+        test_with_folder(test_what_is_no_file_is_refused),
+        test_with_folder(test_grouped_queries),
+        test_with_folder(test_one_head_without_values),
+        test_with_folder(test_folder_of_npy),
+        test_with_folder(test_shapes_that_disagree),
+        test_with_folder(test_heads_that_are_refused),
+        test_with_folder(test_nan_is_refused_with_its_place),
+        test_with_folder(test_no_file_stays_open),
+        test_with_folder(test_kth_allocation_fails),
+        test_with_folder(test_shipped_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
