@@ -20,6 +20,9 @@ CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lm
 
+# The steps that compile use all cores, unless make was told -j itself.
+JOBS = $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc))
+
 # build/, or build/asan/ for the sanitized one.
 B ?= build
 
@@ -40,7 +43,7 @@ UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B
 all: nysbench
 
 nysbench: deps
-	@$(MAKE) --no-print-directory $B/nysbench
+	@$(MAKE) --no-print-directory $(JOBS) $B/nysbench
 	@ln -sf $B/nysbench nysbench
 
 # Names what is missing, and installs it unless AUTO_DEPS=0. Not Debian: nothing to ask, the compiler will tell.
@@ -79,7 +82,9 @@ $B/libnysbench.a: $(OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
+# The program looks for the plot scripts beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
+	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
 	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
@@ -98,15 +103,15 @@ demo: nysbench
 
 # Unit, conformance, command line and oracle; then unit, conformance and command line again under ASan and UBSan.
 test: nysbench
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory $(JOBS) unit
 	@$(MAKE) --no-print-directory asan
 	@tests/run.sh
 
 asan: deps
-	@$(MAKE) --no-print-directory B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
+	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
 
 test-long: nysbench
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory $(JOBS) unit
 	@tests/long.sh
 
 bench: nysbench

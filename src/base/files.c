@@ -74,7 +74,7 @@ bool nb_is_file(const char *path)
 
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx)
 {
-    static const char *const places[] = {"", "/..", "/../share/nysbench"};
+    static const char *const places[] = {"", "/../share/nysbench"};
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     NB_REQUIRE(ctx, length > 0, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));

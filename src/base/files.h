@@ -16,8 +16,8 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
 bool nb_is_file(const char *path);
 
-/* A file that belongs to the program: beside it, in the folder above it, or in
- * ../share/nysbench. NB_EIO where it is in none of them. */
+/* A file that belongs to the program: beside it, or in ../share/nysbench.
+ * NB_EIO where it is in neither. */
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx);
 
 #endif

@@ -153,3 +153,53 @@ PY
             grep -vE "^src/(problems|cores)/$name.c" || return 1
     done
 }
+
+@test "the strategy of the README works when pasted" {
+    mkdir "$WORK/tree"
+    cp -a Makefile src strategies build plots "$WORK/tree"
+    sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
+    [ "$(wc -l <"$WORK/tree/strategies/largest_norm.c")" -le 40 ]
+    cd "$WORK/tree"
+    make -s AUTO_DEPS=0 build/nysbench >"$WORK/log" 2>&1 || { cat "$WORK/log"; return 1; }
+    [ ! -s "$WORK/log" ] || { cat "$WORK/log"; return 1; }
+    printf 'problems: gaussian(n=40, d=3)\nstrategies: [uniform, largest_norm]\ncores: svd\nlandmarks: 4\nname: x\nplots: []\n' >x.yaml
+    run build/nysbench run x.yaml
+    expect_status 0
+    expect "largest_norm"
+    [ "$(grep -c ',largest_norm,.*,ok,' results/x/rows.csv)" -eq 10 ]
+}
+
+@test "medians and quantiles in the figure's data are those of the rows (NumPy)" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=5 -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, sys
+import numpy
+rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
+first = rows[0]["core"]
+errors, ratios = {}, {}
+instance = {}
+for row in rows:
+    if row["status"] != "ok":
+        continue
+    panel = row["problem"].split("(")[0]
+    same = tuple(row[k] for k in ("problem", "head", "trial", "strategy", "landmarks", "factors"))
+    key = (row["core"].split("(")[0], panel, row["strategy"].split("(")[0] + ", " + row["factors"], int(row["landmarks"]))
+    errors.setdefault(key, []).append(float(row["error"]))
+    if row["core"] == first:
+        instance[same] = float(row["error"])
+    else:
+        ratios.setdefault(key, []).append(float(row["error"]) / instance[same])
+for name, expected in (("error", errors), ("svd_vs_iterative", ratios)):
+    seen = 0
+    for line in csv.DictReader(open(sys.argv[1] + f"/plots/{name}.csv", newline="")):
+        if line["core"] == "0" or line["count"] == "0":
+            continue
+        key = (line["core_name"].split("(")[0], line["panel_name"].split("(")[0], line["series_name"], int(line["landmarks"]))
+        values = expected[key]
+        assert int(line["count"]) == len(values), (key, line)
+        for column, q in (("median", 0.5), ("p10", 0.1), ("p90", 0.9)):
+            assert numpy.isclose(float(line[column]), numpy.quantile(values, q), rtol=1e-12), (key, column)
+        seen += 1
+    assert seen == len(expected), (name, seen, len(expected))
+PY
+}

@@ -55,7 +55,7 @@ static nb_head repeated(nb_ctx *ctx, int n, int r)
     for (int i = 0; i < n; i++) {
         memcpy(out.q + 6 * i, source.q + 6 * (i % r), 6 * sizeof(double));
         memcpy(out.k + 6 * i, source.k + 6 * (i % r), 6 * sizeof(double));
-        memcpy(out.v + 6 * i, source.v + 6 * i, 6 * sizeof(double));
+        memcpy(out.v + 6 * i, source.v + 6 * (i % 40), 6 * sizeof(double));
     }
     return out;
 }

@@ -1,0 +1,46 @@
+/* TEMPLATE.c - copy to strategies/NAME.c, and say here what NAME computes: the
+ * formula, the cost, the source. This one takes the tokens of largest norm.
+ *
+ * That is all: the build finds the file, `nysbench list` names it, a config can
+ * use it, and `make test` runs the conformance test on it. The record's name and
+ * its symbol, nb_strategy_NAME, must equal the file's stem. */
+#include "strategy.h"
+
+#include <gsl/gsl_sort.h>
+
+typedef struct {
+    int smallest;
+} template_options;
+
+static const nb_option options[] = {
+    NB_BOOL(template_options, smallest, "false", "take the tokens of smallest norm instead"),
+    NB_OPTION_END};
+
+static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+{
+    const template_options *o = opts;
+    double *norm;
+    size_t *order;
+    int *tokens;
+    NB_NEED(norm, nb_alloc_reals(ctx, (size_t)points->n, 1)); /* zeroed, and freed after the call */
+    NB_NEED(order, nb_alloc(ctx, (size_t)m, sizeof *order));
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int i = 0; i < points->n; i++)
+        for (int l = 0; l < points->d; l++) norm[i] += points->x[i * points->d + l] * points->x[i * points->d + l];
+    if (o->smallest)
+        gsl_sort_smallest_index(order, (size_t)m, norm, 1, (size_t)points->n);
+    else
+        gsl_sort_largest_index(order, (size_t)m, norm, 1, (size_t)points->n);
+    for (int j = 0; j < m; j++) tokens[j] = (int)order[j];
+    return NB_OK;
+}
+
+static const char *const references[] = {"Author, Title, where and when", NULL};
+
+const nb_strategy nb_strategy_TEMPLATE = {
+    .component = {"TEMPLATE", "one line for the list", references, options, sizeof(template_options)},
+    .abi = NB_STRATEGY_ABI,
+    .traits = 0, /* NB_RANDOM, NB_NESTED, NB_ORACLE */
+    .pairing = NB_INDEPENDENT,
+    .pick = pick,
+};

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The tests that take minutes: thirty kills at random moments, then every dev
+# head that is given: tests/long.sh [FOLDER OF .safetensors FILES]
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0 passed=0
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $name"; fi
+}
+
+timeless() {
+    /usr/bin/python3 -c '
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    row.pop("select_s"), row.pop("core_s")
+    print(list(row.values()))' "$1"
+}
+
+options=(experiments/00-smoke.yaml -q --set trials=60 --set "problems=gaussian(n=300, d=16)" --set plots=[])
+./nysbench run "${options[@]}" -o "$work/whole" >/dev/null
+for _ in $(seq 30); do
+    ./nysbench run "${options[@]}" -o "$work/cut" >/dev/null 2>&1 &
+    sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+    kill -KILL $! 2>/dev/null
+    wait $! 2>/dev/null
+done
+./nysbench run "${options[@]}" -o "$work/cut" >/dev/null
+timeless "$work/whole/rows.csv" >"$work/whole.txt"
+timeless "$work/cut/rows.csv" >"$work/cut.txt"
+check "the rows after 30 kills" cmp "$work/whole.txt" "$work/cut.txt"
+
+for file in "${1:-/nonexistent}"/*.safetensors; do
+    [ -e "$file" ] || continue
+    check "$file" ./nysbench run experiments/00-smoke.yaml -q --fresh -o "$work/head" --set trials=1 --set landmarks=[16] \
+        --set "problems=heads(file=$file)" --set metrics=[error] --set plots=[]
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

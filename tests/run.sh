@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Runs all tests of all runners, each of which speaks TAP, and sums them up. A
+# runner that ends badly without a failed test counts as one. From the
+# repository's root: tests/run.sh [unit|cli|oracle|asan]...
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+# tally NAME COMMAND...: prints the failures, counts the rest.
+tally() {
+    local name=$1 started=$SECONDS ok bad skip code
+    shift
+    "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    skip=$(grep -cE '^ok .*# *[Ss][Kk][Ii][Pp]' "$work/out")
+    ok=$(($(grep -cE '^ok ' "$work/out") - skip))
+    bad=$(grep -cE '^not ok ' "$work/out")
+    if [ "$bad" -gt 0 ] || [ "$code" -ne 0 ]; then
+        [ "$bad" -gt 0 ] || { bad=1; echo "$name: exit status $code"; }
+        sed -n '/^not ok/,/^ok/p' "$work/out" | grep -v '^ok' | head -100
+        tail -50 "$work/err"
+    elif [ "$((ok + skip))" -eq 0 ]; then
+        echo "$name: ran no test"
+        bad=1
+    fi
+    echo "$name: $ok passed, $bad failed, $skip skipped, $((SECONDS - started)) s"
+    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+}
+
+unit() { # FOLDER LABEL
+    local test
+    for test in "$1"/tests/test_*; do
+        case $test in *.d) continue ;; esac
+        CMOCKA_MESSAGE_OUTPUT=TAP tally "$2$(basename "$test")" "$test"
+    done
+}
+
+cli() { # PROGRAM LABEL
+    local file
+    for file in tests/cli/*.bats; do NYSBENCH=$1 tally "$2$(basename "$file")" bats --tap "$file"; done
+}
+
+oracle() {
+    tally oracle env OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/oracle/oracle.py ./nysbench tests/oracle/oracle.yaml "$work/oracle"
+}
+
+# Leaks are looked for too; gnuplot and shells that the tests start are not sanitized.
+asan() {
+    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
+    unit build/asan "asan "
+    cli "$PWD/build/asan/nysbench" "asan "
+}
+
+for part in "${@:-all}"; do
+    case $part in
+    unit) unit build "" ;;
+    cli) cli "$PWD/nysbench" "" ;;
+    oracle) oracle ;;
+    asan) asan ;;
+    all) unit build ""; cli "$PWD/nysbench" ""; oracle; asan ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: unit, cli, oracle, asan" >&2; exit 2 ;;
+    esac
+done
+summary="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || summary="$summary, $skipped skipped"
+echo "$summary"
+[ "$failed" -eq 0 ]

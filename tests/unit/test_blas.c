@@ -1,0 +1,106 @@
+/* The decision about OpenBLAS's kernels, on made-up machines. What each CPU can
+ * do and what OpenBLAS 0.3.21 chooses there is from its driver/others/dynamic.c. */
+#include "testing.h"
+
+#include "linalg/blas.h"
+
+static const nb_blas_situation zen3 = {.amd = true, .avx = true, .avx2_fma = true, .running = "Zen"};
+static const nb_blas_situation zen4 = {.amd = true, .avx = true, .avx2_fma = true, .avx512 = true, .running = "Zen"};
+static const nb_blas_situation xeon = {.avx = true, .avx2_fma = true, .avx512 = true, .running = "Prescott"};
+static const nb_blas_situation old = {.running = "Nehalem"};
+
+static nb_blas_decision decide(nb_ctx *ctx, nb_blas_situation s)
+{
+    nb_blas_decision d;
+    assert_ok(ctx, nb_blas_decide(&s, &d, ctx));
+    return d;
+}
+
+static void test_worse_kernels_are_replaced(void **state)
+{
+    nb_blas_situation s = xeon;
+    assert_string_equal(decide(*state, s).core_type, "SkylakeX");
+    s.running = "Haswell";
+    assert_string_equal(decide(*state, s).core_type, "SkylakeX");
+    s.avx512 = false;
+    s.running = "Prescott";
+    assert_string_equal(decide(*state, s).core_type, "Haswell");
+    s.amd = true;
+    assert_string_equal(decide(*state, s).core_type, "Zen");
+    assert_string_equal(decide(*state, zen4).core_type, "SkylakeX"); /* 0.3.21 knows Zen 4 as Zen: AVX2 only */
+}
+
+static void test_right_or_newer_kernels_are_left(void **state)
+{
+    static const char *const running[] = {"SkylakeX", "Cooperlake", "Sapphirerapids", "SomethingNew"};
+    nb_blas_situation s = xeon;
+    for (size_t i = 0; i < 4; i++) {
+        s.running = running[i];
+        assert_null(decide(*state, s).core_type);
+    }
+    assert_null(decide(*state, zen3).core_type);
+    assert_null(decide(*state, old).core_type);
+    s = zen3;
+    s.running = "Haswell";
+    assert_null(decide(*state, s).core_type); /* the same level */
+}
+
+static void test_the_user_wins(void **state)
+{
+    nb_blas_situation s = xeon;
+    s.core_type = s.running = "Haswell";
+    assert_null(decide(*state, s).core_type);
+    s.core_type = "haswell";
+    assert_null(decide(*state, s).core_type);
+    s.core_type = "";
+    assert_string_equal(decide(*state, s).core_type, "SkylakeX");
+}
+
+static void refused(nb_ctx *ctx, nb_blas_situation s, const char *core_type, const char *message)
+{
+    nb_blas_decision d;
+    s.core_type = core_type;
+    assert_error(ctx, nb_blas_decide(&s, &d, ctx), NB_EINVAL, message);
+}
+
+static void test_what_the_cpu_cannot_do_is_refused(void **state)
+{
+    refused(*state, zen3, "SkylakeX", "OPENBLAS_CORETYPE=SkylakeX: this CPU does not support these kernels; this CPU allows");
+    refused(*state, zen3, "SkylakeX", "Haswell, Zen");
+    refused(*state, xeon, "Bulldozer", "does not support");
+    refused(*state, xeon, "SapphireRapids", "does not support"); /* needs more than is looked at */
+    refused(*state, old, "Haswell", "does not support");
+    refused(*state, zen3, "Skylake", "OpenBLAS has no such kernels");
+}
+
+static void test_threads_and_the_second_start(void **state)
+{
+    nb_blas_situation s = zen3;
+    assert_true(decide(*state, s).set_threads);
+    s.threads_set = true;
+    assert_false(decide(*state, s).set_threads);
+    s = xeon;
+    s.again = true;
+    assert_null(decide(*state, s).core_type);
+    assert_false(decide(*state, s).set_threads);
+}
+
+static void test_description(void **state)
+{
+    nb_blas_info info;
+    (void)state;
+    nb_blas_describe(&info);
+    assert_non_null(strstr(info.config, "OpenBLAS"));
+    assert_true(info.threads >= 1 && strlen(info.kernels) > 1 && strlen(info.best) > 1);
+    if (strcmp(info.kernels, info.best) == 0) assert_false(info.worse);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_worse_kernels_are_replaced),        test_with_ctx(test_right_or_newer_kernels_are_left),
+        test_with_ctx(test_the_user_wins),                     test_with_ctx(test_what_the_cpu_cannot_do_is_refused),
+        test_with_ctx(test_threads_and_the_second_start),      test_with_ctx(test_description),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
