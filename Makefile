@@ -23,6 +23,10 @@ LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lm
 # The steps that compile use all cores, unless make was told -j itself.
 JOBS = $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc))
 
+# make V=1 shows the commands.
+Q = $(if $(V),,@)
+say = $(if $(V),,@echo "  $1")
+
 # build/, or build/asan/ for the sanitized one.
 B ?= build
 
@@ -72,28 +76,33 @@ $B/registry.c: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $B/registry.o: $B/registry.c
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,cc $<)
+	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,cc $<)
+	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $B/libnysbench.a: $(OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$Qar rcs $@ $^
 
 # The program looks for the plot scripts beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
-	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(call say,link $@)
+	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
+	$(call say,cc $<)
+	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
 $B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
+	$(call say,cc $<)
+	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
 unit: $(UNIT)
 

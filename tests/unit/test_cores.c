@@ -121,16 +121,22 @@ static void test_iterative_converges_to_the_inverse(void **state)
         for (int i = 0; i < 12; i++) assert_close(d[i + j * 12], i == j ? 1 / t.s[j] : 0, 1e4 * DBL_EPSILON / 0.05);
 }
 
-/* 1/s above the cut, 0 below; A's rounding moves small singular values by eps s_1. */
+/* One singular value a decade, the cut between two: 1/s above it, 0 below. A's
+ * rounding moves a singular value by some eps s_1, so 1/s by eps s_1 / s^2. */
 static void test_svd_cuts_hard(void **state)
 {
+    static const double cuts[] = {6e-7, 1.7e-7, 0.6, 6e-12};
     nb_ctx *ctx = *state;
-    made t = make(ctx, 13, 1e-12, 2.385);
-    double *d = in_singular_basis(ctx, &t, compute(ctx, "svd(rcond=1e-7)", &t.factors));
-    for (int j = 0; j < 13; j++) {
-        double expected = t.s[j] > 1e-7 * t.s[0] * 1.0001 ? 1 / t.s[j] : 0; /* 1e-7 itself falls on a value: either is right */
-        if (fabs(t.s[j] / (1e-7 * t.s[0]) - 1) < 1e-3) continue;
-        assert_close(d[j + j * 13], expected, 100 * DBL_EPSILON * t.s[0] / (1e-14 * t.s[0] * t.s[0]));
+    for (size_t c = 0; c < 4; c++) {
+        char spec[64];
+        made t = make(ctx, 13, 1e-12, 2.385);
+        snprintf(spec, sizeof spec, "svd(rcond=%g)", cuts[c]);
+        double *d = in_singular_basis(ctx, &t, compute(ctx, spec, &t.factors));
+        double least = 10 * cuts[c] * t.s[0];
+        for (int j = 0; j < 13; j++) {
+            double expected = t.s[j] > cuts[c] * t.s[0] ? 1 / t.s[j] : 0;
+            assert_close(d[j + j * 13], expected, 100 * DBL_EPSILON * t.s[0] / pow(expected > 0 ? t.s[j] : least, 2));
+        }
     }
 }
 

@@ -312,30 +312,36 @@ static void test_kmeans_finds_clusters(void **state)
 }
 
 /* Frequencies of a draw of one token against the scores, computed here from S
- * with a dense SVD: chi-square at a level of 1e-6 for a fixed seed. */
-static void test_leverage_frequencies(void **state)
+ * with a dense SVD, whose u belongs to the keys since S is held by rows:
+ * chi-square at a level of 1e-6 for a fixed seed. */
+static void check_leverage_frequencies(nb_ctx *ctx, nb_pairing side)
 {
-    nb_ctx *ctx = *state;
     enum { N = 12, DRAWS = 6000, RANK = 3 };
     fixture f;
     const double *s;
     double u[N * N], values[N], vt[N * N], expected[N] = {0}, counts[N] = {0}, chi = 0;
     open_fixture(ctx, &f, make_head("gaussian(n=12, d=6, scale=1.5)", 0, 0, ctx));
     assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
-    assert_ok(ctx, nb_svd(N, N, s, u, values, vt, ctx)); /* s = S': columns of u belong to keys */
+    assert_ok(ctx, nb_svd(N, N, s, u, values, vt, ctx));
     for (int i = 0; i < N; i++)
-        for (int j = 0; j < RANK; j++) expected[i] += u[i + j * N] * u[i + j * N] / RANK;
+        for (int j = 0; j < RANK; j++) expected[i] += pow(side == NB_KEYS ? u[i + j * N] : vt[j + i * N], 2) / RANK;
     nb_choice choice = choose(&nb_strategies, "leverage(rank=3)", ctx);
     for (int t = 0; t < DRAWS; t++) {
         nb_landmarks landmarks;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_stream stream = {.seed = 3, .trial = t, .component = choice.canonical};
-        assert_ok(ctx, nb_landmarks_pick(f.scene, &choice, 1, NB_KEYS, stream, f.rng, &landmarks, ctx));
+        assert_ok(ctx, nb_landmarks_pick(f.scene, &choice, 1, side, stream, f.rng, &landmarks, ctx));
         counts[landmarks.keys.tokens[0]]++;
         nb_ctx_release(ctx, mark);
     }
     for (int i = 0; i < N; i++) chi += pow(counts[i] - DRAWS * expected[i], 2) / (DRAWS * expected[i]);
     assert_at_most(chi, 48.87); /* the 1 - 1e-6 quantile for 11 degrees of freedom */
+}
+
+static void test_leverage_frequencies(void **state)
+{
+    check_leverage_frequencies(*state, NB_KEYS);
+    check_leverage_frequencies(*state, NB_QUERIES);
 }
 
 int main(void)
