@@ -2,6 +2,7 @@
 #include "linalg/blas.h"
 
 #include <cblas.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -101,16 +102,25 @@ static nb_blas_situation look(void)
     };
 }
 
+/* After the second start the kernels should be those that it was for. */
+static void check_again(const nb_blas_situation *s)
+{
+    const char *wanted = getenv(GUARD);
+    if (wanted && *wanted && strcasecmp(wanted, s->running) != 0)
+        fprintf(stderr, "nysbench: warning: OpenBLAS uses its %s kernels although OPENBLAS_CORETYPE asks for %s\n", s->running, wanted);
+}
+
 nb_status nb_blas_start(char **argv, nb_ctx *ctx)
 {
     nb_blas_situation s = look();
     nb_blas_decision decision;
     NB_TRY(ctx, nb_blas_decide(&s, &decision, ctx));
+    check_again(&s);
     unsetenv(GUARD);
     if (!decision.core_type && !decision.set_threads) return NB_OK;
     if (decision.core_type) setenv("OPENBLAS_CORETYPE", decision.core_type, 1);
     if (decision.set_threads) setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    setenv(GUARD, "1", 1);
+    setenv(GUARD, decision.core_type ? decision.core_type : "", 1);
     execv("/proc/self/exe", argv);
     unsetenv(GUARD);
     if (decision.set_threads) openblas_set_num_threads(1); /* no second start: the best that is left */

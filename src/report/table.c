@@ -62,6 +62,20 @@ static void print_level(FILE *out, const char *name, const nb_summary *s, int pa
     fputc('\n', out);
 }
 
+/* How many of a core's medians, over problems, strategies and m, are below 1/n. */
+static void print_score(FILE *out, const nb_summary *s, int core)
+{
+    int below = 0, all = 0;
+    for (int p = 0; p < s->panel_count; p++)
+        for (int v = 0; v < s->variant_count; v++)
+            for (int m = 0; m < s->landmark_count; m++) {
+                const nb_statistic *e = &s->errors[nb_summary_cell(s, p, v, core, m)];
+                all += e->count > 0;
+                below += e->median < s->baselines[nb_summary_level(s, p, m)].median;
+            }
+    fprintf(out, "%s: %d of %d medians are below the constant matrix 1/n.\n", s->cores[core].label, below, all);
+}
+
 void nb_table_print(FILE *out, const nb_summary *s)
 {
     int width = name_width(s);
@@ -78,4 +92,5 @@ void nb_table_print(FILE *out, const nb_summary *s)
     }
     fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
                  "(in brackets) not below the constant matrix 1/n; ! some rows are missing, see status and reason.\n");
+    for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }

@@ -146,6 +146,20 @@ PY
     [ -s results/x/plots/error_svd.svg ]
 }
 
+@test "a second start that did not get its kernels says so, and none leaves a trace" {
+    NYSBENCH_STARTED_AGAIN=SkylakeX OPENBLAS_CORETYPE=Nehalem OPENBLAS_NUM_THREADS=1 run "$NYSBENCH" info
+    expect_status 0
+    expect "nysbench: warning: OpenBLAS uses its Nehalem kernels although OPENBLAS_CORETYPE asks for SkylakeX"
+}
+
+@test "a missing package is named with the command that installs it" {
+    command -v dpkg-query >/dev/null || skip "needs Debian's dpkg-query"
+    run make -s deps AUTO_DEPS=0 PACKAGES="make no-such-package-here"
+    [ "$status" -ne 0 ]
+    expect "missing packages: no-such-package-here"
+    expect "apt-get install -y --no-install-recommends no-such-package-here"
+}
+
 @test "nothing in src/ knows a component by name" {
     names=$(ls strategies/*.c src/problems/*.c src/cores/*.c | xargs -n1 basename | sed 's/\.c$//; /TEMPLATE/d' | grep -vx heads)
     for name in $names; do
