@@ -19,7 +19,7 @@ static void print_help(FILE *out)
         snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
         fprintf(out, "  %-24s %s\n", call, commands[i]->summary);
     }
-    fprintf(out, "\n'nysbench COMMAND --help' tells a command's options.\n");
+    fprintf(out, "\n'nysbench COMMAND --help' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from.\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)

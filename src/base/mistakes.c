@@ -59,11 +59,6 @@ nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status stat
     return nb_mistakes_add(mistakes, place, "%s", message);
 }
 
-void nb_mistakes_truncate(nb_mistakes *mistakes, int count)
-{
-    mistakes->count = count;
-}
-
 static int least(int a, int b, int c)
 {
     int ab = a < b ? a : b;

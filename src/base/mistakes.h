@@ -25,8 +25,6 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
     __attribute__((format(printf, 3, 4)));
 /* Moves the ctx's error into the list and clears it; out of memory stays an error. */
 nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status);
-/* Takes back all mistakes after the first `count`. */
-void nb_mistakes_truncate(nb_mistakes *mistakes, int count);
 
 /* "; did you mean 'kmeans'?", or what is allowed where nothing is near. `names`
  * is NULL-terminated. The text belongs to ctx; NULL when out of memory. */

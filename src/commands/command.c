@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void nb_print_error(const char *format, ...)
@@ -18,6 +19,7 @@ void nb_print_error(const char *format, ...)
 int nb_print_failure(const nb_ctx *ctx, int exit_status)
 {
     nb_print_error("%s", nb_error_message(ctx));
+    if (getenv("NYSBENCH_TRACE")) fputs(nb_error_trace(ctx), stderr);
     return exit_status;
 }
 
