@@ -16,6 +16,12 @@
 #include <unistd.h>
 #include <yaml.h>
 
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 /* The first line of a file or command that begins with `key`, behind its colon
  * (the whole line where key is ""); "unknown" where there is none. */
 static void find_line(FILE *in, const char *key, char *out, size_t size)
@@ -68,6 +74,8 @@ static int add_blas(json_t *facts)
     failed |= add_text(facts, "blas_kernels_best", blas.best);
     failed |= json_object_set_new(facts, "blas_kernels_worse", json_boolean(blas.worse));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(blas.threads));
+    failed |= json_object_set_new(facts, "blas_int_bits", json_integer(blas.int_bits));
+    failed |= json_object_set_new(facts, "blas_restarted", json_boolean(blas.restarted));
     return failed;
 }
 
@@ -95,7 +103,7 @@ static int add_machine(json_t *facts)
     int failed = add_text(facts, "cpu", text);
     failed |= json_object_set_new(facts, "cores_usable", json_integer(usable_cores()));
     if (sysinfo(&memory) == 0)
-        failed |= json_object_set_new(facts, "memory_mib", json_integer((json_int_t)(memory.totalram / 1048576 * memory.mem_unit)));
+        failed |= json_object_set_new(facts, "memory_mib", json_integer((json_int_t)(memory.totalram * memory.mem_unit / 1048576)));
     if (uname(&system) == 0) {
         snprintf(text, sizeof text, "%.60s %.60s %.60s", system.sysname, system.release, system.machine);
         failed |= add_text(facts, "system", text);
@@ -115,7 +123,7 @@ nb_status nb_provenance(json_t **facts, nb_ctx *ctx)
     NB_TRY(ctx, nb_defer(ctx, release, *facts));
     int failed = add_text(*facts, "nysbench", NB_VERSION);
     failed |= add_text(*facts, "build", NB_BUILD_ID);
-    failed |= add_text(*facts, "compiler", __VERSION__);
+    failed |= add_text(*facts, "compiler", COMPILER);
     failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
     return NB_OK;

@@ -2,31 +2,37 @@
 #include "linalg/blas.h"
 
 #include <cblas.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #define GUARD "NYSBENCH_STARTED_AGAIN"
 
 enum { SSE, AVX, AVX2, AVX512 };
+enum { FMA4 = 1, THREEDNOW = 2 };
 
-/* What kernels need, from OpenBLAS's driver/others/dynamic.c; those of the same
- * level differ little. The names are matched without regard to case, as
- * OPENBLAS_CORETYPE is. */
+/* What kernels need, from OpenBLAS 0.3.21's driver/others/dynamic.c and from the
+ * instructions in its kernels; those of the same level differ little. The names
+ * are matched without regard to case, as OPENBLAS_CORETYPE is; what is not one
+ * of them leaves OpenBLAS with the kernels that the CPU's feature flags suggest. */
 static const struct {
     const char *name;
-    int level;
-    bool amd_only; /* use instructions that others lack (FMA4) */
+    int level, extra;
 } cores[] = {
-    {"Katmai", SSE, false},      {"Coppermine", SSE, false}, {"Northwood", SSE, false},  {"Prescott", SSE, false},
-    {"Banias", SSE, false},      {"Core2", SSE, false},      {"Penryn", SSE, false},     {"Dunnington", SSE, false},
-    {"Nehalem", SSE, false},     {"Atom", SSE, false},       {"Athlon", SSE, true},      {"Opteron", SSE, true},
-    {"Opteron_SSE3", SSE, true}, {"Barcelona", SSE, true},   {"Bobcat", SSE, true},      {"Nano", SSE, false},
-    {"Sandybridge", AVX, false}, {"Bulldozer", AVX, true},   {"Piledriver", AVX, true},  {"Steamroller", AVX, true},
-    {"Excavator", AVX2, true},   {"Haswell", AVX2, false},   {"Zen", AVX2, false},       {"SkylakeX", AVX512, false},
-    {"Cooperlake", AVX512, false}, {"SapphireRapids", AVX512, false},
+    {"Katmai", SSE, 0},           {"Coppermine", SSE, 0},     {"Northwood", SSE, 0},     {"Prescott", SSE, 0},
+    {"Banias", SSE, 0},           {"Core2", SSE, 0},          {"Penryn", SSE, 0},        {"Dunnington", SSE, 0},
+    {"Nehalem", SSE, 0},          {"Atom", SSE, 0},           {"Athlon", SSE, 0},        {"Opteron", SSE, THREEDNOW},
+    {"Opteron_SSE3", SSE, THREEDNOW}, {"Barcelona", SSE, 0},  {"Bobcat", SSE, 0},        {"Nano", SSE, 0},
+    {"Sandybridge", AVX, 0},      {"Bulldozer", AVX, FMA4},   {"Piledriver", AVX, FMA4}, {"Steamroller", AVX, FMA4},
+    {"Excavator", AVX2, FMA4},    {"Haswell", AVX2, 0},       {"Zen", AVX2, 0},          {"SkylakeX", AVX512, 0},
+    {"Cooperlake", AVX512, 0},    {"SapphireRapids", AVX512, 0},
 };
 enum { CORES = sizeof cores / sizeof *cores };
 
@@ -49,11 +55,18 @@ const char *nb_blas_best(const nb_blas_situation *s)
     return NULL;
 }
 
+/* These need more than F, DQ, BW and VL, and 0.3.21 takes neither name: it may
+ * run Cooperlake where bf16 is there, but only of itself. */
+static bool beyond(int core)
+{
+    return strcasecmp(cores[core].name, "Cooperlake") == 0 || strcasecmp(cores[core].name, "SapphireRapids") == 0;
+}
+
 static bool supported(const nb_blas_situation *s, int core)
 {
-    bool newer = strcasecmp(cores[core].name, "Cooperlake") == 0 || strcasecmp(cores[core].name, "SapphireRapids") == 0;
-    if (newer && (!s->running || strcasecmp(s->running, cores[core].name) != 0)) return false; /* needs more than F, DQ, BW, VL */
-    return cores[core].level <= level(s) && (s->amd || !cores[core].amd_only);
+    if (beyond(core) && (!s->running || strcasecmp(s->running, cores[core].name) != 0)) return false;
+    int extra = (s->fma4 ? FMA4 : 0) | (s->threednow ? THREEDNOW : 0);
+    return cores[core].level <= level(s) && (cores[core].extra & ~extra) == 0;
 }
 
 static nb_status refuse(const nb_blas_situation *s, const char *why, nb_ctx *ctx)
@@ -78,7 +91,9 @@ nb_status nb_blas_decide(const nb_blas_situation *s, nb_blas_decision *decision,
     if (s->core_type && *s->core_type && !s->again) {
         int core = find(s->core_type);
         if (core < 0) return refuse(s, "OpenBLAS has no such kernels", ctx);
-        if (!supported(s, core)) return refuse(s, "this CPU does not support these kernels", ctx);
+        if (!supported(s, core))
+            return refuse(s, beyond(core) ? "this CPU or this OpenBLAS does not support these kernels" :
+                                            "this CPU does not support these kernels", ctx);
     }
     if (s->again) return NB_OK;
     if (!(s->core_type && *s->core_type) && worse(s)) decision->core_type = nb_blas_best(s);
@@ -86,20 +101,34 @@ nb_status nb_blas_decide(const nb_blas_situation *s, nb_blas_decision *decision,
     return NB_OK;
 }
 
+static bool given(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
 static nb_blas_situation look(void)
 {
-    __builtin_cpu_init();
-    return (nb_blas_situation){
-        .amd = __builtin_cpu_is("amd"),
-        .avx = __builtin_cpu_supports("avx"),
-        .avx2_fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
-        .avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"),
+    nb_blas_situation s = {
         .running = openblas_get_corename(),
-        .core_type = getenv("OPENBLAS_CORETYPE"),
-        .threads_set = getenv("OPENBLAS_NUM_THREADS") || getenv("OMP_NUM_THREADS"),
+        .threads_set = given("OPENBLAS_NUM_THREADS") || given("OMP_NUM_THREADS"),
         .again = getenv(GUARD),
     };
+#ifdef __x86_64__ /* other CPUs have other names, of which nothing is known here */
+    unsigned a, b, c = 0, d = 0;
+    __builtin_cpu_init();
+    s.amd = __builtin_cpu_is("amd");
+    s.avx = __builtin_cpu_supports("avx");
+    s.avx2_fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    s.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    if (__get_cpuid(0x80000001, &a, &b, &c, &d)) {
+        s.fma4 = c & bit_FMA4;
+        s.threednow = d & bit_3DNOW;
+    }
+    s.core_type = getenv("OPENBLAS_CORETYPE");
+#endif
+    return s;
 }
 
 /* After the second start the kernels should be those that it was for. */
@@ -122,9 +151,25 @@ nb_status nb_blas_start(char **argv, nb_ctx *ctx)
     if (decision.set_threads) setenv("OPENBLAS_NUM_THREADS", "1", 1);
     setenv(GUARD, decision.core_type ? decision.core_type : "", 1);
     execv("/proc/self/exe", argv);
+    const char *why = strerror(errno);
     unsetenv(GUARD);
-    if (decision.set_threads) openblas_set_num_threads(1); /* no second start: the best that is left */
+    if (decision.set_threads) openblas_set_num_threads(1);
+    if (decision.core_type)
+        fprintf(stderr, "nysbench: warning: OpenBLAS stays with its %s kernels: the second start failed: %s\n", s.running, why);
     return NB_OK;
+}
+
+/* The environment as it was at the start: the guard is gone from the present one. */
+static bool restarted(void)
+{
+    FILE *in = fopen("/proc/self/environ", "r");
+    char *entry = NULL;
+    size_t size = 0;
+    bool found = false;
+    while (in && !found && getdelim(&entry, &size, '\0', in) > 0) found = strncmp(entry, GUARD "=", sizeof GUARD) == 0;
+    free(entry);
+    if (in) fclose(in);
+    return found;
 }
 
 void nb_blas_describe(nb_blas_info *info)
@@ -135,5 +180,7 @@ void nb_blas_describe(nb_blas_info *info)
                            .kernels = s.running,
                            .best = best ? best : s.running,
                            .threads = openblas_get_num_threads(),
-                           .worse = worse(&s)};
+                           .int_bits = strstr(openblas_get_config(), "USE64BITINT") ? 64 : 32,
+                           .worse = worse(&s),
+                           .restarted = restarted()};
 }

@@ -11,9 +11,10 @@
 
 typedef struct { /* what decides */
     bool amd, avx, avx2_fma, avx512; /* avx512: F, DQ, BW and VL */
+    bool fma4, threednow;            /* of old AMDs alone */
     const char *running;             /* openblas_get_corename() */
     const char *core_type;           /* OPENBLAS_CORETYPE, or NULL */
-    bool threads_set;                /* OPENBLAS_NUM_THREADS or OMP_NUM_THREADS */
+    bool threads_set;                /* OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, not empty */
     bool again;                      /* this is the second start */
 } nb_blas_situation;
 
@@ -35,8 +36,9 @@ typedef struct {
     const char *config;  /* OpenBLAS's own description */
     const char *kernels; /* in use */
     const char *best;    /* for this CPU */
-    int threads;
+    int threads, int_bits;
     bool worse;          /* the kernels in use are slower ones than the best */
+    bool restarted;      /* this process is a second start */
 } nb_blas_info;
 
 void nb_blas_describe(nb_blas_info *info);

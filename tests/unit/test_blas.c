@@ -1,5 +1,6 @@
 /* The decision about OpenBLAS's kernels, on made-up machines. What each CPU can
- * do and what OpenBLAS 0.3.21 chooses there is from its driver/others/dynamic.c. */
+ * do and what OpenBLAS 0.3.21 chooses there is from its driver/others/dynamic.c;
+ * that Opteron's and Bulldozer's kernels die on Zen 3 (3DNow!, FMA4) was tried. */
 #include "testing.h"
 
 #include "linalg/blas.h"
@@ -7,6 +8,7 @@
 static const nb_blas_situation zen3 = {.amd = true, .avx = true, .avx2_fma = true, .running = "Zen"};
 static const nb_blas_situation zen4 = {.amd = true, .avx = true, .avx2_fma = true, .avx512 = true, .running = "Zen"};
 static const nb_blas_situation xeon = {.avx = true, .avx2_fma = true, .avx512 = true, .running = "Prescott"};
+static const nb_blas_situation excavator = {.amd = true, .avx = true, .avx2_fma = true, .fma4 = true, .running = "Excavator"};
 static const nb_blas_situation old = {.running = "Nehalem"};
 
 static nb_blas_decision decide(nb_ctx *ctx, nb_blas_situation s)
@@ -27,7 +29,7 @@ static void test_worse_kernels_are_replaced(void **state)
     assert_string_equal(decide(*state, s).core_type, "Haswell");
     s.amd = true;
     assert_string_equal(decide(*state, s).core_type, "Zen");
-    assert_string_equal(decide(*state, zen4).core_type, "SkylakeX"); /* 0.3.21 knows Zen 4 as Zen: AVX2 only */
+    assert_string_equal(decide(*state, zen4).core_type, "SkylakeX"); /* as OpenBLAS from 0.3.21 on chooses itself */
 }
 
 static void test_right_or_newer_kernels_are_left(void **state)
@@ -40,6 +42,7 @@ static void test_right_or_newer_kernels_are_left(void **state)
     }
     assert_null(decide(*state, zen3).core_type);
     assert_null(decide(*state, old).core_type);
+    assert_null(decide(*state, excavator).core_type);
     s = zen3;
     s.running = "Haswell";
     assert_null(decide(*state, s).core_type); /* the same level */
@@ -52,6 +55,17 @@ static void test_the_user_wins(void **state)
     assert_null(decide(*state, s).core_type);
     s.core_type = "haswell";
     assert_null(decide(*state, s).core_type);
+    s = zen3;
+    s.core_type = s.running = "Nehalem";
+    assert_null(decide(*state, s).core_type);
+    assert_true(decide(*state, s).set_threads);
+    s = excavator;
+    s.core_type = "Steamroller";
+    assert_null(decide(*state, s).core_type);
+    s = xeon;
+    s.core_type = s.running = "Cooperlake"; /* it runs, so the CPU can */
+    assert_null(decide(*state, s).core_type);
+    s = xeon;
     s.core_type = "";
     assert_string_equal(decide(*state, s).core_type, "SkylakeX");
 }
@@ -70,7 +84,20 @@ static void test_what_the_cpu_cannot_do_is_refused(void **state)
     refused(*state, xeon, "Bulldozer", "does not support");
     refused(*state, xeon, "SapphireRapids", "does not support"); /* needs more than is looked at */
     refused(*state, old, "Haswell", "does not support");
+    refused(*state, xeon, "Cooperlake", "this CPU or this OpenBLAS");
     refused(*state, zen3, "Skylake", "OpenBLAS has no such kernels");
+    refused(*state, zen3, " Zen", "OpenBLAS has no such kernels");
+}
+
+static void test_instructions_of_old_amds(void **state)
+{
+    static const char *const lost[] = {"Opteron", "Opteron_SSE3", "Bulldozer", "Piledriver", "Steamroller", "Excavator"};
+    nb_blas_decision d;
+    nb_blas_situation s = zen3;
+    for (size_t i = 0; i < 6; i++) refused(*state, zen3, lost[i], "this CPU does not support these kernels");
+    s.core_type = "Foo";
+    assert_int_equal(nb_blas_decide(&s, &d, *state), NB_EINVAL);
+    for (size_t i = 0; i < 6; i++) assert_null(strstr(nb_error_message(*state), lost[i]));
 }
 
 static void test_threads_and_the_second_start(void **state)
@@ -91,6 +118,8 @@ static void test_description(void **state)
     (void)state;
     nb_blas_describe(&info);
     assert_non_null(strstr(info.config, "OpenBLAS"));
+    assert_true(info.int_bits == 32 || info.int_bits == 64);
+    assert_false(info.restarted);
     assert_true(info.threads >= 1 && strlen(info.kernels) > 1 && strlen(info.best) > 1);
     if (strcmp(info.kernels, info.best) == 0) assert_false(info.worse);
 }
@@ -100,7 +129,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_worse_kernels_are_replaced),        test_with_ctx(test_right_or_newer_kernels_are_left),
         test_with_ctx(test_the_user_wins),                     test_with_ctx(test_what_the_cpu_cannot_do_is_refused),
-        test_with_ctx(test_threads_and_the_second_start),      test_with_ctx(test_description),
+        test_with_ctx(test_instructions_of_old_amds),          test_with_ctx(test_threads_and_the_second_start),
+        test_with_ctx(test_description),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
