@@ -190,6 +190,11 @@ static const char *quote(const char *text, nb_ctx *ctx)
     return quoted;
 }
 
+static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
+{
+    return needs_quotes(text) ? quote(text, ctx) : text;
+}
+
 /* The shortest text that reads back as the same number. */
 static const char *shortest(double x, nb_ctx *ctx)
 {
@@ -218,10 +223,8 @@ static const char *option_text(const void *options, const nb_option *o, int digi
         return *(const int *)field ? "true" : "false";
     case NB_OPTION_ENUM:
         return o->choices[*(const int *)field];
-    case NB_OPTION_STRING: {
-        const char *value = *(const char *const *)field;
-        return needs_quotes(value) ? quote(value, ctx) : value;
-    }
+    case NB_OPTION_STRING:
+        return quoted_where_needed(*(const char *const *)field, ctx);
     }
     return NULL;
 }
@@ -249,7 +252,10 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
         if (o->selects_head && f != RESOLVED) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, f == LABEL || f == FULL ? 0 : 17, &value, ctx));
         if (f == LABEL && o->initial && strcmp(value, o->initial) == 0) continue;
-        if (f == LABEL && o->type == NB_OPTION_STRING) value = last_part(value);
+        if (f == LABEL && o->type == NB_OPTION_STRING) {
+            const char *path = *(const char *const *)((const char *)choice->options + o->offset);
+            NB_NEED(value, quoted_where_needed(last_part(path), ctx));
+        }
         NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, *arguments ? ", " : "", o->key, value));
     }
     NB_NEED(*text, *arguments ? nb_format(ctx, "%s(%s)", c->name, arguments) : nb_strdup(ctx, c->name));

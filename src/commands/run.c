@@ -34,7 +34,7 @@ static void catch_signals(void)
 typedef struct {
     nb_store store;
     unsigned wanted;
-    int todo, done;
+    int todo, done, shown; /* rows: to run, run, run when progress was last shown */
     double start_s;
     bool quiet, terminal;
 } sink;
@@ -51,20 +51,24 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     return nb_store_write(&s->store, index, s->wanted, row, ctx);
 }
 
-static void show_progress(const sink *s, int before)
+static void show_progress(sink *s)
 {
     double elapsed_s = nb_clock_s() - s->start_s;
     if (s->quiet) return;
     if (s->terminal)
         fprintf(stderr, "\r%d of %d rows, %.0f s ", s->done, s->todo, elapsed_s);
-    else if (10LL * s->done / s->todo != 10LL * before / s->todo)
+    else if (10LL * s->done / s->todo != 10LL * s->shown / s->todo)
         fprintf(stderr, "nysbench: %d of %d rows, %.0f s\n", s->done, s->todo, elapsed_s);
     if (s->terminal && s->done == s->todo) fputc('\n', stderr);
+    s->shown = s->done;
 }
 
 static nb_status end(void *self, nb_ctx *ctx)
 {
-    return nb_store_commit(&((sink *)self)->store, ctx);
+    sink *s = self;
+    NB_TRY(ctx, nb_store_commit(&s->store, ctx));
+    show_progress(s);
+    return NB_OK;
 }
 
 static bool stop(void *self)
@@ -91,11 +95,8 @@ static nb_status run_scenes(const nb_plan *plan, const bool *pending, sink *s, n
 {
     nb_sink functions = {s, begin, put_row, end, stop};
     s->start_s = nb_clock_s();
-    for (int scene = 0; scene < plan->scene_count && !interrupted; scene++) {
-        int before = s->done;
+    for (int scene = 0; scene < plan->scene_count && !interrupted; scene++)
         NB_TRY(ctx, nb_run_scene(plan, scene, pending, &functions, ctx));
-        if (s->done > before) show_progress(s, before);
-    }
     return NB_OK;
 }
 

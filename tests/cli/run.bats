@@ -138,6 +138,24 @@ Y
     [ "$(grep -c ',diverged,"the core, or the error, is not finite",,,,,,,,,,,,,,,,,' "$WORK/r/rows.csv")" -eq 2 ]
 }
 
+@test "paths with blanks, commas and UTF-8" {
+    mkdir "$WORK/ein Pfad, ü"
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/ein Pfad, ü/my head.safetensors"
+    config <<Y
+problems: 'heads(file="$WORK/ein Pfad, ü/my head.safetensors", head=1)'
+strategies: uniform
+cores: [svd, iterative]
+landmarks: [4, 8]
+trials: 1
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/ein Pfad, ü/Ergebnis"
+    expect_status 0
+    expect 'heads(file="my head.safetensors")'
+    [ -s "$WORK/ein Pfad, ü/Ergebnis/plots/error_svd.png" ]
+    run "$NYSBENCH" run "$WORK/ein Pfad, ü/Ergebnis/resolved.yaml" -o "$WORK/ein Pfad, ü/Ergebnis"
+    expect "rows: 4, 4 ok"
+}
+
 @test "an output folder that cannot be written" {
     touch "$WORK/file"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/file/r"
