@@ -1,6 +1,8 @@
 /* command.c - what the commands share: options, and how errors are told. */
 #include "commands/command.h"
 
+#include "report/run_folder.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,13 @@ int nb_print_failure(const nb_ctx *ctx, int exit_status)
     nb_print_error("%s", nb_error_message(ctx));
     if (getenv("NYSBENCH_TRACE")) fputs(nb_error_trace(ctx), stderr);
     return exit_status;
+}
+
+int nb_command_check_run(const char *folder, nb_ctx *ctx)
+{
+    if (nb_run_exists(folder, ctx)) return NB_GO_ON;
+    nb_print_error("%s: is not the folder of a run: it has no %s", folder, NB_STORE_FILE);
+    return NB_EXIT_USAGE;
 }
 
 int nb_print_mistakes(const nb_mistakes *mistakes)

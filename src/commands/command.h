@@ -29,6 +29,8 @@ int nb_command_parse(const nb_command *command, int argc, const char **argv, str
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The ctx's error in that form; returns the status to exit with. */
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
+/* NB_GO_ON where the folder holds a run; else tells so and gives NB_EXIT_USAGE. */
+int nb_command_check_run(const char *folder, nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* NB_EXIT_USAGE */
 
 /* The --help option, first in every table; its value is handled by nb_command_parse. */

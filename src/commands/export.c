@@ -40,6 +40,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         nb_print_error("export: --format %s is unknown; allowed: csv, json", format);
         return NB_EXIT_USAGE;
     }
+    code = nb_command_check_run(arguments[0], ctx);
+    if (code != NB_GO_ON) return code;
     if (status == NB_OK)
         status = landmarks ? nb_export_landmarks(arguments[0], landmarks, ctx) : export_rows(arguments[0], json, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

@@ -22,7 +22,7 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
         int figures;
         if (only && strcmp(only, nb_plot_kinds[i]) != 0) continue;
         NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, draw, &figures, ctx));
-        printf("%s: %d figures in %s%s\n", nb_plot_kinds[i], figures, target,
+        printf("%s: %d figure%s in %s%s\n", nb_plot_kinds[i], figures, figures == 1 ? "" : "s", target,
                figures && !draw ? ", data and scripts only: gnuplot is missing" : "");
     }
     return NB_OK;
@@ -41,6 +41,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         nb_print_error("plot: no kind '%s'%s", arguments[1], hint ? hint : "");
         return NB_EXIT_USAGE;
     }
+    code = nb_command_check_run(arguments[0], ctx);
+    if (code != NB_GO_ON) return code;
     bool draw = nb_gnuplot_found();
     if (!draw) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts are written, figures are not\n");
     return plot(arguments[0], arguments[1], draw, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

@@ -137,7 +137,23 @@ static int count_failures(int count, const nb_row *rows)
     return failures;
 }
 
-/* Counts by status, and the first few rows that went wrong. */
+/* Why rows were skipped, each reason once with its count. */
+static void print_skipped(int count, const nb_row *rows)
+{
+    for (int i = 0; i < count; i++) {
+        int of = 0, before = 0;
+        if (strcmp(rows[i].status, "skipped") != 0) continue;
+        for (int j = 0; j < count; j++) {
+            if (strcmp(rows[j].status, "skipped") != 0 || strcmp(rows[j].reason, rows[i].reason) != 0) continue;
+            before += j < i;
+            of++;
+            if (before) break;
+        }
+        if (!before) printf("skipped: %d rows: %s\n", of, rows[i].reason);
+    }
+}
+
+/* Counts by status, why rows were skipped, and the first few that went wrong. */
 static void print_outcomes(int count, const nb_row *rows)
 {
     static const char *const names[] = {"ok", "skipped", "diverged", "failed", "planned"};
@@ -149,6 +165,7 @@ static void print_outcomes(int count, const nb_row *rows)
         if (of > 0) printf(", %d %s", of, names[s]);
     }
     fputc('\n', stdout);
+    print_skipped(count, rows);
     for (int i = 0, shown = 0; i < count && shown < SHOWN; i++) {
         if (strcmp(rows[i].status, "failed") && strcmp(rows[i].status, "diverged")) continue;
         fprintf(stderr, "nysbench: %s: %s head %d trial %d, %s, m = %d, %s: %s\n", rows[i].status, rows[i].problem,
@@ -160,7 +177,7 @@ static void print_outcomes(int count, const nb_row *rows)
 
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
-    printf("\n%s:\n  %-16s one line a row, 17 digits\n  %-16s the same as a database; running again goes on from it\n", e->folder,
+    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s every row measured into this folder; running again goes on from it\n", e->folder,
            NB_CSV_FILE, NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
            NB_MANIFEST_FILE);

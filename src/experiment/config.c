@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yaml.h>
 
 typedef struct { /* one value, and the document that it is in */
@@ -343,6 +344,8 @@ static nb_status load_text(loader *l, const char *text, const char *source, fiel
 static nb_status load_file(loader *l, field *root)
 {
     yaml_parser_t parser;
+    struct stat info;
+    NB_REQUIRE(l->ctx, stat(l->path, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO, "%s: is a folder, expected an experiment's file", l->path);
     FILE *file = fopen(l->path, "rb");
     NB_REQUIRE(l->ctx, file, NB_EIO, "%s: cannot be opened: %s", l->path, strerror(errno));
     if (!yaml_parser_initialize(&parser)) {

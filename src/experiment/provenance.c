@@ -150,6 +150,7 @@ nb_status nb_manifest_text(int argc, const char **argv, const char *config, cons
     failed |= add_text(facts, "config", config);
     char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
     NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
-    *text = dumped;
-    return nb_defer(ctx, free, dumped);
+    NB_TRY(ctx, nb_defer(ctx, free, dumped));
+    NB_NEED(*text, nb_format(ctx, "%s\n", dumped));
+    return NB_OK;
 }

@@ -13,11 +13,16 @@ nb_status nb_run_path(const char *folder, const char *name, const char **path, n
     return NB_OK;
 }
 
+bool nb_run_exists(const char *folder, nb_ctx *ctx)
+{
+    const char *path;
+    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && nb_is_file(path);
+}
+
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
-    NB_REQUIRE(ctx, nb_is_file(path), NB_EIO, "%s: is not the folder of a run: it has no %s", folder, NB_STORE_FILE);
     NB_TRY(ctx, nb_store_open(path, false, store, ctx));
     return nb_store_rows(store, count, rows, ctx);
 }

@@ -14,6 +14,8 @@
 /* folder/name, without a second slash. */
 nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx);
 
+bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run */
+
 /* All rows of the run in a folder; NB_EIO where it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
 

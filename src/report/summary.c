@@ -5,6 +5,7 @@
 #include "report/summary.h"
 
 #include "base/registry.h"
+#include "experiment/plan.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -80,11 +81,22 @@ static nb_status add_names(nb_summary *s, const nb_row *row)
     return NB_OK;
 }
 
-/* What is to be said of a variant beside its strategy: what others of the same
- * strategy have otherwise. */
+static nb_status mark_oracle(const char *strategy, const char **label, nb_ctx *ctx)
+{
+    nb_choice choice;
+    nb_status status = nb_choice_parse(&nb_strategies, strategy, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    if (status == NB_OK && (nb_strategy_traits(&choice) & NB_ORACLE)) NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
+    return NB_OK;
+}
+
+/* What is to be said of a variant beside its strategy: that it is an oracle, and
+ * what others of the same strategy have otherwise. */
 static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
 {
     NB_TRY(ctx, label_of(&nb_strategies, v->strategy, false, &v->label, ctx));
+    NB_TRY(ctx, mark_oracle(v->strategy, &v->label, ctx));
     bool pairings = false, factors = false;
     for (int i = 0; i < s->variant_count; i++) {
         pairings |= !strcmp(s->variants[i].strategy, v->strategy) && strcmp(s->variants[i].pairing, v->pairing);

@@ -73,7 +73,7 @@ static void print_score(FILE *out, const nb_summary *s, int core)
                 all += e->count > 0;
                 below += e->median < s->baselines[nb_summary_level(s, p, m)].median;
             }
-    fprintf(out, "%s: %d of %d medians are below the constant matrix 1/n.\n", s->cores[core].label, below, all);
+    if (all > 0) fprintf(out, "%s: %d of %d medians are below the constant matrix 1/n.\n", s->cores[core].label, below, all);
 }
 
 void nb_table_print(FILE *out, const nb_summary *s)
@@ -91,6 +91,6 @@ void nb_table_print(FILE *out, const nb_summary *s)
         fputc('\n', out);
     }
     fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
-                 "(in brackets) not below the constant matrix 1/n; ! some rows are missing, see status and reason.\n");
+                 "(in brackets) not below the constant matrix 1/n; ! some rows and - all of them are missing: skipped or failed.\n");
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }

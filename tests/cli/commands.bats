@@ -50,7 +50,7 @@ load helpers
 @test "a folder without a run" {
     for command in plot export; do
         run "$NYSBENCH" "$command" "$WORK"
-        expect_status 1
+        expect_status 2
         expect "nysbench: error: $WORK: is not the folder of a run"
     done
 }
@@ -197,7 +197,7 @@ for row in rows:
         continue
     panel = row["problem"].split("(")[0]
     same = tuple(row[k] for k in ("problem", "head", "trial", "strategy", "landmarks", "factors"))
-    key = (row["core"].split("(")[0], panel, row["strategy"].split("(")[0] + ", " + row["factors"], int(row["landmarks"]))
+    key = (row["core"].split("(")[0], panel, row["strategy"].split("(")[0] + (", oracle, " if "leverage" in row["strategy"] else ", ") + row["factors"], int(row["landmarks"]))
     errors.setdefault(key, []).append(float(row["error"]))
     if row["core"] == first:
         instance[same] = float(row["error"])

@@ -128,7 +128,7 @@ Y
     expect "nysbench: error: $WORK/none.yaml: cannot be opened: No such file or directory"
     run "$NYSBENCH" run "$WORK"
     expect_status 2
-    expect "cannot be read"
+    expect "$WORK: is a folder, expected an experiment's file"
 }
 
 @test "--set replaces a key and is checked like the file" {

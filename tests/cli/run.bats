@@ -6,6 +6,7 @@ load helpers
     run "$NYSBENCH" run experiments/00-smoke.yaml --out "$WORK/r"
     expect_status 0
     expect "rows: 184, 140 ok, 44 skipped"
+    expect "skipped: 44 rows: cur takes rows and columns of S, so it needs tokens"
     expect "best rank m"
     for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd.svg plots/error_svd.png \
         plots/error_iterative.svg plots/svd_vs_iterative_iterative.png; do
