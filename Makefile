@@ -4,10 +4,12 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
-PACKAGES := pkg-config libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev \
+PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy
 
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 CSTD := -std=c11 -D_GNU_SOURCE
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
 # -fopenmp-simd: sums are split over SIMD lanes where the source says so. -ffp-contract=off: no product and sum
@@ -15,13 +17,13 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 NUMERIC := -fopenmp-simd -ffp-contract=off
 OPT ?= -O2 -g
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
-CPPFLAGS += -I. -Isrc -DNB_VERSION='"$(VERSION)"' -DNB_BUILD_ID='"$(BUILD_ID)"'
+CPPFLAGS += -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lm
 
 # The steps that compile use all cores, unless make was told -j itself.
-JOBS = $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc))
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # make V=1 shows the commands.
 Q = $(if $(V),,@)
@@ -42,7 +44,7 @@ OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo test test-long asan bench install clean help FORCE
+.PHONY: all deps demo unit test test-long asan bench install clean help FORCE
 
 all: nysbench
 
@@ -74,6 +76,13 @@ $B/registry.c: FORCE
 	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries};';) \
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$B/version.h: FORCE
+	@mkdir -p $B
+	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n' '$(VERSION)' '$(BUILD_ID)' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$B/src/main.o $B/src/experiment/provenance.o: $B/version.h
 
 $B/registry.o: $B/registry.c
 	$(call say,cc $<)

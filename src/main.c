@@ -1,6 +1,7 @@
 /* main.c - nysbench COMMAND ... */
 #include "commands/command.h"
 #include "linalg/blas.h"
+#include "version.h"
 
 #include <gsl/gsl_errno.h>
 #include <malloc.h>

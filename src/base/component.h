@@ -96,7 +96,8 @@ nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const
 /* The choice for a text that is known to be right; its first mistake is an NB_EINVAL. */
 nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx);
 
-/* One option's value as text, numbers by `format` ("%.17g"); strings quoted where needed. */
+/* One option's value as text: numbers with so many digits, or the fewest that read
+ * back as the same number (0); strings quoted where needed. */
 nb_status nb_option_text(const void *options, const nb_option *option, int digits, const char **text, nb_ctx *ctx);
 
 #endif

@@ -162,7 +162,6 @@ const char *nb_status_name(nb_status status)
         [NB_EDIM] = "shapes do not agree",
         [NB_ENUMERIC] = "numerical failure",
         [NB_EIO] = "input or output failed",
-        [NB_EUNKNOWN] = "unknown name",
         [NB_EBUG] = "internal error",
     };
     return (unsigned)status < NB_STATUS_COUNT ? names[status] : "unknown status";

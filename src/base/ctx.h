@@ -15,7 +15,6 @@ typedef enum {
     NB_EDIM,     /* shapes do not agree */
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
-    NB_EUNKNOWN, /* no such component, option or choice */
     NB_EBUG,     /* a broken invariant: please report */
     NB_STATUS_COUNT
 } nb_status;

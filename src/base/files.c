@@ -2,8 +2,10 @@
 #include "base/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
 {
     char *copy;
     struct stat info;
+    NB_REQUIRE(ctx, *path, NB_EIO, "a folder's name is empty");
     NB_NEED(copy, nb_strdup(ctx, path));
     for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -23,6 +26,17 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     NB_REQUIRE(ctx, stat(path, &info) == 0 && S_ISDIR(info.st_mode), NB_EIO, "%s: is not a folder", path);
     NB_REQUIRE(ctx, access(path, W_OK | X_OK) == 0, NB_EIO, "folder %s: cannot be written to: %s", path, strerror(errno));
     return NB_OK;
+}
+
+nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stays open: closing it would unlock */
+    NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0) return NB_OK;
+    int reason = errno;
+    close(folder);
+    NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: another run is writing into it", path);
+    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked: %s", path, strerror(reason));
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,

@@ -9,6 +9,10 @@
 /* With all folders above it; NB_EIO with the reason. */
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
 
+/* Keeps other processes that ask for the same from this folder, until the program
+ * ends. NB_EIO where one holds it. */
+nb_status nb_lock_folder(const char *path, nb_ctx *ctx);
+
 /* Lets `print` write to a temporary file in the same folder, then renames it. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         nb_ctx *ctx);

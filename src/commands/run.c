@@ -81,12 +81,15 @@ static bool stop(void *self)
 static nb_status put_aside(const char *path, nb_ctx *ctx)
 {
     char moment[32];
-    const char *aside;
+    const char *aside, *journal, *journal_aside;
     time_t now = time(NULL);
     struct tm utc;
     if (!nb_is_file(path)) return NB_OK;
     strftime(moment, sizeof moment, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
     NB_NEED(aside, nb_format(ctx, "%s.%s.%d.old", path, moment, (int)getpid()));
+    NB_NEED(journal, nb_format(ctx, "%s-journal", path)); /* what a killed run left; it belongs to the store */
+    NB_NEED(journal_aside, nb_format(ctx, "%s-journal", aside));
+    if (nb_is_file(journal)) NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, NB_EIO, "%s: cannot be renamed: %s", journal, strerror(errno));
     NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot be renamed: %s", path, strerror(errno));
     return NB_OK;
 }
@@ -107,6 +110,7 @@ static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bo
     const char *path, *resolved, *manifest;
     NB_TRY(ctx, nb_make_folder(e->folder, ctx));
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
     if (fresh) NB_TRY(ctx, put_aside(path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, &s->store, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
@@ -195,14 +199,14 @@ static nb_status report(const nb_experiment *e, nb_store *store, bool quiet, boo
     NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
     *failures = count_failures(count, rows);
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
-    NB_TRY(ctx, draw(e, &summary, gnuplot, ctx));
     if (!quiet) {
         nb_table_print(stdout, &summary);
         fputc('\n', stdout);
     }
     print_outcomes(count, rows);
     if (!quiet) print_places(e, gnuplot);
-    return NB_OK;
+    fflush(stdout);
+    return draw(e, &summary, gnuplot, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -227,8 +231,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (prepare(&e, argc, argv, fresh, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     catch_signals();
     if (run_scenes(&e.plan, pending, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (report(&e, &s.store, quiet, gnuplot, &failures, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_status status = report(&e, &s.store, quiet, gnuplot, &failures, ctx);
     if (interrupted) return NB_EXIT_INTERRUPTED;
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 

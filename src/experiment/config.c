@@ -6,6 +6,7 @@
 #include "experiment/row.h"
 #include "report/plots.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,9 +41,12 @@ static nb_place place(field f)
     return (nb_place){f.source, (int)f.node->start_mark.line + 1, (int)f.node->start_mark.column + 1 + quoted};
 }
 
+/* NULL for what is no scalar, or one with a NUL byte, which would be cut there. */
 static const char *scalar(field f)
 {
-    return f.node->type == YAML_SCALAR_NODE ? (const char *)f.node->data.scalar.value : NULL;
+    if (f.node->type != YAML_SCALAR_NODE) return NULL;
+    const char *text = (const char *)f.node->data.scalar.value;
+    return strlen(text) == f.node->data.scalar.length ? text : NULL;
 }
 
 /* A scalar stands for a list of one. */
@@ -62,7 +66,7 @@ static field item(field f, int index)
 
 static const char *node_kind(field f)
 {
-    return f.node->type == YAML_MAPPING_NODE ? "a mapping" : f.node->type == YAML_SEQUENCE_NODE ? "a list" : "a value";
+    return f.node->type == YAML_MAPPING_NODE ? "a mapping" : f.node->type == YAML_SEQUENCE_NODE ? "a list" : "a value with a NUL byte";
 }
 
 /* Each item's text, in order; a nested list or mapping is a mistake. */
@@ -142,24 +146,23 @@ static nb_status read_landmarks(loader *l, const char *key, field f)
     return NB_OK;
 }
 
+static nb_status read_choice(loader *l, const char *key, field one, const nb_registry *registry, nb_choices *choices)
+{
+    int before = l->mistakes->count;
+    const char *text = scalar(one);
+    if (!text)
+        return nb_mistakes_add(l->mistakes, place(one), "%s: expected a %s, found %s", key, registry->kind, node_kind(one));
+    NB_TRY(l->ctx, nb_choices_add(choices, registry, text, place(one), l->mistakes, l->ctx));
+    if (l->mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
+        return nb_mistakes_add(l->mistakes, place(one), "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"",
+                               registry->kind, text);
+    return NB_OK;
+}
+
 static nb_status read_choices(loader *l, const char *key, field f, const nb_registry *registry, nb_choices *choices)
 {
-    int total = items(f);
-    if (total == 0) NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key));
-    for (int i = 0; i < total; i++) {
-        field one = item(f, i);
-        int before = l->mistakes->count;
-        const char *text = scalar(one);
-        if (!text) {
-            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(one), "%s: expected a %s, found %s", key, registry->kind,
-                                           node_kind(one)));
-            continue;
-        }
-        NB_TRY(l->ctx, nb_choices_add(choices, registry, text, place(one), l->mistakes, l->ctx));
-        if (l->mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
-            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(one), "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"",
-                                           registry->kind, text));
-    }
+    if (items(f) == 0) return nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key);
+    for (int i = 0; i < items(f); i++) NB_TRY(l->ctx, read_choice(l, key, item(f, i), registry, choices));
     return NB_OK;
 }
 
@@ -170,7 +173,7 @@ static nb_status read_problems(loader *l, const char *key, field f)
     for (int i = 0; i < items(f); i++) {
         field one = item(f, i);
         int first = c->problems.count;
-        NB_TRY(l->ctx, read_choices(l, key, one, &nb_problems, &c->problems));
+        NB_TRY(l->ctx, read_choice(l, key, one, &nb_problems, &c->problems));
         for (int p = first; p < c->problems.count; p++) {
             const nb_problem *problem = (const nb_problem *)c->problems.items[p].component;
             nb_problem_shape shape;
@@ -208,13 +211,13 @@ static nb_status read_words(loader *l, const char *key, field f, const char *con
     memcpy(names, allowed, (size_t)known * sizeof *names);
     names[known] = extra;
     NB_TRY(l->ctx, texts(l, key, f, count, out));
-    for (int i = 0; i < *count; i++) {
+    for (int i = 0; i < items(f); i++) {
+        const char *text = scalar(item(f, i)), *hint;
         int at = 0;
-        while (names[at] && strcmp(names[at], (*out)[i]) != 0) at++;
-        if (names[at]) continue;
-        const char *hint;
-        NB_NEED(hint, nb_hint((*out)[i], names, l->ctx));
-        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(item(f, i)), "%s: '%s' is unknown%s", key, (*out)[i], hint));
+        while (text && names[at] && strcmp(names[at], text) != 0) at++;
+        if (!text || names[at]) continue;
+        NB_NEED(hint, nb_hint(text, names, l->ctx));
+        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(item(f, i)), "%s: '%s' is unknown%s", key, text, hint));
     }
     return NB_OK;
 }
@@ -320,7 +323,7 @@ static nb_status load_document(loader *l, yaml_parser_t *parser, const char *sou
     }
     NB_TRY(l->ctx, nb_defer(l->ctx, delete_document, loaded));
     if (!yaml_document_get_root_node(loaded))
-        return nb_mistakes_add(l->mistakes, (nb_place){.source = source}, "is empty; a config needs problems, strategies and cores");
+        return nb_mistakes_add(l->mistakes, (nb_place){.source = source}, in_file ? "is empty; a config needs problems, strategies and cores" : "expected a value, found nothing");
     if (!yaml_parser_load(parser, &next)) return yaml_mistake(l, parser, source, in_file);
     bool more = yaml_document_get_root_node(&next);
     yaml_document_delete(&next);
@@ -454,8 +457,8 @@ static void print_quoted(FILE *out, const char *text)
     fputc('"', out);
     for (; *text; text++) {
         if (*text == '"' || *text == '\\') fputc('\\', out);
-        if (*text == '\n')
-            fputs("\\n", out);
+        if (iscntrl((unsigned char)*text))
+            fprintf(out, "\\x%02x", (unsigned char)*text);
         else
             fputc(*text, out);
     }

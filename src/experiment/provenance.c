@@ -2,6 +2,7 @@
 #include "experiment/provenance.h"
 
 #include "linalg/blas.h"
+#include "version.h"
 
 #include <gsl/gsl_version.h>
 #include <lapacke.h>

@@ -218,6 +218,7 @@ nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, cons
         for (next = i + 1; next < plan->row_count && plan->rows[next].scene == row->scene &&
                            plan->rows[next].trial == row->trial;)
             next++;
+        if (row->scene > scene) break;
         if (row->scene != scene || !any(pending, i, next)) continue;
         if (sink->stop(sink->self)) break;
         status = run_trial(&in, scene, i, next, pending, &head, scene_mark);

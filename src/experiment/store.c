@@ -35,11 +35,16 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-typedef enum { DEFINITIONS, NAMES, IDENTITY, PARAMETERS, ASSIGNMENTS } form;
+typedef enum { DEFINITIONS, NAMES, IDENTITY, PARAMETERS, ASSIGNMENTS, KEPT } form;
+
+/* Whether a row that is there already is what is planned now: measured on data of
+ * the same size, with all metrics that are wanted. */
+#define KEEP "(wanted & excluded.wanted) = excluded.wanted AND n = excluded.n AND d = excluded.d"
 
 static bool hidden(form f, const nb_column *c)
 {
-    return f == IDENTITY && !c->identity;
+    bool result = c->type == NB_COLUMN_REAL || strcmp(c->name, "reason") == 0;
+    return (f == IDENTITY && !c->identity) || (f == KEPT && !result);
 }
 
 /* The columns in one of the forms that SQL wants them in, separated by commas. */
@@ -55,6 +60,8 @@ static const char *columns(form f, nb_ctx *ctx)
             all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
         else if (f == ASSIGNMENTS)
             all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - nb_columns) + 1);
+        else if (f == KEPT)
+            all = nb_format(ctx, "%s%s%s = CASE WHEN " KEEP " THEN %s END", all, comma, c->name, c->name);
         else if (f == PARAMETERS)
             all = nb_format(ctx, "%s%s?%d", all, comma, (int)(c - nb_columns) + 1);
         else
@@ -106,14 +113,14 @@ static nb_status is_empty(nb_store *store, bool *empty, nb_ctx *ctx)
 
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx)
 {
-    int flags = writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     bool empty = false;
     *store = (nb_store){.path = path};
-    int code = sqlite3_open_v2(path, &store->db, flags, NULL);
+    int code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0), NULL);
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return fail(store, "cannot be opened", ctx);
     sqlite3_busy_timeout(store->db, BUSY_MS);
+    if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
     if (empty && writable) NB_TRY(ctx, create(store, ctx));
     return check_version(store, ctx);
@@ -163,17 +170,18 @@ nb_status nb_store_commit(nb_store *store, nb_ctx *ctx)
 
 static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
-    const char *names, *parameters, *identity, *sql;
+    const char *names, *parameters, *identity, *kept, *sql;
     int count = column_count();
     sqlite3_stmt *insert;
     NB_NEED(names, columns(NAMES, ctx));
     NB_NEED(parameters, columns(PARAMETERS, ctx));
     NB_NEED(identity, columns(IDENTITY, ctx));
+    NB_NEED(kept, columns(KEPT, ctx));
     NB_NEED(sql, nb_format(ctx,
                            "INSERT INTO results (%s, position, wanted) VALUES (%s, ?%d, ?%d) ON CONFLICT (%s) DO UPDATE SET "
-                           "position = excluded.position, experiment = excluded.experiment, status = CASE WHEN "
-                           "(wanted & excluded.wanted) = excluded.wanted THEN status ELSE 'planned' END",
-                           names, parameters, count + 1, count + 2, identity));
+                           "position = excluded.position, experiment = excluded.experiment, n = excluded.n, d = excluded.d, "
+                           "status = CASE WHEN " KEEP " THEN status ELSE 'planned' END, %s",
+                           names, parameters, count + 1, count + 2, identity, kept));
     NB_TRY(ctx, prepare(store, sql, &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_row row;
@@ -245,7 +253,9 @@ nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, n
 
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx)
 {
-    return step_with_row(store, store->write, row, index, wanted, ctx);
+    NB_TRY(ctx, step_with_row(store, store->write, row, index, wanted, ctx));
+    NB_REQUIRE(ctx, sqlite3_changes(store->db) == 1, NB_EBUG, "%s: row %d of the plan is not in the store", store->path, index);
+    return NB_OK;
 }
 
 nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx)

@@ -16,13 +16,13 @@ typedef struct {
 } nb_store;
 
 /* Opens the file, making it and its tables where they are not there (writable),
- * or an existing one for reading. Closed with ctx's memory. NB_EIO with the
+ * or an existing one for reading (which may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the
  * file's name where it is not a store, or one of another version. */
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx);
 
 /* Makes the store's rows those of the plan: adds what is new as "planned",
  * keeps what is there (rows that are no longer planned stay, hidden), and plans
- * rows again that lack a metric which is now wanted. *pending (row_count flags,
+ * rows again that lack a metric which is now wanted or whose data have another size. *pending (row_count flags,
  * ctx's) tells what is to be run. */
 nb_status nb_store_plan(nb_store *store, const nb_plan *plan, bool **pending, int *pending_count, nb_ctx *ctx);
 

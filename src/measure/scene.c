@@ -60,8 +60,11 @@ nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx)
     if (!scene->rows) {
         double *formed;
         size_t n = (size_t)scene->head->n;
+        nb_mark mark = nb_ctx_mark(scene->ctx);
         NB_NEED(formed, nb_alloc_reals(scene->ctx, n, n));
-        NB_TRY(ctx, form_rows(scene, formed, ctx));
+        nb_status status = form_rows(scene, formed, ctx);
+        if (status != NB_OK) nb_ctx_release(scene->ctx, mark);
+        NB_TRY(ctx, status);
         scene->rows = formed;
     }
     *rows = scene->rows;

@@ -106,15 +106,16 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A gnuplot string in double quotes. */
+/* A gnuplot string in single quotes, where nothing but the quote is special; in
+ * double quotes gnuplot would run what stands in backquotes. */
 static void print_string(FILE *out, const char *text)
 {
-    fputc('"', out);
+    fputc('\'', out);
     for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', out);
-        fputc(*text, out);
+        if (*text == '\'') fputc('\'', out);
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
     }
-    fputc('"', out);
+    fputc('\'', out);
 }
 
 static const char *output_name(const figure *f, nb_ctx *ctx)

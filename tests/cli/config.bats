@@ -112,6 +112,27 @@ Y
     expect "more than one YAML document"
 }
 
+@test "lists in lists, an empty --set, a NUL byte" {
+    config <<'Y'
+problems: [[gaussian], gaussian(n=9)]
+strategies: uniform
+cores: svd
+metrics: [[a], eror]
+name: "a\0b"
+Y
+    refuses
+    expect "c.yaml:1:12: problems: expected a problem, found a list"
+    expect "c.yaml:4:11: metrics: expected a value, found a list"
+    expect "c.yaml:4:16: metrics: 'eror' is unknown; did you mean 'error'?"
+    expect "c.yaml:5:8: name: expected letters"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set question=
+    expect_status 2
+    expect "--set question: expected a value, found nothing"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --out ""
+    expect_status 2
+    expect "a folder's name is empty"
+}
+
 @test "a spec whose commas the YAML list has taken" {
     config <<'Y'
 problems: [gaussian(n=8, d=2)]

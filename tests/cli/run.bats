@@ -193,3 +193,83 @@ Y
     [ -s "$WORK/r/plots/error_svd.gp" ]
     [ ! -e "$WORK/r/plots/error_svd.svg" ]
 }
+
+@test "a file name that gnuplot could take for a command is only a name" {
+    mkdir "$WORK/x\`touch PWNED\`'y"
+    /usr/bin/python3 -c 'import numpy, sys
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, numpy.random.default_rng(1).standard_normal((20, 3)))' "$WORK/x\`touch PWNED\`'y"
+    config <<Y
+problems: "heads(file=\"$WORK/x\`touch PWNED\`'y\")"
+strategies: uniform
+cores: [svd, iterative]
+landmarks: [2, 4]
+trials: 2
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    [ -s "$WORK/r/plots/error_svd.png" ]
+    [ -z "$(find "$WORK" . -name PWNED)" ]
+}
+
+@test "data of another size in the same file are measured anew" {
+    mkdir "$WORK/h"
+    save() { /usr/bin/python3 -c 'import numpy, sys
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, numpy.random.default_rng(1).standard_normal((int(sys.argv[2]), 3)))' "$WORK/h" "$1"; }
+    config <<Y
+problems: heads(file=$WORK/h)
+strategies: uniform
+cores: svd
+landmarks: 4
+trials: 2
+plots: []
+Y
+    save 30
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    save 40
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect "n = 40"
+    ! grep -q ',30,3,uniform' "$WORK/r/rows.csv"
+    [ "$(grep -c ',40,3,uniform,.*,ok,' "$WORK/r/rows.csv")" -eq 2 ]
+}
+
+@test "rows that are planned again have no numbers until they are measured" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] --set trials=40 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set trials=40 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r" >/dev/null 2>&1 &
+    pid=$!
+    sleep 0.7
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
+    grep -q ',planned,' "$WORK/x.csv"
+    [ "$(grep ',planned,' "$WORK/x.csv" | grep -vcE ',planned,,{19,},')" -eq 0 ]
+}
+
+@test "a second run into the same folder is refused at once" {
+    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >/dev/null 2>&1 &
+    pid=$!
+    sleep 1
+    run timeout 5 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    expect_status 2
+    expect "nysbench: error: folder $WORK/r: another run is writing into it"
+}
+
+@test "a failing gnuplot does not take the table away" {
+    mkdir "$WORK/bin"
+    printf '#!/bin/sh\n[ "$1" = --version ]\n' >"$WORK/bin/gnuplot"
+    chmod +x "$WORK/bin/gnuplot"
+    PATH="$WORK/bin:$PATH" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
+    expect_status 1
+    expect "rows: 184, 140 ok, 44 skipped"
+    expect "best rank m"
+    expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd.gp"
+}
+
+@test "a question with control characters survives in the resolved config" {
+    printf 'question: "a\\rb\\x01\\tc"\nproblems: gaussian(n=9, d=2)\nstrategies: uniform\ncores: svd\nlandmarks: 2\nplots: []\n' | config
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    expect_status 0
+    [ -s "$WORK/l/index.csv" ]
+}
