@@ -288,8 +288,11 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     return NB_OK;
 }
 
+/* Each choice once. */
 static nb_status append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
 {
+    for (int i = 0; i < choices->count; i++)
+        if (strcmp(choices->items[i].resolved, choice.resolved) == 0) return NB_OK;
     if (choices->count == choices->capacity) {
         nb_choice *items;
         int capacity = choices->capacity ? 2 * choices->capacity : 8;

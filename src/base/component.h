@@ -85,7 +85,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
                     nb_ctx *ctx);
 
 /* Parses, expands and chooses: one text to one or more choices, appended to
- * *choices. */
+ * *choices where they are not there yet. */
 typedef struct {
     nb_choice *items;
     int count, capacity;

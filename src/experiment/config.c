@@ -132,6 +132,13 @@ static nb_status read_trials(loader *l, const char *key, field f)
     return NB_OK;
 }
 
+static bool has_landmarks(const nb_config *c, int m)
+{
+    int i = 0;
+    while (i < c->landmark_count && c->landmarks[i] != m) i++;
+    return i < c->landmark_count;
+}
+
 static nb_status read_landmarks(loader *l, const char *key, field f)
 {
     nb_config *c = l->config;
@@ -141,7 +148,7 @@ static nb_status read_landmarks(loader *l, const char *key, field f)
     for (int i = 0; i < total; i++) {
         long long m = 1;
         NB_TRY(l->ctx, read_integer(l, key, item(f, i), 1, 1000000, &m));
-        c->landmarks[c->landmark_count++] = (int)m;
+        if (!has_landmarks(c, (int)m)) c->landmarks[c->landmark_count++] = (int)m;
     }
     return NB_OK;
 }

@@ -62,15 +62,27 @@ static nb_factors_kind factors_of(const char *name)
     return (nb_factors_kind)i;
 }
 
-static void add_cell(nb_plan *plan, nb_cell cell)
+/* Whether an earlier name in the config's list says the same for this strategy. */
+static bool named_before(const nb_config *c, int index, const nb_choice *strategy)
 {
-    for (int i = 0; i < plan->cell_count; i++) {
-        const nb_cell *c = &plan->cells[i];
-        if (c->m == cell.m && c->pairing == cell.pairing && c->factors == cell.factors && same(c->strategy, cell.strategy) &&
-            same(c->core, cell.core))
-            return;
+    for (int i = 0; i < index; i++)
+        if (pairing_of(c->pairings[i], strategy) == pairing_of(c->pairings[index], strategy)) return true;
+    return false;
+}
+
+static void add_cells(nb_plan *plan, const nb_choice *strategy, nb_pairing pairing, int m)
+{
+    const nb_config *c = plan->config;
+    for (int f = 0; f < c->factors_count; f++) {
+        int first = 0;
+        while (strcmp(c->factors[first], c->factors[f]) != 0) first++;
+        for (int x = 0; x < c->cores.count && first == f; x++)
+            plan->cells[plan->cell_count++] = (nb_cell){.strategy = strategy,
+                                                        .core = &c->cores.items[x],
+                                                        .m = m,
+                                                        .pairing = pairing,
+                                                        .factors = factors_of(c->factors[f])};
     }
-    plan->cells[plan->cell_count++] = cell;
 }
 
 static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
@@ -80,16 +92,12 @@ static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
                   (size_t)c->factors_count * (size_t)c->cores.count;
     NB_REQUIRE(ctx, most < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", most, INT_MAX);
     NB_NEED(plan->cells, nb_alloc(ctx, most, sizeof *plan->cells));
-    for (int s = 0; s < c->strategies.count; s++)
+    for (int s = 0; s < c->strategies.count; s++) {
+        const nb_choice *strategy = &c->strategies.items[s];
         for (int p = 0; p < c->pairing_count; p++)
-            for (int m = 0; m < c->landmark_count; m++)
-                for (int f = 0; f < c->factors_count; f++)
-                    for (int x = 0; x < c->cores.count; x++)
-                        add_cell(plan, (nb_cell){.strategy = &c->strategies.items[s],
-                                                 .core = &c->cores.items[x],
-                                                 .m = c->landmarks[m],
-                                                 .pairing = pairing_of(c->pairings[p], &c->strategies.items[s]),
-                                                 .factors = factors_of(c->factors[f])});
+            for (int m = 0; m < c->landmark_count && !named_before(c, p, strategy); m++)
+                add_cells(plan, strategy, pairing_of(c->pairings[p], strategy), c->landmarks[m]);
+    }
     return NB_OK;
 }
 

@@ -172,7 +172,9 @@ Y
 problems: gaussian(n=[16, 32], d=2)
 strategies: kmeans(restarts=[1, 2, 1])
 cores: svd
-landmarks: 4
+landmarks: [4, 4]
+pairing: [default, independent]
+factors: [cur, cur]
 trials: 1
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
