@@ -228,7 +228,7 @@ Y
     save 40
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect "n = 40"
-    ! grep -q ',30,3,uniform' "$WORK/r/rows.csv"
+    [ -z "$(grep ',30,3,uniform' "$WORK/r/rows.csv")" ]
     [ "$(grep -c ',40,3,uniform,.*,ok,' "$WORK/r/rows.csv")" -eq 2 ]
 }
 

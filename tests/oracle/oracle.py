@@ -107,6 +107,7 @@ def measures(s, v, a, x, t):
         "negative_fraction": np.mean(t < 0),
         "negative_mass": -np.minimum(t, 0).sum() / len(t),
         "core_residual": np.linalg.norm(np.eye(len(a)) - a @ x),
+        "landmark_rank": float(np.linalg.matrix_rank(a)),
     }
 
 
@@ -174,6 +175,8 @@ def slack(name, error, noise, s, v, t_norm):
         "negative_fraction": None,  # counts entries: a few may lie within rounding of 0
         "negative_mass": 1e-9 * (1 + error) + noise * scale * np.sqrt(s.size) / len(s),
         "core_residual": None,
+        "landmark_rank": None,
+        "error_core": 1e-9 * error + noise + 1e-8,
     }[name]
 
 
@@ -231,6 +234,9 @@ def main():
                 continue
             t = f @ x @ b
             want = measures(s, v, a, x, t) | {"error_subspace": subspace}
+            q_f, q_b = scipy.linalg.orth(f, rcond=EPS * len(f)), scipy.linalg.orth(b.T, rcond=EPS * len(f))
+            want["error_core"] = np.linalg.norm(q_f.T @ (s - t) @ q_b) / np.linalg.norm(s)
+            a_values = np.linalg.svd(a, compute_uv=False)
             noise = 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(f) * np.linalg.norm(b) / np.linalg.norm(s)
             well = row["factors"] + (", causal" if pick["causal"] == "1" else "") + ", " + row["strategy"].split("(")[0] + ", " + row["core"].split("(")[0]
             for name, value in want.items():
@@ -238,10 +244,16 @@ def main():
                 bound = slack(name, want["error"], noise, s, v, np.linalg.norm(t))
                 if name == "negative_fraction":
                     bound = np.mean(np.abs(t) <= 1e-12 + noise * np.linalg.norm(s)) + 1e-12
+                if name == "landmark_rank":
+                    cut = EPS * len(a) * a_values[0]  # values within a factor of 2 of it may fall on either side
+                    bound = np.sum((a_values > cut / 2) & (a_values < 2 * cut))
                 if name == "core_residual":
                     bound = 1e-9 * (1 + value) + 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(a)
                 groups.setdefault(f"{name} ({well})", Group()).add(got, value, bound, what)
             m = int(row["landmarks"])
+            if a_values[-1] > 1e-10 * a_values[0]:  # relative error of the smallest: eps cond
+                condition = a_values[0] / a_values[-1]
+                groups.setdefault("landmark_condition", Group()).add(float(row["landmark_condition"]), condition, 50 * EPS * condition**2, what)
             floors.add(float(row["floor_rank"]), float(np.linalg.norm(values[m:]) / np.linalg.norm(s)), 1e-12, what)
             if np.linalg.norm(a, 2) * np.linalg.norm(x, 2) < 1e4 and np.linalg.norm(x) < 1e5:
                 groups.setdefault("error to 1e-9 relative where A is well conditioned", Group()).add(
