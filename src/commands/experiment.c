@@ -38,14 +38,18 @@ static void free_texts(void *ptr)
     free(texts);
 }
 
-int nb_experiment_load(const char *path, nb_experiment *experiment, nb_ctx *ctx)
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+                        nb_experiment *experiment, nb_ctx *ctx)
 {
     nb_mistakes mistakes;
+    const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
+    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
     nb_status status = NB_OK;
     if (experiment->set) status = nb_defer(ctx, free_texts, experiment->set);
     if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
-    if (status == NB_OK) status = load(path, experiment, &mistakes, ctx);
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
 }

@@ -17,8 +17,9 @@ typedef struct {
     {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment; may be repeated", "KEY=VALUE"}, \
     {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME)", "DIR"}
 
-/* Loads the file with the options that were parsed, and plans it; prints what
- * is wrong. NB_GO_ON, or the status to exit with. */
-int nb_experiment_load(const char *path, nb_experiment *experiment, nb_ctx *ctx);
+/* Parses the command line, whose options include those above, loads the file that
+ * it names and plans it; prints what is wrong. NB_GO_ON, or the status to exit with. */
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+                        nb_experiment *experiment, nb_ctx *ctx);
 
 #endif

@@ -32,10 +32,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     nb_experiment e = {.out = NULL};
     struct poptOption options[] = {NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), POPT_TABLEEND};
-    const char **arguments;
-    int done, code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
-    if (code != NB_GO_ON) return code;
-    code = nb_experiment_load(arguments[0], &e, ctx);
+    int done, code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
     if (code != NB_GO_ON) return code;
     if (count_done(e.folder, &e.plan, &done, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     printf("experiment %s, seed %lld, results in %s\n", e.config.name, e.config.seed, e.folder);

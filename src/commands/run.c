@@ -219,10 +219,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e),
         {"fresh", 'f', POPT_ARG_NONE, &fresh, 0, "Start anew; the old results are kept aside", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
-    if (code != NB_GO_ON) return code;
-    code = nb_experiment_load(arguments[0], &e, ctx);
+    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");

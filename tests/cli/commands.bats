@@ -15,6 +15,10 @@ load helpers
 }
 
 @test "usage errors" {
+    run "$NYSBENCH" run --set trials=1 --out "$WORK/r" --help
+    expect_status 0
+    run "$NYSBENCH" run --set trials=1 --out "$WORK/r" a b
+    expect_status 2
     run "$NYSBENCH"
     expect_status 2
     [ "${lines[0]}" = "nysbench: error: a command is missing" ]
