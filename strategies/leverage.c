@@ -4,8 +4,8 @@
  * first k left and right singular vectors of S; of a token, the mean of both.
  * They sum to 1. `sample` draws without replacement, one after the other in
  * proportion to the scores of those that are left, tokens of score 0 last;
- * `top` takes the largest. The SVD of S costs O(n^3), so this tells what is to
- * be won, not what to use. */
+ * `top` takes the largest. The singular vectors of S cost passes over all of it,
+ * so this tells what is to be won, not what to use. */
 #include "strategy.h"
 
 #include <gsl/gsl_sort.h>
@@ -26,12 +26,9 @@ static const nb_option options[] = {
 /* Adds weight |row of the first k singular vectors|^2 / k to each score. */
 static void add_scores(const nb_spectrum *s, int n, int k, bool left, double weight, double *score)
 {
-    size_t along_j = left ? 1 : (size_t)n, along_i = left ? (size_t)n : 1;
-    for (int i = 0; i < n; i++) {
-        const double *row = (left ? s->left : s->right) + (size_t)i * along_i;
-        double sum = 0;
-        for (size_t j = 0; j < (size_t)k; j++) sum += row[j * along_j] * row[j * along_j];
-        score[i] += weight * sum / k;
+    for (int j = 0; j < k; j++) {
+        const double *vector = (left ? s->left : s->right) + (size_t)j * (size_t)n;
+        for (int i = 0; i < n; i++) score[i] += weight * vector[i] * vector[i] / k;
     }
 }
 
@@ -52,12 +49,12 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     double *score, *key;
     size_t *chosen;
     int *tokens, n = points->n, k = o->rank == NB_AUTO ? m : o->rank;
-    NB_TRY(ctx, nb_scene_singular_vectors(points->scene, &spectrum, ctx));
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 2));
     NB_NEED(chosen, nb_alloc(ctx, (size_t)m, sizeof *chosen));
     NB_NEED(tokens, nb_picks_tokens(picks, m));
     key = score + n;
     if (k > n) k = n;
+    NB_TRY(ctx, nb_scene_singular_vectors(points->scene, k, &spectrum, ctx));
     double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
     if (points->side != NB_SIDE_KEYS) add_scores(spectrum, n, k, true, weight, score);
     if (points->side != NB_SIDE_QUERIES) add_scores(spectrum, n, k, false, weight, score);

@@ -78,7 +78,7 @@ static bool injected_failure(nb_ctx *ctx)
     return ctx->shared->fail_in > 0 && --ctx->shared->fail_in == 0;
 }
 
-void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
+static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
 {
     size_t bytes = 0, padded = 0;
     void *ptr = NULL;
@@ -89,11 +89,19 @@ void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
         free(ptr);
         ptr = NULL;
     }
-    if (!ptr) {
-        nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
-        return NULL;
-    }
-    return memset(ptr, 0, bytes);
+    if (!ptr) nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
+    return ptr;
+}
+
+void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
+{
+    void *ptr = alloc_raw(ctx, count, size);
+    return ptr ? memset(ptr, 0, count * size) : NULL;
+}
+
+double *nb_alloc_raw(nb_ctx *ctx, size_t count)
+{
+    return alloc_raw(ctx, count, sizeof(double));
 }
 
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols)

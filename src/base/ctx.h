@@ -34,6 +34,7 @@ nb_ctx *nb_ctx_child(nb_ctx *parent);
  * NULL on failure, with NB_ENOMEM recorded (also where the product overflows). */
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
+double *nb_alloc_raw(nb_ctx *ctx, size_t count); /* doubles that are not zeroed, for what is overwritten at once */
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -95,7 +95,7 @@ static nb_status save_instance(writer *w, const char *out, int first, int end, n
     nb_scene *scene;
     NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
     NB_TRY(ctx, nb_run_make_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx));
-    NB_TRY(ctx, nb_scene_new(&head, plan->scenes[rows[first].scene].kernel, plan->oracle, &scene, ctx));
+    NB_TRY(ctx, nb_run_make_scene(plan, rows[first].scene, &head, &scene, ctx));
     NB_TRY(ctx, save_head(w->folder, &head, ctx));
     for (int i = first, number = 0; i < end; i++) {
         if (i > first && same_picks(&plan->cells[rows[i - 1].cell], &plan->cells[rows[i].cell])) continue;

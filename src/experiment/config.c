@@ -255,11 +255,59 @@ static nb_status read_metrics(loader *l, const char *key, field f)
     return NB_OK;
 }
 
+/* One word out of `allowed`; *index tells which. */
+static nb_status read_word(loader *l, const char *key, field f, const char *const *allowed, int *index)
+{
+    const char *text = scalar(f), *hint;
+    if (!text) return nb_mistakes_add(l->mistakes, place(f), "%s: expected a word, found %s", key, node_kind(f));
+    for (*index = 0; allowed[*index] && strcmp(allowed[*index], text) != 0;) ++*index;
+    if (allowed[*index]) return NB_OK;
+    *index = 0;
+    NB_NEED(hint, nb_hint(text, allowed, l->ctx));
+    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown%s", key, text, hint);
+}
+
+static nb_status read_engine(loader *l, const char *key, field f)
+{
+    int index = 0;
+    NB_TRY(l->ctx, read_word(l, key, f, nb_engine_names, &index));
+    l->config->engine = (nb_engine_kind)index;
+    return NB_OK;
+}
+
+static nb_status read_precision(loader *l, const char *key, field f)
+{
+    int index = 0;
+    NB_TRY(l->ctx, read_word(l, key, f, nb_precision_names, &index));
+    l->config->precision = (nb_precision)index;
+    return NB_OK;
+}
+
 static nb_status read_rows(loader *l, const char *key, field f)
 {
     const char *text = scalar(f);
-    if (text && strcmp(text, "all") == 0) return NB_OK;
-    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown; allowed: all", key, text ? text : node_kind(f));
+    int end = 0, count = text ? sscanf(text, " sample ( %d )%n", &l->config->sample, &end) : 0;
+    bool sampled = count == 1 && end > 0 && text[end] == '\0' && l->config->sample >= 2;
+    if (!sampled) l->config->sample = 0;
+    l->config->rows = "all";
+    if (sampled) NB_NEED(l->config->rows, nb_format(l->ctx, "sample(%d)", l->config->sample));
+    if (sampled || (text && strcmp(text, "all") == 0)) return NB_OK;
+    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown; allowed: all, or sample(k) for k >= 2 random rows", key,
+                           text ? text : node_kind(f));
+}
+
+/* What one key alone does not show. */
+static nb_status check_engine(loader *l)
+{
+    const nb_config *c = l->config;
+    nb_place at = {.source = l->path};
+    if (c->sample && c->engine == NB_DIRECT)
+        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "rows: %s needs engine: streamed; direct measures all rows", c->rows));
+    if (c->precision == NB_MIXED && c->engine == NB_DIRECT)
+        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "precision: mixed needs engine: streamed; direct measures in double"));
+    if (c->precision == NB_MIXED && c->sample)
+        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "precision: mixed needs rows: all; sampled rows are measured in double"));
+    return NB_OK;
 }
 
 static nb_status read_plots(loader *l, const char *key, field f)
@@ -282,6 +330,8 @@ static const key_reader keys[] = {
     {"cores", NULL, read_cores},
     {"metrics", "all", read_metrics},
     {"rows", "all", read_rows},
+    {"engine", "streamed", read_engine},
+    {"precision", "double", read_precision},
     {"plots", "[error]", read_plots},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -455,6 +505,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     for (int i = 0; i < override_count; i++) NB_TRY(ctx, override(&l, &overrides[i], values));
     if (root.node->type != YAML_MAPPING_NODE) return NB_OK;
     for (int i = 0; i < KEYS; i++) NB_TRY(ctx, read_key(&l, &keys[i], values[i]));
+    NB_TRY(ctx, check_engine(&l));
     return mistakes->count == 0 ? problem_shapes(&l) : NB_OK;
 }
 
@@ -508,7 +559,7 @@ static void print_config(FILE *out, const nb_config *c)
     print_list(out, "factors", c->factors_count, c->factors);
     print_choices(out, "cores", &c->cores);
     print_list(out, "metrics", c->metric_count, c->metrics);
-    fprintf(out, "rows: all\n");
+    fprintf(out, "rows: %s\nengine: %s\nprecision: %s\n", c->rows, nb_engine_names[c->engine], nb_precision_names[c->precision]);
     print_list(out, "plots", c->plot_count, c->plots);
 }
 

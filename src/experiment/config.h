@@ -3,7 +3,7 @@
 #define NB_CONFIG_H
 
 #include "base/component.h"
-#include "measure/approximation.h"
+#include "measure/engine.h"
 #include "problems/problem.h"
 
 typedef struct {
@@ -25,6 +25,10 @@ typedef struct {
     unsigned wanted;        /* NB_WANT_* */
     int metric_count;
     const char **metrics;   /* as written: names of columns, or "all" */
+    nb_engine_kind engine;
+    nb_precision precision;
+    int sample;             /* rows: sample(k); 0: all */
+    const char *rows;       /* "all" or "sample(k)" */
     int plot_count;
     const char **plots;
 } nb_config;

@@ -120,6 +120,8 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx)
     *plan = (nb_plan){.config = config};
     for (int i = 0; i < config->strategies.count; i++)
         if (nb_strategy_traits(&config->strategies.items[i]) & NB_ORACLE) plan->oracle = true;
+    for (int i = 0; i < config->landmark_count; i++)
+        if (config->landmarks[i] > plan->most_landmarks) plan->most_landmarks = config->landmarks[i];
     NB_TRY(ctx, plan_scenes(plan, ctx));
     NB_TRY(ctx, plan_cells(plan, ctx));
     return plan_rows(plan, ctx);
@@ -141,6 +143,9 @@ void nb_plan_row(const nb_plan *plan, int index, nb_row *row)
                     .pairing = nb_pairing_names[c->pairing],
                     .factors = nb_factors_names[c->factors],
                     .core = c->core->canonical,
+                    .rows = plan->config->rows,
+                    .engine = nb_engine_names[plan->config->engine],
+                    .precision = nb_precision_names[plan->config->precision],
                     .status = "planned",
                     .seed = plan->config->seed};
     nb_measures_clear(&row->measures);

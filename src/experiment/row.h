@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 typedef struct {
-    const char *experiment, *problem, *kernel, *strategy, *pairing, *factors, *core, *status, *reason;
+    const char *experiment, *problem, *kernel, *strategy, *pairing, *factors, *core, *rows, *engine, *precision, *status, *reason;
     long long seed;
     int head, trial, n, d, landmarks;
     nb_measures measures;

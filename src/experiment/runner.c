@@ -1,17 +1,20 @@
-/* runner.c - cells that share picks, and then factors, stand together in the
- * plan, so each is made once and dropped when the next differs. */
+/* runner.c - an instance at a time: first all picks, then the factors of as many
+ * cells as fit, which the engine measures together. */
 #include "experiment/runner.h"
 
 #include "base/clock.h"
 #include "cores/core.h"
 #include "linalg/linalg.h"
-#include "measure/direct.h"
+#include "measure/blocks.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
 
 typedef struct {
     const nb_plan *plan;
+    int index;           /* of the scene in the plan */
+    const bool *pending; /* by row of the plan */
     const nb_sink *sink;
     gsl_rng *rng;
     nb_scene *scene;
@@ -43,67 +46,22 @@ nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_
                              landmarks, ctx);
 }
 
-/* Turns the ctx's error into the row's outcome. */
-static nb_status failed(nb_row *row, nb_ctx *ctx)
+nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)
 {
-    row->status = "failed";
-    NB_NEED(row->reason, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    nb_measures_clear(&row->measures);
+    const nb_config *c = plan->config;
+    NB_TRY(ctx, nb_scene_new(head, plan->scenes[scene].kernel, plan->oracle, out, ctx));
+    (*out)->rank = plan->most_landmarks < head->n ? plan->most_landmarks : head->n;
+    if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
+    if (!c->sample && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
     return NB_OK;
-}
-
-static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, nb_ctx *ctx)
-{
-    const nb_core *core = (const nb_core *)cell->core->component;
-    bool had_svd = factors->spectrum.values;
-    factors->svd_used = false;
-    double start_s = nb_clock_s();
-    NB_TRY(ctx, core->compute(factors, cell->core->options, x, ctx));
-    *core_s = nb_clock_s() - start_s + (had_svd && factors->svd_used ? factors->svd_s : 0);
-    return NB_OK;
-}
-
-static nb_status measure_cell(const instance *in, const nb_cell *cell, const nb_direct *direct, nb_row *row, nb_ctx *ctx)
-{
-    size_t square = (size_t)cell->m * (size_t)cell->m;
-    double *x;
-    NB_NEED(x, nb_alloc_reals(ctx, square, 1));
-    NB_TRY(ctx, compute_core(cell, direct->factors, x, &row->measures.core_s, ctx));
-    row->status = "ok";
-    if (nb_all_finite(square, x)) NB_TRY(ctx, nb_direct_measure(direct, x, in->plan->config->wanted, &row->measures, ctx));
-    if (!isfinite(row->measures.error)) {
-        row->status = "diverged";
-        row->reason = "the core, or the error, is not finite";
-        nb_measures_clear(&row->measures);
-    } else if (row->measures.error <= row->measures.error_noise) {
-        row->reason = "the error is not above its rounding noise";
-    }
-    return NB_OK;
-}
-
-/* One cell on factors that are there. */
-static nb_status run_cell(const instance *in, int index, const nb_direct *direct, double select_s, nb_ctx *ctx)
-{
-    nb_row row;
-    nb_mark mark = nb_ctx_mark(ctx);
-    nb_plan_row(in->plan, index, &row);
-    const nb_cell *cell = &in->plan->cells[in->plan->rows[index].cell];
-    nb_status status = measure_cell(in, cell, direct, &row, ctx);
-    row.measures.select_s = select_s;
-    status = status == NB_OK ? NB_OK : failed(&row, ctx);
-    if (status == NB_OK) status = in->sink->row(in->sink->self, index, &row, ctx);
-    nb_ctx_release(ctx, mark);
-    return status;
 }
 
 /* The same outcome for rows first ... end - 1 that are pending. */
-static nb_status outcome(const instance *in, int first, int end, const bool *pending, const char *status_,
-                         const char *reason)
+static nb_status outcome(const instance *in, int first, int end, const char *status_, const char *reason)
 {
     for (int i = first; i < end; i++) {
         nb_row row;
-        if (!pending[i]) continue;
+        if (!in->pending[i]) continue;
         nb_plan_row(in->plan, i, &row);
         row.status = status_;
         row.reason = reason;
@@ -112,28 +70,16 @@ static nb_status outcome(const instance *in, int first, int end, const bool *pen
     return NB_OK;
 }
 
-static nb_status all_failed(const instance *in, int first, int end, const bool *pending)
+static nb_status all_failed(const instance *in, int first, int end)
 {
     const char *reason;
-    NB_NEED(reason, nb_strdup(in->ctx, nb_error_message(in->ctx)));
-    nb_error_clear(in->ctx);
-    return outcome(in, first, end, pending, "failed", reason);
+    NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
+    return outcome(in, first, end, "failed", reason);
 }
 
-/* The cells of one factor pair. */
-static nb_status run_factors(const instance *in, int first, int end, const bool *pending, const nb_landmarks *landmarks)
+static const nb_cell *cell_of(const instance *in, int row)
 {
-    const nb_cell *cell = &in->plan->cells[in->plan->rows[first].cell];
-    const char *refusal = nb_factors_refusal(cell->factors, landmarks->queries.kind, in->scene->head->causal);
-    if (refusal) return outcome(in, first, end, pending, "skipped", refusal);
-    nb_factors *factors;
-    nb_direct direct;
-    nb_status status = nb_factors_build(in->scene, landmarks, cell->factors, &factors, in->ctx);
-    if (status == NB_OK) status = nb_direct_prepare(in->scene, factors, &direct, in->ctx);
-    if (status != NB_OK) return all_failed(in, first, end, pending);
-    for (int i = first; i < end; i++)
-        if (pending[i]) NB_TRY(in->ctx, run_cell(in, i, &direct, landmarks->select_s, in->ctx));
-    return NB_OK;
+    return &in->plan->cells[in->plan->rows[row].cell];
 }
 
 static bool same_picks(const nb_plan *plan, int a, int b)
@@ -155,33 +101,170 @@ static bool any(const bool *pending, int first, int end)
     return first < end;
 }
 
-/* The cells of one strategy, m and pairing. */
-static nb_status run_picks(const instance *in, int first, int end, const bool *pending)
+typedef struct { /* rows of the plan that share factors */
+    int first, end, m;
+    const nb_landmarks *landmarks;
+} factor_rows;
+
+/* Adds the factor pairs of one strategy, m and pairing, rows first ... end - 1, to
+ * `found`, which has room for them. */
+static nb_status pick(const instance *in, int first, int end, factor_rows *found, int *count)
 {
-    const nb_cell *cell = &in->plan->cells[in->plan->rows[first].cell];
-    int trial = in->plan->rows[first].trial;
-    nb_landmarks landmarks;
-    if (cell->m > in->scene->head->n)
-        return outcome(in, first, end, pending, "skipped", "there are more landmarks than tokens");
-    if (nb_run_pick(in->plan, in->scene, trial, cell, in->rng, &landmarks, in->ctx) != NB_OK)
-        return all_failed(in, first, end, pending);
+    const nb_cell *cell = cell_of(in, first);
+    nb_landmarks *landmarks;
+    if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
+    NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
+    if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx) != NB_OK)
+        return all_failed(in, first, end);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
-        nb_mark mark = nb_ctx_mark(in->ctx);
-        nb_status status = any(pending, i, next) ? run_factors(in, i, next, pending, &landmarks) : NB_OK;
-        nb_ctx_release(in->ctx, mark);
-        NB_TRY(in->ctx, status);
+        if (!any(in->pending, i, next)) continue;
+        const char *refusal = nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
+        if (refusal)
+            NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
+        else
+            found[(*count)++] = (factor_rows){i, next, cell->m, landmarks};
     }
     return NB_OK;
 }
 
-/* All pending rows of one scene and trial, rows first ... end - 1 of the plan. */
-static nb_status run_instance(const instance *in, int first, int end, const bool *pending)
+static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, nb_ctx *ctx)
 {
+    const nb_core *core = (const nb_core *)cell->core->component;
+    bool had_svd = factors->spectrum.values;
+    factors->svd_used = false;
+    nb_mark mark = nb_ctx_mark(ctx);
+    double start_s = nb_clock_s();
+    nb_status status = core->compute(factors, cell->core->options, x, ctx);
+    *core_s = nb_clock_s() - start_s + (had_svd && factors->svd_used ? factors->svd_s : 0);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+typedef struct { /* one row on its way */
+    int index;
+    nb_row row;
+    int request; /* its number among the requests, or -1: its outcome is known */
+    double core_s, select_s;
+} job;
+
+/* X of one row: a request to measure it, or an outcome. */
+static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *requests, int *count)
+{
+    const nb_cell *cell = cell_of(in, j->index);
+    size_t square = (size_t)cell->m * (size_t)cell->m;
+    double *x;
+    NB_NEED(x, nb_alloc_reals(in->ctx, square, 1));
+    j->request = -1;
+    j->row.status = "diverged";
+    j->row.reason = "the core is not finite";
+    if (compute_core(cell, pair->factors, x, &j->core_s, in->ctx) != NB_OK) {
+        j->row.status = "failed";
+        return nb_keep_failure(&j->row.reason, in->ctx);
+    }
+    if (!nb_all_finite(square, x)) return NB_OK;
+    j->request = (*count)++;
+    requests[j->request] = (nb_request){.pair = pair, .x = x};
+    return NB_OK;
+}
+
+static void finish(job *j, const nb_request *requests)
+{
+    if (j->request < 0) return;
+    const nb_request *r = &requests[j->request];
+    j->row.status = "ok";
+    j->row.reason = r->failure;
+    if (r->failure) {
+        j->row.status = "failed";
+    } else if (!isfinite(r->measures.error)) {
+        j->row.status = "diverged";
+        j->row.reason = "the error is not finite";
+    } else {
+        j->row.measures = r->measures;
+        j->row.measures.core_s = j->core_s;
+        if (r->measures.error <= r->measures.error_noise) j->row.reason = "the error is not above its rounding noise";
+    }
+}
+
+/* The cores of `count` factor pairs, their measurement, and their rows. */
+static nb_status run_cores(const instance *in, const nb_how *how, int count, const factor_rows *of, nb_pair *pairs)
+{
+    nb_request *requests;
+    job *jobs;
+    int rows = 0, requested = 0, job_count = 0;
+    for (int p = 0; p < count; p++) rows += of[p].end - of[p].first;
+    NB_NEED(requests, nb_alloc(in->ctx, (size_t)rows, sizeof *requests));
+    NB_NEED(jobs, nb_alloc(in->ctx, (size_t)rows, sizeof *jobs));
+    for (int p = 0; p < count; p++) {
+        if (pairs[p].failure) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", pairs[p].failure));
+        for (int i = of[p].first; i < of[p].end && !pairs[p].failure; i++) {
+            if (!in->pending[i]) continue;
+            job *j = &jobs[job_count++];
+            *j = (job){.index = i, .select_s = of[p].landmarks->select_s};
+            nb_plan_row(in->plan, i, &j->row);
+            NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
+        }
+    }
+    if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
+    for (int i = 0; i < job_count; i++) {
+        finish(&jobs[i], requests);
+        jobs[i].row.measures.select_s = jobs[i].select_s;
+        NB_TRY(in->ctx, in->sink->row(in->sink->self, jobs[i].index, &jobs[i].row, in->ctx));
+    }
+    return NB_OK;
+}
+
+/* Factor pairs that are prepared together. */
+static nb_status run_batch(const instance *in, const nb_how *how, int count, const factor_rows *of)
+{
+    nb_pair *pairs;
+    nb_engine_times times = {.pass_s = 0};
+    NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
+    for (int p = 0; p < count; p++) pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
+    if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) == NB_OK) return run_cores(in, how, count, of, pairs);
+    const char *reason;
+    NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
+    for (int p = 0; p < count; p++) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", reason));
+    return NB_OK;
+}
+
+/* The rows of S that are measured, the same for all cells of an instance. */
+static nb_status draw_rows(const instance *in, int trial, nb_how *how)
+{
+    int n = in->scene->head->n, *all, *tokens;
+    const nb_planned_scene *planned = &in->plan->scenes[in->index];
+    nb_stream stream = stream_of(in->plan, trial, planned->problem);
+    if (how->sample == 0 || how->sample >= n) return NB_OK;
+    stream.role = "rows";
+    stream.m = planned->head;
+    nb_random_seed(in->rng, &stream);
+    NB_NEED(all, nb_alloc(in->ctx, (size_t)n, sizeof *all));
+    NB_NEED(tokens, nb_alloc(in->ctx, (size_t)how->sample, sizeof *tokens));
+    for (int i = 0; i < n; i++) all[i] = i;
+    gsl_ran_choose(in->rng, tokens, (size_t)how->sample, all, (size_t)n, sizeof *all); /* in ascending order */
+    how->tokens = tokens;
+    return NB_OK;
+}
+
+/* All pending rows of one scene and trial, rows first ... end - 1 of the plan. */
+static nb_status run_instance(const instance *in, int first, int end)
+{
+    const nb_config *c = in->plan->config;
+    nb_how how = {.engine = c->engine, .precision = c->precision, .sample = c->sample, .wanted = c->wanted};
+    factor_rows *found;
+    int count = 0, *m;
+    NB_NEED(found, nb_alloc(in->ctx, (size_t)(end - first), sizeof *found));
+    NB_NEED(m, nb_alloc(in->ctx, (size_t)(end - first), sizeof *m));
+    NB_TRY(in->ctx, draw_rows(in, in->plan->rows[first].trial, &how));
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_picks(in->plan, i, next);) next++;
+        if (any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));
+    }
+    for (int i = 0; i < count; i++) m[i] = found[i].m;
+    for (int i = 0, used; i < count; i += used) {
+        used = nb_engine_batch(in->scene->head->n, count - i, m + i);
         nb_mark mark = nb_ctx_mark(in->ctx);
-        nb_status status = any(pending, i, next) ? run_picks(in, i, next, pending) : NB_OK;
+        nb_status status = run_batch(in, &how, used, found + i);
         nb_ctx_release(in->ctx, mark);
         NB_TRY(in->ctx, status);
     }
@@ -189,9 +272,9 @@ static nb_status run_instance(const instance *in, int first, int end, const bool
 }
 
 /* One instance; the scene is made where there is none yet or the data are new. */
-static nb_status run_trial(instance *in, int scene, int first, int end, const bool *pending, nb_head *head,
-                           nb_mark scene_mark)
+static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_mark scene_mark)
 {
+    int scene = in->index;
     const nb_planned_scene *planned = &in->plan->scenes[scene];
     NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
     nb_status status = NB_OK;
@@ -199,15 +282,18 @@ static nb_status run_trial(instance *in, int scene, int first, int end, const bo
         nb_ctx_release(in->ctx, scene_mark);
         in->scene = NULL;
         status = nb_run_make_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
-        if (status == NB_OK) status = nb_scene_new(head, planned->kernel, in->plan->oracle, &in->scene, in->ctx);
+        if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
     }
-    NB_TRY(in->ctx, status == NB_OK ? run_instance(in, first, end, pending) : all_failed(in, first, end, pending));
+    nb_mark mark = nb_ctx_mark(in->ctx);
+    status = status == NB_OK ? run_instance(in, first, end) : all_failed(in, first, end);
+    nb_ctx_release(in->ctx, mark);
+    NB_TRY(in->ctx, status);
     return in->sink->end(in->sink->self, in->ctx);
 }
 
 nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
-    instance in = {.plan = plan, .sink = sink, .ctx = ctx};
+    instance in = {.plan = plan, .index = scene, .pending = pending, .sink = sink, .ctx = ctx};
     nb_head head;
     nb_status status = NB_OK;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -221,7 +307,7 @@ nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, cons
         if (row->scene > scene) break;
         if (row->scene != scene || !any(pending, i, next)) continue;
         if (sink->stop(sink->self)) break;
-        status = run_trial(&in, scene, i, next, pending, &head, scene_mark);
+        status = run_trial(&in, i, next, &head, scene_mark);
     }
     nb_ctx_release(ctx, mark);
     return status;

@@ -21,6 +21,9 @@ nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, cons
 /* The data of one instance, as nb_run_scene sees them. */
 nb_status nb_run_make_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx);
 
+/* The scene of that head, with the foresight that the plan allows. */
+nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx);
+
 /* The landmarks of one cell on one instance, as nb_run_scene picks them. */
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_cell *cell, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx);

@@ -12,15 +12,17 @@
 typedef struct {
     int d, queries, keys;
     const double *q, *k; /* d x queries, d x keys */
-    bool causal;         /* query i of the tile sees the keys 0 ... first_query + i */
-    int first_query;     /* position of the tile's first query among all */
+    bool causal;          /* query i of the tile sees the keys 0 ... positions[i] */
+    const int *positions; /* of the tile's queries among all tokens */
+    int ld;               /* of the output, at least keys */
 } nb_tile;
 
 typedef struct {
     nb_component component;
     bool standard; /* the kernel of an experiment that names none; one of them all */
 
-    /* out (keys x queries): column i is the kernel's row of query i. */
+    /* out (ld x queries): the first `keys` entries of column i are the kernel's
+     * row of query i; what is below them stays. */
     nb_status (*fill)(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx);
 } nb_kernel;
 

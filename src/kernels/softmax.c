@@ -6,6 +6,7 @@
 #include "kernels/kernel.h"
 
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <math.h>
 
@@ -17,30 +18,25 @@ static const nb_option options[] = {
     NB_REAL_OR(softmax_options, scale, "auto", "auto", 1e-9, 1e9, "factor of the scores q.k; auto: 1/sqrt(d)"),
     NB_OPTION_END};
 
-/* The softmax of `count` scores in place. */
-static void normalise(int count, double *scores)
+/* The softmax of `count` scores in place; false where they are not finite. */
+static bool normalise(size_t count, double *scores)
 {
-    double largest = scores[0], sum = 0;
-    for (int j = 1; j < count; j++) largest = scores[j] > largest ? scores[j] : largest;
-    for (int j = 0; j < count; j++) {
-        scores[j] = exp(scores[j] - largest);
-        sum += scores[j];
-    }
-    for (int j = 0; j < count; j++) scores[j] /= sum;
+    double sum = nb_exp_sum(count, scores, nb_largest(count, scores));
+    nb_scale(count, 1 / sum, scores);
+    return isfinite(sum);
 }
 
 static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *ctx)
 {
     const softmax_options *o = opts;
     double scale = isnan(o->scale) ? 1 / sqrt(t->d) : o->scale;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, t->keys, t->queries, t->d, scale, t->k, t->d, t->q, t->d, 0, out, t->keys);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, t->keys, t->queries, t->d, scale, t->k, t->d, t->q, t->d, 0, out, t->ld);
     for (int i = 0; i < t->queries; i++) {
-        double *row = out + (size_t)i * (size_t)t->keys;
-        int seen = t->causal && t->first_query + i + 1 < t->keys ? t->first_query + i + 1 : t->keys;
-        normalise(seen, row);
+        double *row = out + (size_t)i * (size_t)t->ld;
+        int seen = t->causal && t->positions[i] + 1 < t->keys ? t->positions[i] + 1 : t->keys;
+        NB_REQUIRE(ctx, normalise((size_t)seen, row), NB_ENUMERIC, "softmax: the scores of query %d are not finite",
+                   t->positions ? t->positions[i] : i);
         for (int j = seen; j < t->keys; j++) row[j] = 0;
-        NB_REQUIRE(ctx, isfinite(row[0]), NB_ENUMERIC, "softmax: the scores of query %d are not finite",
-                   t->first_query + i);
     }
     return NB_OK;
 }

@@ -14,6 +14,18 @@ void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const do
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
+void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
+                    int ldb, float beta, float *c, int ldc)
+{
+    cblas_sgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans, op_b == NB_PLAIN ? CblasNoTrans : CblasTrans,
+                m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta, double *y)
+{
+    cblas_dgemv(CblasColMajor, op == NB_PLAIN ? CblasNoTrans : CblasTrans, rows, cols, alpha, a, lda, x, 1, beta, y, 1);
+}
+
 void nb_transpose(int rows, int cols, const double *a, double *out)
 {
     cblas_domatcopy(CblasColMajor, CblasTrans, rows, cols, 1.0, a, rows, out, cols);

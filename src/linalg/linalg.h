@@ -12,6 +12,13 @@ typedef enum { NB_PLAIN, NB_TRANSPOSED } nb_op;
 void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
              int ldb, double beta, double *c, int ldc);
 
+/* The same in single precision. */
+void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
+                    int ldb, float beta, float *c, int ldc);
+
+/* y <- alpha op(A) x + beta y, A rows x cols. */
+void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta, double *y);
+
 /* out (cols x rows) <- a' */
 void nb_transpose(int rows, int cols, const double *a, double *out);
 

@@ -36,50 +36,107 @@ nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectr
     return NB_OK;
 }
 
-static nb_status kernel_of_landmarks(nb_scene *scene, const nb_landmarks *landmarks, nb_factors *f, nb_ctx *ctx)
+static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const double *x, double **landmarks, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
-    size_t size = (size_t)h->d * (size_t)f->m;
-    double *q, *k, *a_rows;
-    NB_NEED(q, nb_alloc_reals(ctx, size, 2));
-    NB_NEED(a_rows, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->m));
-    k = q + size;
-    NB_TRY(ctx, nb_picks_landmarks(&landmarks->queries, h->d, h->n, h->q, q, ctx));
-    NB_TRY(ctx, nb_picks_landmarks(&landmarks->keys, h->d, h->n, h->k, k, ctx));
-    NB_TRY(ctx, nb_scene_kernel(scene, h->n, h->q, f->m, k, f->f, ctx));
-    NB_TRY(ctx, nb_scene_kernel(scene, f->m, q, f->m, k, a_rows, ctx));
-    nb_transpose(f->m, f->m, a_rows, f->a);
-    return nb_scene_kernel(scene, f->m, q, h->n, h->k, f->b, ctx);
+    NB_NEED(*landmarks, nb_alloc_reals(ctx, (size_t)h->d, (size_t)picks->m));
+    return nb_picks_landmarks(picks, h->d, h->n, x, *landmarks, ctx);
 }
 
-static nb_status rows_and_columns(nb_scene *scene, const nb_landmarks *landmarks, nb_factors *f, nb_ctx *ctx)
+nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b, nb_ctx *ctx)
 {
-    const double *rows;
-    const int *queries = landmarks->queries.tokens, *keys = landmarks->keys.tokens;
-    size_t n = (size_t)f->n, m = (size_t)f->m;
-    NB_TRY(ctx, nb_scene_rows(scene, &rows, ctx));
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < m; j++) f->f[i * m + j] = rows[i * n + (size_t)keys[j]];
-    for (size_t i = 0; i < m; i++) {
-        memcpy(f->b + i * n, rows + (size_t)queries[i] * n, n * sizeof *rows);
-        for (size_t j = 0; j < m; j++) f->a[i + j * m] = rows[(size_t)queries[i] * n + (size_t)keys[j]];
+    const nb_head *h = scene->head;
+    double *q;
+    if (kind == NB_CUR) return nb_scene_some_rows(scene, landmarks->queries.m, landmarks->queries.tokens, b, ctx);
+    NB_TRY(ctx, points_of(scene, &landmarks->queries, h->q, &q, ctx));
+    return nb_scene_kernel(scene, landmarks->queries.m, q, h->n, h->k, b, ctx);
+}
+
+static nb_status kernel_of_landmarks(const nb_scene *scene, const nb_landmarks *landmarks, double *a, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    int m = landmarks->queries.m;
+    double *q, *k, *rows;
+    NB_TRY(ctx, points_of(scene, &landmarks->queries, h->q, &q, ctx));
+    NB_TRY(ctx, points_of(scene, &landmarks->keys, h->k, &k, ctx));
+    NB_NEED(rows, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_TRY(ctx, nb_scene_kernel(scene, m, q, m, k, rows, ctx));
+    nb_transpose(m, m, rows, a);
+    return NB_OK;
+}
+
+nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, const double *b,
+                      nb_factors **factors, nb_ctx *ctx)
+{
+    size_t m = (size_t)landmarks->queries.m, n = (size_t)scene->head->n;
+    nb_factors *f;
+    NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
+    f->m = landmarks->queries.m;
+    NB_NEED(f->a, nb_alloc_reals(ctx, m, m));
+    NB_NEED(f->ctx, nb_ctx_child(ctx));
+    *factors = f;
+    if (kind == NB_NYSTROMFORMER) return kernel_of_landmarks(scene, landmarks, f->a, ctx);
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < m; i++) f->a[i + j * m] = b[(size_t)landmarks->keys.tokens[j] + i * n];
+    return NB_OK;
+}
+
+static void take_columns(const nb_stripe *s, const nb_picks *keys, double *f)
+{
+    size_t m = (size_t)keys->m;
+    for (size_t i = 0; i < (size_t)s->count; i++)
+        for (size_t j = 0; j < m; j++)
+            f[((size_t)s->first + i) * m + j] = keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
+}
+
+static nb_status take_all_columns(void *self, const nb_stripe *stripe, nb_ctx *ctx)
+{
+    (void)ctx;
+    for (const nb_f_columns *c = self; c->keys; c++) take_columns(stripe, c->keys, c->f);
+    return NB_OK;
+}
+
+nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx)
+{
+    return nb_scene_pass(scene, take_all_columns, wanted, ctx);
+}
+
+/* From some rows of S alone, a stripe at a time. */
+static nb_status columns_of_rows(const nb_scene *scene, const nb_picks *keys, int count, const int *tokens, double *f, nb_ctx *ctx)
+{
+    int n = scene->head->n;
+    double *rows;
+    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * NB_STRIPE));
+    for (int i = 0; i < count; i += NB_STRIPE) {
+        nb_stripe s = {.first = i, .count = count - i < NB_STRIPE ? count - i : NB_STRIPE, .keys = n, .ld = n, .values = rows};
+        NB_TRY(ctx, nb_scene_some_rows(scene, s.count, tokens + i, rows, ctx));
+        take_columns(&s, keys, f);
     }
     return NB_OK;
 }
 
-nb_status nb_factors_build(nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, nb_factors **factors,
-                           nb_ctx *ctx)
+/* The queries of some tokens, or all. */
+static nb_status queries_of(const nb_head *h, int count, const int *tokens, const double **q, nb_ctx *ctx)
 {
-    const char *refusal = nb_factors_refusal(kind, landmarks->queries.kind, scene->head->causal);
-    NB_REQUIRE(ctx, !refusal, NB_EINVAL, "%s factors: %s", nb_factors_names[kind], refusal);
-    nb_factors *f;
-    NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
-    f->n = scene->head->n;
-    f->m = landmarks->queries.m;
-    NB_NEED(f->f, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->n));
-    NB_NEED(f->a, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->m));
-    NB_NEED(f->b, nb_alloc_reals(ctx, (size_t)f->n, (size_t)f->m));
-    NB_NEED(f->ctx, nb_ctx_child(ctx));
-    *factors = f;
-    return kind == NB_CUR ? rows_and_columns(scene, landmarks, f, ctx) : kernel_of_landmarks(scene, landmarks, f, ctx);
+    double *some;
+    size_t d = (size_t)h->d;
+    *q = h->q;
+    if (!tokens) return NB_OK;
+    NB_NEED(some, nb_alloc_reals(ctx, d, (size_t)count));
+    for (size_t i = 0; i < (size_t)count; i++) memcpy(some + i * d, h->q + (size_t)tokens[i] * d, d * sizeof *some);
+    *q = some;
+    return NB_OK;
+}
+
+nb_status nb_factor_f(nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, int count, const int *tokens,
+                      double *f, nb_ctx *ctx)
+{
+    const double *q;
+    double *k;
+    nb_f_columns wanted[] = {{&landmarks->keys, f}, {NULL, NULL}};
+    if (kind == NB_CUR && tokens) return columns_of_rows(scene, &landmarks->keys, count, tokens, f, ctx);
+    if (kind == NB_CUR) return nb_factor_columns(scene, wanted, ctx);
+    NB_TRY(ctx, queries_of(scene->head, count, tokens, &q, ctx));
+    NB_TRY(ctx, points_of(scene, &landmarks->keys, scene->head->k, &k, ctx));
+    return nb_scene_kernel(scene, count, q, landmarks->keys.m, k, f, ctx);
 }

@@ -1,7 +1,9 @@
 /* direct.c - with G = X' F' (m x n), row i of F X B is column i of B' G. */
 #include "measure/direct.h"
 
+#include "base/clock.h"
 #include "linalg/linalg.h"
+#include "measure/blocks.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,14 +11,20 @@
 
 enum { TILE = 256 };
 
-void nb_measures_clear(nb_measures *measures)
-{
-    double *all = (double *)measures;
-    for (size_t i = 0; i < sizeof *measures / sizeof *all; i++) all[i] = NAN;
-}
+typedef struct { /* nb_pair.own */
+    nb_scene *scene;
+    nb_factors *factors;
+    int n, m, rank_f, rank_b;
+    double *f, *b;       /* F by rows, m x n; B by rows, n x m */
+    double *mid;         /* M = Q_F' S Q_B, rank_f x rank_b */
+    double *r_f;         /* Q_F' F, rank_f x m */
+    double *r_b;         /* Q_B' B', rank_b x m */
+    double subspace;     /* |S - Q_F M Q_B'|_F / |S|_F */
+    double landmark_rank, landmark_condition;
+} direct;
 
 /* |S - Q_F M Q_B'|_F, summed entry by entry. */
-static nb_status subspace_residual(const double *rows, int n, const nb_direct *d, const double *q_f, const double *q_b,
+static nb_status subspace_residual(const double *rows, int n, const direct *d, const double *q_f, const double *q_b,
                                    double *norm, nb_ctx *ctx)
 {
     double *g, *tile, sum = 0;
@@ -37,10 +45,9 @@ static nb_status subspace_residual(const double *rows, int n, const nb_direct *d
     return NB_OK;
 }
 
-static nb_status project(nb_direct *d, nb_ctx *ctx)
+static nb_status project(direct *d, nb_ctx *ctx)
 {
-    const nb_factors *f = d->factors;
-    int n = f->n, m = f->m;
+    int n = d->n, m = d->m;
     size_t tall = (size_t)n * (size_t)m;
     const double *rows;
     double *q_f, *q_b, *f_tall, *product, norm, residual;
@@ -50,19 +57,19 @@ static nb_status project(nb_direct *d, nb_ctx *ctx)
     q_b = q_f + tall;
     f_tall = q_b + tall;
     product = f_tall + tall;
-    nb_transpose(m, n, f->f, f_tall);
+    nb_transpose(m, n, d->f, f_tall);
     NB_TRY(ctx, nb_range_basis(n, m, f_tall, q_f, &d->rank_f, ctx));
-    NB_TRY(ctx, nb_range_basis(n, m, f->b, q_b, &d->rank_b, ctx));
+    NB_TRY(ctx, nb_range_basis(n, m, d->b, q_b, &d->rank_b, ctx));
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, n, d->rank_b, n, 1, rows, n, q_b, n, 0, product, n);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_f, d->rank_b, n, 1, q_f, n, product, n, 0, d->mid, d->rank_f);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_f, m, n, 1, q_f, n, f_tall, n, 0, d->r_f, d->rank_f);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_b, m, n, 1, q_b, n, f->b, n, 0, d->r_b, d->rank_b);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_b, m, n, 1, q_b, n, d->b, n, 0, d->r_b, d->rank_b);
     NB_TRY(ctx, subspace_residual(rows, n, d, q_f, q_b, &residual, ctx));
     d->subspace = residual / norm;
     return NB_OK;
 }
 
-static nb_status spectrum_of_a(nb_direct *d, nb_ctx *ctx)
+static nb_status spectrum_of_a(direct *d, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
     int m = d->factors->m, rank = 0;
@@ -74,26 +81,50 @@ static nb_status spectrum_of_a(nb_direct *d, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_direct_prepare(nb_scene *scene, nb_factors *factors, nb_direct *direct, nb_ctx *ctx)
+static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
 {
-    size_t square = (size_t)factors->m * (size_t)factors->m;
-    nb_direct d = {.scene = scene, .factors = factors};
-    NB_NEED(d.mid, nb_alloc_reals(ctx, square, 3));
-    d.r_f = d.mid + square;
-    d.r_b = d.r_f + square;
+    size_t m = (size_t)d->m, n = (size_t)d->n;
+    NB_NEED(d->f, nb_alloc_reals(ctx, m, n));
+    NB_NEED(d->b, nb_alloc_reals(ctx, n, m));
+    NB_TRY(ctx, nb_factor_b(d->scene, pair->landmarks, pair->kind, d->b, ctx));
+    NB_TRY(ctx, nb_factor_a(d->scene, pair->landmarks, pair->kind, d->b, &d->factors, ctx));
+    return nb_factor_f(d->scene, pair->landmarks, pair->kind, d->n, NULL, d->f, ctx);
+}
+
+static nb_status prepare(nb_scene *scene, nb_pair *pair, nb_ctx *ctx)
+{
+    direct *d;
+    NB_NEED(d, nb_alloc(ctx, 1, sizeof *d));
+    *d = (direct){.scene = scene, .n = scene->head->n, .m = pair->landmarks->queries.m};
+    size_t square = (size_t)d->m * (size_t)d->m;
+    NB_NEED(d->mid, nb_alloc_reals(ctx, square, 3));
+    d->r_f = d->mid + square;
+    d->r_b = d->r_f + square;
+    NB_TRY(ctx, form(d, pair, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = project(&d, ctx);
+    nb_status status = project(d, ctx);
     nb_ctx_release(ctx, mark);
-    if (status != NB_OK) return status;
-    NB_TRY(ctx, spectrum_of_a(&d, ctx));
-    *direct = d;
+    NB_TRY(ctx, status);
+    NB_TRY(ctx, spectrum_of_a(d, ctx));
+    pair->factors = d->factors;
+    pair->own = d;
+    return NB_OK;
+}
+
+nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times, nb_ctx *ctx)
+{
+    double start_s = nb_clock_s();
+    (void)how;
+    for (int i = 0; i < count; i++)
+        if (prepare(scene, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+    times->pass_s += nb_clock_s() - start_s;
     return NB_OK;
 }
 
 /* |M - R_F X R_B'|_F */
-static nb_status core_part(const nb_direct *d, const double *x, double *norm, nb_ctx *ctx)
+static nb_status core_part(const direct *d, const double *x, double *norm, nb_ctx *ctx)
 {
-    int m = d->factors->m;
+    int m = d->m;
     size_t square = (size_t)m * (size_t)m;
     double *left, *difference;
     NB_NEED(left, nb_alloc_reals(ctx, square, 2));
@@ -132,25 +163,25 @@ static double row_entropy(int n, const double *p)
 
 static void add_row(int n, const double *s, const double *t, unsigned wanted, sums *total)
 {
-    double difference = 0, row_sum = 0;
-#pragma omp simd reduction(+ : difference, row_sum)
+    double difference = 0, row_sum = 0, s_t = 0, t_t = 0;
+#pragma omp simd reduction(+ : difference, row_sum, s_t, t_t)
     for (int j = 0; j < n; j++) {
         difference += (s[j] - t[j]) * (s[j] - t[j]);
         row_sum += t[j];
+        s_t += s[j] * t[j];
+        t_t += t[j] * t[j];
     }
     total->difference += difference;
     total->rowsum_deviation = fmax(total->rowsum_deviation, fabs(row_sum - 1));
+    total->s_t += s_t;
+    total->t_t += t_t;
     if (wanted & NB_WANT_ENTRIES) {
-        double s_t = 0, t_t = 0, negative = 0, mass = 0;
-#pragma omp simd reduction(+ : s_t, t_t, negative, mass)
+        double negative = 0, mass = 0;
+#pragma omp simd reduction(+ : negative, mass)
         for (int j = 0; j < n; j++) {
-            s_t += s[j] * t[j];
-            t_t += t[j] * t[j];
             negative += t[j] < 0 ? 1.0 : 0.0;
             mass += t[j] < 0 ? -t[j] : 0.0;
         }
-        total->s_t += s_t;
-        total->t_t += t_t;
         total->negative += negative;
         total->negative_mass += mass;
     }
@@ -166,59 +197,56 @@ typedef struct {
     double *residual; /* n x n, S - F X B by rows; NULL: not asked for */
 } buffers;
 
-static nb_status buffers_init(buffers *b, const nb_direct *d, const double *x, unsigned wanted, nb_ctx *ctx)
+static nb_status buffers_init(buffers *b, const direct *d, const double *x, unsigned wanted, nb_ctx *ctx)
 {
-    const nb_factors *f = d->factors;
     b->residual = NULL;
-    NB_NEED(b->g, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->n));
-    NB_NEED(b->tile, nb_alloc_reals(ctx, (size_t)f->n, TILE));
-    if (wanted & NB_WANT_SPECTRAL) NB_NEED(b->residual, nb_alloc_reals(ctx, (size_t)f->n, (size_t)f->n));
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, f->m, f->n, f->m, 1, x, f->m, f->f, f->m, 0, b->g, f->m);
+    NB_NEED(b->g, nb_alloc_reals(ctx, (size_t)d->m, (size_t)d->n));
+    NB_NEED(b->tile, nb_alloc_reals(ctx, (size_t)d->n, TILE));
+    if (wanted & NB_WANT_SPECTRAL) NB_NEED(b->residual, nb_alloc_reals(ctx, (size_t)d->n, (size_t)d->n));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->m, d->n, d->m, 1, x, d->m, d->f, d->m, 0, b->g, d->m);
     return NB_OK;
 }
 
-static void pass(const nb_direct *d, const double *rows, unsigned wanted, const buffers *b, sums *total)
+static void pass(const direct *d, const double *rows, unsigned wanted, const buffers *b, sums *total)
 {
-    const nb_factors *f = d->factors;
-    size_t n = (size_t)f->n;
-    for (int first = 0; first < f->n; first += TILE) {
-        int count = f->n - first < TILE ? f->n - first : TILE;
-        nb_gemm(NB_PLAIN, NB_PLAIN, f->n, count, f->m, 1, f->b, f->n, b->g + (size_t)first * (size_t)f->m, f->m, 0, b->tile,
-                f->n);
+    size_t n = (size_t)d->n;
+    for (int first = 0; first < d->n; first += TILE) {
+        int count = d->n - first < TILE ? d->n - first : TILE;
+        nb_gemm(NB_PLAIN, NB_PLAIN, d->n, count, d->m, 1, d->b, d->n, b->g + (size_t)first * (size_t)d->m, d->m, 0, b->tile,
+                d->n);
         for (int i = 0; i < count; i++) {
             const double *s = rows + (size_t)(first + i) * n, *t = b->tile + (size_t)i * n;
-            add_row(f->n, s, t, wanted, total);
+            add_row(d->n, s, t, wanted, total);
             for (size_t j = 0; b->residual && j < n; j++) b->residual[(size_t)(first + i) * n + j] = s[j] - t[j];
         }
     }
 }
 
-static nb_status spectral_error(const nb_direct *d, const double *residual, double *error, nb_ctx *ctx)
+static nb_status spectral_error(const direct *d, const double *residual, double *error, nb_ctx *ctx)
 {
-    const double *of_s;
+    const nb_spectrum *of_s;
     double *values;
-    int n = d->factors->n;
-    NB_TRY(ctx, nb_scene_singular_values(d->scene, &of_s, ctx));
+    int n = d->n;
+    NB_TRY(ctx, nb_scene_singular_values(d->scene, 1, &of_s, ctx));
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)n, 1));
     NB_TRY(ctx, nb_svd(n, n, residual, NULL, values, NULL, ctx));
-    *error = values[0] / of_s[0];
+    *error = values[0] / of_s->values[0];
     return NB_OK;
 }
 
 /* |(S - F X B) V|_F / |S V|_F, by rows: (S V)' - V B' G. */
-static nb_status output_error(const nb_direct *d, const double *g, double *error, nb_ctx *ctx)
+static nb_status output_error(const direct *d, const double *g, double *error, nb_ctx *ctx)
 {
     const nb_head *h = d->scene->head;
-    const nb_factors *f = d->factors;
     size_t count = (size_t)h->dv * (size_t)h->n;
     const double *exact;
     double *vb, *difference;
     NB_TRY(ctx, nb_scene_output(d->scene, &exact, ctx));
-    NB_NEED(vb, nb_alloc_reals(ctx, (size_t)h->dv, (size_t)f->m));
+    NB_NEED(vb, nb_alloc_reals(ctx, (size_t)h->dv, (size_t)d->m));
     NB_NEED(difference, nb_alloc_reals(ctx, count, 1));
     memcpy(difference, exact, count * sizeof *difference);
-    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, f->m, f->n, 1, h->v, h->dv, f->b, f->n, 0, vb, h->dv);
-    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, f->n, f->m, -1, vb, h->dv, g, f->m, 1, difference, h->dv);
+    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->m, d->n, 1, h->v, h->dv, d->b, d->n, 0, vb, h->dv);
+    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->n, d->m, -1, vb, h->dv, g, d->m, 1, difference, h->dv);
     *error = nb_frobenius(count, difference) / nb_frobenius(count, exact);
     return NB_OK;
 }
@@ -228,46 +256,50 @@ static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_mea
     out->error = sqrt(s->difference) / norm;
     out->mse = s->difference / n / n;
     out->rowsum_deviation = s->rowsum_deviation;
+    out->cosine = s->s_t / (norm * sqrt(s->t_t));
     if (wanted & NB_WANT_ENTRIES) {
-        out->cosine = s->s_t / (norm * sqrt(s->t_t));
         out->negative_fraction = s->negative / n / n;
         out->negative_mass = s->negative_mass / n;
     }
     if (wanted & NB_WANT_ENTROPY) out->entropy_difference = fabs(s->entropy_s - s->entropy_t) / n;
 }
 
-static nb_status measure(const nb_direct *d, const double *x, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+static nb_status measure(const direct *d, const double *x, unsigned wanted, nb_measures *out, nb_ctx *ctx)
 {
-    const nb_factors *f = d->factors;
     const double *rows;
     double norm, core;
+    size_t m = (size_t)d->m;
     buffers b;
     sums total = {.difference = 0};
+    nb_measures_clear(out);
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
     NB_TRY(ctx, buffers_init(&b, d, x, wanted, ctx));
     pass(d, rows, wanted, &b, &total);
-    from_sums(&total, norm, f->n, wanted, out);
+    from_sums(&total, norm, d->n, wanted, out);
     NB_TRY(ctx, core_part(d, x, &core, ctx));
-    NB_TRY(ctx, core_residual(f, x, &out->core_residual, ctx));
+    NB_TRY(ctx, core_residual(d->factors, x, &out->core_residual, ctx));
     out->error_subspace = d->subspace;
     out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
-    size_t m = (size_t)f->m;
     out->error_noise = DBL_EPSILON * nb_frobenius((size_t)d->rank_f * m, d->r_f) * nb_frobenius(m * m, x) *
                        nb_frobenius((size_t)d->rank_b * m, d->r_b) / norm;
-    NB_TRY(ctx, nb_scene_floor_rank(d->scene, f->m, &out->floor_rank, ctx));
+    NB_TRY(ctx, nb_scene_floor_rank(d->scene, d->m, &out->floor_rank, &out->floor_accuracy, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, b.g, &out->output_error, ctx));
     if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_error(d, b.residual, &out->spectral_error, ctx));
     return NB_OK;
 }
 
-nb_status nb_direct_measure(const nb_direct *direct, const double *x, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
-    nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = measure(direct, x, wanted, out, ctx);
-    nb_ctx_release(ctx, mark);
-    return status;
+    (void)scene;
+    for (int i = 0; i < count; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = measure(requests[i].pair->own, requests[i].x, how->wanted, &requests[i].measures, ctx);
+        nb_ctx_release(ctx, mark);
+        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+    }
+    return NB_OK;
 }

@@ -1,4 +1,4 @@
-/* factors.h - the three factors of S ~ F X B for one choice of landmarks. */
+/* factors.h - what a core sees of the factors of S ~ F X B: A, and its SVD. */
 #ifndef NB_FACTORS_H
 #define NB_FACTORS_H
 
@@ -9,10 +9,8 @@ typedef struct {
 } nb_factors_spectrum;
 
 typedef struct {
-    int n, m;
-    double *f; /* F by rows, m x n: column i is row i of F */
+    int m;
     double *a; /* A, m x m */
-    double *b; /* B by rows, n x m: column j is row j of B */
 
     nb_ctx *ctx; /* owns what is cached below */
     nb_factors_spectrum spectrum;

@@ -1,19 +1,30 @@
-/* scene.c - S itself, formed by tiles of queries, and what follows from it. */
+/* scene.c - the passes over S, and what the scene itself takes from the first. */
 #include "measure/scene.h"
 
 #include "base/clock.h"
+#include "linalg/krylov.h"
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
-enum { TILE = 256 }; /* queries a tile: fixed, since sums depend on it in the last bits */
+enum {
+    KEPT = 4096,           /* S is kept up to this n: 128 MiB */
+    LAPACK = 512,          /* its SVD is faster below, whatever is asked */
+    SCENE_SUMS = 1 << 2,   /* in `gathered`, beside NB_SCENE_* */
+};
+static const double tolerance = 1e-7; /* of singular triplets: they are those of a matrix so near to S */
 
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vectors, nb_scene **scene, nb_ctx *ctx)
 {
     nb_scene *s;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .norm = NAN, .baseline_mean = NAN};
+    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .rank = head->n < 64 ? head->n : 64};
     NB_NEED(s->ctx, nb_ctx_child(ctx));
+    NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
+    for (int i = 0; i < head->n; i++) s->positions[i] = i;
     *scene = s;
     return NB_OK;
 }
@@ -27,141 +38,316 @@ static nb_status fill(const nb_scene *scene, const nb_tile *tile, double *out, n
 nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, int keys, const double *k, double *out,
                           nb_ctx *ctx)
 {
-    for (int i = 0; i < queries; i += TILE) {
+    for (int i = 0; i < queries; i += NB_STRIPE) {
         nb_tile tile = {.d = scene->head->d,
-                        .queries = queries - i < TILE ? queries - i : TILE,
+                        .queries = queries - i < NB_STRIPE ? queries - i : NB_STRIPE,
                         .keys = keys,
                         .q = q + (size_t)i * (size_t)scene->head->d,
                         .k = k,
-                        .first_query = i};
+                        .ld = keys};
         NB_TRY(ctx, fill(scene, &tile, out + (size_t)i * (size_t)keys, ctx));
     }
     return NB_OK;
 }
 
-static nb_status form_rows(nb_scene *scene, double *rows, nb_ctx *ctx)
+nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens, double *out, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
-    for (int i = 0; i < h->n; i += TILE) {
-        nb_tile tile = {.d = h->d,
-                        .queries = h->n - i < TILE ? h->n - i : TILE,
-                        .keys = h->n,
-                        .q = h->q + (size_t)i * (size_t)h->d,
-                        .k = h->k,
-                        .causal = h->causal,
-                        .first_query = i};
-        NB_TRY(ctx, fill(scene, &tile, rows + (size_t)i * (size_t)h->n, ctx));
+    size_t d = (size_t)h->d;
+    nb_mark mark = nb_ctx_mark(ctx);
+    double *q;
+    NB_NEED(q, nb_alloc_reals(ctx, d, (size_t)count));
+    for (size_t i = 0; i < (size_t)count; i++) memcpy(q + i * d, h->q + (size_t)tokens[i] * d, d * sizeof *q);
+    nb_tile tile = {.d = h->d, .queries = count, .keys = h->n, .q = q, .k = h->k, .causal = h->causal, .positions = tokens, .ld = h->n};
+    nb_status status = fill(scene, &tile, out, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+/* The stripe that begins at row `first`, formed in `values`. */
+static nb_status form(const nb_scene *scene, int first, double *values, nb_stripe *stripe, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    int count = h->n - first < NB_STRIPE ? h->n - first : NB_STRIPE;
+    *stripe = (nb_stripe){.first = first, .count = count, .keys = h->causal ? first + count : h->n, .ld = h->n, .values = values};
+    nb_tile tile = {.d = h->d,
+                    .queries = count,
+                    .keys = stripe->keys,
+                    .q = h->q + (size_t)first * (size_t)h->d,
+                    .k = h->k,
+                    .causal = h->causal,
+                    .positions = scene->positions + first,
+                    .ld = h->n};
+    return scene->rows && scene->formed ? NB_OK : fill(scene, &tile, values, ctx);
+}
+
+typedef struct { /* what a pass takes along for the scene itself */
+    unsigned what;
+    double squares, distances, entropy;
+    double *row_sums, *column_sums, *output;
+} gathering;
+
+static nb_status gathering_init(const nb_scene *scene, unsigned what, gathering *g)
+{
+    size_t n = (size_t)scene->head->n;
+    *g = (gathering){.what = what & ~scene->gathered};
+    if (g->what & SCENE_SUMS) {
+        NB_NEED(g->row_sums, nb_alloc_reals(scene->ctx, n, 1));
+        NB_NEED(g->column_sums, nb_alloc_reals(scene->ctx, n, 1));
     }
+    if (g->what & NB_SCENE_OUTPUT) NB_NEED(g->output, nb_alloc_reals(scene->ctx, (size_t)scene->head->dv, n));
     return NB_OK;
+}
+
+static void gather(const nb_scene *scene, const nb_stripe *s, gathering *g)
+{
+    const nb_head *h = scene->head;
+    double mean = 1 / (double)h->n;
+    for (int i = 0; i < s->count; i++) {
+        const double *row = s->values + (size_t)i * (size_t)s->ld;
+        double squares, distances;
+        if (g->what & SCENE_SUMS) {
+            nb_row_sums((size_t)s->keys, row, mean, g->column_sums, &g->row_sums[s->first + i], &squares, &distances);
+            g->squares += squares;
+            g->distances += distances + (h->n - s->keys) * mean * mean;
+        }
+        if (g->what & NB_SCENE_ENTROPY) g->entropy += nb_entropy((size_t)s->keys, row);
+    }
+    if (g->what & NB_SCENE_OUTPUT)
+        nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, s->count, s->keys, 1, h->v, h->dv, s->values, s->ld, 0,
+                g->output + (size_t)s->first * (size_t)h->dv, h->dv);
+}
+
+static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
+{
+    if (g->what & SCENE_SUMS) {
+        NB_REQUIRE(ctx, isfinite(g->squares) && g->squares > 0, NB_ENUMERIC, "|S|_F^2 is %g: the error relative to it cannot be had", g->squares);
+        scene->norm = sqrt(g->squares);
+        scene->baseline_mean = sqrt(g->distances / g->squares);
+        scene->row_sums = g->row_sums;
+        scene->column_sums = g->column_sums;
+    }
+    if (g->what & NB_SCENE_ENTROPY) scene->entropy = g->entropy / scene->head->n;
+    if (g->what & NB_SCENE_OUTPUT) scene->output = g->output;
+    scene->gathered |= g->what;
+    return NB_OK;
+}
+
+static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *self, nb_ctx *ctx)
+{
+    size_t n = (size_t)scene->head->n;
+    double *scratch = NULL;
+    gathering g;
+    nb_stripe stripe;
+    NB_TRY(ctx, gathering_init(scene, what, &g));
+    if (!scene->rows && scene->head->n <= KEPT) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
+    if (!scene->rows) NB_NEED(scratch, nb_alloc_raw(ctx, n * NB_STRIPE));
+    for (int i = 0; i < scene->head->n; i += NB_STRIPE) {
+        NB_TRY(ctx, form(scene, i, scratch ? scratch : scene->rows + (size_t)i * n, &stripe, ctx));
+        if (g.what) gather(scene, &stripe, &g);
+        if (each) NB_TRY(ctx, each(self, &stripe, ctx));
+    }
+    scene->formed = scene->rows;
+    return keep_gathered(scene, &g, ctx);
+}
+
+static nb_status passed(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *self, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = pass(scene, what, each, self, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx)
+{
+    return passed(scene, scene->along | SCENE_SUMS, each, self, ctx);
+}
+
+/* A pass of its own for what no other took along. */
+static nb_status need(nb_scene *scene, unsigned what, nb_ctx *ctx)
+{
+    return what & ~scene->gathered ? passed(scene, what | scene->along | SCENE_SUMS, NULL, NULL, ctx) : NB_OK;
 }
 
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx)
 {
-    if (!scene->rows) {
-        double *formed;
-        size_t n = (size_t)scene->head->n;
-        nb_mark mark = nb_ctx_mark(scene->ctx);
-        NB_NEED(formed, nb_alloc_reals(scene->ctx, n, n));
-        nb_status status = form_rows(scene, formed, ctx);
-        if (status != NB_OK) nb_ctx_release(scene->ctx, mark);
-        NB_TRY(ctx, status);
-        scene->rows = formed;
-    }
+    size_t n = (size_t)scene->head->n;
+    if (!scene->rows) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
+    if (!scene->formed) NB_TRY(ctx, nb_scene_pass(scene, NULL, NULL, ctx));
     *rows = scene->rows;
     return NB_OK;
 }
 
 nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx)
 {
-    if (isnan(scene->norm)) {
-        const double *rows;
-        size_t n = (size_t)scene->head->n;
-        NB_TRY(ctx, nb_scene_rows(scene, &rows, ctx));
-        scene->norm = nb_frobenius(n * n, rows);
-    }
+    NB_TRY(ctx, need(scene, SCENE_SUMS, ctx));
     *norm = scene->norm;
     return NB_OK;
 }
 
-/* rows = S' = U diag(s) W', so the left vectors of S are the rows of W', the
- * right ones the columns of U. */
-static nb_status decompose(nb_scene *scene, bool vectors, nb_ctx *ctx)
+nb_status nb_scene_baseline_mean(nb_scene *scene, double *error, nb_ctx *ctx)
 {
-    const double *rows;
-    double start_s = nb_clock_s();
-    int n = scene->head->n;
-    size_t order = (size_t)n;
-    nb_spectrum s = {.values = nb_alloc_reals(scene->ctx, order, 1)};
-    if (!s.values) return NB_ENOMEM;
-    if (vectors) {
-        NB_NEED(s.left, nb_alloc_reals(scene->ctx, order, order));
-        NB_NEED(s.right, nb_alloc_reals(scene->ctx, order, order));
-    }
-    NB_TRY(ctx, nb_scene_rows(scene, &rows, ctx));
-    NB_TRY(ctx, nb_svd(n, n, rows, s.right, s.values, s.left, ctx));
-    scene->spectrum = s;
-    scene->spectrum_s = nb_clock_s() - start_s;
+    NB_TRY(ctx, need(scene, SCENE_SUMS, ctx));
+    *error = scene->baseline_mean;
     return NB_OK;
 }
 
-nb_status nb_scene_singular_values(nb_scene *scene, const double **values, nb_ctx *ctx)
+nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx)
 {
-    if (!scene->spectrum.values) NB_TRY(ctx, decompose(scene, scene->vectors, ctx));
-    *values = scene->spectrum.values;
-    return NB_OK;
-}
-
-nb_status nb_scene_singular_vectors(nb_scene *scene, const nb_spectrum **spectrum, nb_ctx *ctx)
-{
-    if (scene->spectrum.left)
-        scene->reused_s += scene->spectrum_s;
-    else
-        NB_TRY(ctx, decompose(scene, true, ctx));
-    *spectrum = &scene->spectrum;
-    return NB_OK;
-}
-
-nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, nb_ctx *ctx)
-{
-    const double *values;
-    double norm;
-    NB_TRY(ctx, nb_scene_norm(scene, &norm, ctx));
-    NB_TRY(ctx, nb_scene_singular_values(scene, &values, ctx));
-    int n = scene->head->n;
-    *floor = m < n ? nb_frobenius((size_t)(n - m), values + m) / norm : 0;
+    NB_TRY(ctx, need(scene, SCENE_SUMS, ctx));
+    *of_rows = scene->row_sums;
+    *of_columns = scene->column_sums;
     return NB_OK;
 }
 
 nb_status nb_scene_output(nb_scene *scene, const double **output, nb_ctx *ctx)
 {
-    const nb_head *h = scene->head;
-    if (!scene->output) {
-        const double *rows;
-        double *product;
-        NB_TRY(ctx, nb_scene_rows(scene, &rows, ctx));
-        NB_NEED(product, nb_alloc_reals(scene->ctx, (size_t)h->dv, (size_t)h->n));
-        nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, h->n, h->n, 1, h->v, h->dv, rows, h->n, 0, product, h->dv);
-        scene->output = product;
-    }
+    NB_TRY(ctx, need(scene, NB_SCENE_OUTPUT, ctx));
     *output = scene->output;
     return NB_OK;
 }
 
-static double distance_to_constant(size_t count, const double *x, double constant)
+nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += (x[i] - constant) * (x[i] - constant);
-    return sqrt(sum);
+    NB_TRY(ctx, need(scene, NB_SCENE_ENTROPY, ctx));
+    *entropy = scene->entropy;
+    return NB_OK;
 }
 
-nb_status nb_scene_baseline_mean(nb_scene *scene, double *error, nb_ctx *ctx)
+/* S' = U diag(s) W' by LAPACK: the right vectors of S are U's columns, the left
+ * ones the rows of W'. */
+static nb_status decompose(nb_scene *scene, bool vectors, nb_spectrum *s, nb_ctx *ctx)
 {
     const double *rows;
-    double norm;
-    size_t n = (size_t)scene->head->n;
+    int n = scene->head->n;
+    size_t order = (size_t)n;
+    double *wt = NULL;
+    s->count = n;
+    NB_NEED(s->values, nb_alloc_reals(scene->ctx, order, 1));
+    NB_NEED(s->tail, nb_alloc_reals(scene->ctx, order + 1, 2));
+    s->tail_accuracy = s->tail + order + 1;
     NB_TRY(ctx, nb_scene_rows(scene, &rows, ctx));
+    if (vectors) {
+        NB_NEED(s->left, nb_alloc_reals(scene->ctx, order, order));
+        NB_NEED(s->right, nb_alloc_reals(scene->ctx, order, order));
+        NB_NEED(wt, nb_alloc_reals(ctx, order, order));
+    }
+    NB_TRY(ctx, nb_svd(n, n, rows, s->right, s->values, wt, ctx));
+    if (vectors) nb_transpose(n, n, wt, s->left);
+    s->residual = DBL_EPSILON * n;
+    for (int m = n - 1; m >= 0; m--) {
+        double off = s->residual * s->values[0]; /* of each value */
+        s->tail[m] = s->tail[m + 1] + s->values[m] * s->values[m];
+        s->tail_accuracy[m] = s->tail_accuracy[m + 1] + off * (2 * s->values[m] + off);
+    }
+    return NB_OK;
+}
+
+typedef struct {
+    const double *v;
+    double *z, *w;
+    int n, b;
+} product;
+
+static nb_status multiply_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    product *p = self;
+    (void)ctx;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->z + s->first, p->n);
+    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->z + s->first, p->n, 1, p->w, p->n);
+    return NB_OK;
+}
+
+static nb_status multiply(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx)
+{
+    nb_scene *scene = self;
+    product p = {v, z, w, scene->head->n, b};
+    memset(w, 0, (size_t)p.n * (size_t)b * sizeof *w);
+    return nb_scene_pass(scene, multiply_stripe, &p, ctx);
+}
+
+/* Block Krylov; the tail follows from |S|_F. */
+static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx)
+{
+    nb_triplets t;
+    nb_ctx *own; /* the passes allocate from scene->ctx meanwhile */
+    NB_NEED(own, nb_ctx_child(scene->ctx));
+    NB_TRY(ctx, nb_krylov(scene->head->n, count, multiply, scene, tolerance, &t, own));
+    NB_NEED(s->tail, nb_alloc_reals(scene->ctx, (size_t)count + 1, 2));
+    s->tail_accuracy = s->tail + count + 1;
+    s->tail[0] = scene->norm * scene->norm;
+    for (int m = 0; m < count; m++) {
+        s->tail[m + 1] = fmax(0, s->tail[m] - t.values[m] * t.values[m]);
+        s->tail_accuracy[m + 1] = t.missing[m];
+    }
+    s->count = count;
+    s->values = t.values;
+    s->left = t.left;
+    s->right = t.right;
+    s->residual = t.residual;
+    return NB_OK;
+}
+
+/* What is there and serves, or NULL. Those that are asked for beyond what was
+ * foreseen are kept apart, so that none depends on the order of questions. */
+static nb_spectrum *find(const nb_scene *scene, int count, bool vectors)
+{
+    for (int i = 0; i < scene->spectrum_count; i++) {
+        nb_spectrum *s = scene->spectra[i];
+        if ((s->count == count || s->count == scene->head->n) && (s->left || !vectors)) return s;
+    }
+    return NULL;
+}
+
+static nb_status add_spectrum(nb_scene *scene, nb_spectrum *added)
+{
+    nb_spectrum **grown;
+    size_t count = (size_t)scene->spectrum_count;
+    NB_NEED(grown, nb_alloc(scene->ctx, count + 1, sizeof *grown));
+    if (count > 0) memcpy(grown, scene->spectra, count * sizeof *grown);
+    grown[count] = added;
+    scene->spectra = grown;
+    scene->spectrum_count++;
+    return NB_OK;
+}
+
+static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_spectrum **spectrum, nb_ctx *ctx)
+{
+    int n = scene->head->n, wanted = count > scene->rank ? count : scene->rank;
+    if (wanted > n) wanted = n;
+    nb_spectrum *s = find(scene, wanted, vectors);
+    if (s) {
+        scene->reused_s += s->time_s;
+    } else {
+        double start_s = nb_clock_s();
+        bool small = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
+        NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
+        NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
+        NB_TRY(ctx, add_spectrum(scene, s));
+        s->time_s = nb_clock_s() - start_s;
+    }
+    *spectrum = s;
+    return NB_OK;
+}
+
+nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx)
+{
+    return spectrum_of(scene, count, scene->vectors, spectrum, ctx);
+}
+
+nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx)
+{
+    return spectrum_of(scene, count, true, spectrum, ctx);
+}
+
+nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *accuracy, nb_ctx *ctx)
+{
+    const nb_spectrum *s;
+    double norm;
     NB_TRY(ctx, nb_scene_norm(scene, &norm, ctx));
-    if (isnan(scene->baseline_mean)) scene->baseline_mean = distance_to_constant(n * n, rows, 1 / (double)n) / norm;
-    *error = scene->baseline_mean;
+    NB_TRY(ctx, nb_scene_singular_values(scene, m, &s, ctx));
+    *floor = sqrt(s->tail[m]) / norm;
+    *accuracy = *floor - sqrt(fmax(0, s->tail[m] - s->tail_accuracy[m])) / norm;
     return NB_OK;
 }

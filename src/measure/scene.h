@@ -1,7 +1,8 @@
 /* scene.h - one head under one kernel: what costs n^2, computed when first asked
  * for and kept for all cells.
  *
- * S is held by rows: column i of the array is row i of S. */
+ * S is formed by stripes of rows, never whole, but where it is small (n <= 4096)
+ * or somebody asks for it. It is held by rows: column i of an array is row i of S. */
 #ifndef NB_SCENE_H
 #define NB_SCENE_H
 
@@ -9,24 +10,49 @@
 #include "data/head.h"
 #include "kernels/kernel.h"
 
-typedef struct {
-    double *values; /* n singular values of S, descending */
-    double *left;   /* n x n: row j is the j-th left singular vector (over queries); NULL: values only */
-    double *right;  /* n x n: column j is the j-th right singular vector (over keys) */
-} nb_spectrum;
+enum { NB_STRIPE = 256 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
 
 typedef struct {
+    int first, count;     /* rows first ... first + count - 1 of S */
+    int keys;             /* their entries from here on are 0, by the mask */
+    int ld;
+    const double *values; /* ld x count: column i is row first + i; only its first `keys` entries may be read */
+} nb_stripe;
+
+typedef nb_status nb_stripe_fn(void *self, const nb_stripe *stripe, nb_ctx *ctx);
+
+typedef struct {
+    int count;             /* triplets, the largest of S */
+    double *values;        /* descending */
+    double *left, *right;  /* n x count, columns: over queries, over keys; NULL: values only */
+    double *tail;          /* count + 1: tail[m] is the sum of the squared values after the first m ... */
+    double *tail_accuracy; /* ... and too large by at most that */
+    double residual;       /* |S'u - s v| / s_1 of the triplets, at most */
+    double time_s;         /* what it took */
+} nb_spectrum;
+
+/* What to take along in the first pass over S; anything else costs a pass of its own. */
+enum { NB_SCENE_OUTPUT = 1 << 0, NB_SCENE_ENTROPY = 1 << 1 };
+
+typedef struct nb_scene {
     const nb_head *head;
     const nb_choice *kernel;
-    bool vectors;     /* an oracle will ask for singular vectors, so take them with the values */
-    nb_ctx *ctx;      /* owns what is cached below */
-    double *rows;     /* n x n */
-    double norm;      /* |S|_F */
-    double baseline_mean;
-    double *output;   /* S V by rows, dv x n */
-    nb_spectrum spectrum;
-    double spectrum_s; /* what the singular vectors took */
-    double reused_s;  /* time that was spared since this was last set to 0, by asking again for what was there */
+    /* Foresight, to be set before the first question. */
+    bool vectors;         /* singular vectors will be asked for, not only values */
+    int rank;             /* of that many at least; at first 64, or n */
+    unsigned along;       /* NB_SCENE_* */
+
+    nb_ctx *ctx;          /* owns what is cached below */
+    int *positions;       /* 0 ... n-1 */
+    double *rows;         /* S, n x n, or NULL: not kept */
+    bool formed;          /* `rows` is filled */
+    unsigned gathered;    /* what is known of the following */
+    double norm, baseline_mean, entropy;
+    double *row_sums, *column_sums; /* n */
+    double *output;       /* S V by rows, dv x n */
+    int spectrum_count;
+    nb_spectrum **spectra;
+    double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 
 /* `head` and `kernel` must outlive the scene, which is freed with ctx's memory. */
@@ -37,15 +63,27 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vector
 nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, int keys, const double *k, double *out,
                           nb_ctx *ctx);
 
-nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S, n x n */
+/* Rows tokens[0] ... tokens[count-1] of S, with its mask; out is n x count. */
+nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens, double *out, nb_ctx *ctx);
+
+/* One pass over S: `each` sees stripe after stripe, from the top. */
+nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx);
+
+nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */
 nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);                 /* |S|_F */
-nb_status nb_scene_singular_values(nb_scene *scene, const double **values, nb_ctx *ctx);
-nb_status nb_scene_singular_vectors(nb_scene *scene, const nb_spectrum **spectrum, nb_ctx *ctx);
-
+nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx); /* n each */
 nb_status nb_scene_output(nb_scene *scene, const double **output, nb_ctx *ctx);      /* S V by rows, dv x n; the head must have V */
+nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx);           /* mean over rows of -sum p ln(p + 1e-9), p > 0 */
 
-/* |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936). */
-nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, nb_ctx *ctx);
+/* At least the `count` <= n largest singular triplets of S, whichever is asked
+ * for first. LAPACK's for small n, block Krylov with a residual below 1e-7 for
+ * large; without `vectors` foreseen, left and right may be NULL. */
+nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
+nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
+
+/* |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936), and
+ * by how much that may be too large. */
+nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *accuracy, nb_ctx *ctx);
 /* |S - 1/n|_F / |S|_F, the constant matrix. */
 nb_status nb_scene_baseline_mean(nb_scene *scene, double *error, nb_ctx *ctx);
 

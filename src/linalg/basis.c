@@ -1,0 +1,149 @@
+/* basis.c - Cholesky QR: G = A'A = R'R, Q = A R^-1 (Yamamoto et al., ETNA 44,
+ * 2015, for its repetition), and what catches it.
+ *
+ * One round leaves |Q'Q - I| of about eps cond(A)^2; a round that starts from
+ * |G - I| < 0.1 ends with Q orthonormal to rounding. */
+#include "linalg/basis.h"
+
+#include "linalg/linalg.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 4 };
+static const double least_rcond = 1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
+static const double nearly = 0.1;
+
+/* The upper triangle of G, whose rest is zero. */
+static void gram(nb_layout layout, int n, int m, const double *a, double *g)
+{
+    memset(g, 0, (size_t)m * (size_t)m * sizeof *g);
+    cblas_dsyrk(CblasColMajor, CblasUpper, layout == NB_COLUMNS ? CblasTrans : CblasNoTrans, m, n, 1.0, a,
+                layout == NB_COLUMNS ? n : m, 0.0, g, m);
+}
+
+/* |G - I|_F of a symmetric matrix's upper triangle. */
+static double deviation(int m, const double *g)
+{
+    double sum = 0;
+    for (int j = 0; j < m; j++) {
+        for (int i = 0; i < j; i++) sum += 2 * g[i + j * m] * g[i + j * m];
+        sum += (g[j + j * m] - 1) * (g[j + j * m] - 1);
+    }
+    return sqrt(sum);
+}
+
+typedef struct { /* for m vectors */
+    double *g, *work; /* m x m, 3m */
+    lapack_int *iwork; /* m */
+} workspace;
+
+/* g <- its Cholesky factor; false where there is none of a good condition. */
+static bool factorise(int m, const workspace *w)
+{
+    double rcond = 0;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, w->g, m) != 0) return false;
+    LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', m, w->g, m, &rcond, w->work, w->iwork);
+    return rcond > least_rcond;
+}
+
+/* *done is false, and `a` as it was, where the vectors are too close to dependent. */
+static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *r, const workspace *w, bool *done, nb_ctx *ctx)
+{
+    *done = false;
+    for (int round = 0; round < ROUNDS && !*done; round++) {
+        gram(layout, n, m, a, w->g);
+        *done = deviation(m, w->g) < nearly;
+        if (!factorise(m, w)) {
+            NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m, n, round + 1);
+            return NB_OK;
+        }
+        if (layout == NB_COLUMNS)
+            cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, w->g, m, a, n);
+        else
+            cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, a, m);
+        if (round == 0)
+            memcpy(r, w->g, (size_t)m * (size_t)m * sizeof *r);
+        else
+            cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1.0, w->g, m, r, m);
+    }
+    NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m, n, ROUNDS);
+    return NB_OK;
+}
+
+/* q <- Q of the QR of q (columns) in place, r <- R. */
+static nb_status householder_qr(int n, int m, double *q, double *r, nb_ctx *ctx)
+{
+    double *tau, size[2], *work;
+    NB_NEED(tau, nb_alloc_reals(ctx, (size_t)m, 1));
+    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, m, q, n, tau, &size[0], -1);
+    LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, n, m, m, q, n, tau, &size[1], -1);
+    int lwork = (int)fmax(size[0], size[1]);
+    NB_NEED(work, nb_alloc_reals(ctx, (size_t)lwork, 1));
+    lapack_int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, m, q, n, tau, work, lwork);
+    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqrf: argument %d is illegal", -info);
+    memset(r, 0, (size_t)m * (size_t)m * sizeof *r);
+    for (int j = 0; j < m; j++)
+        memcpy(r + (size_t)j * (size_t)m, q + (size_t)j * (size_t)n, (size_t)(j + 1) * sizeof *r);
+    info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, n, m, m, q, n, tau, work, lwork);
+    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dorgqr: argument %d is illegal", -info);
+    return NB_OK;
+}
+
+/* Where R = U diag(s) W' is singular, q <- q U and r <- diag(s) W', cut to the rank. */
+static nb_status reveal_rank(int n, int m, double *q, double *r, int *rank, nb_ctx *ctx)
+{
+    size_t square = (size_t)m * (size_t)m;
+    double *u, *s, *wt, *rotated;
+    NB_NEED(u, nb_alloc_reals(ctx, square, 2));
+    NB_NEED(s, nb_alloc_reals(ctx, (size_t)m, 1));
+    wt = u + square;
+    NB_TRY(ctx, nb_svd(m, m, r, u, s, wt, ctx));
+    for (*rank = 0; *rank < m && s[*rank] > DBL_EPSILON * n * s[0];) ++*rank;
+    if (*rank == m) return NB_OK;
+    NB_NEED(rotated, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
+    nb_gemm(NB_PLAIN, NB_PLAIN, n, *rank, m, 1, q, n, u, m, 0, rotated, n);
+    memcpy(q, rotated, (size_t)n * (size_t)m * sizeof *q);
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) r[i + j * m] = i < *rank ? s[i] * wt[i + j * m] : 0;
+    return NB_OK;
+}
+
+static nb_status careful(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
+{
+    double *q = a;
+    size_t count = (size_t)n * (size_t)m;
+    NB_REQUIRE(ctx, nb_all_finite(count, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, m);
+    if (layout == NB_ROWS) {
+        NB_NEED(q, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
+        nb_transpose(m, n, a, q);
+    }
+    NB_TRY(ctx, householder_qr(n, m, q, r, ctx));
+    NB_TRY(ctx, reveal_rank(n, m, q, r, rank, ctx));
+    if (layout == NB_ROWS) nb_transpose(n, m, q, a);
+    return NB_OK;
+}
+
+static nb_status orthonormalise(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
+{
+    workspace w;
+    bool done;
+    NB_NEED(w.g, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_NEED(w.work, nb_alloc_reals(ctx, (size_t)m, 3));
+    NB_NEED(w.iwork, nb_alloc(ctx, (size_t)m, sizeof *w.iwork));
+    *rank = m;
+    NB_TRY(ctx, cholesky_qr(layout, n, m, a, r, &w, &done, ctx));
+    return done ? NB_OK : careful(layout, n, m, a, r, rank, ctx);
+}
+
+nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = orthonormalise(layout, n, m, a, r, rank, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,224 @@
+/* krylov.c - V spans the Krylov space, Z = S V, T = V'S'S V. With T y = t y, the
+ * Ritz vector V y misses S'S by r = |R y_last|, R what the last product left
+ * outside V, y_last the last block of y: no further product is needed. */
+#include "linalg/krylov.h"
+
+#include "base/random.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
+
+#include <float.h>
+#include <gsl/gsl_randist.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 32, START = 20251104 };
+
+typedef struct {
+    int n, count, order, dim; /* dim: vectors in V so far */
+    gsl_rng *rng;
+    double *v, *z;            /* n x order */
+    double *t;                /* order x order, the upper triangle by blocks */
+    double *w, *r;            /* n x BLOCK: the next block; BLOCK x BLOCK */
+    double *projection;       /* order x BLOCK */
+    double *values;           /* count + 1 largest of T, descending, */
+    double *vectors;          /* order x (count + 1), theirs */
+    double *residuals;        /* count + 1 */
+    bool invariant;           /* the space holds all that S does not map to 0 */
+} space;
+
+int nb_krylov_order(int n, int count)
+{
+    int order = 10 * count + 2 * BLOCK;
+    order = (order + BLOCK - 1) / BLOCK * BLOCK;
+    return order < n ? order : n;
+}
+
+static nb_status space_init(space *k, int n, int count, nb_ctx *ctx)
+{
+    *k = (space){.n = n, .count = count, .order = nb_krylov_order(n, count)};
+    size_t length = (size_t)n, order = (size_t)k->order, kept = (size_t)count + 1;
+    NB_NEED(k->v, nb_alloc_reals(ctx, length, order));
+    NB_NEED(k->z, nb_alloc_reals(ctx, length, order));
+    NB_NEED(k->t, nb_alloc_reals(ctx, order, order));
+    NB_NEED(k->w, nb_alloc_reals(ctx, length, BLOCK));
+    NB_NEED(k->r, nb_alloc_reals(ctx, BLOCK, 2 * BLOCK));
+    NB_NEED(k->projection, nb_alloc_reals(ctx, order, BLOCK));
+    NB_NEED(k->values, nb_alloc_reals(ctx, order, 1));
+    NB_NEED(k->vectors, nb_alloc_reals(ctx, order, kept));
+    NB_NEED(k->residuals, nb_alloc_reals(ctx, kept, 1));
+    NB_TRY(ctx, nb_random_new(&k->rng, ctx));
+    gsl_rng_set(k->rng, START);
+    return NB_OK;
+}
+
+/* w <- (I - V V') w, the coefficients V'w in `projection`. */
+static void project_out(space *k)
+{
+    if (k->dim == 0) return;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->dim, BLOCK, k->n, 1, k->v, k->n, k->w, k->n, 0, k->projection, k->order);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, BLOCK, k->dim, -1, k->v, k->n, k->projection, k->order, 1, k->w, k->n);
+}
+
+static nb_status random_block(space *k, nb_ctx *ctx)
+{
+    int rank;
+    for (size_t i = 0; i < (size_t)k->n * BLOCK; i++) k->w[i] = gsl_ran_ugaussian(k->rng);
+    project_out(k);
+    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, k->r, &rank, ctx));
+    memset(k->r, 0, BLOCK * BLOCK * sizeof *k->r);
+    return NB_OK;
+}
+
+/* w, whose coefficients in V are T's last block column, becomes orthonormal and
+ * orthogonal to V, and r what it was. Where it is only rounding of a product of
+ * norm `scale`, the space is invariant; while that is too small, it goes on from
+ * a new random block. */
+static nb_status next_block(space *k, double scale, nb_ctx *ctx)
+{
+    int rank;
+    double *again = k->r + BLOCK * BLOCK;
+    bool nothing = nb_frobenius((size_t)k->n * BLOCK, k->w) <= 100 * DBL_EPSILON * scale;
+    k->invariant = nothing && k->dim > k->count;
+    if (nothing) return random_block(k, ctx);
+    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, k->r, &rank, ctx));
+    project_out(k);
+    return nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, again, &rank, ctx);
+}
+
+/* V gets the block w, T its coefficients; then w is what comes next. */
+static nb_status extend(space *k, nb_normal_product *product, void *self, nb_ctx *ctx)
+{
+    size_t at = (size_t)k->n * (size_t)k->dim, bytes = (size_t)k->n * BLOCK * sizeof *k->w;
+    memcpy(k->v + at, k->w, bytes);
+    NB_TRY(ctx, product(self, BLOCK, k->v + at, k->z + at, k->w, ctx));
+    double scale = nb_frobenius((size_t)k->n * BLOCK, k->w);
+    NB_REQUIRE(ctx, isfinite(scale), NB_ENUMERIC, "NaN or Inf in the product with a matrix of order %d", k->n);
+    k->dim += BLOCK;
+    project_out(k);
+    for (int j = 0; j < BLOCK; j++)
+        memcpy(k->t + (size_t)(k->dim - BLOCK + j) * (size_t)k->order, k->projection + (size_t)j * (size_t)k->order,
+               (size_t)k->dim * sizeof *k->t);
+    return next_block(k, scale, ctx);
+}
+
+/* The largest Ritz values with their vectors and residuals. */
+static nb_status ritz(space *k, nb_ctx *ctx)
+{
+    int kept = k->count + 1, found;
+    lapack_int *support, info, size[1];
+    size_t dim = (size_t)k->dim;
+    double *t, *values, *vectors, *work, query[1], *last;
+    NB_NEED(t, nb_alloc_reals(ctx, dim, dim));
+    NB_NEED(values, nb_alloc_reals(ctx, dim, 1));
+    NB_NEED(vectors, nb_alloc_reals(ctx, dim, (size_t)kept));
+    NB_NEED(last, nb_alloc_reals(ctx, BLOCK, (size_t)kept));
+    NB_NEED(support, nb_alloc(ctx, 2 * (size_t)kept, sizeof *support));
+    for (size_t j = 0; j < dim; j++) memcpy(t + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *t);
+    LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0, &found,
+                        values, vectors, k->dim, support, query, -1, size, -1);
+    lapack_int *iwork;
+    NB_NEED(work, nb_alloc_reals(ctx, (size_t)query[0], 1));
+    NB_NEED(iwork, nb_alloc(ctx, (size_t)size[0], sizeof *iwork));
+    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0,
+                               &found, values, vectors, k->dim, support, work, (lapack_int)query[0], iwork, size[0]);
+    NB_REQUIRE(ctx, info == 0 && found == kept, NB_ENUMERIC, "dsyevr: %d, %d of %d eigenvalues", info, found, kept);
+    nb_gemm(NB_PLAIN, NB_PLAIN, BLOCK, kept, BLOCK, 1, k->r, BLOCK, vectors + dim - BLOCK, k->dim, 0, last, BLOCK);
+    for (int j = 0; j < kept; j++) { /* LAPACK's ascend */
+        int from = kept - 1 - j;
+        k->values[j] = fmax(0, values[from]);
+        k->residuals[j] = nb_frobenius(BLOCK, last + (size_t)from * BLOCK);
+        memcpy(k->vectors + (size_t)j * (size_t)k->order, vectors + (size_t)from * dim, dim * sizeof *vectors);
+    }
+    return NB_OK;
+}
+
+/* |S'u - s v| / s_1 is r / (s s_1); values below 1e-3 s_1 are taken as that. */
+static double largest_residual(const space *k)
+{
+    double largest = 0, first = sqrt(k->values[0]);
+    if (first == 0) return 0;
+    for (int j = 0; j < k->count; j++)
+        largest = fmax(largest, k->residuals[j] / (fmax(sqrt(k->values[j]), 1e-3 * first) * first));
+    return largest;
+}
+
+/* With p Ritz values split off by a gap, their sum is too low by at most about
+ * sum r^2 / gap, and so is that of any fewer, since each is too low; without a
+ * gap, by sum r (Parlett, The symmetric eigenvalue problem, ch. 11). */
+static void what_is_missing(const space *k, double *missing)
+{
+    double squares = 0, rounding = 0, sum = 0;
+    for (int j = 0; j < k->count; j++) {
+        squares += k->residuals[j] * k->residuals[j];
+        sum += k->residuals[j];
+        rounding += 10 * DBL_EPSILON * k->values[0];
+        double gap = k->values[j] - k->values[j + 1] - k->residuals[j + 1];
+        missing[j] = (gap > 0 ? fmin(sum, squares / gap) : sum) + rounding;
+    }
+    for (int j = k->count - 2; j >= 0; j--) missing[j] = fmin(missing[j], missing[j + 1]);
+}
+
+/* u = Z y is orthogonal to rounding only where the values are large: its QR and
+ * the SVD of R make it so, and correct the values and V y. */
+static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
+{
+    size_t n = (size_t)k->n, count = (size_t)k->count, square = count * count;
+    double *v, *r, *u, *wt;
+    int rank;
+    NB_NEED(v, nb_alloc_reals(ctx, n, 2 * count));
+    NB_NEED(r, nb_alloc_reals(ctx, square, 3));
+    double *z = v + n * count;
+    u = r + square;
+    wt = u + square;
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->count, k->dim, 1, k->v, k->n, k->vectors, k->order, 0, v, k->n);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->count, k->dim, 1, k->z, k->n, k->vectors, k->order, 0, z, k->n);
+    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, k->count, z, r, &rank, ctx));
+    NB_TRY(ctx, nb_svd(k->count, k->count, r, u, out->values, wt, ctx));
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->count, k->count, 1, z, k->n, u, k->count, 0, out->left, k->n);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, k->n, k->count, k->count, 1, v, k->n, wt, k->count, 0, out->right, k->n);
+    return NB_OK;
+}
+
+static nb_status grow(space *k, nb_normal_product *product, void *self, double tolerance, nb_ctx *ctx)
+{
+    NB_TRY(ctx, random_block(k, ctx));
+    for (double residual = INFINITY; residual > tolerance && !k->invariant && k->dim + BLOCK <= k->order;) {
+        NB_TRY(ctx, extend(k, product, self, ctx));
+        bool worth = k->dim > 3 * k->count && k->dim / BLOCK % 2 == 0; /* trying costs as much as a pass */
+        if (k->dim <= k->count || !(worth || k->invariant || k->dim + BLOCK > k->order)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = ritz(k, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+        residual = largest_residual(k);
+    }
+    return NB_OK;
+}
+
+static nb_status solve(int n, int count, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
+                       nb_ctx *ctx)
+{
+    space k;
+    NB_TRY(ctx, space_init(&k, n, count, ctx));
+    NB_TRY(ctx, grow(&k, product, self, tolerance, ctx));
+    out->residual = largest_residual(&k);
+    what_is_missing(&k, out->missing);
+    return triplets(&k, out, ctx);
+}
+
+nb_status nb_krylov(int n, int count, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
+                    nb_ctx *ctx)
+{
+    size_t length = (size_t)n, columns = (size_t)count;
+    NB_REQUIRE(ctx, count >= 1 && nb_krylov_order(n, count) < n, NB_EDIM, "%d singular triplets of a matrix of order %d", count, n);
+    NB_NEED(out->values, nb_alloc_reals(ctx, columns, 1));
+    NB_NEED(out->left, nb_alloc_reals(ctx, length, columns));
+    NB_NEED(out->right, nb_alloc_reals(ctx, length, columns));
+    NB_NEED(out->missing, nb_alloc_reals(ctx, columns, 1));
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = solve(n, count, product, self, tolerance, out, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}

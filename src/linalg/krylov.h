@@ -1,0 +1,28 @@
+/* krylov.h - the largest singular triplets of a matrix that is only multiplied:
+ * block Lanczos on S'S, all vectors kept orthogonal (Golub, Luk & Overton 1981;
+ * block Krylov from a random start: Musco & Musco, NIPS 2015). */
+#ifndef NB_KRYLOV_H
+#define NB_KRYLOV_H
+
+#include "base/ctx.h"
+
+/* z (n x b) <- S v and w (n x b) <- S' z for v (n x b): one pass over S. */
+typedef nb_status nb_normal_product(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx);
+
+typedef struct {
+    double *values;      /* count, descending */
+    double *left, *right; /* n x count, orthonormal columns */
+    double residual;     /* at most: of |S' u - s v| / s_1 over the triplets */
+    double *missing;     /* count: the sum of the first j + 1 squared values is too low by at most missing[j] */
+} nb_triplets;
+
+/* `count` triplets, 1 <= count and nb_krylov_order(n, count) < n, each with a
+ * residual below `tolerance`, or with what the largest order allows: see
+ * `residual`. The start is random but always the same. Memory is ctx's. */
+nb_status nb_krylov(int n, int count, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
+                    nb_ctx *ctx);
+
+/* The largest dimension of the Krylov space that is tried. */
+int nb_krylov_order(int n, int count);
+
+#endif

@@ -1,0 +1,123 @@
+/* vector.c - `omp simd` loops; exp and log vectorised by glibc's libmvec. */
+#include "linalg/vector.h"
+
+#include <math.h>
+
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+/* libmvec has them for each width; the C library declares so only under -ffast-math. */
+__attribute__((simd("notinbranch"))) extern double exp(double);
+__attribute__((simd("notinbranch"))) extern double log(double);
+#else
+#define WIDTHS
+#endif
+
+const char *nb_vector_width(void)
+{
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f")) return "avx512";
+    if (__builtin_cpu_supports("avx2")) return "avx2";
+#endif
+    return "baseline";
+}
+
+WIDTHS double nb_largest(size_t count, const double *x)
+{
+    double largest = x[0];
+#pragma omp simd reduction(max : largest)
+    for (size_t j = 1; j < count; j++) largest = x[j] > largest ? x[j] : largest;
+    return largest;
+}
+
+WIDTHS double nb_exp_sum(size_t count, double *x, double shift)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) {
+        x[j] = exp(x[j] - shift);
+        sum += x[j];
+    }
+    return sum;
+}
+
+WIDTHS double nb_sum(size_t count, const double *x)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j];
+    return sum;
+}
+
+WIDTHS double nb_dot(size_t count, const double *x, const double *y)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j] * y[j];
+    return sum;
+}
+
+WIDTHS void nb_scale(size_t count, double factor, double *x)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) x[j] *= factor;
+}
+
+WIDTHS double nb_sum_of_squares(size_t count, const double *x)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j] * x[j];
+    return sum;
+}
+
+WIDTHS void nb_row_sums(size_t count, const double *x, double centre, double *totals, double *sum, double *squares,
+                        double *distances)
+{
+    double s = 0, s2 = 0, d2 = 0;
+#pragma omp simd reduction(+ : s, s2, d2)
+    for (size_t j = 0; j < count; j++) {
+        totals[j] += x[j];
+        s += x[j];
+        s2 += x[j] * x[j];
+        d2 += (x[j] - centre) * (x[j] - centre);
+    }
+    *sum = s;
+    *squares = s2;
+    *distances = d2;
+}
+
+WIDTHS double nb_entropy(size_t count, const double *p)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) {
+        double positive = p[j] > 0 ? p[j] : 0;
+        sum -= positive * log(positive + 1e-9);
+    }
+    return sum;
+}
+
+WIDTHS void nb_negatives(size_t count, const double *x, double *number, double *mass)
+{
+    double found = 0, sum = 0;
+#pragma omp simd reduction(+ : found, sum)
+    for (size_t j = 0; j < count; j++) {
+        found += x[j] < 0 ? 1.0 : 0.0;
+        sum += x[j] < 0 ? -x[j] : 0.0;
+    }
+    *number = found;
+    *mass = sum;
+}
+
+WIDTHS void nb_to_single(size_t count, const double *x, float *out)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) out[j] = (float)x[j];
+}
+
+WIDTHS void nb_to_double(size_t count, const float *x, double *out)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) out[j] = (double)x[j];
+}

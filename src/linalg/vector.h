@@ -1,0 +1,40 @@
+/* vector.h - loops over contiguous memory where most time is spent beside the
+ * matrix products. Compiled for several widths of SIMD, the widest that the CPU
+ * has is taken at start; sums may differ in their last bits between widths, so
+ * the manifest tells it. */
+#ifndef NB_VECTOR_H
+#define NB_VECTOR_H
+
+#include <stddef.h>
+
+/* "avx512", "avx2", or "baseline". */
+const char *nb_vector_width(void);
+
+double nb_largest(size_t count, const double *x); /* count >= 1, no NaN */
+
+/* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below
+ * 4 eps (glibc's libmvec; its libm where there is none). */
+double nb_exp_sum(size_t count, double *x, double shift);
+
+double nb_sum(size_t count, const double *x);
+double nb_dot(size_t count, const double *x, const double *y);
+void nb_scale(size_t count, double factor, double *x);
+
+/* sum of x^2, without a care for overflow: for entries of moderate size. */
+double nb_sum_of_squares(size_t count, const double *x);
+
+/* Adds x to `totals` entry by entry; *sum, *squares and *distances (the squares
+ * of x - centre) are set. */
+void nb_row_sums(size_t count, const double *x, double centre, double *totals, double *sum, double *squares,
+                 double *distances);
+
+/* -sum p ln(p + 1e-9) over the entries p > 0. */
+double nb_entropy(size_t count, const double *p);
+
+/* How many entries are negative, and the sum of their absolute values. */
+void nb_negatives(size_t count, const double *x, double *number, double *mass);
+
+void nb_to_single(size_t count, const double *x, float *out);
+void nb_to_double(size_t count, const float *x, double *out);
+
+#endif

@@ -1,0 +1,37 @@
+/* engine.c - which engine does it. */
+#include "measure/engine.h"
+
+#include "measure/blocks.h"
+#include "measure/direct.h"
+#include "measure/sampled.h"
+#include "measure/streamed.h"
+
+const char *const nb_engine_names[] = {[NB_STREAMED] = "streamed", [NB_DIRECT] = "direct", [NB_ENGINE_COUNT] = NULL};
+const char *const nb_precision_names[] = {[NB_DOUBLE] = "double", [NB_MIXED] = "mixed", [NB_PRECISION_COUNT] = NULL};
+
+static const size_t batch_bytes = (size_t)1 << 30;
+
+int nb_engine_batch(int n, int count, const int *m)
+{
+    size_t bytes = 0;
+    int used = 0;
+    while (used < count) { /* Q_F and Q_B */
+        bytes += 2 * (size_t)n * (size_t)nb_block_width(m[used]) * sizeof(double);
+        if (used > 0 && bytes > batch_bytes) break;
+        used++;
+    }
+    return used;
+}
+
+nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                            nb_ctx *ctx)
+{
+    if (how->tokens) return nb_sampled_prepare(scene, how, count, pairs, times, ctx);
+    return (how->engine == NB_DIRECT ? nb_direct_prepare : nb_streamed_prepare)(scene, how, count, pairs, times, ctx);
+}
+
+nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
+{
+    if (how->tokens) return nb_sampled_measure(scene, how, count, requests, ctx);
+    return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
+}

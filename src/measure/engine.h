@@ -1,0 +1,56 @@
+/* engine.h - measures the cells of one instance, all that share a scene together.
+ *
+ * streamed: one pass over S for all factor pairs (streamed.c); with `sample`, k
+ *           rows of S instead of all (sampled.c).
+ * direct:   S, F X B and their difference are formed (direct.c): slow, and
+ *           independent of the algebra that makes the other fast. */
+#ifndef NB_ENGINE_H
+#define NB_ENGINE_H
+
+#include "measure/approximation.h"
+#include "measure/projection.h"
+
+typedef enum { NB_STREAMED, NB_DIRECT, NB_ENGINE_COUNT } nb_engine_kind;
+typedef enum { NB_DOUBLE, NB_MIXED, NB_PRECISION_COUNT } nb_precision;
+extern const char *const nb_engine_names[], *const nb_precision_names[]; /* NULL-terminated */
+
+typedef struct {
+    nb_engine_kind engine;
+    nb_precision precision;
+    int sample;        /* k rows; 0: all */
+    const int *tokens; /* those rows, k distinct in ascending order; NULL: all */
+    unsigned wanted;   /* NB_WANT_* */
+} nb_how;
+
+/* One choice of landmarks, the factors made of it, and what the engine found. */
+typedef struct {
+    const nb_landmarks *landmarks; /* given */
+    nb_factors_kind kind;          /* given */
+    nb_factors *factors;           /* for the cores */
+    const char *failure;           /* why there are no factors; NULL: there are */
+    void *own;                     /* the engine's */
+} nb_pair;
+
+typedef struct {
+    nb_pair *pair;
+    const double *x;      /* m x m, finite */
+    const char *failure;  /* why it could not be measured; NULL: it was */
+    nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
+} nb_request;
+
+typedef struct { /* seconds spent, for benchmarks */
+    double factors_s, orthonormal_s, pass_s, second_pass_s;
+} nb_engine_times;
+
+/* Factors and all that their cores share. Memory is ctx's. A pair that fails
+ * does not stop the others. */
+nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                            nb_ctx *ctx);
+
+/* How many pairs from the first one on may be prepared together: about 1 GiB of
+ * bases, one pair at least. `m` are their landmarks. */
+int nb_engine_batch(int n, int count, const int *m);
+
+nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,44 @@
+/* projection.h - S seen through the ranges of F and B', once for all cores.
+ *
+ * With F = Q_F R_F, B' = Q_B R_B, M = Q_F' S Q_B and C = R_F X R_B',
+ *     |S - F X B|^2 = |S - Q_F M Q_B'|^2 + |C - M|^2:
+ * the subspace part, which no core can better, and the core's part. All of m
+ * columns; where the rank is less, the last ones are zero. */
+#ifndef NB_PROJECTION_H
+#define NB_PROJECTION_H
+
+#include "measure/factors.h"
+#include "measure/measures.h"
+#include "measure/scene.h"
+
+typedef struct {
+    nb_scene *scene;
+    nb_factors *factors;
+    int n, m, ld_f;
+    const double *q_f; /* Q_F by rows, the first m of ld_f x n; NULL where rows are sampled */
+    const double *q_b; /* Q_B, n x m */
+    double *r_f, *r_b; /* m x m */
+    double *mid;       /* M, m x m */
+    double subspace;   /* |S - Q_F M Q_B'|_F / |S|_F */
+    double *ones;      /* Q_B' 1, m */
+    double rounding;   /* of the error, relative to |S|_F, in M */
+
+    double *exact_output, *output_b;   /* Q_F' S V and Q_B' V, m x dv; NULL: not asked for */
+    double output_norm, output_outside; /* |S V|_F, |S V - Q_F Q_F' S V|_F */
+
+    double landmark_rank, landmark_condition;
+} nb_projection;
+
+/* C = R_F X R_B', m x m. */
+void nb_projection_core(const nb_projection *p, const double *x, double *scratch, double *c);
+
+/* |I - A X|_F */
+nb_status nb_projection_core_residual(const nb_projection *p, const double *x, double *norm, nb_ctx *ctx);
+
+/* eps |R_F|_F |X|_F |R_B|_F / |S|_F, what rounding does to the product F X B. */
+double nb_projection_noise(const nb_projection *p, const double *x, double norm);
+
+/* Sets landmark_rank and landmark_condition, from the SVD of A. */
+nb_status nb_projection_landmarks(nb_projection *p, nb_ctx *ctx);
+
+#endif

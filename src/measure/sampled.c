@@ -1,0 +1,188 @@
+/* sampled.c - a row s of S misses its row of F X B by
+ *     |s|^2 - |s Q_B|^2  +  |s Q_B - f X R_B'|^2,
+ * f its row of F: no pass over S, no QR of F. With a_i that square and b_i = |s_i|^2
+ * over k of n rows, drawn without replacement, the means of both are unbiased for
+ * |S - F X B|^2 / n and |S|^2 / n; error^2 is their ratio R, whose variance is
+ * (1 - k/n) / k times that of a_i - R b_i, over the mean b squared (Cochran,
+ * Sampling Techniques, 1977, ch. 6), and se(error) = se(R) / 2 error.
+ *
+ * The first difference cancels below errors of 1e-6: see error_noise. */
+#include "measure/sampled.h"
+
+#include "base/clock.h"
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+#include "measure/blocks.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct { /* of all pairs */
+    int n, k;
+    nb_blocks blocks;
+    double *inside;  /* width x k: (s_i Q_B)' of all blocks */
+    double *squares; /* k: |s_i|^2 */
+    double *sums;    /* k: of the entries of s_i */
+    double *output;  /* dv x k: (s_i V)'; NULL: not asked for */
+} sample;
+
+typedef struct { /* nb_pair.own */
+    const sample *of;
+    nb_projection p; /* without what all rows of S are needed for */
+    double *f;       /* F_I by rows, m x k */
+    const double *inside; /* the block's part of column 0 */
+} view;
+
+/* What the k rows themselves give, a stripe at a time. */
+static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    size_t n = (size_t)s->n, width = (size_t)s->blocks.width;
+    double *rows, *totals, ignored;
+    NB_NEED(rows, nb_alloc_raw(ctx, n * NB_STRIPE));
+    NB_NEED(totals, nb_alloc_reals(ctx, n, 1));
+    for (int i = 0; i < s->k; i += NB_STRIPE) {
+        int count = s->k - i < NB_STRIPE ? s->k - i : NB_STRIPE;
+        NB_TRY(ctx, nb_scene_some_rows(scene, count, how->tokens + i, rows, ctx));
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->blocks.width, count, s->n, 1, s->blocks.q, s->n, rows, s->n, 0,
+                s->inside + (size_t)i * width, s->blocks.width);
+        for (int j = 0; j < count; j++) nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
+        if (s->output) nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, s->n, 1, h->v, h->dv, rows, s->n, 0, s->output + (size_t)i * (size_t)h->dv, h->dv);
+    }
+    return NB_OK;
+}
+
+static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, int i, nb_pair *pair, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    const nb_block *block = &s->blocks.blocks[s->blocks.block_of[i]];
+    int m = pair->landmarks->queries.m;
+    size_t n = (size_t)s->n, square = (size_t)m * (size_t)m;
+    view *v;
+    NB_NEED(v, nb_alloc(ctx, 1, sizeof *v));
+    *v = (view){.of = s, .inside = s->inside + block->column};
+    v->p = (nb_projection){.scene = scene, .factors = pair->factors, .n = s->n, .m = m, .q_b = s->blocks.q + n * (size_t)block->column};
+    NB_NEED(v->p.r_b, nb_alloc_reals(ctx, square, 1));
+    for (int j = 0; j < m; j++) memcpy(v->p.r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *block->r);
+    NB_NEED(v->f, nb_alloc_raw(ctx, (size_t)m * (size_t)s->k));
+    NB_TRY(ctx, nb_factor_f(scene, pair->landmarks, pair->kind, s->k, how->tokens, v->f, ctx));
+    if (s->output) {
+        NB_NEED(v->p.output_b, nb_alloc_raw(ctx, (size_t)m * (size_t)h->dv));
+        nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, h->dv, h->n, 1, v->p.q_b, h->n, h->v, h->dv, 0, v->p.output_b, m);
+    }
+    pair->own = v;
+    return nb_projection_landmarks(&v->p, ctx);
+}
+
+nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                             nb_ctx *ctx)
+{
+    sample *s;
+    double start_s = nb_clock_s();
+    size_t k = (size_t)how->sample;
+    NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
+    *s = (sample){.n = scene->head->n, .k = how->sample};
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &s->blocks, ctx));
+    NB_NEED(s->inside, nb_alloc_raw(ctx, (size_t)s->blocks.width * k));
+    NB_NEED(s->squares, nb_alloc_reals(ctx, k, 2));
+    s->sums = s->squares + k;
+    if ((how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
+    times->factors_s += nb_clock_s() - start_s;
+    start_s = nb_clock_s();
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = take_rows(scene, how, s, ctx);
+    nb_ctx_release(ctx, mark);
+    NB_TRY(ctx, status);
+    times->pass_s += nb_clock_s() - start_s;
+    for (int i = 0; i < count; i++)
+        if (!pairs[i].failure && view_init(scene, how, s, i, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+    return NB_OK;
+}
+
+/* sqrt of the ratio of the sums of a and b, and its standard error. */
+static void ratio_estimate(int n, int k, const double *a, const double *b, double *root, double *se)
+{
+    double total_a = nb_sum((size_t)k, a), total_b = nb_sum((size_t)k, b), ratio = total_a / total_b, spread = 0;
+    for (int i = 0; i < k; i++) spread += (a[i] - ratio * b[i]) * (a[i] - ratio * b[i]);
+    double mean_b = total_b / k, variance = (1 - (double)k / n) * spread / (k - 1) / k / (mean_b * mean_b);
+    *root = sqrt(ratio);
+    *se = ratio > 0 ? sqrt(variance) / (2 * *root) : NAN;
+}
+
+/* The squares of the rows' differences, from t = (f X R_B')' (m x k). */
+static void row_squares(const view *v, const double *t, double *a)
+{
+    const sample *s = v->of;
+    size_t m = (size_t)v->p.m;
+    for (int i = 0; i < s->k; i++) {
+        const double *inside = v->inside + (size_t)i * (size_t)s->blocks.width, *column = t + (size_t)i * m;
+        double rest = fmax(0, s->squares[i] - nb_sum_of_squares(m, inside)), core = 0;
+        for (size_t j = 0; j < m; j++) core += (inside[j] - column[j]) * (inside[j] - column[j]);
+        a[i] = rest + core;
+    }
+}
+
+static nb_status output_error(const view *v, const double *t, double *a, nb_measures *out, nb_ctx *ctx)
+{
+    const sample *s = v->of;
+    size_t dv = (size_t)v->p.scene->head->dv, k = (size_t)s->k;
+    double *difference, *b = a + k;
+    NB_NEED(difference, nb_alloc_raw(ctx, dv * k));
+    memcpy(difference, s->output, dv * k * sizeof *difference);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, (int)dv, s->k, v->p.m, -1, v->p.output_b, v->p.m, t, v->p.m, 1, difference, (int)dv);
+    for (size_t i = 0; i < k; i++) {
+        a[i] = nb_sum_of_squares(dv, difference + i * dv);
+        b[i] = nb_sum_of_squares(dv, s->output + i * dv);
+    }
+    ratio_estimate(s->n, s->k, a, b, &out->output_error, &out->output_error_se);
+    return NB_OK;
+}
+
+/* |S - 1/n| row by row, relative to S on the same rows. */
+static double baseline_mean(const sample *s)
+{
+    double distance = 0;
+    for (int i = 0; i < s->k; i++) distance += s->squares[i] - 2 * s->sums[i] / s->n + 1.0 / s->n;
+    return sqrt(fmax(0, distance) / nb_sum((size_t)s->k, s->squares));
+}
+
+static nb_status measure(const view *v, const double *x, nb_measures *out, nb_ctx *ctx)
+{
+    const sample *s = v->of;
+    int m = v->p.m;
+    size_t square = (size_t)m * (size_t)m, k = (size_t)s->k;
+    double *g, *t, *a;
+    nb_measures_clear(out);
+    NB_NEED(g, nb_alloc_raw(ctx, square));
+    NB_NEED(t, nb_alloc_raw(ctx, (size_t)m * k));
+    NB_NEED(a, nb_alloc_raw(ctx, 2 * k));
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, x, m, v->p.r_b, m, 0, g, m);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, g, m, v->f, m, 0, t, m);
+    row_squares(v, t, a);
+    ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
+    if (!isfinite(out->error)) return NB_OK;
+    double norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);
+    double f_norm = nb_frobenius((size_t)m * k, v->f) * sqrt((double)s->n / s->k);
+    out->error_noise = DBL_EPSILON * f_norm * nb_frobenius(square, x) * nb_frobenius(square, v->p.r_b) / norm +
+                       1e-14 / (2 * fmax(out->error, 1e-7));
+    out->mse = nb_sum(k, a) / s->k / s->n;
+    out->baseline_mean = baseline_mean(s);
+    out->landmark_rank = v->p.landmark_rank;
+    out->landmark_condition = v->p.landmark_condition;
+    NB_TRY(ctx, nb_projection_core_residual(&v->p, x, &out->core_residual, ctx));
+    return s->output ? output_error(v, t, a, out, ctx) : NB_OK;
+}
+
+nb_status nb_sampled_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
+{
+    (void)scene;
+    (void)how;
+    for (int i = 0; i < count; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = measure(requests[i].pair->own, requests[i].x, &requests[i].measures, ctx);
+        nb_ctx_release(ctx, mark);
+        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+    }
+    return NB_OK;
+}

@@ -1,0 +1,153 @@
+/* spectral.c - Lanczos without reorthogonalisation: copies of converged values
+ * do no harm to the largest. With u = D v, D = S - Q_F C Q_B', a stripe gives its
+ * part of u from v, and its part of S'u and of Q_F'u from that. */
+#include "measure/spectral.h"
+
+#include "base/random.h"
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+
+#include <gsl/gsl_randist.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 100, LOOK = 5, START = 20251105 };
+static const double enough = 1e-6;
+
+typedef struct {
+    int n, count, widest;
+    nb_difference *differences;
+    double *v, *before, *w; /* n x count: this vector, the one before, the next */
+    double *y, *z;          /* widest x count: C Q_B' v, Q_F' u */
+    double *u;              /* NB_STRIPE x count */
+    double *alpha, *beta;   /* STEPS x count: the tridiagonal matrices */
+    bool *done;
+} lanczos;
+
+static nb_status lanczos_init(lanczos *l, int n, int count, nb_difference *differences, nb_ctx *ctx)
+{
+    size_t length = (size_t)n, columns = (size_t)count;
+    gsl_rng *rng;
+    *l = (lanczos){.n = n, .count = count, .differences = differences};
+    for (int i = 0; i < count; i++) l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
+    NB_NEED(l->v, nb_alloc_reals(ctx, length, columns));
+    NB_NEED(l->before, nb_alloc_reals(ctx, length, columns));
+    NB_NEED(l->w, nb_alloc_reals(ctx, length, columns));
+    NB_NEED(l->y, nb_alloc_reals(ctx, (size_t)l->widest, 2 * columns));
+    l->z = l->y + (size_t)l->widest * columns;
+    NB_NEED(l->u, nb_alloc_reals(ctx, NB_STRIPE, columns));
+    NB_NEED(l->alpha, nb_alloc_reals(ctx, 2 * STEPS, columns));
+    l->beta = l->alpha + STEPS * columns;
+    NB_NEED(l->done, nb_alloc(ctx, columns, sizeof *l->done));
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    gsl_rng_set(rng, START);
+    for (size_t j = 0; j < length; j++) l->v[j] = gsl_ran_ugaussian(rng);
+    nb_scale(length, 1 / nb_frobenius(length, l->v), l->v);
+    for (size_t i = 1; i < columns; i++) memcpy(l->v + i * length, l->v, length * sizeof *l->v);
+    return NB_OK;
+}
+
+static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    lanczos *l = self;
+    (void)ctx;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->count, s->keys, 1, s->values, s->ld, l->v, l->n, 0, l->u, NB_STRIPE);
+    for (int i = 0; i < l->count; i++) {
+        const nb_difference *d = &l->differences[i];
+        const double *q_f = d->q_f + (size_t)s->first * (size_t)d->m;
+        double *u = l->u + (size_t)i * NB_STRIPE, *y = l->y + (size_t)i * (size_t)l->widest, *z = l->z + (size_t)i * (size_t)l->widest;
+        nb_gemv(NB_TRANSPOSED, d->m, s->count, -1, q_f, d->m, y, 1, u);
+        nb_gemv(NB_PLAIN, d->m, s->count, 1, q_f, d->m, u, 1, z);
+    }
+    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->count, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, l->n);
+    return NB_OK;
+}
+
+/* w <- D'D v for all. */
+static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *ctx)
+{
+    size_t n = (size_t)l->n, widest = (size_t)l->widest;
+    memset(l->w, 0, n * (size_t)l->count * sizeof *l->w);
+    memset(l->z, 0, widest * (size_t)l->count * sizeof *l->z);
+    for (size_t i = 0; i < (size_t)l->count; i++) {
+        const nb_difference *d = &l->differences[i];
+        nb_gemv(NB_TRANSPOSED, l->n, d->m, 1, d->q_b, l->n, l->v + i * n, 0, scratch);
+        nb_gemv(NB_PLAIN, d->m, d->m, 1, d->c, d->m, scratch, 0, l->y + i * widest);
+    }
+    NB_TRY(ctx, nb_scene_pass(scene, stripe_step, l, ctx));
+    for (size_t i = 0; i < (size_t)l->count; i++) {
+        const nb_difference *d = &l->differences[i];
+        nb_gemv(NB_TRANSPOSED, d->m, d->m, 1, d->c, d->m, l->z + i * widest, 0, scratch);
+        nb_gemv(NB_PLAIN, l->n, d->m, -1, d->q_b, l->n, scratch, 1, l->w + i * n);
+    }
+    return NB_OK;
+}
+
+/* One step of the three-term recurrence of difference i. */
+static void recur(lanczos *l, int i, int step)
+{
+    size_t n = (size_t)l->n, at = (size_t)i * n;
+    double *alpha = l->alpha + (size_t)i * STEPS, *beta = l->beta + (size_t)i * STEPS;
+    double *v = l->v + at, *w = l->w + at, *before = l->before + at;
+    alpha[step] = nb_dot(n, v, w);
+    for (size_t j = 0; j < n; j++) w[j] -= alpha[step] * v[j] + (step > 0 ? beta[step - 1] * before[j] : 0);
+    beta[step] = nb_frobenius(n, w);
+    memcpy(before, v, n * sizeof *v);
+    memcpy(v, w, n * sizeof *v);
+    if (beta[step] > 0) nb_scale(n, 1 / beta[step], v);
+}
+
+/* The largest Ritz value t of difference i, and its residual beta |s_last|. */
+static nb_status look(lanczos *l, int i, int steps, nb_ctx *ctx)
+{
+    double *diagonal, *off, *vectors, *work;
+    size_t k = (size_t)steps;
+    nb_difference *d = &l->differences[i];
+    NB_NEED(diagonal, nb_alloc_reals(ctx, k, 4));
+    off = diagonal + k;
+    work = off + k;
+    NB_NEED(vectors, nb_alloc_reals(ctx, k, k));
+    memcpy(diagonal, l->alpha + (size_t)i * STEPS, k * sizeof *diagonal);
+    memcpy(off, l->beta + (size_t)i * STEPS, k * sizeof *off);
+    double next = off[k - 1];
+    lapack_int info = LAPACKE_dstev_work(LAPACK_COL_MAJOR, 'V', steps, diagonal, off, vectors, steps, work);
+    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "dstev: %d", info);
+    double value = fmax(0, diagonal[k - 1]);
+    d->norm = sqrt(value);
+    d->accuracy = value > 0 ? next * fabs(vectors[k * k - 1]) / (2 * value) : 0;
+    l->done[i] = d->accuracy <= enough || next == 0;
+    return NB_OK;
+}
+
+static nb_status run(lanczos *l, nb_scene *scene, nb_ctx *ctx)
+{
+    double *scratch;
+    bool all = false;
+    NB_NEED(scratch, nb_alloc_reals(ctx, (size_t)l->widest, 1));
+    for (int step = 0; step < STEPS && !all; step++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = multiply(l, scene, scratch, ctx);
+        for (int i = 0; i < l->count && status == NB_OK; i++) {
+            if (l->done[i]) continue;
+            recur(l, i, step);
+            bool exact = l->beta[(size_t)i * STEPS + (size_t)step] == 0;
+            if ((step + 1) % LOOK == 0 || exact) status = look(l, i, step + 1, ctx);
+        }
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+        all = true;
+        for (int i = 0; i < l->count; i++) all = all && l->done[i];
+    }
+    return NB_OK;
+}
+
+nb_status nb_spectral_norms(nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
+{
+    lanczos l;
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = lanczos_init(&l, scene->head->n, count, differences, ctx);
+    if (status == NB_OK) status = run(&l, scene, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}

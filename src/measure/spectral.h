@@ -1,0 +1,20 @@
+/* spectral.h - largest singular values of differences S - Q_F C Q_B', many at once. */
+#ifndef NB_SPECTRAL_H
+#define NB_SPECTRAL_H
+
+#include "measure/measures.h"
+#include "measure/scene.h"
+
+typedef struct {
+    int m;
+    const double *q_f, *c, *q_b; /* m x n by rows, m x m, n x m */
+    nb_measures *out;            /* the caller's */
+    double norm;                 /* |S - Q_F C Q_B'|_2, a lower bound */
+    double accuracy;             /* the relative distance to a singular value is at most that */
+} nb_difference;
+
+/* Lanczos on D'D for all differences in step, so that a step is one pass over S:
+ * until each accuracy is below 1e-6, or 100 steps. */
+nb_status nb_spectral_norms(nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,439 @@
+/* streamed.c - P = S Q_B for all pairs by one product a stripe, M += Q_F' P.
+ *
+ * |S|^2 - |M|^2 has an absolute error of 1e-15 to 1e-14 of |S|^2. Where the
+ * subspace part is below `small` times |S| the residual S - Q_F M Q_B' is
+ * therefore summed directly, in a second pass for those pairs: above it, the part
+ * is right to 1e-14 / 2 small^2 = 5e-9 relative; below, to about 1e-10.
+ *
+ * With precision mixed, S and Q_B are rounded to single precision for the product
+ * (M is summed in double), which costs 1e-9 to 1e-8 of |S|^2. What is small, of
+ * either part, is then measured again in double. */
+#include "measure/streamed.h"
+
+#include "base/clock.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+#include "measure/blocks.h"
+#include "measure/spectral.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double small = 1e-3, small_mixed = 3e-2; /* of |S| */
+static const double rounding = 16 * DBL_EPSILON, rounding_mixed = 4e-7;
+
+typedef struct batch batch;
+
+typedef struct { /* nb_pair.own */
+    nb_projection p;
+    batch *of;
+    int block;
+    bool single; /* M comes from single precision */
+    bool todo;   /* in the pass that runs */
+    double residual; /* sum of squares, of a second pass */
+} view;
+
+struct batch {
+    nb_scene *scene;
+    const nb_how *how;
+    int count;
+    nb_pair *pairs;
+    view *views; /* of pairs */
+    nb_blocks blocks;
+    nb_engine_times *times;
+};
+
+/* F of all pairs: kernels one by one, columns of S in one pass. */
+static nb_status form_f(batch *b, double **f, nb_ctx *ctx)
+{
+    nb_f_columns *columns;
+    int wanted = 0;
+    NB_NEED(columns, nb_alloc(ctx, (size_t)b->count + 1, sizeof *columns));
+    for (int i = 0; i < b->count; i++) {
+        nb_pair *pair = &b->pairs[i];
+        if (pair->failure) continue;
+        NB_NEED(f[i], nb_alloc_raw(ctx, (size_t)b->blocks.n * (size_t)pair->landmarks->keys.m));
+        if (pair->kind == NB_CUR)
+            columns[wanted++] = (nb_f_columns){&pair->landmarks->keys, f[i]};
+        else if (nb_factor_f(b->scene, pair->landmarks, pair->kind, b->blocks.n, NULL, f[i], ctx) != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&pair->failure, ctx));
+    }
+    return wanted ? nb_factor_columns(b->scene, columns, ctx) : NB_OK;
+}
+
+/* The projection of one pair but for M; `f` becomes Q_F. */
+static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
+{
+    view *v = &b->views[i];
+    const nb_block *block = &b->blocks.blocks[b->blocks.block_of[i]];
+    int rank, m = b->pairs[i].landmarks->keys.m;
+    size_t square = (size_t)m * (size_t)m, n = (size_t)b->blocks.n;
+    nb_projection *p = &v->p;
+    *v = (view){.of = b, .block = b->blocks.block_of[i]};
+    *p = (nb_projection){.scene = b->scene, .factors = b->pairs[i].factors, .n = b->blocks.n, .m = m, .q_f = f};
+    p->q_b = b->blocks.q + n * (size_t)block->column;
+    NB_NEED(p->r_f, nb_alloc_reals(ctx, square, 3));
+    p->r_b = p->r_f + square;
+    p->mid = p->r_b + square;
+    for (int j = 0; j < m; j++) memcpy(p->r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *p->r_b);
+    NB_NEED(p->ones, nb_alloc_reals(ctx, (size_t)m, 1));
+    for (int j = 0; j < m; j++) p->ones[j] = nb_sum(n, p->q_b + n * (size_t)j);
+    NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
+    b->pairs[i].own = v;
+    return nb_projection_landmarks(p, ctx);
+}
+
+typedef struct { /* one pass for the views that are `todo` */
+    batch *b;
+    bool single;
+    double *product;             /* NB_STRIPE x width */
+    float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, NB_STRIPE x width */
+} pass;
+
+static bool needed(const batch *b, int block)
+{
+    for (int i = 0; i < b->count; i++)
+        if (!b->pairs[i].failure && b->views[i].todo && b->views[i].block == block) return true;
+    return false;
+}
+
+/* P for the columns of blocks first ... end - 1. */
+static void multiply(const pass *p, const nb_stripe *s, int first, int end)
+{
+    const nb_blocks *b = &p->b->blocks;
+    int column = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - column;
+    size_t at = (size_t)column * (size_t)b->n, to = (size_t)column * NB_STRIPE;
+    if (!p->single) {
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, width, s->keys, 1, s->values, s->ld, b->q + at, b->n, 0, p->product + to, NB_STRIPE);
+        return;
+    }
+    nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, s->count, width, s->keys, 1, p->s32, b->n, p->q32 + at, b->n, 0, p->product32 + to, NB_STRIPE);
+    nb_to_double((size_t)width * NB_STRIPE, p->product32 + to, p->product + to);
+}
+
+static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    pass *p = self;
+    batch *b = p->b;
+    (void)ctx;
+    for (int i = 0; p->single && i < s->count; i++)
+        nb_to_single((size_t)s->keys, s->values + (size_t)i * (size_t)s->ld, p->s32 + (size_t)i * (size_t)b->blocks.n);
+    for (int k = 0, end; k < b->blocks.count; k = end) { /* blocks that stand together in one product */
+        for (end = k; end < b->blocks.count && needed(b, end);) end++;
+        if (end > k) multiply(p, s, k, end);
+        if (end == k) end++;
+    }
+    for (int i = 0; i < b->count; i++) {
+        view *v = &b->views[i];
+        if (b->pairs[i].failure || !v->todo) continue;
+        nb_gemm(NB_PLAIN, NB_PLAIN, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
+                p->product + (size_t)b->blocks.blocks[v->block].column * NB_STRIPE, NB_STRIPE, 1, v->p.mid, v->p.m);
+    }
+    return NB_OK;
+}
+
+static nb_status pass_init(pass *p, batch *b, bool single, nb_ctx *ctx)
+{
+    size_t n = (size_t)b->blocks.n, width = (size_t)b->blocks.width;
+    *p = (pass){.b = b, .single = single};
+    NB_NEED(p->product, nb_alloc_raw(ctx, width * NB_STRIPE));
+    if (!single) return NB_OK;
+    NB_NEED(p->q32, nb_alloc(ctx, n * width, sizeof *p->q32));
+    NB_NEED(p->s32, nb_alloc(ctx, n * NB_STRIPE, sizeof *p->s32));
+    NB_NEED(p->product32, nb_alloc(ctx, width * NB_STRIPE, sizeof *p->product32));
+    for (int k = 0; k < b->blocks.count; k++) {
+        const nb_block *block = &b->blocks.blocks[k];
+        if (block->good) nb_to_single(n * (size_t)block->width, b->blocks.q + n * (size_t)block->column, p->q32 + n * (size_t)block->column);
+    }
+    return NB_OK;
+}
+
+/* |S - Q_F M Q_B'|^2, row by row. */
+static nb_status residual_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    batch *b = self;
+    size_t n = (size_t)b->blocks.n;
+    double *rest, *g;
+    NB_NEED(rest, nb_alloc_raw(ctx, n * (size_t)s->count));
+    for (int i = 0; i < b->count; i++) {
+        view *v = &b->views[i];
+        const nb_projection *p = &v->p;
+        if (b->pairs[i].failure || !v->todo) continue;
+        NB_NEED(g, nb_alloc_raw(ctx, (size_t)p->m * (size_t)s->count));
+        for (size_t k = 0; k < (size_t)s->count; k++) {
+            memcpy(rest + k * n, s->values + k * (size_t)s->ld, (size_t)s->keys * sizeof *rest);
+            memset(rest + k * n + s->keys, 0, (n - (size_t)s->keys) * sizeof *rest);
+        }
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, s->count, p->m, 1, p->mid, p->m, p->q_f + (size_t)s->first * (size_t)p->m, p->m, 0, g, p->m);
+        nb_gemm(NB_PLAIN, NB_PLAIN, p->n, s->count, p->m, -1, p->q_b, p->n, g, p->m, 1, rest, p->n);
+        v->residual += nb_sum_of_squares(n * (size_t)s->count, rest);
+    }
+    return NB_OK;
+}
+
+static nb_status released(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = nb_scene_pass(scene, each, self, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+/* A stripe's scratch memory is freed after it. */
+static nb_status residual_stripe_released(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = residual_stripe(self, s, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+/* Marks the views whose subspace part is below `limit`; whether there are any. */
+static bool mark_below(batch *b, double limit)
+{
+    bool any = false;
+    for (int i = 0; i < b->count; i++) {
+        view *v = &b->views[i];
+        v->todo = !b->pairs[i].failure && v->todo && v->p.subspace < limit;
+        v->residual = 0;
+        any = any || v->todo;
+    }
+    return any;
+}
+
+/* M and the subspace part of the views that are `todo`. */
+static nb_status project(batch *b, bool single, nb_ctx *ctx)
+{
+    pass p;
+    double norm, start_s = nb_clock_s();
+    NB_TRY(ctx, pass_init(&p, b, single, ctx));
+    for (int i = 0; i < b->count; i++) {
+        view *v = &b->views[i];
+        if (v->todo) memset(v->p.mid, 0, (size_t)v->p.m * (size_t)v->p.m * sizeof *v->p.mid);
+    }
+    NB_TRY(ctx, released(b->scene, project_stripe, &p, ctx));
+    NB_TRY(ctx, nb_scene_norm(b->scene, &norm, ctx));
+    for (int i = 0; i < b->count; i++) {
+        view *v = &b->views[i];
+        if (!v->todo) continue;
+        double inside = nb_frobenius((size_t)v->p.m * (size_t)v->p.m, v->p.mid) / norm;
+        v->p.subspace = sqrt(fmax(0, (1 - inside) * (1 + inside)));
+        v->p.rounding = single ? rounding_mixed : rounding;
+        v->single = single;
+    }
+    b->times->pass_s += nb_clock_s() - start_s;
+    if (single || !mark_below(b, small)) return NB_OK;
+    start_s = nb_clock_s();
+    NB_TRY(ctx, released(b->scene, residual_stripe_released, b, ctx));
+    for (int i = 0; i < b->count; i++)
+        if (b->views[i].todo) b->views[i].p.subspace = sqrt(b->views[i].residual) / norm;
+    b->times->second_pass_s += nb_clock_s() - start_s;
+    return NB_OK;
+}
+
+static nb_status project_released(batch *b, bool single, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = project(b, single, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+/* What the outputs S V and F X B V need. */
+static nb_status project_output(nb_projection *p, nb_ctx *ctx)
+{
+    const nb_head *h = p->scene->head;
+    size_t size = (size_t)p->m * (size_t)h->dv, all = (size_t)h->dv * (size_t)h->n;
+    const double *output;
+    double *outside;
+    NB_TRY(ctx, nb_scene_output(p->scene, &output, ctx));
+    NB_NEED(p->exact_output, nb_alloc_reals(ctx, size, 2));
+    p->output_b = p->exact_output + size;
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, p->m, h->dv, h->n, 1, p->q_f, p->m, output, h->dv, 0, p->exact_output, p->m);
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, p->m, h->dv, h->n, 1, p->q_b, h->n, h->v, h->dv, 0, p->output_b, p->m);
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(outside, nb_alloc_raw(ctx, all));
+    memcpy(outside, output, all * sizeof *outside);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, h->dv, h->n, p->m, -1, p->exact_output, p->m, p->q_f, p->m, 1, outside, h->dv);
+    p->output_norm = nb_frobenius(all, output);
+    p->output_outside = nb_frobenius(all, outside);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                              nb_ctx *ctx)
+{
+    batch *b;
+    double **f, start_s = nb_clock_s();
+    NB_NEED(b, nb_alloc(ctx, 1, sizeof *b));
+    *b = (batch){.scene = scene, .how = how, .count = count, .pairs = pairs, .times = times};
+    NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
+    NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, ctx));
+    NB_TRY(ctx, form_f(b, f, ctx));
+    for (int i = 0; i < count; i++) {
+        if (pairs[i].failure) continue;
+        if (view_init(b, i, f[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        b->views[i].todo = !pairs[i].failure;
+    }
+    times->factors_s += nb_clock_s() - start_s;
+    NB_TRY(ctx, project_released(b, how->precision == NB_MIXED, ctx));
+    if (how->precision == NB_MIXED && mark_below(b, small_mixed)) NB_TRY(ctx, project_released(b, false, ctx));
+    for (int i = 0; i < count; i++)
+        if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_TRY(ctx, project_output(&b->views[i].p, ctx));
+    return NB_OK;
+}
+
+/* |M - C|_F relative to |S|_F; c is the request's. */
+static double core_part(const nb_projection *p, const double *c, double norm, double *scratch)
+{
+    size_t square = (size_t)p->m * (size_t)p->m;
+    for (size_t i = 0; i < square; i++) scratch[i] = p->mid[i] - c[i];
+    return nb_frobenius(square, scratch) / norm;
+}
+
+/* max |Q_F (C Q_B' 1) - 1|. */
+static double rowsum_deviation(const nb_projection *p, const double *c, double *scratch)
+{
+    double largest = 0;
+    nb_gemm(NB_PLAIN, NB_PLAIN, p->m, 1, p->m, 1, c, p->m, p->ones, p->m, 0, scratch, p->m);
+    for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(nb_dot((size_t)p->m, p->q_f + (size_t)i * (size_t)p->m, scratch) - 1));
+    return largest;
+}
+
+/* |(S - F X B) V|: outside of range(F), and inside. */
+static nb_status output_error(const nb_projection *p, const double *c, double *error, nb_ctx *ctx)
+{
+    size_t size = (size_t)p->m * (size_t)p->scene->head->dv;
+    double *inside;
+    NB_NEED(inside, nb_alloc_raw(ctx, size));
+    memcpy(inside, p->exact_output, size * sizeof *inside);
+    nb_gemm(NB_PLAIN, NB_PLAIN, p->m, p->scene->head->dv, p->m, -1, c, p->m, p->output_b, p->m, 1, inside, p->m);
+    *error = hypot(p->output_outside, nb_frobenius(size, inside)) / p->output_norm;
+    return NB_OK;
+}
+
+/* What needs the entries of F X B, formed by stripes. */
+static nb_status entries(const nb_projection *p, const double *c, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+{
+    size_t n = (size_t)p->n, m = (size_t)p->m;
+    double *g, *rows, negative = 0, mass = 0, entropy = 0, of_s = 0;
+    NB_NEED(g, nb_alloc_raw(ctx, m * NB_STRIPE));
+    NB_NEED(rows, nb_alloc_raw(ctx, n * NB_STRIPE));
+    for (int first = 0; first < p->n; first += NB_STRIPE) {
+        int count = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->m, 1, c, p->m, p->q_f + (size_t)first * m, p->m, 0, g, p->m);
+        nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, p->q_b, p->n, g, p->m, 0, rows, p->n);
+        double number, sum;
+        nb_negatives(n * (size_t)count, rows, &number, &sum);
+        negative += number;
+        mass += sum;
+        if (wanted & NB_WANT_ENTROPY) entropy += nb_entropy(n * (size_t)count, rows);
+    }
+    if (wanted & NB_WANT_ENTRIES) {
+        out->negative_fraction = negative / p->n / p->n;
+        out->negative_mass = mass / p->n;
+    }
+    if (wanted & NB_WANT_ENTROPY) {
+        NB_TRY(ctx, nb_scene_entropy(p->scene, &of_s, ctx));
+        out->entropy_difference = fabs(of_s - entropy / p->n);
+    }
+    return NB_OK;
+}
+
+static nb_status measure(const nb_projection *p, const double *x, double *c, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+{
+    size_t square = (size_t)p->m * (size_t)p->m;
+    double norm, *scratch;
+    nb_measures_clear(out);
+    NB_NEED(scratch, nb_alloc_raw(ctx, square));
+    NB_TRY(ctx, nb_scene_norm(p->scene, &norm, ctx));
+    nb_projection_core(p, x, scratch, c);
+    out->error_subspace = p->subspace;
+    out->error_core = core_part(p, c, norm, scratch);
+    out->error = hypot(out->error_subspace, out->error_core);
+    if (!isfinite(out->error)) return NB_OK;
+    out->mse = pow(out->error * norm / p->n, 2);
+    out->cosine = nb_dot(square, p->mid, c) / (norm * nb_frobenius(square, c));
+    out->rowsum_deviation = rowsum_deviation(p, c, scratch);
+    out->landmark_rank = p->landmark_rank;
+    out->landmark_condition = p->landmark_condition;
+    out->error_noise = nb_projection_noise(p, x, norm);
+    NB_TRY(ctx, nb_projection_core_residual(p, x, &out->core_residual, ctx));
+    NB_TRY(ctx, nb_scene_floor_rank(p->scene, p->m, &out->floor_rank, &out->floor_accuracy, ctx));
+    NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
+    if (p->exact_output) NB_TRY(ctx, output_error(p, c, &out->output_error, ctx));
+    return wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY) ? entries(p, c, wanted, out, ctx) : NB_OK;
+}
+
+/* Measures again in double the requests whose core part is small. */
+static nb_status refine(int count, nb_request *requests, bool *again, nb_ctx *ctx)
+{
+    batch *b = NULL;
+    for (int i = 0; i < count; i++) {
+        view *v = requests[i].pair->own;
+        again[i] = !requests[i].failure && v->single && requests[i].measures.error_core < small_mixed;
+        if (again[i]) b = v->of;
+    }
+    if (!b) return NB_OK;
+    for (int i = 0; i < b->count; i++) b->views[i].todo = false;
+    for (int i = 0; i < count; i++)
+        if (again[i]) ((view *)requests[i].pair->own)->todo = true;
+    for (int i = 0; i < count; i++) again[i] = !requests[i].failure && ((view *)requests[i].pair->own)->todo;
+    return project_released(b, false, ctx);
+}
+
+static nb_status measure_all(const nb_how *how, int count, nb_request *requests, const bool *which, double **c, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++) {
+        const view *v = requests[i].pair->own;
+        if (which && !which[i]) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = measure(&v->p, requests[i].x, c[i], how->wanted, &requests[i].measures, ctx);
+        nb_ctx_release(ctx, mark);
+        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+    }
+    return NB_OK;
+}
+
+/* The spectral norms of all differences, together. */
+static nb_status spectral(nb_scene *scene, int count, nb_request *requests, double *const *c, nb_ctx *ctx)
+{
+    nb_difference *differences;
+    const nb_spectrum *of_s;
+    int used = 0;
+    NB_NEED(differences, nb_alloc(ctx, (size_t)count, sizeof *differences));
+    NB_TRY(ctx, nb_scene_singular_values(scene, 1, &of_s, ctx));
+    for (int i = 0; i < count; i++) {
+        const nb_projection *p = &((const view *)requests[i].pair->own)->p;
+        if (requests[i].failure || !isfinite(requests[i].measures.error)) continue;
+        differences[used++] = (nb_difference){p->m, p->q_f, c[i], p->q_b, &requests[i].measures, 0, 0};
+    }
+    if (used > 0) NB_TRY(ctx, nb_spectral_norms(scene, used, differences, ctx));
+    for (int i = 0; i < used; i++) {
+        differences[i].out->spectral_error = differences[i].norm / of_s->values[0];
+        differences[i].out->spectral_accuracy = differences[i].accuracy;
+    }
+    return NB_OK;
+}
+
+nb_status nb_streamed_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
+{
+    double **c;
+    bool *again;
+    NB_NEED(c, nb_alloc(ctx, (size_t)count, sizeof *c));
+    NB_NEED(again, nb_alloc(ctx, (size_t)count, sizeof *again));
+    for (int i = 0; i < count; i++) {
+        size_t m = (size_t)requests[i].pair->factors->m;
+        NB_NEED(c[i], nb_alloc_raw(ctx, m * m));
+    }
+    NB_TRY(ctx, measure_all(how, count, requests, NULL, c, ctx));
+    if (how->precision == NB_MIXED) {
+        NB_TRY(ctx, refine(count, requests, again, ctx));
+        NB_TRY(ctx, measure_all(how, count, requests, again, c, ctx));
+    }
+    return how->wanted & NB_WANT_SPECTRAL ? spectral(scene, count, requests, c, ctx) : NB_OK;
+}
