@@ -8,6 +8,7 @@
 #include "strategy.h"
 
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
@@ -67,14 +68,6 @@ static double *centre(const work *w, int j)
     return w->centres + (size_t)j * (size_t)w->d;
 }
 
-static double squared_distance(int d, const double *a, const double *b)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int l = 0; l < d; l++) sum += (a[l] - b[l]) * (a[l] - b[l]);
-    return sum;
-}
-
 /* The index drawn with probabilities proportional to the weights; uniform where
  * they are all zero. */
 static int draw(int n, const double *weight, gsl_rng *rng)
@@ -101,7 +94,7 @@ static void seed_plusplus(work *w, gsl_rng *rng)
         if (j > 0) chosen = draw(w->n, w->distance, rng);
         memcpy(centre(w, j), token(w, chosen), (size_t)w->d * sizeof(double));
         for (int i = 0; i < w->n; i++) {
-            double distance = squared_distance(w->d, token(w, i), centre(w, j));
+            double distance = nb_squared_distance((size_t)w->d, token(w, i), centre(w, j));
             if (distance < w->distance[i]) w->distance[i] = distance;
         }
     }
@@ -122,16 +115,8 @@ static nb_status seed_random(work *w, gsl_rng *rng, nb_ctx *ctx)
  * squared distance. */
 static void assign_token(work *w, const double *centre_norms, int i)
 {
-    const double *products = w->products + (size_t)i * (size_t)w->m;
-    int best = 0;
-    double least = DBL_MAX;
-    for (int j = 0; j < w->m; j++) {
-        double value = centre_norms[j] - 2 * products[j];
-        if (value < least) {
-            least = value;
-            best = j;
-        }
-    }
+    double least;
+    int best = (int)nb_nearest((size_t)w->m, centre_norms, w->products + (size_t)i * (size_t)w->m, &least);
     w->group[i] = best;
     w->distance[i] = least + w->norms[i] > 0 ? least + w->norms[i] : 0;
     w->size[best]++;
@@ -170,8 +155,7 @@ static double assign(work *w, double *centre_norms)
 static void move_centres(work *w)
 {
     memset(w->centres, 0, (size_t)w->d * (size_t)w->m * sizeof(double));
-    for (int i = 0; i < w->n; i++)
-        for (int l = 0; l < w->d; l++) centre(w, w->group[i])[l] += token(w, i)[l];
+    for (int i = 0; i < w->n; i++) nb_add((size_t)w->d, token(w, i), centre(w, w->group[i]));
     for (int j = 0; j < w->m; j++)
         for (int l = 0; l < w->d; l++) centre(w, j)[l] /= w->size[j];
 }
@@ -192,7 +176,7 @@ static nb_status lloyd(work *w, const kmeans_options *o, double *inertia, nb_ctx
         before = *inertia;
     }
     *inertia = 0;
-    for (int i = 0; i < w->n; i++) *inertia += squared_distance(w->d, token(w, i), centre(w, w->group[i]));
+    for (int i = 0; i < w->n; i++) *inertia += nb_squared_distance((size_t)w->d, token(w, i), centre(w, w->group[i]));
     return NB_OK;
 }
 
@@ -208,7 +192,7 @@ static nb_status snap(const work *w, int *group, int *tokens, nb_ctx *ctx)
         tokens[j] = -1;
         for (int i = 0; i < w->n; i++) {
             if (taken[i]) continue;
-            double distance = squared_distance(w->d, token(w, i), centre(w, j));
+            double distance = nb_squared_distance((size_t)w->d, token(w, i), centre(w, j));
             if (tokens[j] < 0 || distance < least) {
                 least = distance;
                 tokens[j] = i;

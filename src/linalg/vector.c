@@ -57,6 +57,34 @@ WIDTHS double nb_dot(size_t count, const double *x, const double *y)
     return sum;
 }
 
+WIDTHS double nb_squared_distance(size_t count, const double *x, const double *y)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+WIDTHS size_t nb_nearest(size_t count, const double *offset, const double *x, double *least)
+{
+    double smallest = offset[0] - 2 * x[0];
+    size_t at = 0;
+#pragma omp simd reduction(min : smallest)
+    for (size_t j = 1; j < count; j++) {
+        double value = offset[j] - 2 * x[j];
+        smallest = value < smallest ? value : smallest;
+    }
+    while (at + 1 < count && !(offset[at] - 2 * x[at] <= smallest)) at++;
+    *least = smallest;
+    return at;
+}
+
+WIDTHS void nb_add(size_t count, const double *x, double *y)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) y[j] += x[j];
+}
+
 WIDTHS void nb_scale(size_t count, double factor, double *x)
 {
 #pragma omp simd

@@ -18,6 +18,10 @@ double nb_exp_sum(size_t count, double *x, double shift);
 
 double nb_sum(size_t count, const double *x);
 double nb_dot(size_t count, const double *x, const double *y);
+double nb_squared_distance(size_t count, const double *x, const double *y);
+/* The index of the least of offset[j] - 2 x[j], the first among equals; *least is that. */
+size_t nb_nearest(size_t count, const double *offset, const double *x, double *least);
+void nb_add(size_t count, const double *x, double *y); /* y <- y + x */
 void nb_scale(size_t count, double factor, double *x);
 
 /* sum of x^2, without a care for overflow: for entries of moderate size. */

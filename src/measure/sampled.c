@@ -2,9 +2,9 @@
  *     |s|^2 - |s Q_B|^2  +  |s Q_B - f X R_B'|^2,
  * f its row of F: no pass over S, no QR of F. With a_i that square and b_i = |s_i|^2
  * over k of n rows, drawn without replacement, the means of both are unbiased for
- * |S - F X B|^2 / n and |S|^2 / n; error^2 is their ratio R, whose variance is
- * (1 - k/n) / k times that of a_i - R b_i, over the mean b squared (Cochran,
- * Sampling Techniques, 1977, ch. 6), and se(error) = se(R) / 2 error.
+ * |S - F X B|^2 / n and |S|^2 / n, and the error is the root of their ratio. Its
+ * standard error is the jackknife's, with the factor 1 - k/n of a finite
+ * population (Cochran, Sampling Techniques, 1977, ch. 6).
  *
  * The first difference cancels below errors of 1e-6: see error_noise. */
 #include "measure/sampled.h"
@@ -100,14 +100,14 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     return NB_OK;
 }
 
-/* sqrt of the ratio of the sums of a and b, and its standard error. */
+/* sqrt of the ratio of the sums of a and b, and its standard error by the jackknife. */
 static void ratio_estimate(int n, int k, const double *a, const double *b, double *root, double *se)
 {
-    double total_a = nb_sum((size_t)k, a), total_b = nb_sum((size_t)k, b), ratio = total_a / total_b, spread = 0;
-    for (int i = 0; i < k; i++) spread += (a[i] - ratio * b[i]) * (a[i] - ratio * b[i]);
-    double mean_b = total_b / k, variance = (1 - (double)k / n) * spread / (k - 1) / k / (mean_b * mean_b);
-    *root = sqrt(ratio);
-    *se = ratio > 0 ? sqrt(variance) / (2 * *root) : NAN;
+    double total_a = nb_sum((size_t)k, a), total_b = nb_sum((size_t)k, b), mean = 0, spread = 0;
+    *root = sqrt(total_a / total_b);
+    for (int i = 0; i < k; i++) mean += sqrt(fmax(0, total_a - a[i]) / (total_b - b[i])) / k;
+    for (int i = 0; i < k; i++) spread += pow(sqrt(fmax(0, total_a - a[i]) / (total_b - b[i])) - mean, 2);
+    *se = sqrt((1 - (double)k / n) * (k - 1) / k * spread);
 }
 
 /* The squares of the rows' differences, from t = (f X R_B')' (m x k). */

@@ -223,11 +223,13 @@ static void test_kernel(void **state)
     nb_head h = make_head("gaussian(n=64, d=8)", 0, 0, ctx);
     double *whole = nb_alloc_reals(ctx, 64, 64), *part = nb_alloc_reals(ctx, 64, 7);
     for (int causal = 0; causal < 2; causal++) {
-        nb_tile tile = {.d = 8, .queries = 64, .keys = 64, .q = h.q, .k = h.k, .causal = causal};
+        int positions[64];
+        for (int i = 0; i < 64; i++) positions[i] = i;
+        nb_tile tile = {.d = 8, .queries = 64, .keys = 64, .q = h.q, .k = h.k, .causal = causal, .positions = positions, .ld = 64};
         assert_ok(ctx, kernel->fill(&tile, choice.options, whole, ctx));
         for (int first = 0; first + 7 <= 64; first += 7) {
             tile.queries = 7;
-            tile.first_query = first;
+            tile.positions = positions + first;
             tile.q = h.q + first * 8;
             assert_ok(ctx, kernel->fill(&tile, choice.options, part, ctx));
             for (int i = 0; i < 7 * 64; i++) assert_close(part[i], whole[first * 64 + i], 1e-13); /* sums of 8 products of order 1 */
