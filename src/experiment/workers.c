@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHANNEL = 3 }; /* the worker's end: behind the standard streams, and the last that is open */
+enum { CHANNEL = 3 }; /* a worker's end, its only open file but the standard streams */
 
 typedef struct {
     int first, end; /* rows of the plan */
@@ -34,9 +34,9 @@ typedef struct kept_row {
 
 typedef struct {
     pid_t pid;
-    int fd;           /* -1: it has ended */
-    int unit;         /* -1: none */
-    nb_ctx *memory;   /* of the rows */
+    int fd;                 /* -1: it has ended */
+    int unit;               /* -1: none */
+    nb_ctx *memory;         /* of the rows */
     kept_row *rows, **last; /* of the instance in flight */
 } worker;
 
@@ -53,7 +53,7 @@ typedef struct {
     int worker_count, lost;
     const char *first_loss;
     bool stopping;
-    sigset_t signals; /* the mask outside of the pool */
+    sigset_t signals, blocked; /* the masks outside of the pool, and in it */
 } pool;
 
 /* In the worker. Without a parent there is nothing left to do. */
@@ -232,13 +232,22 @@ static void kill_all(pool *p)
         if (p->workers[i].fd >= 0) kill(p->workers[i].pid, SIGKILL);
 }
 
-/* Waits for the next messages, or a signal. What killed workers had completed is still heard. */
-static nb_status serve(pool *p, bool *alive)
+/* Signals come only here and while the pool waits, so that none is missed
+ * between the look and the wait. What killed workers had completed is still heard. */
+static void look_for_stop(pool *p)
 {
+    sigprocmask(SIG_SETMASK, &p->signals, NULL); /* ppoll lets none in where messages are there already */
+    sigprocmask(SIG_SETMASK, &p->blocked, NULL);
     if (!p->stopping && p->sink->stop(p->sink->self)) {
         p->stopping = true;
         kill_all(p);
     }
+}
+
+/* Waits for the next messages, or a signal. */
+static nb_status serve(pool *p, bool *alive)
+{
+    look_for_stop(p);
     *alive = false;
     for (int i = 0; i < p->worker_count; i++) {
         p->polled[i] = (struct pollfd){.fd = p->workers[i].fd, .events = POLLIN};
@@ -262,18 +271,17 @@ static void close_pool(void *pool_)
     sigprocmask(SIG_SETMASK, &p->signals, NULL);
 }
 
-/* Signals come only while the pool waits, so that none is missed between a look and the wait. */
 static nb_status open_pool(pool *p)
 {
-    sigset_t blocked;
     p->worker_count = p->how.jobs < p->unit_count ? p->how.jobs : p->unit_count;
     NB_NEED(p->workers, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->workers));
     NB_NEED(p->polled, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->polled));
     for (int i = 0; i < p->worker_count; i++) p->workers[i] = (worker){.fd = -1, .unit = -1};
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigaddset(&blocked, SIGTERM);
-    sigprocmask(SIG_BLOCK, &blocked, &p->signals);
+    sigprocmask(SIG_SETMASK, NULL, &p->signals);
+    p->blocked = p->signals;
+    sigaddset(&p->blocked, SIGINT);
+    sigaddset(&p->blocked, SIGTERM);
+    sigprocmask(SIG_SETMASK, &p->blocked, NULL);
     NB_TRY(p->ctx, nb_defer(p->ctx, close_pool, p));
     for (int i = 0; i < p->worker_count; i++) NB_TRY(p->ctx, start(p, &p->workers[i]));
     return NB_OK;
