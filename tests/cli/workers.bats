@@ -3,9 +3,12 @@
 
 load helpers
 
-# Six instances of some tenths of a second, each a unit of its own.
-six=(experiments/00-smoke.yaml --set trials=6 --set "problems=gaussian(n=800, d=16)" --set strategies=uniform --set landmarks=8
+# Two rows a trial, each trial a unit of its own. With 2000 trials a run takes so long that it cannot end before the
+# test ends it; the same rows are then a part of a run with 8.
+config=(experiments/00-smoke.yaml --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8
     --set factors=cur --set "metrics=[error]" --set "plots=[]")
+long=("${config[@]}" --set trials=2000)
+short=("${config[@]}" --set trials=8)
 
 # The children of process $1 that run the same program and have not ended.
 workers_of() {
@@ -34,7 +37,7 @@ until_true() {
 }
 
 two_workers() {
-    workers=($(workers_of "$1"))
+    workers=($(workers_of "$pid"))
     [ "${#workers[@]}" -eq 2 ]
 }
 
@@ -43,14 +46,37 @@ all_gone() {
     for pid in "${workers[@]}"; do if alive "$pid"; then return 1; fi; done
 }
 
+more_rows_than() {
+    local told
+    told=$("$NYSBENCH" plan "${long[@]}" -o "$WORK/r")
+    [[ "$told" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
+    rows=${BASH_REMATCH[1]}
+    [ "$rows" -gt "$1" ]
+}
+
+# A long run into $WORK/r with two workers that have got somewhere.
+start_long() {
+    setsid "$NYSBENCH" run "${long[@]}" -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true two_workers
+    until_true more_rows_than 0
+}
+
+await_status() {
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat "$WORK/log")
+    expect_status "$1"
+}
+
 # Going on gives the rows of a run that was never ended.
-expect_whole() {
-    "$NYSBENCH" run "${six[@]}" -q -j 1 -o "$WORK/whole"
-    "$NYSBENCH" run "${six[@]}" -q -j 2 -o "$1"
+expect_to_go_on() {
+    "$NYSBENCH" run "${short[@]}" -q -j 1 -o "$WORK/whole"
+    "$NYSBENCH" run "${short[@]}" -q -j 2 -o "$WORK/r"
     timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
-    timeless "$1/rows.csv" >"$WORK/cut.txt"
+    timeless "$WORK/r/rows.csv" >"$WORK/cut.txt"
     cmp "$WORK/whole.txt" "$WORK/cut.txt"
-    [ "$(grep -c "'ok'" "$WORK/whole.txt")" -eq 12 ]
+    [ "$(grep -c "'ok'" "$WORK/whole.txt")" -eq 16 ]
 }
 
 @test "the smoke experiment: the same bits with 1, 2 and 4 workers" {
@@ -106,73 +132,67 @@ Y
     [ ! -e "$WORK/r" ]
 }
 
-@test "a worker that is killed costs its own work alone" {
-    two=("${six[@]}" --set trials=2 --set "problems=gaussian(n=1200, d=16)")
-    "$NYSBENCH" run "${two[@]}" -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 &
-    pid=$!
-    until_true two_workers "$pid"
+@test "a worker that is killed costs its own work alone: the others go on, and then it is told" {
+    start_long
     kill -KILL "${workers[0]}"
-    status=0
-    wait "$pid" || status=$?
-    output=$(cat "$WORK/log")
-    expect_status 1
-    expect "nysbench: error: 1 of 2 workers died, the first was killed by signal 9 (Killed), at gaussian(n=1200, d=16, scale=1) head 0 trial "
+    until_true test ! -e "/proc/${workers[0]}"
+    until_true more_rows_than "$rows"
+    kill -TERM "$pid"
+    await_status 1
+    expect "nysbench: error: 1 of 2 workers died, the first was killed by signal 9 (Killed), at gaussian(n=500, d=16, scale=1) head 0 trial "
     expect "run the same command again: what was done is kept"
-    run "$NYSBENCH" plan "${two[@]}" -o "$WORK/r"
-    expect "rows: 4, of which 2 are done and 2 are to run"
-    run "$NYSBENCH" run "${two[@]}" -q -j 2 -o "$WORK/r"
-    expect_status 0
-    expect "rows: 4, 4 ok"
+    all_gone
+    expect_to_go_on
 }
 
 @test "a run that is killed takes its workers along, and goes on to the same rows" {
-    "$NYSBENCH" run "${six[@]}" -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 &
-    pid=$!
-    until_true two_workers "$pid"
-    until_true grep -q "of 12 rows" "$WORK/log"
+    start_long
     kill -KILL "$pid"
-    wait "$pid" 2>/dev/null || true
-    run "$NYSBENCH" plan "${six[@]}" -o "$WORK/r"
-    [[ "$output" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
-    [ "${BASH_REMATCH[1]}" -gt 0 ]
-    [ "${BASH_REMATCH[2]}" -gt 0 ]
+    await_status 137
+    more_rows_than 0
     until_true all_gone
-    expect_whole "$WORK/r"
+    expect_to_go_on
 }
 
-# Background processes of a script have SIGINT ignored, which the program changes; a terminal sends it to the whole group.
-interrupted_run() { # SIGNAL [-], the second where the whole group gets it
-    setsid "$NYSBENCH" run "${six[@]}" -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 &
-    pid=$!
-    until_true two_workers "$pid"
-    until_true grep -q "of 12 rows" "$WORK/log"
-    kill "-$1" -- "${2-}$pid"
-    status=0
-    wait "$pid" || status=$?
-    output=$(cat "$WORK/log")
-    expect_status 130
+# The next waits for nothing: the lock of the first went with it.
+@test "a run that is killed can be started again at once" {
+    for i in 1 2 3 4 5; do
+        start_long
+        kill -KILL "$pid"
+        await_status 137
+    done
+    expect_to_go_on
+}
+
+# A terminal sends the signal to the whole group.
+@test "Ctrl-C ends the workers, keeps what is done, and the same command goes on" {
+    start_long
+    kill -INT -- "-$pid"
+    await_status 130
     all_gone
     grep -q ',ok,' "$WORK/r/rows.csv"
     grep -q ',planned,' "$WORK/r/rows.csv"
-    expect_whole "$WORK/r"
-}
-
-@test "Ctrl-C ends the workers, keeps what is done, and the same command goes on" {
-    interrupted_run INT -
+    expect_to_go_on
 }
 
 @test "SIGTERM to the run alone does so too" {
-    interrupted_run TERM
+    start_long
+    kill -TERM "$pid"
+    await_status 130
+    all_gone
+    grep -q ',ok,' "$WORK/r/rows.csv"
+    grep -q ',planned,' "$WORK/r/rows.csv"
+    expect_to_go_on
 }
 
 @test "BLAS threads: one job, a warning, the manifest, numbers that agree" {
-    run "$NYSBENCH" run "${six[@]}" --set trials=1 --blas-threads 2 -q -o "$WORK/r"
+    run "$NYSBENCH" run "${config[@]}" --set trials=1 --blas-threads 2 -q -o "$WORK/r"
     expect_status 0
     expect "nysbench: warning: with 2 BLAS threads, results may differ in their last bits from those with one"
     [ "$(grep -c warning <<<"$output")" -eq 1 ]
     grep -q '"jobs": 1,$' "$WORK/r/manifest.json"
     grep -q '"blas_threads": 2,$' "$WORK/r/manifest.json"
-    OPENBLAS_NUM_THREADS=2 "$NYSBENCH" run "${six[@]}" --set trials=1 -q -j 2 -o "$WORK/one"
+    OPENBLAS_NUM_THREADS=2 "$NYSBENCH" run "${config[@]}" --set trials=1 -q -j 2 -o "$WORK/one"
     grep -q '"blas_threads": 1,$' "$WORK/one/manifest.json"
     /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/one/rows.csv" <<'PY'
 import csv, sys
