@@ -3,6 +3,7 @@
 
 #include "report/run_folder.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,4 +95,18 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
     else
         nb_print_error("%s: '%s' is one argument too many", c->name, (*arguments)[max]);
     return usage(c);
+}
+
+int nb_command_number(const nb_command *c, const char *option, const char *text, int min, int max, int *number)
+{
+    char *end;
+    if (!text) return NB_GO_ON;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < min || value > max) {
+        nb_print_error("%s: %s '%s': expected a whole number from %d to %d", c->name, option, text, min, max);
+        return usage(c);
+    }
+    *number = (int)value;
+    return NB_GO_ON;
 }

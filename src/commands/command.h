@@ -25,6 +25,10 @@ enum { NB_GO_ON = -1 };
 int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options, int min, int max,
                      const char ***arguments, nb_ctx *ctx);
 
+/* The whole number that is an option's value; where text is NULL it was not
+ * given and *number stays. Returns NB_GO_ON, or the status after a usage error. */
+int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
+
 /* "nysbench: error: ..." on standard error. */
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The ctx's error in that form; returns the status to exit with. */

@@ -5,7 +5,8 @@
 #include "base/files.h"
 #include "commands/experiment.h"
 #include "experiment/provenance.h"
-#include "experiment/runner.h"
+#include "experiment/workers.h"
+#include "linalg/blas.h"
 #include "report/plots.h"
 #include "report/run_folder.h"
 #include "report/table.h"
@@ -94,18 +95,18 @@ static nb_status put_aside(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status run_scenes(const nb_plan *plan, const bool *pending, sink *s, nb_ctx *ctx)
+static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
     nb_sink functions = {s, begin, put_row, end, stop};
     s->start_s = nb_clock_s();
-    for (int scene = 0; scene < plan->scene_count && !interrupted; scene++)
-        NB_TRY(ctx, nb_run_scene(plan, scene, pending, &functions, ctx));
-    return NB_OK;
+    nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
+    if (!s->quiet && s->terminal && s->done > 0 && s->done < s->todo) fputc('\n', stderr);
+    return status;
 }
 
 /* The store, the resolved config and the manifest are there before anything runs. */
-static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bool fresh, sink *s, bool **pending,
-                         nb_ctx *ctx)
+static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bool fresh, nb_workers workers, sink *s,
+                         bool **pending, nb_ctx *ctx)
 {
     const char *path, *resolved, *manifest;
     NB_TRY(ctx, nb_make_folder(e->folder, ctx));
@@ -117,7 +118,7 @@ static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bo
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     NB_TRY(ctx, nb_store_plan(&s->store, &e->plan, pending, &s->todo, ctx));
     if (s->todo == 0) return NB_OK;
-    NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, workers, &manifest, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest, ctx));
     return nb_store_set(&s->store, "manifest", manifest, ctx);
 }
@@ -209,26 +210,59 @@ static nb_status report(const nb_experiment *e, nb_store *store, bool quiet, boo
     return draw(e, &summary, gnuplot, ctx);
 }
 
+typedef struct { /* the command line's */
+    char *jobs, *blas_threads; /* NULL: not given */
+    int fresh, quiet;
+} choices;
+
+static int read_workers(const nb_command *command, const choices *chosen, nb_workers *workers)
+{
+    enum { MOST_JOBS = 1024 };
+    int cores = nb_usable_cores();
+    *workers = (nb_workers){.blas_threads = 1};
+    int code = nb_command_number(command, "--blas-threads", chosen->blas_threads, 1, nb_blas_most_threads(), &workers->blas_threads);
+    if (code != NB_GO_ON) return code;
+    workers->jobs = workers->blas_threads > 1 ? 1 : cores < MOST_JOBS ? cores : MOST_JOBS;
+    return nb_command_number(command, "--jobs", chosen->jobs, 1, MOST_JOBS, &workers->jobs);
+}
+
+/* The command line, the experiment and its plan. */
+static int parse(const nb_command *command, int argc, const char **argv, choices *chosen, nb_experiment *e,
+                 nb_workers *workers, nb_ctx *ctx)
+{
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e),
+        {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 1: no other process", "N"},
+        {"blas-threads", '\0', POPT_ARG_STRING, &chosen->blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"},
+        {"fresh", 'f', POPT_ARG_NONE, &chosen->fresh, 0, "Start anew; the old results are kept aside", NULL},
+        {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
+    int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
+    nb_status status = chosen->jobs ? nb_defer(ctx, free, chosen->jobs) : NB_OK;
+    if (status == NB_OK && chosen->blas_threads) status = nb_defer(ctx, free, chosen->blas_threads);
+    if (code != NB_GO_ON) return code;
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    return read_workers(command, chosen, workers);
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
+    choices chosen = {.jobs = NULL};
+    nb_workers workers;
     sink s = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")};
-    int fresh = 0, quiet = 0, failures = 0;
+    int failures = 0;
     bool *pending, gnuplot = true;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e),
-        {"fresh", 'f', POPT_ARG_NONE, &fresh, 0, "Start anew; the old results are kept aside", NULL},
-        {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
-    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
+    int code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
-    s.quiet = quiet;
+    if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
+    s.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
-    if (prepare(&e, argc, argv, fresh, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (prepare(&e, argc, argv, chosen.fresh, workers, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     catch_signals();
-    if (run_scenes(&e.plan, pending, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_status status = report(&e, &s.store, quiet, gnuplot, &failures, ctx);
+    if (run_rows(&e.plan, pending, workers, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_status status = report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);
     if (interrupted) return NB_EXIT_INTERRUPTED;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;

@@ -55,7 +55,7 @@ static void gnuplot_version(char *out, size_t size)
     if (strcmp(out, "unknown") == 0) snprintf(out, size, "not installed");
 }
 
-static int usable_cores(void)
+int nb_usable_cores(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -102,7 +102,7 @@ static int add_machine(json_t *facts)
     char text[256];
     cpu_name(text, sizeof text);
     int failed = add_text(facts, "cpu", text);
-    failed |= json_object_set_new(facts, "cores_usable", json_integer(usable_cores()));
+    failed |= json_object_set_new(facts, "cores_usable", json_integer(nb_usable_cores()));
     if (sysinfo(&memory) == 0)
         failed |= json_object_set_new(facts, "memory_mib", json_integer((json_int_t)(memory.totalram * memory.mem_unit / 1048576)));
     if (uname(&system) == 0) {
@@ -137,7 +137,7 @@ static json_t *command_line(int argc, const char **argv)
     return list;
 }
 
-nb_status nb_manifest_text(int argc, const char **argv, const char *config, const char **text, nb_ctx *ctx)
+nb_status nb_manifest_text(int argc, const char **argv, const char *config, nb_workers workers, const char **text, nb_ctx *ctx)
 {
     json_t *facts;
     char moment[32], host[256] = "";
@@ -148,6 +148,8 @@ nb_status nb_manifest_text(int argc, const char **argv, const char *config, cons
     NB_TRY(ctx, nb_provenance(&facts, ctx));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
     failed |= json_object_set_new(facts, "arguments", command_line(argc, argv));
+    failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));
+    failed |= json_object_set_new(facts, "blas_threads", json_integer(workers.blas_threads));
     failed |= add_text(facts, "config", config);
     char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
     NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");

@@ -2,7 +2,7 @@
 #ifndef NB_PROVENANCE_H
 #define NB_PROVENANCE_H
 
-#include "base/ctx.h"
+#include "experiment/workers.h"
 
 #include <jansson.h>
 
@@ -10,7 +10,9 @@
  * them; owned by ctx. */
 nb_status nb_provenance(json_t **facts, nb_ctx *ctx);
 
-/* The manifest of a run: those facts, when, the command, and the resolved config. */
-nb_status nb_manifest_text(int argc, const char **argv, const char *config, const char **text, nb_ctx *ctx);
+/* The manifest of a run: those facts, when, the command, how it was spread, and the resolved config. */
+nb_status nb_manifest_text(int argc, const char **argv, const char *config, nb_workers workers, const char **text, nb_ctx *ctx);
+
+int nb_usable_cores(void); /* of the machine, by this process */
 
 #endif

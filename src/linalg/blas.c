@@ -159,6 +159,21 @@ nb_status nb_blas_start(char **argv, nb_ctx *ctx)
     return NB_OK;
 }
 
+int nb_blas_most_threads(void)
+{
+    const char *key = "MAX_THREADS=", *found = strstr(openblas_get_config(), key);
+    int most = found ? atoi(found + strlen(key)) : 0;
+    return most > 0 ? most : 1;
+}
+
+nb_status nb_blas_set_threads(int threads, nb_ctx *ctx)
+{
+    if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
+    int now = openblas_get_num_threads();
+    NB_REQUIRE(ctx, now == threads, NB_EINVAL, "OpenBLAS uses %d threads where %d were asked for", now, threads);
+    return NB_OK;
+}
+
 /* The environment as it was at the start: the guard is gone from the present one. */
 static bool restarted(void)
 {

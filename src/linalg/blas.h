@@ -32,6 +32,11 @@ const char *nb_blas_best(const nb_blas_situation *situation);
 /* Does it all; may not return but start the program again. First thing in main. */
 nb_status nb_blas_start(char **argv, nb_ctx *ctx);
 
+/* How many threads this OpenBLAS was built for. */
+int nb_blas_most_threads(void);
+/* From now on, in this process. NB_EINVAL where OpenBLAS does not do it. */
+nb_status nb_blas_set_threads(int threads, nb_ctx *ctx);
+
 typedef struct {
     const char *config;  /* OpenBLAS's own description */
     const char *kernels; /* in use */

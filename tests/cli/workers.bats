@@ -1,0 +1,202 @@
+# Worker processes: the same rows whatever their number, and what is left when one
+# of them, or all, are ended.
+
+load helpers
+
+# Two rows a trial, each trial a unit of its own. With 2000 trials a run takes so long that it cannot end before the
+# test ends it; the same rows are then a part of a run with 8.
+config=(experiments/00-smoke.yaml --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8
+    --set factors=cur --set "metrics=[error]" --set "plots=[]")
+long=("${config[@]}" --set trials=2000)
+short=("${config[@]}" --set trials=8)
+
+# The children of process $1 that run the same program and have not ended.
+workers_of() {
+    local stat pid name state parent mine rest
+    read -r pid mine rest 2>/dev/null <"/proc/$1/stat" || return 0
+    for stat in /proc/[0-9]*/stat; do
+        { read -r pid name state parent rest <"$stat"; } 2>/dev/null || continue
+        [ "$parent" != "$1" ] || [ "$name" != "$mine" ] || [ "$state" = Z ] || echo "$pid"
+    done
+}
+
+alive() {
+    local pid name state rest
+    { read -r pid name state rest <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ]
+}
+
+# Waits until a command succeeds; a run that does not get there fails the test.
+until_true() {
+    local i
+    for i in $(seq 1000); do
+        if "$@"; then return 0; fi
+        sleep 0.02
+    done
+    echo "in vain: $*"
+    return 1
+}
+
+two_workers() {
+    workers=($(workers_of "$pid"))
+    [ "${#workers[@]}" -eq 2 ]
+}
+
+all_gone() {
+    local pid
+    for pid in "${workers[@]}"; do if alive "$pid"; then return 1; fi; done
+}
+
+more_rows_than() {
+    local told
+    told=$("$NYSBENCH" plan "${long[@]}" -o "$WORK/r")
+    [[ "$told" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
+    rows=${BASH_REMATCH[1]}
+    [ "$rows" -gt "$1" ]
+}
+
+# A long run into $WORK/r with two workers that have got somewhere.
+start_long() {
+    setsid "$NYSBENCH" run "${long[@]}" -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true two_workers
+    until_true more_rows_than 0
+}
+
+await_status() {
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat "$WORK/log")
+    expect_status "$1"
+}
+
+# Going on gives the rows of a run that was never ended.
+expect_to_go_on() {
+    "$NYSBENCH" run "${short[@]}" -q -j 1 -o "$WORK/whole"
+    "$NYSBENCH" run "${short[@]}" -q -j 2 -o "$WORK/r"
+    timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
+    timeless "$WORK/r/rows.csv" >"$WORK/cut.txt"
+    cmp "$WORK/whole.txt" "$WORK/cut.txt"
+    [ "$(grep -c "'ok'" "$WORK/whole.txt")" -eq 16 ]
+}
+
+@test "the smoke experiment: the same bits with 1, 2 and 4 workers" {
+    for jobs in 1 2 4; do
+        "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --jobs "$jobs" -o "$WORK/$jobs"
+        timeless "$WORK/$jobs/rows.csv" >"$WORK/$jobs.txt"
+        cmp "$WORK/1.txt" "$WORK/$jobs.txt"
+        grep -q "\"jobs\": $jobs,\$" "$WORK/$jobs/manifest.json"
+        grep -q '"blas_threads": 1,$' "$WORK/$jobs/manifest.json"
+    done
+    [ "$(wc -l <"$WORK/1.txt")" -eq 184 ]
+}
+
+@test "many scenes, random and from a file, skipped and diverged rows among them: the same bits, more workers than work too" {
+    config <<'Y'
+problems:
+  - gaussian(n=[40, 50], d=4, scale=20)
+  - heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])
+  - gaussian(n=6, d=3)
+strategies: [uniform, segment_means]
+factors: [nystromformer, cur]
+cores: [svd, iterative]
+landmarks: [1, 7]
+trials: 20
+metrics: [error]
+plots: []
+Y
+    for jobs in 1 2 4 40; do
+        "$NYSBENCH" run "$WORK/c.yaml" -q -j "$jobs" -o "$WORK/$jobs" || [ $? -eq 1 ]
+        timeless "$WORK/$jobs/rows.csv" >"$WORK/$jobs.txt"
+        cmp "$WORK/1.txt" "$WORK/$jobs.txt"
+    done
+    for status in ok skipped diverged; do grep -q "'$status'" "$WORK/1.txt"; done
+    [ -z "$(grep "'planned'" "$WORK/1.txt")" ]
+}
+
+@test "nothing left to do needs no worker" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -j 2 -o "$WORK/r"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -j 2 -o "$WORK/r"
+    expect_status 0
+    expect "rows: 184, 140 ok, 44 skipped"
+}
+
+@test "wrong numbers of workers and threads are refused" {
+    for wrong in 0 -1 x 1025 2x 1.5 99999999999999999999 ""; do
+        run "$NYSBENCH" run experiments/00-smoke.yaml --jobs "$wrong" -o "$WORK/r"
+        expect_status 2
+        expect "nysbench: error: run: --jobs '$wrong': expected a whole number from 1 to 1024"
+        run "$NYSBENCH" run experiments/00-smoke.yaml --blas-threads "$wrong" -o "$WORK/r"
+        expect_status 2
+        expect "nysbench: error: run: --blas-threads '$wrong': expected a whole number from 1 to "
+    done
+    [ ! -e "$WORK/r" ]
+}
+
+@test "a worker that is killed costs its own work alone: the others go on, and then it is told" {
+    start_long
+    kill -KILL "${workers[0]}"
+    until_true test ! -e "/proc/${workers[0]}"
+    until_true more_rows_than "$rows"
+    kill -TERM "$pid"
+    await_status 1
+    expect "nysbench: error: 1 of 2 workers died, the first was killed by signal 9 (Killed), at gaussian(n=500, d=16, scale=1) head 0 trial "
+    expect "run the same command again: what was done is kept"
+    all_gone
+    expect_to_go_on
+}
+
+@test "a run that is killed takes its workers along, and goes on to the same rows" {
+    start_long
+    kill -KILL "$pid"
+    await_status 137
+    more_rows_than 0
+    until_true all_gone
+    expect_to_go_on
+}
+
+# The next waits for nothing: the lock of the first went with it.
+@test "a run that is killed can be started again at once" {
+    for i in 1 2 3 4 5; do
+        start_long
+        kill -KILL "$pid"
+        await_status 137
+    done
+    expect_to_go_on
+}
+
+# A terminal sends the signal to the whole group.
+@test "Ctrl-C ends the workers, keeps what is done, and the same command goes on" {
+    start_long
+    kill -INT -- "-$pid"
+    await_status 130
+    all_gone
+    grep -q ',ok,' "$WORK/r/rows.csv"
+    grep -q ',planned,' "$WORK/r/rows.csv"
+    expect_to_go_on
+}
+
+@test "SIGTERM to the run alone does so too" {
+    start_long
+    kill -TERM "$pid"
+    await_status 130
+    all_gone
+    grep -q ',ok,' "$WORK/r/rows.csv"
+    grep -q ',planned,' "$WORK/r/rows.csv"
+    expect_to_go_on
+}
+
+@test "BLAS threads: one job, a warning, the manifest, numbers that agree" {
+    run "$NYSBENCH" run "${config[@]}" --set trials=1 --blas-threads 2 -q -o "$WORK/r"
+    expect_status 0
+    expect "nysbench: warning: with 2 BLAS threads, results may differ in their last bits from those with one"
+    [ "$(grep -c warning <<<"$output")" -eq 1 ]
+    grep -q '"jobs": 1,$' "$WORK/r/manifest.json"
+    grep -q '"blas_threads": 2,$' "$WORK/r/manifest.json"
+    OPENBLAS_NUM_THREADS=2 "$NYSBENCH" run "${config[@]}" --set trials=1 -q -j 2 -o "$WORK/one"
+    grep -q '"blas_threads": 1,$' "$WORK/one/manifest.json"
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/one/rows.csv" <<'PY'
+import csv, sys
+a, b = ([float(row["error"]) for row in csv.DictReader(open(name, newline=""))] for name in sys.argv[1:])
+assert len(a) == 2 and all(abs(x - y) < 1e-9 * y for x, y in zip(a, b)), (a, b)
+PY
+}

@@ -1,0 +1,213 @@
+/* What the sink is told by one job and by several: each pending row once, whole
+ * instances, and nothing after an error; and that no worker is left. */
+#include "testing.h"
+
+#include "experiment/workers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROWS = 40 }; /* of the plan below */
+
+typedef struct {
+    const nb_plan *plan;
+    int times[ROWS]; /* each row was told */
+    double error[ROWS];
+    int instances, row_count, in_instance; /* in_instance: the first row of the present one, -1 before, -2 outside */
+    int stop_after, refuse_row; /* instances; the number of the row that is refused; 0: none */
+    bool raise;                 /* SIGTERM at the end of each instance */
+} record;
+
+static nb_status begin(void *self, nb_ctx *ctx)
+{
+    record *r = self;
+    (void)ctx;
+    assert_int_equal(r->in_instance, -2);
+    r->in_instance = -1;
+    return NB_OK;
+}
+
+static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
+{
+    record *r = self;
+    nb_row planned;
+    NB_REQUIRE(ctx, ++r->row_count != r->refuse_row, NB_EIO, "the disk is full");
+    assert_in_range(index, 0, ROWS - 1);
+    if (r->in_instance < 0) r->in_instance = index;
+    nb_plan_row(r->plan, index, &planned);
+    assert_int_equal(r->plan->rows[index].scene, r->plan->rows[r->in_instance].scene);
+    assert_int_equal(r->plan->rows[index].trial, r->plan->rows[r->in_instance].trial);
+    assert_string_equal(row->core, planned.core);
+    assert_int_equal(row->n, planned.n);
+    assert_string_not_equal(row->status, "planned");
+    r->times[index]++;
+    r->error[index] = row->measures.error;
+    return NB_OK;
+}
+
+static nb_status end(void *self, nb_ctx *ctx)
+{
+    record *r = self;
+    (void)ctx;
+    assert_int_not_equal(r->in_instance, -2);
+    r->in_instance = -2;
+    r->instances++;
+    if (r->raise) {
+        raise(SIGTERM);
+        usleep(20000); /* all that the workers can do without their parent is done now */
+    }
+    return NB_OK;
+}
+
+static volatile sig_atomic_t terminated;
+
+static void terminate(int number)
+{
+    terminated = number;
+}
+
+static bool stop(void *self)
+{
+    record *r = self;
+    return terminated || (r->stop_after > 0 && r->instances >= r->stop_after);
+}
+
+/* Two heads of a file, whose trials share the data, and a problem of three instances. */
+static nb_plan make_plan(nb_ctx *ctx)
+{
+    static const nb_override overrides[] = {
+        {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\"]"},
+        {"strategies", "[uniform, segment_means]"}, {"factors", "nystromformer"}, {"metrics", "[error]"},
+        {"landmarks", "3"}, {"trials", "3"}, {"cores", "[svd, iterative]"}};
+    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
+    nb_mistakes mistakes;
+    nb_plan plan;
+    nb_mistakes_init(&mistakes, ctx);
+    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
+    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
+    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
+    return plan;
+}
+
+static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
+{
+    nb_sink sink = {r, begin, put_row, end, stop};
+    r->plan = plan;
+    r->in_instance = -2;
+    size_t blocks = nb_ctx_blocks(ctx);
+    nb_status status = nb_run_plan(plan, pending, (nb_workers){jobs, 1}, &sink, ctx);
+    assert_int_equal(nb_ctx_blocks(ctx), blocks);
+    assert_int_equal(waitpid(-1, NULL, 0), -1);
+    assert_int_equal(errno, ECHILD);
+    return status;
+}
+
+static void set_pending(const nb_plan *plan, bool pending[ROWS])
+{
+    assert_in_range(plan->row_count, 1, ROWS);
+    for (int i = 0; i < plan->row_count; i++) pending[i] = true;
+}
+
+static void test_pending_rows_once(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_plan plan = make_plan(ctx);
+    bool pending[ROWS] = {false};
+    record one = {.plan = NULL};
+    set_pending(&plan, pending);
+    for (int i = 0; i < plan.row_count; i += 3) pending[i] = false;
+    for (int i = 0; i < plan.row_count && plan.rows[i].scene == 0; i++) pending[i] = false;
+    assert_ok(ctx, run(&plan, pending, 1, &one, ctx));
+    for (int jobs = 2; jobs <= 9; jobs++) {
+        record r = {.plan = NULL};
+        assert_ok(ctx, run(&plan, pending, jobs, &r, ctx));
+        assert_int_equal(r.instances, one.instances);
+        for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], pending[i]);
+        assert_memory_equal(r.error, one.error, sizeof r.error);
+    }
+}
+
+static void test_nothing_pending(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS] = {false};
+    for (int jobs = 1; jobs <= 3; jobs++) {
+        record r = {.plan = NULL};
+        assert_ok(*state, run(&plan, pending, jobs, &r, *state));
+        assert_int_equal(r.instances, 0);
+    }
+}
+
+static void test_stop(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    set_pending(&plan, pending);
+    for (int jobs = 1; jobs <= 3; jobs++) {
+        record r = {.stop_after = 2};
+        assert_ok(*state, run(&plan, pending, jobs, &r, *state));
+        assert_in_range(r.instances, 2, 9);
+        assert_int_equal(r.in_instance, -2);
+        for (int i = 0; i < plan.row_count; i++) assert_in_range(r.times[i], 0, 1);
+    }
+}
+
+/* The first units hold three instances each; with messages always there, a signal must still be seen. */
+static void test_signal_to_a_busy_parent(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    record r = {.raise = true};
+    struct sigaction action = {.sa_handler = terminate}, before;
+    set_pending(&plan, pending);
+    sigaction(SIGTERM, &action, &before);
+    assert_ok(*state, run(&plan, pending, 2, &r, *state));
+    sigaction(SIGTERM, &before, NULL);
+    assert_int_equal(terminated, SIGTERM);
+    terminated = 0;
+    assert_in_range(r.instances, 1, 6);
+}
+
+static void test_refused_row_ends_the_run(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    set_pending(&plan, pending);
+    for (int jobs = 1; jobs <= 3; jobs++) {
+        record r = {.refuse_row = 4};
+        assert_error(*state, run(&plan, pending, jobs, &r, *state), NB_EIO, "the disk is full");
+        assert_int_equal(r.row_count, 4);
+    }
+}
+
+/* Whether memory runs out in the parent, or in the workers, whose counts go on from the parent's. */
+static void test_out_of_memory(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_plan plan = make_plan(ctx);
+    bool pending[ROWS];
+    int failed = 0;
+    set_pending(&plan, pending);
+    for (int k = 1; k <= 60; k++) {
+        record r = {.plan = NULL};
+        nb_ctx_fail_alloc(ctx, k);
+        nb_status status = run(&plan, pending, 2, &r, ctx);
+        nb_ctx_fail_alloc(ctx, 0);
+        for (int i = 0; i < plan.row_count; i++) assert_in_range(r.times[i], status == NB_OK, 1);
+        if (status == NB_OK) continue;
+        assert_error(ctx, status, NB_ENOMEM, "out of memory");
+        failed++;
+    }
+    assert_in_range(failed, 10, 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_pending_rows_once),        test_with_ctx(test_nothing_pending), test_with_ctx(test_stop),
+        test_with_ctx(test_refused_row_ends_the_run), test_with_ctx(test_out_of_memory),   test_with_ctx(test_signal_to_a_busy_parent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
