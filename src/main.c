@@ -4,6 +4,7 @@
 #include "version.h"
 
 #include <gsl/gsl_errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +61,8 @@ int main(int argc, char **argv)
         return NB_EXIT_FAILED;
     }
     gsl_set_error_handler_off();
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* keeps the pages of work spaces that come and go */
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_MMAP_MAX, 0); /* keeps the pages of work spaces that come and go */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
     int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
     nb_ctx_free(ctx);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -50,6 +50,17 @@ static bool factorise(int m, const workspace *w)
     return rcond > least_rcond;
 }
 
+/* a <- a g^-1 by the inverse itself, which is faster than solving and as good for
+ * a triangle near the identity. */
+static void multiply_by_inverse(nb_layout layout, int n, int m, double *a, double *g)
+{
+    LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', m, g, m);
+    if (layout == NB_COLUMNS)
+        cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, a, n);
+    else
+        cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, a, m);
+}
+
 /* *done is false, and `a` as it was, where the vectors are too close to dependent. */
 static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *r, const workspace *w, bool *done, nb_ctx *ctx)
 {
@@ -61,14 +72,16 @@ static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *
             NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m, n, round + 1);
             return NB_OK;
         }
-        if (layout == NB_COLUMNS)
-            cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, w->g, m, a, n);
-        else
-            cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, a, m);
         if (round == 0)
             memcpy(r, w->g, (size_t)m * (size_t)m * sizeof *r);
         else
             cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1.0, w->g, m, r, m);
+        if (*done)
+            multiply_by_inverse(layout, n, m, a, w->g);
+        else if (layout == NB_COLUMNS)
+            cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, w->g, m, a, n);
+        else
+            cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, a, m);
     }
     NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m, n, ROUNDS);
     return NB_OK;

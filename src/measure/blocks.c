@@ -1,6 +1,7 @@
 /* blocks.c - which pairs share, then B, A and the orthonormal basis of each block. */
 #include "measure/blocks.h"
 
+#include "base/clock.h"
 #include "linalg/basis.h"
 
 #include <string.h>
@@ -56,17 +57,22 @@ static void group_all(nb_blocks *b, const nb_pair *pairs)
 }
 
 /* B in place, A for the pairs of the block, then Q_B in B's place. */
-static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, int *rank, nb_ctx *ctx)
+static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, int *rank, nb_engine_times *times,
+                       nb_ctx *ctx)
 {
     nb_block *block = &b->blocks[k];
     size_t n = (size_t)b->n, m = (size_t)block->m;
-    double *q = b->q + n * (size_t)block->column;
+    double *q = b->q + n * (size_t)block->column, start_s = nb_clock_s();
     NB_NEED(block->r, nb_alloc_reals(ctx, m, m));
     memset(q + n * m, 0, n * ((size_t)block->width - m) * sizeof *q);
     NB_TRY(ctx, nb_factor_b(scene, block->largest->landmarks, block->largest->kind, q, ctx));
     for (int i = 0; i < b->pairs; i++)
         if (b->block_of[i] == k) NB_TRY(ctx, nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx));
-    return nb_orthonormalise(NB_COLUMNS, b->n, block->m, q, block->r, rank, ctx);
+    double formed_s = nb_clock_s();
+    nb_status status = nb_orthonormalise(NB_COLUMNS, b->n, block->m, q, block->r, rank, ctx);
+    times->form_s += formed_s - start_s;
+    times->orthonormal_s += nb_clock_s() - formed_s;
+    return status;
 }
 
 /* Where the largest B is rank-deficient its first columns need not span the
@@ -88,13 +94,14 @@ static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, con
     return NB_OK;
 }
 
-nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_blocks *b, nb_ctx *ctx)
+nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_blocks *b, nb_engine_times *times,
+                          nb_ctx *ctx)
 {
     NB_TRY(ctx, blocks_init(b, scene, count, pairs, ctx));
     group_all(b, pairs);
     for (int k = 0; k < b->count; k++) {
         int rank = 0;
-        b->blocks[k].good = build(scene, b, k, pairs, &rank, ctx) == NB_OK;
+        b->blocks[k].good = build(scene, b, k, pairs, &rank, times, ctx) == NB_OK;
         if (b->blocks[k].good && rank < b->blocks[k].m) split(b, k, pairs);
         if (b->blocks[k].good) continue;
         for (int i = 0; i < count; i++)

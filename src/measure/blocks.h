@@ -21,7 +21,8 @@ typedef struct {
 } nb_blocks;
 
 /* Forms B, A (into each pair's factors) and Q_B. Memory is ctx's. */
-nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_blocks *blocks, nb_ctx *ctx);
+nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_blocks *blocks, nb_engine_times *times,
+                          nb_ctx *ctx);
 
 /* Columns that a block of m vectors takes: whole groups of 8, so that the bits of
  * one do not depend on its neighbours. */

@@ -39,7 +39,10 @@ typedef struct {
 } nb_request;
 
 typedef struct { /* seconds spent, for benchmarks */
-    double factors_s, orthonormal_s, pass_s, second_pass_s;
+    double form_s;        /* F, A and B */
+    double orthonormal_s; /* Q_F and Q_B */
+    double svd_s;         /* of the A */
+    double pass_s, second_pass_s;
 } nb_engine_times;
 
 /* Factors and all that their cores share. Memory is ctx's. A pair that fails

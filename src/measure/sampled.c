@@ -79,16 +79,15 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
                              nb_ctx *ctx)
 {
     sample *s;
-    double start_s = nb_clock_s();
+    double start_s;
     size_t k = (size_t)how->sample;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
     *s = (sample){.n = scene->head->n, .k = how->sample};
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &s->blocks, ctx));
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &s->blocks, times, ctx));
     NB_NEED(s->inside, nb_alloc_raw(ctx, (size_t)s->blocks.width * k));
     NB_NEED(s->squares, nb_alloc_reals(ctx, k, 2));
     s->sums = s->squares + k;
     if ((how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
-    times->factors_s += nb_clock_s() - start_s;
     start_s = nb_clock_s();
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = take_rows(scene, how, s, ctx);

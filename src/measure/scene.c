@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+    NEAR = 64,             /* rows that are formed at once */
     KEPT = 4096,           /* S is kept up to this n: 128 MiB */
     LAPACK = 512,          /* its SVD is faster below, whatever is asked */
     SCENE_SUMS = 1 << 2,   /* in `gathered`, beside NB_SCENE_* */
@@ -64,21 +65,19 @@ nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens
     return status;
 }
 
-/* The stripe that begins at row `first`, formed in `values`. */
-static nb_status form(const nb_scene *scene, int first, double *values, nb_stripe *stripe, nb_ctx *ctx)
+/* Rows first ... first + count - 1 of S, up to column `keys`. */
+static nb_status form(const nb_scene *scene, int first, int count, int keys, double *values, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
-    int count = h->n - first < NB_STRIPE ? h->n - first : NB_STRIPE;
-    *stripe = (nb_stripe){.first = first, .count = count, .keys = h->causal ? first + count : h->n, .ld = h->n, .values = values};
     nb_tile tile = {.d = h->d,
                     .queries = count,
-                    .keys = stripe->keys,
+                    .keys = keys,
                     .q = h->q + (size_t)first * (size_t)h->d,
                     .k = h->k,
                     .causal = h->causal,
                     .positions = scene->positions + first,
                     .ld = h->n};
-    return scene->rows && scene->formed ? NB_OK : fill(scene, &tile, values, ctx);
+    return fill(scene, &tile, values, ctx);
 }
 
 typedef struct { /* what a pass takes along for the scene itself */
@@ -99,23 +98,36 @@ static nb_status gathering_init(const nb_scene *scene, unsigned what, gathering 
     return NB_OK;
 }
 
-static void gather(const nb_scene *scene, const nb_stripe *s, gathering *g)
+static void gather(const nb_scene *scene, int first, int count, int keys, const double *values, gathering *g)
 {
     const nb_head *h = scene->head;
+    size_t n = (size_t)h->n;
     double mean = 1 / (double)h->n;
-    for (int i = 0; i < s->count; i++) {
-        const double *row = s->values + (size_t)i * (size_t)s->ld;
+    for (int i = 0; i < count; i++) {
+        const double *row = values + (size_t)i * n;
         double squares, distances;
         if (g->what & SCENE_SUMS) {
-            nb_row_sums((size_t)s->keys, row, mean, g->column_sums, &g->row_sums[s->first + i], &squares, &distances);
+            nb_row_sums((size_t)keys, row, mean, g->column_sums, &g->row_sums[first + i], &squares, &distances);
             g->squares += squares;
-            g->distances += distances + (h->n - s->keys) * mean * mean;
+            g->distances += distances + (h->n - keys) * mean * mean;
         }
-        if (g->what & NB_SCENE_ENTROPY) g->entropy += nb_entropy((size_t)s->keys, row);
+        if (g->what & NB_SCENE_ENTROPY) g->entropy += nb_entropy((size_t)keys, row);
     }
     if (g->what & NB_SCENE_OUTPUT)
-        nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, s->count, s->keys, 1, h->v, h->dv, s->values, s->ld, 0,
-                g->output + (size_t)s->first * (size_t)h->dv, h->dv);
+        nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, keys, 1, h->v, h->dv, values, h->n, 0, g->output + (size_t)first * (size_t)h->dv, h->dv);
+}
+
+/* Forms what is not there yet, and looks at it, a few rows at a time: they are
+ * still in the cache then. */
+static nb_status form_stripe(const nb_scene *scene, const nb_stripe *s, double *values, gathering *g, nb_ctx *ctx)
+{
+    for (int i = 0; i < s->count; i += NEAR) {
+        int count = s->count - i < NEAR ? s->count - i : NEAR;
+        double *rows = values + (size_t)i * (size_t)s->ld;
+        if (!scene->formed) NB_TRY(ctx, form(scene, s->first + i, count, s->keys, rows, ctx));
+        if (g->what) gather(scene, s->first + i, count, s->keys, rows, g);
+    }
+    return NB_OK;
 }
 
 static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
@@ -138,13 +150,14 @@ static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *
     size_t n = (size_t)scene->head->n;
     double *scratch = NULL;
     gathering g;
-    nb_stripe stripe;
     NB_TRY(ctx, gathering_init(scene, what, &g));
     if (!scene->rows && scene->head->n <= KEPT) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
     if (!scene->rows) NB_NEED(scratch, nb_alloc_raw(ctx, n * NB_STRIPE));
     for (int i = 0; i < scene->head->n; i += NB_STRIPE) {
-        NB_TRY(ctx, form(scene, i, scratch ? scratch : scene->rows + (size_t)i * n, &stripe, ctx));
-        if (g.what) gather(scene, &stripe, &g);
+        int count = scene->head->n - i < NB_STRIPE ? scene->head->n - i : NB_STRIPE;
+        double *values = scratch ? scratch : scene->rows + (size_t)i * n;
+        nb_stripe stripe = {i, count, scene->head->causal ? i + count : scene->head->n, scene->head->n, values};
+        NB_TRY(ctx, form_stripe(scene, &stripe, values, &g, ctx));
         if (each) NB_TRY(ctx, each(self, &stripe, ctx));
     }
     scene->formed = scene->rows;

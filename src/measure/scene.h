@@ -10,7 +10,7 @@
 #include "data/head.h"
 #include "kernels/kernel.h"
 
-enum { NB_STRIPE = 256 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
+enum { NB_STRIPE = 512 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
 
 typedef struct {
     int first, count;     /* rows first ... first + count - 1 of S */

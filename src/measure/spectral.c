@@ -30,7 +30,11 @@ static nb_status lanczos_init(lanczos *l, int n, int count, nb_difference *diffe
     size_t length = (size_t)n, columns = (size_t)count;
     gsl_rng *rng;
     *l = (lanczos){.n = n, .count = count, .differences = differences};
-    for (int i = 0; i < count; i++) l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
+    for (int i = 0; i < count; i++) {
+        size_t m = (size_t)differences[i].m;
+        l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
+        differences[i].scale = 1 / fmax(1, nb_frobenius(m * m, differences[i].c));
+    }
     NB_NEED(l->v, nb_alloc_reals(ctx, length, columns));
     NB_NEED(l->before, nb_alloc_reals(ctx, length, columns));
     NB_NEED(l->w, nb_alloc_reals(ctx, length, columns));
@@ -58,13 +62,14 @@ static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
         const double *q_f = d->q_f + (size_t)s->first * (size_t)d->m;
         double *u = l->u + (size_t)i * NB_STRIPE, *y = l->y + (size_t)i * (size_t)l->widest, *z = l->z + (size_t)i * (size_t)l->widest;
         nb_gemv(NB_TRANSPOSED, d->m, s->count, -1, q_f, d->m, y, 1, u);
+        nb_scale((size_t)s->count, d->scale, u);
         nb_gemv(NB_PLAIN, d->m, s->count, 1, q_f, d->m, u, 1, z);
     }
     nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->count, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, l->n);
     return NB_OK;
 }
 
-/* w <- D'D v for all. */
+/* w <- D'D v for all, by the square of their scale. */
 static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *ctx)
 {
     size_t n = (size_t)l->n, widest = (size_t)l->widest;
@@ -80,6 +85,7 @@ static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *
         const nb_difference *d = &l->differences[i];
         nb_gemv(NB_TRANSPOSED, d->m, d->m, 1, d->c, d->m, l->z + i * widest, 0, scratch);
         nb_gemv(NB_PLAIN, l->n, d->m, -1, d->q_b, l->n, scratch, 1, l->w + i * n);
+        nb_scale(n, d->scale, l->w + i * n);
     }
     return NB_OK;
 }
@@ -114,7 +120,7 @@ static nb_status look(lanczos *l, int i, int steps, nb_ctx *ctx)
     lapack_int info = LAPACKE_dstev_work(LAPACK_COL_MAJOR, 'V', steps, diagonal, off, vectors, steps, work);
     NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "dstev: %d", info);
     double value = fmax(0, diagonal[k - 1]);
-    d->norm = sqrt(value);
+    d->norm = sqrt(value) / d->scale;
     d->accuracy = value > 0 ? next * fabs(vectors[k * k - 1]) / (2 * value) : 0;
     l->done[i] = d->accuracy <= enough || next == 0;
     return NB_OK;

@@ -9,6 +9,7 @@ typedef struct {
     int m;
     const double *q_f, *c, *q_b; /* m x n by rows, m x m, n x m */
     nb_measures *out;            /* the caller's */
+    double scale;                /* internal: keeps D'D from overflow */
     double norm;                 /* |S - Q_F C Q_B'|_2, a lower bound */
     double accuracy;             /* the relative distance to a singular value is at most that */
 } nb_difference;

@@ -1,4 +1,4 @@
-/* streamed.c - P = S Q_B for all pairs by one product a stripe, M += Q_F' P.
+/* streamed.c - P = Q_B' S' for all pairs by one product a stripe, M += Q_F' P'.
  *
  * |S|^2 - |M|^2 has an absolute error of 1e-15 to 1e-14 of |S|^2. Where the
  * subspace part is below `small` times |S| the residual S - Q_F M Q_B' is
@@ -50,6 +50,7 @@ static nb_status form_f(batch *b, double **f, nb_ctx *ctx)
 {
     nb_f_columns *columns;
     int wanted = 0;
+    double start_s = nb_clock_s();
     NB_NEED(columns, nb_alloc(ctx, (size_t)b->count + 1, sizeof *columns));
     for (int i = 0; i < b->count; i++) {
         nb_pair *pair = &b->pairs[i];
@@ -60,7 +61,9 @@ static nb_status form_f(batch *b, double **f, nb_ctx *ctx)
         else if (nb_factor_f(b->scene, pair->landmarks, pair->kind, b->blocks.n, NULL, f[i], ctx) != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&pair->failure, ctx));
     }
-    return wanted ? nb_factor_columns(b->scene, columns, ctx) : NB_OK;
+    if (wanted) NB_TRY(ctx, nb_factor_columns(b->scene, columns, ctx));
+    b->times->form_s += nb_clock_s() - start_s;
+    return NB_OK;
 }
 
 /* The projection of one pair but for M; `f` becomes Q_F. */
@@ -80,16 +83,21 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     for (int j = 0; j < m; j++) memcpy(p->r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *p->r_b);
     NB_NEED(p->ones, nb_alloc_reals(ctx, (size_t)m, 1));
     for (int j = 0; j < m; j++) p->ones[j] = nb_sum(n, p->q_b + n * (size_t)j);
-    NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
     b->pairs[i].own = v;
-    return nb_projection_landmarks(p, ctx);
+    double start_s = nb_clock_s();
+    NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
+    double done_s = nb_clock_s();
+    NB_TRY(ctx, nb_projection_landmarks(p, ctx));
+    b->times->orthonormal_s += done_s - start_s;
+    b->times->svd_s += nb_clock_s() - done_s;
+    return NB_OK;
 }
 
 typedef struct { /* one pass for the views that are `todo` */
     batch *b;
     bool single;
-    double *product;             /* NB_STRIPE x width */
-    float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, NB_STRIPE x width */
+    double *product;              /* width x NB_STRIPE: P */
+    float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, width x NB_STRIPE */
 } pass;
 
 static bool needed(const batch *b, int block)
@@ -99,18 +107,18 @@ static bool needed(const batch *b, int block)
     return false;
 }
 
-/* P for the columns of blocks first ... end - 1. */
+/* The rows of P that belong to blocks first ... end - 1. */
 static void multiply(const pass *p, const nb_stripe *s, int first, int end)
 {
     const nb_blocks *b = &p->b->blocks;
-    int column = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - column;
-    size_t at = (size_t)column * (size_t)b->n, to = (size_t)column * NB_STRIPE;
-    if (!p->single) {
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, width, s->keys, 1, s->values, s->ld, b->q + at, b->n, 0, p->product + to, NB_STRIPE);
-        return;
-    }
-    nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, s->count, width, s->keys, 1, p->s32, b->n, p->q32 + at, b->n, 0, p->product32 + to, NB_STRIPE);
-    nb_to_double((size_t)width * NB_STRIPE, p->product32 + to, p->product + to);
+    int from = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - from;
+    size_t at = (size_t)from * (size_t)b->n;
+    if (p->single)
+        nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, width, s->count, s->keys, 1, p->q32 + at, b->n, p->s32, b->n, 0,
+                       p->product32 + from, b->width);
+    else
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, s->count, s->keys, 1, b->q + at, b->n, s->values, s->ld, 0,
+                p->product + from, b->width);
 }
 
 static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
@@ -125,11 +133,12 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
         if (end > k) multiply(p, s, k, end);
         if (end == k) end++;
     }
+    if (p->single) nb_to_double((size_t)b->blocks.width * (size_t)s->count, p->product32, p->product);
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
         if (b->pairs[i].failure || !v->todo) continue;
-        nb_gemm(NB_PLAIN, NB_PLAIN, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
-                p->product + (size_t)b->blocks.blocks[v->block].column * NB_STRIPE, NB_STRIPE, 1, v->p.mid, v->p.m);
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
+                p->product + b->blocks.blocks[v->block].column, b->blocks.width, 1, v->p.mid, v->p.m);
     }
     return NB_OK;
 }
@@ -267,19 +276,18 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
                               nb_ctx *ctx)
 {
     batch *b;
-    double **f, start_s = nb_clock_s();
+    double **f;
     NB_NEED(b, nb_alloc(ctx, 1, sizeof *b));
     *b = (batch){.scene = scene, .how = how, .count = count, .pairs = pairs, .times = times};
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, ctx));
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, times, ctx));
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < count; i++) {
         if (pairs[i].failure) continue;
         if (view_init(b, i, f[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
         b->views[i].todo = !pairs[i].failure;
     }
-    times->factors_s += nb_clock_s() - start_s;
     NB_TRY(ctx, project_released(b, how->precision == NB_MIXED, ctx));
     if (how->precision == NB_MIXED && mark_below(b, small_mixed)) NB_TRY(ctx, project_released(b, false, ctx));
     for (int i = 0; i < count; i++)
@@ -410,7 +418,7 @@ static nb_status spectral(nb_scene *scene, int count, nb_request *requests, doub
     for (int i = 0; i < count; i++) {
         const nb_projection *p = &((const view *)requests[i].pair->own)->p;
         if (requests[i].failure || !isfinite(requests[i].measures.error)) continue;
-        differences[used++] = (nb_difference){p->m, p->q_f, c[i], p->q_b, &requests[i].measures, 0, 0};
+        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .out = &requests[i].measures};
     }
     if (used > 0) NB_TRY(ctx, nb_spectral_norms(scene, used, differences, ctx));
     for (int i = 0; i < used; i++) {
