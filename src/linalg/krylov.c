@@ -61,10 +61,16 @@ static void project_out(space *k)
     nb_gemm(NB_PLAIN, NB_PLAIN, k->n, BLOCK, k->dim, -1, k->v, k->n, k->projection, k->order, 1, k->w, k->n);
 }
 
+/* Vectors from number `first` on of the block w. */
+static void fill_random(space *k, int first)
+{
+    for (size_t i = (size_t)k->n * (size_t)first; i < (size_t)k->n * BLOCK; i++) k->w[i] = gsl_ran_ugaussian(k->rng);
+}
+
 static nb_status random_block(space *k, nb_ctx *ctx)
 {
     int rank;
-    for (size_t i = 0; i < (size_t)k->n * BLOCK; i++) k->w[i] = gsl_ran_ugaussian(k->rng);
+    fill_random(k, 0);
     project_out(k);
     NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, k->r, &rank, ctx));
     memset(k->r, 0, BLOCK * BLOCK * sizeof *k->r);
@@ -72,9 +78,9 @@ static nb_status random_block(space *k, nb_ctx *ctx)
 }
 
 /* w, whose coefficients in V are T's last block column, becomes orthonormal and
- * orthogonal to V, and r what it was. Where it is only rounding of a product of
- * norm `scale`, the space is invariant; while that is too small, it goes on from
- * a new random block. */
+ * orthogonal to V, and r what it was; where it lacks directions, random ones come
+ * in. Where it is only rounding of a product of norm `scale`, the space is
+ * invariant; while that is too small, it goes on from a new random block. */
 static nb_status next_block(space *k, double scale, nb_ctx *ctx)
 {
     int rank;
@@ -83,6 +89,7 @@ static nb_status next_block(space *k, double scale, nb_ctx *ctx)
     k->invariant = nothing && k->dim > k->count;
     if (nothing) return random_block(k, ctx);
     NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, k->r, &rank, ctx));
+    fill_random(k, rank);
     project_out(k);
     return nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, again, &rank, ctx);
 }

@@ -11,7 +11,7 @@ typedef nb_status nb_normal_product(void *self, int b, const double *v, double *
 
 typedef struct {
     double *values;      /* count, descending */
-    double *left, *right; /* n x count, orthonormal columns */
+    double *left, *right; /* n x count, orthonormal columns; a left one may be zero where its value is, to rounding */
     double residual;     /* at most: of |S' u - s v| / s_1 over the triplets */
     double *missing;     /* count: the sum of the first j + 1 squared values is too low by at most missing[j] */
 } nb_triplets;

@@ -2,7 +2,10 @@
  * the range and nothing else. */
 #include "testing.h"
 
+#include "linalg/basis.h"
+#include "linalg/krylov.h"
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
@@ -96,12 +99,181 @@ static void test_norms(void **state)
     assert_close(nb_frobenius(0, a), 0, 0);
 }
 
+/* `vectors` (n x m, columns) in the layout, orthonormalised: q r = a, q'q = 1 on
+ * `rank` vectors and 0 elsewhere, r upper triangular where the rank is full. The
+ * bound: a few eps a column for Householder; Cholesky QR in two rounds likewise
+ * (Yamamoto et al. 2015). */
+static void check_orthonormal(nb_ctx *ctx, int n, int m, const double *vectors, int expected)
+{
+    size_t count = (size_t)n * (size_t)m, square = (size_t)m * (size_t)m;
+    double *a = nb_alloc_reals(ctx, count, 3), *q = a + count, *g = nb_alloc_reals(ctx, square, 2), *r = g + square;
+    for (int layout = NB_COLUMNS; layout <= NB_ROWS; layout++) {
+        int rank;
+        memcpy(q, vectors, count * sizeof *q);
+        if (layout == NB_ROWS) nb_transpose(n, m, vectors, q);
+        assert_ok(ctx, nb_orthonormalise((nb_layout)layout, n, m, q, r, &rank, ctx));
+        assert_int_equal(rank, expected);
+        if (layout == NB_ROWS) {
+            nb_transpose(m, n, q, a);
+            memcpy(q, a, count * sizeof *q);
+        }
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, n, 1, q, n, q, n, 0, g, m);
+        for (int i = 0; i < rank; i++) g[i + i * m] -= 1;
+        assert_at_most(nb_frobenius(square, g), 20 * DBL_EPSILON * m);
+        memcpy(a, vectors, count * sizeof *a);
+        double norm = nb_frobenius(count, a);
+        nb_gemm(NB_PLAIN, NB_PLAIN, n, m, m, -1, q, n, r, m, 1, a, n);
+        assert_at_most(nb_frobenius(count, a), 30 * DBL_EPSILON * m * norm + DBL_EPSILON * n * norm * (rank < m));
+        for (int j = 0; j < m && rank == m; j++)
+            for (int i = j + 1; i < m; i++) assert_true(r[i + j * m] == 0);
+    }
+}
+
+/* Well conditioned vectors; pairs as near as 1e-8 (their condition 1e8 is too much
+ * for Cholesky); repeated ones and zero, where the rank is less. */
+static void test_orthonormalise(void **state)
+{
+    static const int shapes[][2] = {{1, 1}, {5, 1}, {9, 9}, {63, 7}, {400, 64}, {1000, 33}};
+    nb_ctx *ctx = *state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        int n = shapes[i][0], m = shapes[i][1];
+        double *a = random_matrix(ctx, n, m, 3), *noise = random_matrix(ctx, n, m, 4);
+        check_orthonormal(ctx, n, m, a, m);
+        for (int j = 1; j < m; j += 2)
+            for (int k = 0; k < n; k++) a[k + j * n] = a[k + (j - 1) * n] + 1e-8 * noise[k + j * n];
+        check_orthonormal(ctx, n, m, a, m);
+        for (int j = 1; j < m; j += 2) memcpy(a + (size_t)j * (size_t)n, a + (size_t)(j - 1) * (size_t)n, (size_t)n * sizeof *a);
+        check_orthonormal(ctx, n, m, a, (m + 1) / 2);
+        memset(a, 0, (size_t)n * (size_t)m * sizeof *a);
+        check_orthonormal(ctx, n, m, a, 0);
+    }
+    double bad[4] = {1, NAN, 2, 3}, r[4];
+    int rank;
+    assert_error(ctx, nb_orthonormalise(NB_COLUMNS, 2, 2, bad, r, &rank, ctx), NB_ENUMERIC, "NaN or Inf");
+    assert_error(ctx, nb_orthonormalise(NB_COLUMNS, 2, 3, bad, r, &rank, ctx), NB_EDIM, "3 vectors of length 2");
+}
+
+typedef struct {
+    int n;
+    const double *s;
+} dense;
+
+static nb_status multiply_dense(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx)
+{
+    const dense *d = self;
+    (void)ctx;
+    nb_gemm(NB_PLAIN, NB_PLAIN, d->n, b, d->n, 1, d->s, d->n, v, d->n, 0, z, d->n);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->n, b, d->n, 1, d->s, d->n, z, d->n, 0, w, d->n);
+    return NB_OK;
+}
+
+/* S = U diag(values) V' with random orthonormal U and V, so that all is known. */
+static void check_krylov(nb_ctx *ctx, int n, int count, const double *values, double tolerance)
+{
+    size_t length = (size_t)n;
+    double *u = random_matrix(ctx, n, n, 5), *v = random_matrix(ctx, n, n, 6), *r = nb_alloc_reals(ctx, length, length);
+    double *s = nb_alloc_reals(ctx, length, length), *g = nb_alloc_reals(ctx, length, (size_t)count);
+    int rank;
+    nb_triplets t;
+    assert_ok(ctx, nb_orthonormalise(NB_COLUMNS, n, n, u, r, &rank, ctx));
+    assert_ok(ctx, nb_orthonormalise(NB_COLUMNS, n, n, v, r, &rank, ctx));
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) r[i + j * n] = u[i + j * n] * values[j];
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, n, n, n, 1, r, n, v, n, 0, s, n);
+    dense d = {n, s};
+    assert_ok(ctx, nb_krylov(n, count, multiply_dense, &d, tolerance, &t, ctx));
+    double sum = 0, rounding = 1e-12 * values[0];
+    for (int j = 0; j < count; j++) {
+        sum += values[j] * values[j] - t.values[j] * t.values[j];
+        assert_at_most(t.values[j], values[j] + rounding);
+        assert_at_most(sum, t.missing[j] + rounding * values[0]);
+    }
+    /* S v = s u, |S'u - s v| <= residual s_1, both orthonormal */
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, n, count, n, 1, s, n, t.left, n, 0, g, n);
+    for (int j = 0; j < count; j++) {
+        for (int i = 0; i < n; i++) g[i + j * n] -= t.values[j] * t.right[i + j * n];
+        assert_at_most(nb_frobenius(length, g + (size_t)j * length), 1.5 * t.residual * values[0] + 1e-11 * values[0]);
+    }
+    for (int side = 0; side < 2; side++) {
+        const double *q = side ? t.left : t.right;
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, count, count, n, 1, q, n, q, n, 0, g, count);
+        for (int j = 0; j < count; j++) /* a left vector may be zero where its value is */
+            if (!(side && g[j + j * count] == 0 && t.values[j] <= 1e-11 * values[0])) g[j + j * count] -= 1;
+        assert_at_most(nb_frobenius((size_t)count * (size_t)count, g), 1e-12);
+    }
+}
+
+/* Spectra that fall fast, slowly, in a step, of rank 10, and not at all: where the
+ * order ends the iteration, residual and missing[] say how near it came. */
+static void test_krylov_on_known_spectra(void **state)
+{
+    enum { N = 400, COUNT = 20 };
+    double values[N];
+    for (int kind = 0; kind < 6; kind++) {
+        nb_mark mark = nb_ctx_mark(*state);
+        for (int j = 0; j < N; j++)
+            values[j] = kind == 0   ? exp(-0.3 * j)
+                        : kind == 1 ? 1 / (1 + 0.05 * j)
+                        : kind == 2 ? (j < 12 ? 5 : 1)
+                        : kind == 3 ? (j < 10 ? 3 - 0.1 * j : 0)
+                        : kind == 4 ? 2.385
+                                    : 0;
+        check_krylov(*state, N, COUNT, values, 1e-7);
+        nb_ctx_release(*state, mark);
+    }
+}
+
+/* exp and log to 4 eps over the whole range, in vectors and in what is left over. */
+static void test_vector_exp_and_log(void **state)
+{
+    (void)state;
+    double worst = 0, x[11], from[11];
+    for (double at = -708; at < 705; at += 0.0137 * 11) {
+        for (int j = 0; j < 11; j++) x[j] = from[j] = at + 0.0137 * j;
+        double sum = nb_exp_sum(11, x, 0), expected = 0;
+        for (int j = 0; j < 11; j++) {
+            worst = fmax(worst, fabs((double)((x[j] - expl(from[j])) / expl(from[j]))));
+            expected += x[j];
+        }
+        assert_close(sum / expected, 1, 11 * DBL_EPSILON);
+    }
+    assert_at_most(worst, 4 * DBL_EPSILON);
+    double edges[8] = {-INFINITY, -1e308, -746, 0, 1, 709.7, -1, -20};
+    nb_exp_sum(8, edges, 0);
+    assert_true(edges[0] == 0 && edges[1] == 0 && edges[2] == 0 && edges[3] == 1 && isfinite(edges[5]));
+    for (double p = 1e-300; p < 1e6; p *= 1.37) {
+        double ps[5] = {p, 0, -p, 0.5 * p, p / 3}, expected = 0;
+        for (int j = 0; j < 5; j++) expected -= ps[j] > 0 ? ps[j] * log(ps[j] + 1e-9) : 0;
+        assert_close(nb_entropy(5, ps), expected, 1e-14 * (p + fabs(expected)));
+    }
+}
+
+static void test_vector_sums(void **state)
+{
+    (void)state;
+    double x[7] = {1, -2, 3.5, 0, -0.25, 7, -1}, y[7] = {2, 1, -1, 4, 8, 0.5, 3}, totals[7] = {1, 1, 1, 1, 1, 1, 1};
+    double number, mass, sum, squares, distances, least;
+    nb_negatives(7, x, &number, &mass);
+    assert_true(number == 3 && mass == 3.25);
+    nb_row_sums(7, x, 1, totals, &sum, &squares, &distances);
+    assert_true(sum == 8.25 && squares == 67.3125 && distances == 67.3125 - 2 * 8.25 + 7 && totals[5] == 8 && totals[1] == -1);
+    assert_true(nb_sum(7, x) == 8.25 && nb_dot(7, x, y) == -5 && nb_sum_of_squares(7, x) == 67.3125);
+    assert_true(nb_squared_distance(7, x, y) == 67.3125 + 95.25 + 10 && nb_largest(7, x) == 7);
+    assert_int_equal(nb_nearest(7, y, x, &least), 5); /* 0.5 - 14 */
+    assert_true(least == -13.5);
+    assert_int_equal(nb_nearest(3, (double[]){1, 1, 1}, (double[]){0, 1, 1}, &least), 1); /* the first among equals */
+    nb_add(7, x, y);
+    assert_true(y[0] == 3 && y[6] == 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_svd_reconstructs),           test_with_ctx(test_svd_refuses_nan),
         test_with_ctx(test_basis_spans_the_range_alone), test_with_ctx(test_basis_of_zero_is_empty),
-        test_with_ctx(test_norms),
+        test_with_ctx(test_norms),                      test_with_ctx(test_orthonormalise),
+        test_with_ctx(test_krylov_on_known_spectra),    test_with_ctx(test_vector_exp_and_log),
+        test_with_ctx(test_vector_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
