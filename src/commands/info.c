@@ -12,7 +12,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     json_t *facts, *value;
     int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
     if (code != NB_GO_ON) return code;
-    if (nb_provenance(&facts, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_provenance(true, &facts, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     json_object_foreach(facts, key, value) {
         printf("%-20s ", key);
         if (json_is_string(value))

@@ -2,6 +2,8 @@
 #include "experiment/provenance.h"
 
 #include "linalg/blas.h"
+#include "linalg/vector.h"
+#include "measure/scene.h"
 #include "version.h"
 
 #include <gsl/gsl_version.h>
@@ -77,6 +79,8 @@ static int add_blas(json_t *facts)
     failed |= json_object_set_new(facts, "blas_threads", json_integer(blas.threads));
     failed |= json_object_set_new(facts, "blas_int_bits", json_integer(blas.int_bits));
     failed |= json_object_set_new(facts, "blas_restarted", json_boolean(blas.restarted));
+    failed |= add_text(facts, "vector_width", nb_vector_width());
+    failed |= json_object_set_new(facts, "rows_a_stripe", json_integer(NB_STRIPE));
     return failed;
 }
 
@@ -90,9 +94,14 @@ static int add_libraries(json_t *facts)
     failed |= add_text(facts, "gsl", gsl_version);
     failed |= add_text(facts, "sqlite", sqlite3_libversion());
     failed |= add_text(facts, "libyaml", yaml_get_version_string());
-    failed |= add_text(facts, "jansson", jansson_version_str());
+    return failed | add_text(facts, "jansson", jansson_version_str());
+}
+
+static int add_gnuplot(json_t *facts)
+{
+    char text[96];
     gnuplot_version(text, sizeof text);
-    return failed | add_text(facts, "gnuplot", text);
+    return add_text(facts, "gnuplot", text);
 }
 
 static int add_machine(json_t *facts)
@@ -117,7 +126,7 @@ static void release(void *json)
     json_decref(json);
 }
 
-nb_status nb_provenance(json_t **facts, nb_ctx *ctx)
+nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx)
 {
     *facts = json_object();
     NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
@@ -126,6 +135,7 @@ nb_status nb_provenance(json_t **facts, nb_ctx *ctx)
     failed |= add_text(*facts, "build", NB_BUILD_ID);
     failed |= add_text(*facts, "compiler", COMPILER);
     failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
+    if (gnuplot) failed |= add_gnuplot(*facts);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
     return NB_OK;
 }
@@ -137,7 +147,8 @@ static json_t *command_line(int argc, const char **argv)
     return list;
 }
 
-nb_status nb_manifest_text(int argc, const char **argv, const char *config, nb_workers workers, const char **text, nb_ctx *ctx)
+nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool gnuplot, nb_workers workers,
+                           const char **text, nb_ctx *ctx)
 {
     json_t *facts;
     char moment[32], host[256] = "";
@@ -145,7 +156,7 @@ nb_status nb_manifest_text(int argc, const char **argv, const char *config, nb_w
     struct tm utc;
     strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     gethostname(host, sizeof host - 1);
-    NB_TRY(ctx, nb_provenance(&facts, ctx));
+    NB_TRY(ctx, nb_provenance(gnuplot, &facts, ctx));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
     failed |= json_object_set_new(facts, "arguments", command_line(argc, argv));
     failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));

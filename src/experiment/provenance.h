@@ -8,10 +8,11 @@
 
 /* One JSON object of texts and numbers, in the order in which `info` prints
  * them; owned by ctx. */
-nb_status nb_provenance(json_t **facts, nb_ctx *ctx);
+nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx);
 
 /* The manifest of a run: those facts, when, the command, how it was spread, and the resolved config. */
-nb_status nb_manifest_text(int argc, const char **argv, const char *config, nb_workers workers, const char **text, nb_ctx *ctx);
+nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool gnuplot, nb_workers workers,
+                           const char **text, nb_ctx *ctx);
 
 int nb_usable_cores(void); /* of the machine, by this process */
 

@@ -13,15 +13,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 32, START = 20251104 };
+enum { START = 20251104 };
 
 typedef struct {
-    int n, count, order, dim; /* dim: vectors in V so far */
+    int n, count, block, order, dim; /* dim: vectors in V so far */
     gsl_rng *rng;
     double *v, *z;            /* n x order */
     double *t;                /* order x order, the upper triangle by blocks */
-    double *w, *r;            /* n x BLOCK: the next block; BLOCK x BLOCK */
-    double *projection;       /* order x BLOCK */
+    double *w, *r;            /* n x block: the next block; block x block, twice */
+    double *projection;       /* order x block */
     double *values;           /* count + 1 largest of T, descending, */
     double *vectors;          /* order x (count + 1), theirs */
     double *residuals;        /* count + 1 */
@@ -30,21 +30,20 @@ typedef struct {
 
 int nb_krylov_order(int n, int count)
 {
-    int order = 10 * count + 2 * BLOCK;
-    order = (order + BLOCK - 1) / BLOCK * BLOCK;
+    int order = 64 + 10 * (count > 32 ? count : 32);
     return order < n ? order : n;
 }
 
-static nb_status space_init(space *k, int n, int count, nb_ctx *ctx)
+static nb_status space_init(space *k, int n, int count, int block, nb_ctx *ctx)
 {
-    *k = (space){.n = n, .count = count, .order = nb_krylov_order(n, count)};
-    size_t length = (size_t)n, order = (size_t)k->order, kept = (size_t)count + 1;
+    *k = (space){.n = n, .count = count, .block = block, .order = nb_krylov_order(n, count)};
+    size_t length = (size_t)n, order = (size_t)k->order, kept = (size_t)count + 1, b = (size_t)block;
     NB_NEED(k->v, nb_alloc_reals(ctx, length, order));
     NB_NEED(k->z, nb_alloc_reals(ctx, length, order));
     NB_NEED(k->t, nb_alloc_reals(ctx, order, order));
-    NB_NEED(k->w, nb_alloc_reals(ctx, length, BLOCK));
-    NB_NEED(k->r, nb_alloc_reals(ctx, BLOCK, 2 * BLOCK));
-    NB_NEED(k->projection, nb_alloc_reals(ctx, order, BLOCK));
+    NB_NEED(k->w, nb_alloc_reals(ctx, length, b));
+    NB_NEED(k->r, nb_alloc_reals(ctx, b, 2 * b));
+    NB_NEED(k->projection, nb_alloc_reals(ctx, order, b));
     NB_NEED(k->values, nb_alloc_reals(ctx, order, 1));
     NB_NEED(k->vectors, nb_alloc_reals(ctx, order, kept));
     NB_NEED(k->residuals, nb_alloc_reals(ctx, kept, 1));
@@ -57,14 +56,14 @@ static nb_status space_init(space *k, int n, int count, nb_ctx *ctx)
 static void project_out(space *k)
 {
     if (k->dim == 0) return;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->dim, BLOCK, k->n, 1, k->v, k->n, k->w, k->n, 0, k->projection, k->order);
-    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, BLOCK, k->dim, -1, k->v, k->n, k->projection, k->order, 1, k->w, k->n);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->dim, k->block, k->n, 1, k->v, k->n, k->w, k->n, 0, k->projection, k->order);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->dim, -1, k->v, k->n, k->projection, k->order, 1, k->w, k->n);
 }
 
 /* Vectors from number `first` on of the block w. */
 static void fill_random(space *k, int first)
 {
-    for (size_t i = (size_t)k->n * (size_t)first; i < (size_t)k->n * BLOCK; i++) k->w[i] = gsl_ran_ugaussian(k->rng);
+    for (size_t i = (size_t)k->n * (size_t)first; i < (size_t)k->n * (size_t)k->block; i++) k->w[i] = gsl_ran_ugaussian(k->rng);
 }
 
 static nb_status random_block(space *k, nb_ctx *ctx)
@@ -72,8 +71,8 @@ static nb_status random_block(space *k, nb_ctx *ctx)
     int rank;
     fill_random(k, 0);
     project_out(k);
-    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, k->r, &rank, ctx));
-    memset(k->r, 0, BLOCK * BLOCK * sizeof *k->r);
+    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, k->block, k->w, k->r, &rank, ctx));
+    memset(k->r, 0, (size_t)k->block * (size_t)k->block * sizeof *k->r);
     return NB_OK;
 }
 
@@ -84,28 +83,28 @@ static nb_status random_block(space *k, nb_ctx *ctx)
 static nb_status next_block(space *k, double scale, nb_ctx *ctx)
 {
     int rank;
-    double *again = k->r + BLOCK * BLOCK;
-    bool nothing = nb_frobenius((size_t)k->n * BLOCK, k->w) <= 100 * DBL_EPSILON * scale;
+    double *again = k->r + k->block * k->block;
+    bool nothing = nb_frobenius((size_t)k->n * (size_t)k->block, k->w) <= 100 * DBL_EPSILON * scale;
     k->invariant = nothing && k->dim > k->count;
     if (nothing) return random_block(k, ctx);
-    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, k->r, &rank, ctx));
+    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, k->block, k->w, k->r, &rank, ctx));
     fill_random(k, rank);
     project_out(k);
-    return nb_orthonormalise(NB_COLUMNS, k->n, BLOCK, k->w, again, &rank, ctx);
+    return nb_orthonormalise(NB_COLUMNS, k->n, k->block, k->w, again, &rank, ctx);
 }
 
 /* V gets the block w, T its coefficients; then w is what comes next. */
 static nb_status extend(space *k, nb_normal_product *product, void *self, nb_ctx *ctx)
 {
-    size_t at = (size_t)k->n * (size_t)k->dim, bytes = (size_t)k->n * BLOCK * sizeof *k->w;
+    size_t at = (size_t)k->n * (size_t)k->dim, bytes = (size_t)k->n * (size_t)k->block * sizeof *k->w;
     memcpy(k->v + at, k->w, bytes);
-    NB_TRY(ctx, product(self, BLOCK, k->v + at, k->z + at, k->w, ctx));
-    double scale = nb_frobenius((size_t)k->n * BLOCK, k->w);
+    NB_TRY(ctx, product(self, k->block, k->v + at, k->z + at, k->w, ctx));
+    double scale = nb_frobenius((size_t)k->n * (size_t)k->block, k->w);
     NB_REQUIRE(ctx, isfinite(scale), NB_ENUMERIC, "NaN or Inf in the product with a matrix of order %d", k->n);
-    k->dim += BLOCK;
+    k->dim += k->block;
     project_out(k);
-    for (int j = 0; j < BLOCK; j++)
-        memcpy(k->t + (size_t)(k->dim - BLOCK + j) * (size_t)k->order, k->projection + (size_t)j * (size_t)k->order,
+    for (int j = 0; j < k->block; j++)
+        memcpy(k->t + (size_t)(k->dim - k->block + j) * (size_t)k->order, k->projection + (size_t)j * (size_t)k->order,
                (size_t)k->dim * sizeof *k->t);
     return next_block(k, scale, ctx);
 }
@@ -120,7 +119,7 @@ static nb_status ritz(space *k, nb_ctx *ctx)
     NB_NEED(t, nb_alloc_reals(ctx, dim, dim));
     NB_NEED(values, nb_alloc_reals(ctx, dim, 1));
     NB_NEED(vectors, nb_alloc_reals(ctx, dim, (size_t)kept));
-    NB_NEED(last, nb_alloc_reals(ctx, BLOCK, (size_t)kept));
+    NB_NEED(last, nb_alloc_reals(ctx, (size_t)k->block, (size_t)kept));
     NB_NEED(support, nb_alloc(ctx, 2 * (size_t)kept, sizeof *support));
     for (size_t j = 0; j < dim; j++) memcpy(t + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *t);
     LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0, &found,
@@ -131,11 +130,11 @@ static nb_status ritz(space *k, nb_ctx *ctx)
     info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0,
                                &found, values, vectors, k->dim, support, work, (lapack_int)query[0], iwork, size[0]);
     NB_REQUIRE(ctx, info == 0 && found == kept, NB_ENUMERIC, "dsyevr: %d, %d of %d eigenvalues", info, found, kept);
-    nb_gemm(NB_PLAIN, NB_PLAIN, BLOCK, kept, BLOCK, 1, k->r, BLOCK, vectors + dim - BLOCK, k->dim, 0, last, BLOCK);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->block, kept, k->block, 1, k->r, k->block, vectors + k->dim - k->block, k->dim, 0, last, k->block);
     for (int j = 0; j < kept; j++) { /* LAPACK's ascend */
         int from = kept - 1 - j;
         k->values[j] = fmax(0, values[from]);
-        k->residuals[j] = nb_frobenius(BLOCK, last + (size_t)from * BLOCK);
+        k->residuals[j] = nb_frobenius((size_t)k->block, last + from * k->block);
         memcpy(k->vectors + (size_t)j * (size_t)k->order, vectors + (size_t)from * dim, dim * sizeof *vectors);
     }
     return NB_OK;
@@ -191,10 +190,10 @@ static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
 static nb_status grow(space *k, nb_normal_product *product, void *self, double tolerance, nb_ctx *ctx)
 {
     NB_TRY(ctx, random_block(k, ctx));
-    for (double residual = INFINITY; residual > tolerance && !k->invariant && k->dim + BLOCK <= k->order;) {
+    for (double residual = INFINITY; residual > tolerance && !k->invariant && k->dim + k->block <= k->order;) {
         NB_TRY(ctx, extend(k, product, self, ctx));
-        bool worth = k->dim > 3 * k->count && k->dim / BLOCK % 2 == 0; /* trying costs as much as a pass */
-        if (k->dim <= k->count || !(worth || k->invariant || k->dim + BLOCK > k->order)) continue;
+        bool worth = k->dim > 3 * k->count && k->dim / k->block % 2 == 0; /* trying costs as much as a pass */
+        if (k->dim <= k->count || !(worth || k->invariant || k->dim + k->block > k->order)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status = ritz(k, ctx);
         nb_ctx_release(ctx, mark);
@@ -204,18 +203,18 @@ static nb_status grow(space *k, nb_normal_product *product, void *self, double t
     return NB_OK;
 }
 
-static nb_status solve(int n, int count, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
+static nb_status solve(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
                        nb_ctx *ctx)
 {
     space k;
-    NB_TRY(ctx, space_init(&k, n, count, ctx));
+    NB_TRY(ctx, space_init(&k, n, count, block, ctx));
     NB_TRY(ctx, grow(&k, product, self, tolerance, ctx));
     out->residual = largest_residual(&k);
     what_is_missing(&k, out->missing);
     return triplets(&k, out, ctx);
 }
 
-nb_status nb_krylov(int n, int count, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
+nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
                     nb_ctx *ctx)
 {
     size_t length = (size_t)n, columns = (size_t)count;
@@ -225,7 +224,7 @@ nb_status nb_krylov(int n, int count, nb_normal_product *product, void *self, do
     NB_NEED(out->right, nb_alloc_reals(ctx, length, columns));
     NB_NEED(out->missing, nb_alloc_reals(ctx, columns, 1));
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = solve(n, count, product, self, tolerance, out, ctx);
+    nb_status status = solve(n, count, block, product, self, tolerance, out, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

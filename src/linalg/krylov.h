@@ -18,8 +18,9 @@ typedef struct {
 
 /* `count` triplets, 1 <= count and nb_krylov_order(n, count) < n, each with a
  * residual below `tolerance`, or with what the largest order allows: see
- * `residual`. The start is random but always the same. Memory is ctx's. */
-nb_status nb_krylov(int n, int count, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
+ * `residual`. `block` vectors go through each product: fewer take more products
+ * and less work in all. The start is random but always the same. Memory is ctx's. */
+nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
                     nb_ctx *ctx);
 
 /* The largest dimension of the Krylov space that is tried. */

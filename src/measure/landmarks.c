@@ -12,18 +12,6 @@ const char *const nb_pairing_names[] = {
 static const char *const roles[] = {
     [NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
 
-/* The tokens' stacked [q; k], 2d x n. */
-static nb_status stack(const nb_head *head, double **x, nb_ctx *ctx)
-{
-    size_t d = (size_t)head->d;
-    NB_NEED(*x, nb_alloc_reals(ctx, 2 * d, (size_t)head->n));
-    for (size_t i = 0; i < (size_t)head->n; i++) {
-        memcpy(*x + 2 * d * i, head->q + d * i, d * sizeof **x);
-        memcpy(*x + 2 * d * i + d, head->k + d * i, d * sizeof **x);
-    }
-    return NB_OK;
-}
-
 typedef struct {
     nb_scene *scene;
     const nb_choice *choice;
@@ -58,10 +46,8 @@ static nb_status pick_side(request *r, nb_side side, nb_picks *picks, double *ti
     const nb_head *head = r->scene->head;
     nb_points points = {.n = head->n, .d = head->d, .side = side, .scene = r->scene};
     if (side == NB_SIDE_JOINT) {
-        double *stacked;
-        NB_TRY(ctx, stack(head, &stacked, ctx));
         points.d = 2 * head->d;
-        points.x = stacked;
+        NB_TRY(ctx, nb_scene_stacked(r->scene, &points.x, ctx));
     } else {
         points.x = side == NB_SIDE_QUERIES ? head->q : head->k;
     }

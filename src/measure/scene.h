@@ -50,6 +50,7 @@ typedef struct nb_scene {
     double norm, baseline_mean, entropy;
     double *row_sums, *column_sums; /* n */
     double *output;       /* S V by rows, dv x n */
+    double *stacked;      /* the tokens' [q; k], 2d x n */
     int spectrum_count;
     nb_spectrum **spectra;
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
@@ -69,6 +70,7 @@ nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens
 /* One pass over S: `each` sees stripe after stripe, from the top. */
 nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx);
 
+nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx);    /* the tokens' [q; k], 2d x n */
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */
 nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);                 /* |S|_F */
 nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx); /* n each */

@@ -1,28 +1,58 @@
 #!/usr/bin/env bash
-# What a user waits for: rows a second of the card's cells on synthetic heads of
-# growing n, beside the rate of a plain matrix product in the same minute, since
-# machines differ and are shared. From the repository's root.
+# What users wait for, in three parts, each a table and a CSV in OUT (results/bench):
+#   engine  the streamed engine against a plain matrix product, by part and size
+#   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
+#   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI
+#           (a virtual environment in build/peer-venv, made when it is missing)
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer]...
 set -eu
 cd "$(dirname "$0")/../.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-gemm() {
-    OPENBLAS_NUM_THREADS=1 /usr/bin/python3 - <<'PY'
-import numpy, time
-a = numpy.random.default_rng(1).standard_normal((1024, 1024))
-times = []
-for _ in range(5):
-    start = time.perf_counter()
-    a @ a
-    times.append(time.perf_counter() - start)
-print(f"{2 * 1024**3 / min(times) / 1e9:.1f}")
-PY
+out=${OUT:-results/bench}
+mkdir -p "$out"
+machine=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1)
+facts="$machine,$(date -u +%F),make bench"
+
+# Adds what a stranger needs to know to every line of a CSV, and shows it as a table.
+keep() { # FILE
+    awk -v facts="$facts" 'NR == 1 { print $0 ",machine,date,command"; next } { print $0 "," facts }' >"$1"
+    cut -d, -f1-"$(($(head -1 "$1" | tr , '\n' | wc -l) - 3))" "$1" | column -s, -t
 }
-printf '%6s %6s %10s %12s %10s\n' n rows seconds rows/second GF/s
-for n in 256 512 1024; do
-    rate=$(gemm)
-    start=$(date +%s.%N)
-    ./nysbench run experiments/01-error-vs-landmarks.yaml -q --out "$work/$n" --set "problems=gaussian(n=$n, d=64)" --set trials=1 --set plots=[] >/dev/null
-    end=$(date +%s.%N)
-    awk -v n="$n" -v rate="$rate" -v s="$start" -v e="$end" 'BEGIN { printf "%6d %6d %10.2f %12.1f %10s\n", n, 64, e - s, 64 / (e - s), rate }'
+
+engine() {
+    build/bench/engine | keep "$out/bench_engine.csv"
+}
+
+memory() {
+    local work
+    work=$(mktemp -d)
+    /usr/bin/python3 - "$work" <<'PY' | keep "$out/bench_memory.csv"
+import resource, subprocess, sys, time
+print("n,cells,rows,seconds,peak_rss_mib")
+for n, rows in ((4096, "all"), (32768, "all"), (131072, "sample(1024)")):
+    strategies = "uniform, segment_means, kmeans" + ("" if rows != "all" else ", leverage")
+    began = time.perf_counter()
+    subprocess.run(["./nysbench", "run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j1", "--out", f"{sys.argv[1]}/{n}", "--set", "trials=1", "--set", "plots=[]",
+                    "--set", "metrics=error", "--set", f"problems=gaussian(n={n}, d=64)", "--set", f"strategies=[{strategies}]", "--set", f"rows={rows}"],
+                   check=True, stdout=subprocess.DEVNULL)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024  # sizes grow, so the largest child is the last
+    print(f"{n},{16 * (strategies.count(',') + 1)},{rows},{time.perf_counter() - began:.1f},{peak}", flush=True)
+PY
+    rm -rf "$work"
+}
+
+peer() {
+    local python=build/peer-venv/bin/python
+    if ! [ -x "$python" ]; then
+        /usr/bin/python3 -m venv build/peer-venv || { echo "python3-venv is missing: apt-get install python3-venv" >&2; return 1; }
+        build/peer-venv/bin/pip install -q numpy scikit-learn threadpoolctl torch
+    fi
+    "$python" tests/bench/peer.py ./nysbench "$out/bench_peer.csv"
+}
+
+for part in "${@:-all}"; do
+    case $part in
+    engine | memory | peer) "$part" ;;
+    all) engine; memory; peer ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer" >&2; exit 2 ;;
+    esac
 done

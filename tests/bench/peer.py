@@ -1,0 +1,269 @@
+"""The script that one writes without nysbench, timed against it.
+
+    peer.py NYSBENCH OUT.csv [--peers numpy,torch] [--sizes 1024,2048,4096] [--threads 2] [--repeat 2]
+
+Each trial starts from new Q, K, V (n x d): S = softmax(QK'/sqrt d) once, its SVD once
+for the leverage scores, then for four strategies and m = 8 ... 64 the factors
+F, A, B, the pseudo-inverse X of A, S~ = F X B and |S - S~| / |S|. Two sweeps:
+
+    card   X by pinv (rcond 1e-15) and by Nystromformer's six steps
+    pinv   40 settings of X: 20 values of rcond, from one SVD of A, and 1 ... 20
+           steps, each step measured on the way
+
+nysbench runs the same as a process of its own, start included (the peer's imports
+are not), with as many workers as the peer has BLAS threads: 8 trials up to n = 2048,
+2 beyond. The best of --repeat alternating runs counts. Then the peer's
+code computes the error (untimed) of the landmarks that nysbench picked, and the
+two must agree, see `agreement`.
+"""
+import argparse
+import csv
+import datetime
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import threadpoolctl
+from sklearn.cluster import KMeans
+
+EPS = np.finfo(float).eps
+LANDMARKS = range(8, 72, 8)
+RCONDS = np.logspace(-1, -15, 20)
+STEPS = 20
+CONFIG = """
+question: How long does it take?
+seed: 1
+trials: {trials}
+problems: "gaussian(n={n}, d=64)"
+strategies: [uniform, segment_means, "kmeans(restarts=1, iterations=10)", leverage]
+cores: [{cores}]
+metrics: error
+plots: []
+"""
+
+
+class Numpy:
+    """The few operations that differ between the two libraries; arrays are float64."""
+
+    name = "numpy"
+    svd = staticmethod(np.linalg.svd)
+    norm = staticmethod(np.linalg.norm)
+    pinv = staticmethod(lambda a: np.linalg.pinv(a, rcond=1e-15))
+    array = staticmethod(np.asarray)
+    eye = staticmethod(np.eye)
+    version = f"numpy {np.__version__}"
+
+    @staticmethod
+    def softmax(q, k):
+        scores = q @ k.T
+        scores /= np.sqrt(q.shape[1])
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
+
+def torch_library(threads):
+    import torch
+
+    torch.set_num_threads(threads)
+
+    class Torch:
+        name = "torch"
+        svd = staticmethod(lambda a: torch.linalg.svd(a))
+        norm = staticmethod(torch.linalg.norm)
+        pinv = staticmethod(lambda a: torch.linalg.pinv(a, rtol=1e-15))
+        array = staticmethod(lambda a: torch.from_numpy(np.ascontiguousarray(a)))
+        eye = staticmethod(lambda m: torch.eye(m, dtype=torch.float64))
+        version = f"torch {torch.__version__}"
+
+        @staticmethod
+        def softmax(q, k):
+            return torch.softmax(q @ k.T / q.shape[1] ** 0.5, dim=1)
+
+    return Torch
+
+
+def step(x, a, identity):
+    """One step of Nystromformer's iteration."""
+    ax = a @ x
+    return 0.25 * x @ (13 * identity - ax @ (15 * identity - ax @ (7 * identity - ax)))
+
+
+def start(a):
+    """The paper's: A' / (|A|_1 |A|_inf)."""
+    return a.T / (abs(a).sum(0).max() * abs(a).sum(1).max())
+
+
+def card_cores(xp, a):
+    yield xp.pinv(a)
+    x, identity = start(a), xp.eye(len(a))
+    for _ in range(6):
+        x = step(x, a, identity)
+    yield x
+
+
+def pinv_cores(xp, a):
+    u, s, vt = xp.svd(a)
+    for rcond in RCONDS:
+        kept = s > rcond * s[0]
+        yield (vt[kept].T / s[kept]) @ u[:, kept].T
+    x, identity = start(a), xp.eye(len(a))
+    for _ in range(STEPS):
+        x = step(x, a, identity)
+        yield x
+
+
+CORES = {"card": card_cores, "pinv": pinv_cores}
+
+
+def errors(xp, s, norm, q, k, q_landmarks, k_landmarks, cores):
+    """The error of each core; q, k (n x d), landmarks (m x d)."""
+    f, a, b = xp.softmax(q, k_landmarks), xp.softmax(q_landmarks, k_landmarks), xp.softmax(q_landmarks, k)
+    return [float(xp.norm(s - (f @ x) @ b) / norm) for x in cores(xp, a)]
+
+
+def pick(strategy, m, q, k, u, vt, rng):
+    """Landmarks (m x d, twice) by one of the four strategies."""
+    n = len(q)
+    if strategy == "uniform":
+        tokens = rng.choice(n, m, replace=False)
+        return q[tokens], k[tokens]
+    if strategy == "segment_means":
+        return tuple(np.array([x[n * j // m : n * (j + 1) // m].mean(0) for j in range(m)]) for x in (q, k))
+    if strategy == "kmeans":
+        seed = int(rng.integers(2**31))
+        return tuple(KMeans(m, n_init=1, max_iter=10, random_state=seed).fit(x).cluster_centers_ for x in (q, k))
+    scores = (np.asarray(u[:, :m]) ** 2).sum(1) / m, (np.asarray(vt[:m]) ** 2).sum(0) / m
+    return tuple(x[rng.choice(n, m, replace=False, p=p / p.sum())] for x, p in zip((q, k), scores))
+
+
+def peer(xp, trials, sweep):
+    """All trials from Q, K; returns the seconds, in all and of the SVDs of S."""
+    rng, began, svd_s = np.random.default_rng(1), time.perf_counter(), 0.0
+    for q, k in trials:
+        s = xp.softmax(xp.array(q), xp.array(k))
+        norm, before = xp.norm(s), time.perf_counter()
+        u, _, vt = xp.svd(s)
+        svd_s += time.perf_counter() - before
+        for strategy in ("uniform", "segment_means", "kmeans", "leverage"):
+            for m in LANDMARKS:
+                landmarks = [xp.array(x) for x in pick(strategy, m, q, k, u, vt, rng)]
+                errors(xp, s, norm, xp.array(q), xp.array(k), *landmarks, CORES[sweep])
+    return time.perf_counter() - began, svd_s
+
+
+def write_config(folder, sweep, n, trials):
+    cores = ["svd(rcond=1e-15)", "iterative(steps=6)"]
+    if sweep == "pinv":
+        cores = [f"svd(rcond={r:.17g})" for r in RCONDS] + [f"iterative(steps={i})" for i in range(1, STEPS + 1)]
+    path = os.path.join(folder, "peer.yaml")
+    with open(path, "w") as file:
+        file.write(CONFIG.format(n=n, trials=trials, cores=", ".join(f'"{c}"' for c in cores)))
+    return path
+
+
+def nysbench(program, config, out, threads):
+    """Seconds of the whole process."""
+    began = time.perf_counter()
+    subprocess.run([program, "run", config, "--quiet", "--fresh", "--jobs", str(threads), "--out", out], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def landmarks_of(path, x):
+    """Tokens (m), group numbers are exported as means (m x d)."""
+    picked = np.load(path)
+    return x[picked] if picked.ndim == 1 else picked
+
+
+def exported(program, out, folder):
+    """Q, K of each trial, and (trial, strategy, m, landmarks) of each pick."""
+    subprocess.run([program, "export", out, "--landmarks", folder], check=True)
+    trials, picks = {}, []
+    with open(os.path.join(folder, "index.csv"), newline="") as file:
+        for row in csv.DictReader(file):
+            where = os.path.join(folder, f"instance-{row['instance']}")
+            t = int(row["trial"])
+            if t not in trials:
+                trials[t] = tuple(np.load(os.path.join(where, name + ".npy")) for name in "qk")
+            pair = (landmarks_of(os.path.join(where, f"{row['picks']}-{side}.npy"), x) for side, x in zip(("queries", "keys"), trials[t]))
+            picks.append((t, row["strategy"], int(row["landmarks"]), *pair))
+    return [trials[t] for t in sorted(trials)], picks
+
+
+def agreement(trials, picks, out, sweep):
+    """The largest |peer - nysbench| over what rounding allows: 1e-9 of the error, and
+    100 times the row's noise estimate where X is large (both then compute with an X
+    that its own rounding has moved: relative eps |A| |X| again)."""
+    rows, worst, relative = {}, 0.0, 0.0
+    with open(os.path.join(out, "rows.csv"), newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault((int(row["trial"]), row["strategy"], int(row["landmarks"])), []).append(row)
+    for t, strategy, m, q_landmarks, k_landmarks in picks:
+        q, k = trials[t]
+        s = Numpy.softmax(q, k)
+        a = Numpy.softmax(q_landmarks, k_landmarks)
+        sizes = [np.linalg.norm(x, 2) * np.linalg.norm(a, 2) for x in CORES[sweep](Numpy, a)]
+        got = errors(Numpy, s, np.linalg.norm(s), q, k, q_landmarks, k_landmarks, CORES[sweep])
+        for row, error, size in zip(rows[t, strategy, m], got, sizes, strict=True):
+            allowed = 1e-9 * error + 100 * float(row["error_noise"]) * (1 + size)
+            worst = max(worst, abs(float(row["error"]) - error) / allowed)
+            if size < 1e4:
+                relative = max(relative, abs(float(row["error"]) / error - 1))
+    return worst, relative
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        return next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("nysbench")
+    parser.add_argument("out")
+    parser.add_argument("--peers", default="numpy,torch")
+    parser.add_argument("--sizes", default="1024,2048,4096")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=2)
+    o = parser.parse_args()
+    threadpoolctl.threadpool_limits(o.threads)
+    libraries = [Numpy if name == "numpy" else torch_library(o.threads) for name in o.peers.split(",")]
+    cases = [("card", int(n)) for n in o.sizes.split(",")]
+    cases += [("pinv", n) for _, n in cases if n == 2048]
+    facts = {"threads": o.threads, "machine": machine(), "date": datetime.date.today().isoformat(),
+             "versions": ", ".join([xp.version for xp in libraries] + [f"python {platform.python_version()}"]),
+             "command": "make bench"}
+    out_rows, bad = [], False
+    print(f"{'sweep':6} {'n':>5} {'trials':>6} {'peer':6} {'peer s':>8} {'of it SVD':>9} {'nysbench s':>10} {'ratio':>6} {'agree':>8}")
+    for sweep, n in cases:
+        count = 8 if n <= 2048 and sweep == "card" else 2
+        with tempfile.TemporaryDirectory() as folder:
+            config, run = write_config(folder, sweep, n, count), os.path.join(folder, "run")
+            nysbench(o.nysbench, config, run, o.threads)
+            trials, picks = exported(o.nysbench, run, os.path.join(folder, "landmarks"))
+            worst, relative = agreement(trials, picks, run, sweep)
+            bad = bad or not worst <= 1
+            for xp in libraries:
+                best_peer, best_own = (float("inf"), 0.0), float("inf")
+                for _ in range(o.repeat):
+                    best_own = min(best_own, nysbench(o.nysbench, config, run, o.threads))
+                    best_peer = min(best_peer, peer(xp, trials, sweep))
+                out_rows.append({"sweep": sweep, "n": n, "trials": count, "peer": xp.name, "peer_s": f"{best_peer[0]:.3f}", "peer_svd_s": f"{best_peer[1]:.3f}",
+                                 "nysbench_s": f"{best_own:.3f}", "ratio": f"{best_peer[0] / best_own:.1f}",
+                                 "largest_difference_over_allowed": f"{worst:.2g}", "largest_relative_difference": f"{relative:.2g}", **facts})
+                print(f"{sweep:6} {n:5} {count:6} {xp.name:6} {best_peer[0]:8.2f} {best_peer[1]:9.2f} {best_own:10.2f} {best_peer[0] / best_own:6.1f} {relative:8.1g}", flush=True)
+    with open(o.out, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(out_rows[0]))
+        writer.writeheader()
+        writer.writerows(out_rows)
+    if bad:
+        print("the errors of nysbench and of the peer do not agree", file=sys.stderr)
+    return bad
+
+
+sys.exit(main())
