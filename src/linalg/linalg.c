@@ -1,6 +1,8 @@
 /* linalg.c - thin wrappers of CBLAS and LAPACKE. */
 #include "linalg/linalg.h"
 
+#include "linalg/vector.h"
+
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -38,7 +40,8 @@ bool nb_all_finite(size_t count, const double *x)
     return true;
 }
 
-double nb_frobenius(size_t count, const double *x)
+/* By the largest entry, where the squares overflow or vanish. */
+static double scaled_frobenius(size_t count, const double *x)
 {
     double scale = 0, sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -46,11 +49,14 @@ double nb_frobenius(size_t count, const double *x)
         scale = fmax(scale, fabs(x[i]));
     }
     if (scale == 0 || isinf(scale)) return scale;
-    double inverse = 1 / scale;
-    if (isinf(inverse)) return scale * sqrt((double)count); /* all subnormal: an upper bound */
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < count; i++) sum += (x[i] * inverse) * (x[i] * inverse);
+    for (size_t i = 0; i < count; i++) sum += (x[i] / scale) * (x[i] / scale);
     return scale * sqrt(sum);
+}
+
+double nb_frobenius(size_t count, const double *x)
+{
+    double squares = nb_sum_of_squares(count, x);
+    return squares > 1e-250 && squares < 1e300 ? sqrt(squares) : scaled_frobenius(count, x);
 }
 
 double nb_norm_one(int rows, int cols, const double *a)
