@@ -84,8 +84,8 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "is not a store of results", ctx);
     int version = sqlite3_column_int(s, 0);
     sqlite3_reset(s);
-    NB_REQUIRE(ctx, version == VERSION, NB_EIO, "%s: is a store of version %d, this program reads version %d", store->path,
-               version, VERSION);
+    NB_REQUIRE(ctx, version == VERSION, NB_EIO, "%s: is a store of version %d, this program reads version %d; run --fresh puts it aside",
+               store->path, version, VERSION);
     return NB_OK;
 }
 
@@ -96,6 +96,7 @@ static nb_status create(nb_store *store, nb_ctx *ctx)
     NB_NEED(identity, columns(IDENTITY, ctx));
     NB_NEED(sql, nb_format(ctx,
                            "BEGIN; CREATE TABLE results (position INTEGER, wanted INTEGER, %s, UNIQUE (%s));"
+                           "CREATE INDEX positions ON results (position);"
                            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = %d; COMMIT",
                            definitions, identity, VERSION));
     return execute(store, sql, "creating the tables", ctx);

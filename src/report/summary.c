@@ -68,7 +68,7 @@ static nb_status add_names(nb_summary *s, const nb_row *row)
     int panel = find_panel(s, row), variant = find_variant(s, row), core = find_core(s, row);
     if (panel == s->panel_count)
         s->panels[s->panel_count++] = (nb_panel){
-            .problem = row->problem, .kernel = row->kernel, .last_head = -1, .n = row->n, .d = row->d};
+            .problem = row->problem, .kernel = row->kernel, .rows = row->rows, .last_head = -1, .n = row->n, .d = row->d};
     if (variant == s->variant_count)
         s->variants[s->variant_count++] =
             (nb_variant){.strategy = row->strategy, .pairing = row->pairing, .factors = row->factors};
@@ -117,6 +117,7 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
         NB_TRY(ctx, label_of(&nb_problems, p->problem, false, &p->label, ctx));
         NB_TRY(ctx, label_of(&nb_kernels, p->kernel, false, &kernel, ctx));
         if (kernels) NB_NEED(p->label, nb_format(ctx, "%s, %s", p->label, kernel));
+        if (strcmp(p->rows, "all") != 0) NB_NEED(p->label, nb_format(ctx, "%s, rows: %s", p->label, p->rows));
     }
     for (int i = 0; i < s->variant_count; i++) NB_TRY(ctx, label_variant(s, &s->variants[i], ctx));
     for (int i = 0; i < s->core_count; i++) {

@@ -13,6 +13,7 @@ typedef struct { /* over the heads and trials whose status is ok */
 
 typedef struct { /* one problem under one kernel */
     const char *problem, *kernel; /* canonical */
+    const char *rows;             /* all, or sample(k) */
     const char *label;
     int heads, last_head, trials, n, d;
 } nb_panel;

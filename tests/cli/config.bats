@@ -191,3 +191,30 @@ Y
     cmp "$WORK/a.txt" "$WORK/b.txt"
     cmp "$WORK/a/resolved.yaml" "$WORK/b/resolved.yaml"
 }
+
+@test "engine, precision and rows: what is allowed, and what goes together" {
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: uniform
+cores: svd
+engine: dirct
+precision: [mixed, double]
+rows: sample(1)
+Y
+    refuses
+    expect "c.yaml:4:9: engine: 'dirct' is unknown; did you mean 'direct'?"
+    expect "c.yaml:5:12: precision: expected a word, found a list"
+    expect "c.yaml:6:7: rows: 'sample(1)' is unknown; allowed: all, or sample(k) for k >= 2 random rows"
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: uniform
+cores: svd
+engine: direct
+precision: mixed
+rows: sample(10)
+Y
+    refuses
+    expect "c.yaml: rows: sample(10) needs engine: streamed; direct measures all rows"
+    expect "c.yaml: precision: mixed needs engine: streamed; direct measures in double"
+    expect "c.yaml: precision: mixed needs rows: all; sampled rows are measured in double"
+}

@@ -275,3 +275,44 @@ Y
     expect_status 0
     [ -s "$WORK/l/index.csv" ]
 }
+
+# The columns that say how a row was measured are part of what it is, so the
+# engines' rows stand side by side in the store.
+@test "the engines agree, and each measures its own rows" {
+    local how
+    for how in engine=streamed engine=direct precision=mixed; do
+        "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=output_error --set "$how" -o "$WORK/r"
+        cp "$WORK/r/rows.csv" "$WORK/$how.csv"
+    done
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, sys
+read = lambda how: list(csv.DictReader(open(f"{sys.argv[1]}/{how}.csv", newline="")))
+base, direct, mixed = (read(how) for how in ("engine=streamed", "engine=direct", "precision=mixed"))
+assert len(base) == len(direct) == len(mixed) == 184
+for b, d, m in zip(base, direct, mixed):
+    assert (b["engine"], b["precision"], d["engine"], m["precision"]) == ("streamed", "double", "direct", "mixed")
+    assert b["status"] == d["status"] == m["status"]
+    if b["status"] == "ok":
+        for column in "error", "error_subspace", "output_error":
+            e, noise = float(b[column]), 100 * float(b["error_noise"])
+            assert abs(e - float(d[column])) <= 1e-11 * e + noise, (column, b, d)
+            assert abs(e - float(m[column])) <= 5e-6 * e + noise, (column, b, m)
+PY
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=output_error -o "$WORK/r"
+    cmp "$WORK/r/rows.csv" "$WORK/engine=streamed.csv"
+}
+
+@test "sampled rows: estimates with standard errors, nothing that needs all of S, the same again" {
+    "$NYSBENCH" run experiments/00-smoke.yaml --set rows="sample(40)" -o "$WORK/r" >"$WORK/table"
+    grep -q "^gaussian(n=65, d=8), rows: sample(40)$" "$WORK/table"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set rows="sample(40)" --jobs 1 -o "$WORK/again"
+    [ "$(timeless "$WORK/r/rows.csv")" = "$(timeless "$WORK/again/rows.csv")" ]
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = [row for row in csv.DictReader(open(sys.argv[1], newline="")) if row["status"] == "ok"]
+assert len(rows) == 140 and {row["rows"] for row in rows} == {"sample(40)"}
+for row in rows:
+    assert float(row["error"]) > 0 and float(row["error_se"]) > 0 and float(row["output_error_se"]) > 0
+    assert row["error_subspace"] == row["floor_rank"] == row["spectral_error"] == row["negative_mass"] == ""
+PY
+}
