@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests that take minutes: thirty kills at random moments, then every dev
-# head that is given: tests/long.sh [FOLDER OF .safetensors FILES]
+# The tests that take minutes: thirty kills at random moments, then both engines
+# on every head that is given: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -33,10 +33,28 @@ timeless "$work/whole/rows.csv" >"$work/whole.txt"
 timeless "$work/cut/rows.csv" >"$work/cut.txt"
 check "the rows after 30 kills" cmp "$work/whole.txt" "$work/cut.txt"
 
+# The engines on one head file: the same errors but for what both estimate as their rounding.
+agree() { # FILE
+    local engine
+    for engine in streamed direct; do
+        ./nysbench run experiments/00-smoke.yaml -q --fresh -o "$work/$engine" --set trials=1 --set landmarks=[1,16,64] \
+            --set "problems=heads(file=$1)" --set metrics=output_error --set plots=[] --set "engine=$engine" >/dev/null || return 1
+    done
+    /usr/bin/python3 - "$work" <<'PY'
+import csv, sys
+streamed, direct = (list(csv.DictReader(open(f"{sys.argv[1]}/{engine}/rows.csv", newline=""))) for engine in ("streamed", "direct"))
+assert len(streamed) == len(direct) > 0
+for s, d in zip(streamed, direct):
+    assert s["status"] == d["status"] in ("ok", "skipped"), (s, d)
+    for column in ("error", "error_subspace", "output_error") if s["status"] == "ok" else ():
+        a, b, noise = float(s[column]), float(d[column]), 100 * (float(s["error_noise"]) + float(d["error_noise"]))
+        assert abs(a - b) <= 1e-11 * b + noise * (1 + (b > 1) * b) + 1e-14, (column, s, d)
+PY
+}
+
 for file in "${1:-/nonexistent}"/*.safetensors; do
     [ -e "$file" ] || continue
-    check "$file" ./nysbench run experiments/00-smoke.yaml -q --fresh -o "$work/head" --set trials=1 --set landmarks=[16] \
-        --set "problems=heads(file=$file)" --set metrics=[error] --set plots=[]
+    check "$file" agree "$file"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

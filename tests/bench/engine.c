@@ -8,7 +8,8 @@
  * before and after. The useful work, in flops: of the pass 2 n^2 (d + W) + 2 n sum m^2,
  * W the columns of all Q_B (a nested strategy has the largest m alone); of the
  * factors 2 n d (sum m + W); of their orthonormal bases 4 n (sum m^2 of Q_F and
- * of Q_B). Efficiency is that work at the yardstick's rate over the time. */
+ * of Q_B). Efficiency is that work at the yardstick's rate over the time; the SVDs
+ * of the A, which belong to the cores, have a column of their own. */
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/registry.h"
@@ -106,9 +107,8 @@ static void bench(const char *precision, int n, nb_ctx *ctx)
         MUST(nb_scene_new(&head, &kernel, false, &scene, ctx));
         pick_all(scene, rng, landmarks, ctx);
         for (int i = 0; i < PAIRS; i++) pairs[i] = (nb_pair){.landmarks = &landmarks[i]};
-        double start_s = nb_clock_s();
         MUST(nb_engine_prepare(scene, &how, PAIRS, pairs, &times, ctx));
-        double all_s = nb_clock_s() - start_s;
+        double all_s = times.form_s + times.orthonormal_s + times.pass_s;
         if (all_s < best_s) {
             best_s = all_s;
             best = times;
