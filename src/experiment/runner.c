@@ -214,6 +214,20 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
+/* How many pairs from the first one on have cores of at most about 256 MiB; one at least. */
+static int that_fit(int count, const factor_rows *of)
+{
+    const size_t most = (size_t)1 << 28;
+    size_t bytes = 0;
+    int used = 0;
+    while (used < count) { /* X and C of each row */
+        bytes += 2 * (size_t)(of[used].end - of[used].first) * (size_t)of[used].m * (size_t)of[used].m * sizeof(double);
+        if (used > 0 && bytes > most) break;
+        used++;
+    }
+    return used;
+}
+
 /* Factor pairs that are prepared together. */
 static nb_status run_batch(const instance *in, const nb_how *how, int count, const factor_rows *of)
 {
@@ -221,10 +235,19 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     nb_engine_times times = {.pass_s = 0};
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
     for (int p = 0; p < count; p++) pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
-    if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) == NB_OK) return run_cores(in, how, count, of, pairs);
-    const char *reason;
-    NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
-    for (int p = 0; p < count; p++) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", reason));
+    if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
+        const char *reason;
+        NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
+        for (int p = 0; p < count; p++) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", reason));
+        return NB_OK;
+    }
+    for (int p = 0, used; p < count; p += used) {
+        used = that_fit(count - p, of + p);
+        nb_mark mark = nb_ctx_mark(in->ctx);
+        nb_status status = run_cores(in, how, used, of + p, pairs + p);
+        nb_ctx_release(in->ctx, mark);
+        NB_TRY(in->ctx, status);
+    }
     return NB_OK;
 }
 
