@@ -12,7 +12,7 @@
 
 enum {
     NEAR = 64,             /* rows that are formed at once */
-    KEPT = 4096,           /* S is kept up to this n: 128 MiB */
+    KEPT = 4096,           /* up to this n S is kept */
     LAPACK = 512,          /* below, its SVD takes at most twice the time of block Krylov, and gives all */
     SCENE_SUMS = 1 << 2,   /* in `gathered`, beside NB_SCENE_* */
 };
@@ -22,7 +22,7 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vector
 {
     nb_scene *s;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .rank = head->n < 64 ? head->n : 64};
+    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .rank = head->n < 64 ? head->n : 64, .keep = head->n <= KEPT};
     NB_NEED(s->ctx, nb_ctx_child(ctx));
     NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
     for (int i = 0; i < head->n; i++) s->positions[i] = i;
@@ -151,7 +151,7 @@ static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *
     double *scratch = NULL;
     gathering g;
     NB_TRY(ctx, gathering_init(scene, what, &g));
-    if (!scene->rows && scene->head->n <= KEPT) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
+    if (!scene->rows && scene->keep) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
     if (!scene->rows) NB_NEED(scratch, nb_alloc_raw(ctx, n * NB_STRIPE));
     for (int i = 0; i < scene->head->n; i += NB_STRIPE) {
         int count = scene->head->n - i < NB_STRIPE ? scene->head->n - i : NB_STRIPE;
@@ -305,7 +305,7 @@ static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx
     nb_triplets t;
     nb_ctx *own; /* the passes allocate from scene->ctx meanwhile */
     NB_NEED(own, nb_ctx_child(scene->ctx));
-    NB_TRY(ctx, nb_krylov(scene->head->n, count, scene->head->n <= KEPT ? 16 : 32, multiply, scene, tolerance, &t, own));
+    NB_TRY(ctx, nb_krylov(scene->head->n, count, scene->keep ? 16 : 32, multiply, scene, tolerance, &t, own));
     NB_NEED(s->tail, nb_alloc_reals(scene->ctx, (size_t)count + 1, 2));
     s->tail_accuracy = s->tail + count + 1;
     s->tail[0] = scene->norm * scene->norm;

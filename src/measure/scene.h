@@ -41,6 +41,7 @@ typedef struct nb_scene {
     bool vectors;         /* singular vectors will be asked for, not only values */
     int rank;             /* of that many at least; at first 64, or n */
     unsigned along;       /* NB_SCENE_* */
+    bool keep;            /* S is kept once it is formed; at first: where n is at most 4096, 128 MiB */
 
     nb_ctx *ctx;          /* owns what is cached below */
     int *positions;       /* 0 ... n-1 */

@@ -267,6 +267,65 @@ static void test_mixed_precision(void **state)
         }
 }
 
+/* a <- its pseudo-inverse, transposed: u diag(1/s) vt. */
+static void invert(nb_ctx *ctx, int rows, int cols, double *a)
+{
+    double *u = nb_alloc_reals(ctx, (size_t)rows, (size_t)cols), *s = nb_alloc_reals(ctx, (size_t)cols, 1);
+    double *vt = nb_alloc_reals(ctx, (size_t)cols, (size_t)cols);
+    assert_ok(ctx, nb_svd(rows, cols, a, u, s, vt, ctx));
+    for (int j = 0; j < cols; j++)
+        for (int i = 0; i < rows; i++) u[i + j * rows] /= s[j];
+    nb_gemm(NB_PLAIN, NB_PLAIN, rows, cols, cols, 1, u, rows, vt, cols, 0, a, rows);
+}
+
+/* X = F+ S B+ leaves the subspace part alone: the core part is rounding, which in
+ * single precision would be 1e-8 and more. */
+static void test_the_best_core(void **state)
+{
+    enum { N = 300, M = 9 };
+    nb_ctx *ctx = *state;
+    fixture f;
+    const double *s;
+    double b[N * M], columns[N * M], rows[N * M], product[N * M], x[M * M];
+    open_fixture(ctx, &f, "gaussian(n=300, d=16)", false);
+    nb_pair pair = {.landmarks = pick(ctx, &f, "kmeans", M, 0)};
+    assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
+    assert_ok(ctx, nb_factor_b(f.scene, pair.landmarks, NB_NYSTROMFORMER, b, ctx));
+    assert_ok(ctx, nb_factor_f(f.scene, pair.landmarks, NB_NYSTROMFORMER, N, NULL, rows, ctx));
+    nb_transpose(M, N, rows, columns);
+    invert(ctx, N, M, columns);
+    invert(ctx, N, M, b);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, N, M, N, 1, s, N, b, N, 0, product, N);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, M, M, N, 1, columns, N, product, N, 0, x, M);
+    for (int precision = 0; precision < NB_PRECISION_COUNT; precision++) {
+        nb_how how = {.precision = (nb_precision)precision};
+        prepare(ctx, &f, &how, 1, &pair);
+        nb_measures got = measure(ctx, &f, &how, &pair, x);
+        assert_at_most(got.error_core, 1e-12);
+        assert_at_most(0.1, got.error_subspace);
+    }
+}
+
+/* S formed anew in each pass gives the bits of S kept; what lies beyond the mask
+ * is never looked at. */
+static void test_keeping_s_changes_nothing(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_measures got[2];
+    nb_how how = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTROPY};
+    for (int keep = 0; keep < 2; keep++) {
+        fixture f;
+        open_fixture(ctx, &f, "gaussian(n=1100, d=2, scale=0.5)", true);
+        f.scene->keep = keep;
+        f.scene->rank = 8;
+        nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", 60, 0), .kind = NB_CUR};
+        prepare(ctx, &f, &how, 1, &pair);
+        got[keep] = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, "svd(rcond=1e-9)"));
+        got[keep].floor_rank = got[keep].floor_accuracy = 0; /* block Krylov takes other blocks */
+    }
+    assert_memory_equal(&got[0], &got[1], sizeof got[0]);
+}
+
 /* All rows as a sample are the whole. */
 static void test_sample_of_all_rows(void **state)
 {
@@ -396,6 +455,7 @@ int main(void)
         test_with_ctx(test_engines_agree),           test_with_ctx(test_engines_agree_on_the_rest),
         test_with_ctx(test_company_changes_nothing), test_with_ctx(test_order_of_the_parts),
         test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
+        test_with_ctx(test_the_best_core),           test_with_ctx(test_keeping_s_changes_nothing),
         test_with_ctx(test_sample_of_all_rows),      test_with_ctx(test_coverage_of_sampled_rows),
         test_with_ctx(test_allocation_failures),     test_with_ctx(test_one_pair_fails),
     };

@@ -219,6 +219,7 @@ static void test_krylov_on_known_spectra(void **state)
                         : kind == 4 ? 2.385
                                     : 0;
         check_krylov(*state, N, COUNT, values, 1e-7);
+        check_krylov(*state, N, COUNT, values, 0.03); /* ends early, and has to say so */
         nb_ctx_release(*state, mark);
     }
 }

@@ -261,6 +261,10 @@ static void test_causal_rows(void **state)
     head.causal = true;
     open_fixture(ctx, &f, head);
     assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
+    double baseline, norm = nb_frobenius(300 * 300, s), distance = 0;
+    for (int i = 0; i < 300 * 300; i++) distance += pow(s[i] - 1.0 / 300, 2);
+    assert_ok(ctx, nb_scene_baseline_mean(f.scene, &baseline, ctx));
+    assert_close(baseline, sqrt(distance) / norm, 1e-11); /* 90000 terms summed one after the other here */
     for (int i = 0; i < 300; i += 13) {
         double sum = 0, all = 0;
         for (int j = 0; j < 300; j++) {
