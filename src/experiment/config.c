@@ -286,13 +286,14 @@ static nb_status read_precision(loader *l, const char *key, field f)
 static nb_status read_rows(loader *l, const char *key, field f)
 {
     const char *text = scalar(f);
-    int end = 0, count = text ? sscanf(text, " sample ( %d )%n", &l->config->sample, &end) : 0;
-    bool sampled = count == 1 && end > 0 && text[end] == '\0' && l->config->sample >= 2;
-    if (!sampled) l->config->sample = 0;
+    long long k = 0;
+    int end = 0, count = text ? sscanf(text, " sample ( %9lld )%n", &k, &end) : 0;
+    bool sampled = count == 1 && end > 0 && text[end] == '\0' && k >= 2;
+    l->config->sample = sampled ? (int)k : 0;
     l->config->rows = "all";
     if (sampled) NB_NEED(l->config->rows, nb_format(l->ctx, "sample(%d)", l->config->sample));
     if (sampled || (text && strcmp(text, "all") == 0)) return NB_OK;
-    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown; allowed: all, or sample(k) for k >= 2 random rows", key,
+    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", key,
                            text ? text : node_kind(f));
 }
 
@@ -307,6 +308,11 @@ static nb_status check_engine(loader *l)
         NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "precision: mixed needs engine: streamed; direct measures in double"));
     if (c->precision == NB_MIXED && c->sample)
         NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "precision: mixed needs rows: all; sampled rows are measured in double"));
+    for (int i = 0; i < c->metric_count && c->sample; i++) {
+        const nb_column *column = nb_column_find(c->metrics[i]);
+        if (column && column->whole)
+            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "metrics: %s needs rows: all; %s does not give it", c->metrics[i], c->rows));
+    }
     return NB_OK;
 }
 

@@ -109,7 +109,8 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
     for (int s = 0; s < plan->scene_count; s++)
         for (int t = 0; t < plan->config->trials; t++)
             for (int c = 0; c < plan->cell_count; c++) {
-                bool random = plan->scenes[s].random || (nb_strategy_traits(plan->cells[c].strategy) & NB_RANDOM);
+                bool sampled = plan->config->sample > 0 && plan->config->sample < plan->scenes[s].n; /* other rows in each trial */
+                bool random = plan->scenes[s].random || sampled || (nb_strategy_traits(plan->cells[c].strategy) & NB_RANDOM);
                 if (t == 0 || random) plan->rows[plan->row_count++] = (nb_planned_row){s, t, c};
             }
     return NB_OK;
@@ -120,8 +121,6 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx)
     *plan = (nb_plan){.config = config};
     for (int i = 0; i < config->strategies.count; i++)
         if (nb_strategy_traits(&config->strategies.items[i]) & NB_ORACLE) plan->oracle = true;
-    for (int i = 0; i < config->landmark_count; i++)
-        if (config->landmarks[i] > plan->most_landmarks) plan->most_landmarks = config->landmarks[i];
     NB_TRY(ctx, plan_scenes(plan, ctx));
     NB_TRY(ctx, plan_cells(plan, ctx));
     return plan_rows(plan, ctx);

@@ -25,7 +25,6 @@ typedef struct {
 typedef struct {
     const nb_config *config;
     bool oracle;  /* some strategy asks for singular vectors of S */
-    int most_landmarks;
     int scene_count, cell_count, row_count;
     nb_planned_scene *scenes;
     nb_cell *cells;       /* cells of the same picks, then of the same factors, stand together */

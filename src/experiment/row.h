@@ -24,6 +24,7 @@ typedef struct {
     bool identity;    /* part of what makes a row the row it is */
     bool measure;     /* may be named by `metrics` */
     bool time;        /* differs from run to run */
+    bool whole;       /* measured on all rows of S alone */
     unsigned wanted;  /* NB_WANT_*: measured on request; 0: comes with every row */
     const char *help; /* with the unit */
 } nb_column;

@@ -50,7 +50,6 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
 {
     const nb_config *c = plan->config;
     NB_TRY(ctx, nb_scene_new(head, plan->scenes[scene].kernel, plan->oracle, out, ctx));
-    (*out)->rank = plan->most_landmarks < head->n ? plan->most_landmarks : head->n;
     if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
     if (!c->sample && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
     return NB_OK;

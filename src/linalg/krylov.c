@@ -18,10 +18,13 @@ enum { START = 20251104 };
 typedef struct {
     int n, count, block, order, dim; /* dim: vectors in V so far */
     gsl_rng *rng;
+    const double *deflated;   /* n x deflated_count: kept out of V, or NULL */
+    int deflated_count;
     double *v, *z;            /* n x order */
     double *t;                /* order x order, the upper triangle by blocks */
     double *w, *r;            /* n x block: the next block; block x block, twice */
     double *projection;       /* order x block */
+    double *aside;            /* deflated_count x block */
     double *values;           /* count + 1 largest of T, descending, */
     double *vectors;          /* order x (count + 1), theirs */
     double *residuals;        /* count + 1 */
@@ -34,9 +37,9 @@ int nb_krylov_order(int n, int count)
     return order < n ? order : n;
 }
 
-static nb_status space_init(space *k, int n, int count, int block, nb_ctx *ctx)
+static nb_status space_init(space *k, int n, int count, int block, int order_, nb_ctx *ctx)
 {
-    *k = (space){.n = n, .count = count, .block = block, .order = nb_krylov_order(n, count)};
+    *k = (space){.n = n, .count = count, .block = block, .order = order_};
     size_t length = (size_t)n, order = (size_t)k->order, kept = (size_t)count + 1, b = (size_t)block;
     NB_NEED(k->v, nb_alloc_reals(ctx, length, order));
     NB_NEED(k->z, nb_alloc_reals(ctx, length, order));
@@ -52,9 +55,13 @@ static nb_status space_init(space *k, int n, int count, int block, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* w <- (I - V V') w, the coefficients V'w in `projection`. */
+/* w <- (I - V V') w, the coefficients V'w in `projection`; first without what is deflated. */
 static void project_out(space *k)
 {
+    if (k->deflated) {
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->deflated_count, k->block, k->n, 1, k->deflated, k->n, k->w, k->n, 0, k->aside, k->deflated_count);
+        nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->deflated_count, -1, k->deflated, k->n, k->aside, k->deflated_count, 1, k->w, k->n);
+    }
     if (k->dim == 0) return;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->dim, k->block, k->n, 1, k->v, k->n, k->w, k->n, 0, k->projection, k->order);
     nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->dim, -1, k->v, k->n, k->projection, k->order, 1, k->w, k->n);
@@ -203,15 +210,43 @@ static nb_status grow(space *k, nb_normal_product *product, void *self, double t
     return NB_OK;
 }
 
+/* The largest eigenvalue of S'S that a few products from a fresh start find
+ * beside the `count` right vectors: a lower bound. */
+static nb_status beside(int n, int count, const double *right, nb_normal_product *product, void *self, double *value, nb_ctx *ctx)
+{
+    enum { WIDE = 8, STEPS = 5 };
+    space k;
+    NB_TRY(ctx, space_init(&k, n, 1, WIDE, WIDE * STEPS, ctx));
+    k.deflated = right;
+    k.deflated_count = count;
+    NB_NEED(k.aside, nb_alloc_reals(ctx, (size_t)count, WIDE));
+    NB_TRY(ctx, grow(&k, product, self, 0.01, ctx));
+    *value = k.values[0];
+    return NB_OK;
+}
+
+/* A block of b vectors sees of equal singular values at most b. So the solution
+ * is looked at from a fresh start, and where that finds a larger value beside it
+ * than the least of it, it is sought again in blocks of twice the width. */
 static nb_status solve(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
                        nb_ctx *ctx)
 {
-    space k;
-    NB_TRY(ctx, space_init(&k, n, count, block, ctx));
-    NB_TRY(ctx, grow(&k, product, self, tolerance, ctx));
-    out->residual = largest_residual(&k);
-    what_is_missing(&k, out->missing);
-    return triplets(&k, out, ctx);
+    for (;; block *= 2) {
+        space k;
+        double value;
+        nb_mark mark = nb_ctx_mark(ctx);
+        NB_TRY(ctx, space_init(&k, n, count, block, nb_krylov_order(n, count), ctx));
+        NB_TRY(ctx, grow(&k, product, self, tolerance, ctx));
+        out->residual = largest_residual(&k);
+        what_is_missing(&k, out->missing);
+        NB_TRY(ctx, triplets(&k, out, ctx));
+        NB_TRY(ctx, beside(n, count, out->right, product, self, &value, ctx));
+        double least = k.values[count - 1] + k.residuals[count - 1] + 1e-12 * k.values[0];
+        nb_ctx_release(ctx, mark);
+        if (value <= least) return NB_OK;
+        for (int j = 0; j < count; j++) out->missing[j] += (j + 1) * (value - least);
+        if (block >= count || 2 * block >= nb_krylov_order(n, count) / 2) return NB_OK;
+    }
 }
 
 nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,

@@ -12,8 +12,9 @@ typedef nb_status nb_normal_product(void *self, int b, const double *v, double *
 typedef struct {
     double *values;      /* count, descending */
     double *left, *right; /* n x count, orthonormal columns; a left one may be zero where its value is, to rounding */
-    double residual;     /* at most: of |S' u - s v| / s_1 over the triplets */
-    double *missing;     /* count: the sum of the first j + 1 squared values is too low by at most missing[j] */
+    double residual;     /* of |S' u - s v| / s_1 over the triplets the largest; where s < s_1 / 1000, times 1000 s / s_1 */
+    double *missing;     /* count: the sum of the first j + 1 squared values is too low by at most missing[j], given
+                          * that no value is missing altogether, for which a fresh start looks */
 } nb_triplets;
 
 /* `count` triplets, 1 <= count and nb_krylov_order(n, count) < n, each with a

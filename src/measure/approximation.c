@@ -89,30 +89,21 @@ static void take_columns(const nb_stripe *s, const nb_picks *keys, double *f)
             f[((size_t)s->first + i) * m + j] = keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
 }
 
-static nb_status take_all_columns(void *self, const nb_stripe *stripe, nb_ctx *ctx)
+void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe)
+{
+    for (const nb_f_columns *c = wanted; c->keys; c++) take_columns(stripe, c->keys, c->f);
+}
+
+static nb_status take_all(void *self, const nb_stripe *stripe, nb_ctx *ctx)
 {
     (void)ctx;
-    for (const nb_f_columns *c = self; c->keys; c++) take_columns(stripe, c->keys, c->f);
+    nb_factor_take(self, stripe);
     return NB_OK;
 }
 
 nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx)
 {
-    return nb_scene_pass(scene, take_all_columns, wanted, ctx);
-}
-
-/* From some rows of S alone, a stripe at a time. */
-static nb_status columns_of_rows(const nb_scene *scene, const nb_picks *keys, int count, const int *tokens, double *f, nb_ctx *ctx)
-{
-    int n = scene->head->n;
-    double *rows;
-    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * NB_STRIPE));
-    for (int i = 0; i < count; i += NB_STRIPE) {
-        nb_stripe s = {.first = i, .count = count - i < NB_STRIPE ? count - i : NB_STRIPE, .keys = n, .ld = n, .values = rows};
-        NB_TRY(ctx, nb_scene_some_rows(scene, s.count, tokens + i, rows, ctx));
-        take_columns(&s, keys, f);
-    }
-    return NB_OK;
+    return nb_scene_pass(scene, take_all, wanted, ctx);
 }
 
 /* The queries of some tokens, or all. */
@@ -128,14 +119,10 @@ static nb_status queries_of(const nb_head *h, int count, const int *tokens, cons
     return NB_OK;
 }
 
-nb_status nb_factor_f(nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, int count, const int *tokens,
-                      double *f, nb_ctx *ctx)
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f, nb_ctx *ctx)
 {
     const double *q;
     double *k;
-    nb_f_columns wanted[] = {{&landmarks->keys, f}, {NULL, NULL}};
-    if (kind == NB_CUR && tokens) return columns_of_rows(scene, &landmarks->keys, count, tokens, f, ctx);
-    if (kind == NB_CUR) return nb_factor_columns(scene, wanted, ctx);
     NB_TRY(ctx, queries_of(scene->head, count, tokens, &q, ctx));
     NB_TRY(ctx, points_of(scene, &landmarks->keys, scene->head->k, &k, ctx));
     return nb_scene_kernel(scene, count, q, landmarks->keys.m, k, f, ctx);

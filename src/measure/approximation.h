@@ -23,16 +23,17 @@ nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_f
 nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, const double *b,
                       nb_factors **factors, nb_ctx *ctx);
 
-/* The columns J of S for many J in one pass: F of `cur`. */
+/* F of `cur`, the columns J of S, for many J: from a stripe of rows, or from all in
+ * one pass. The list ends with keys == NULL. */
 typedef struct {
     const nb_picks *keys; /* tokens */
-    double *f;            /* by rows, m x n */
+    double *f;            /* by rows, m x the number of rows */
 } nb_f_columns;
-nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx); /* ends with keys == NULL */
+void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe);
+nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx);
 
-/* F by rows, m x count: column i is the row of F of token tokens[i], or of token
- * i where tokens is NULL. */
-nb_status nb_factor_f(nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, int count, const int *tokens,
-                      double *f, nb_ctx *ctx);
+/* F of `nystromformer` by rows, m x count: column i is the row of F of token
+ * tokens[i], or of token i where tokens is NULL. */
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f, nb_ctx *ctx);
 
 #endif

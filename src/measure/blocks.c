@@ -104,8 +104,10 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_b
         b->blocks[k].good = build(scene, b, k, pairs, &rank, times, ctx) == NB_OK;
         if (b->blocks[k].good && rank < b->blocks[k].m) split(b, k, pairs);
         if (b->blocks[k].good) continue;
+        const char *failure;
+        NB_TRY(ctx, nb_keep_failure(&failure, ctx));
         for (int i = 0; i < count; i++)
-            if (b->block_of[i] == k && !pairs[i].failure) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+            if (b->block_of[i] == k) pairs[i].failure = failure;
     }
     return NB_OK;
 }

@@ -69,18 +69,6 @@ static nb_status project(direct *d, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status spectrum_of_a(direct *d, nb_ctx *ctx)
-{
-    const nb_factors_spectrum *s;
-    int m = d->factors->m, rank = 0;
-    NB_TRY(ctx, nb_factors_svd(d->factors, &s, ctx));
-    d->factors->svd_used = false;
-    while (rank < m && s->values[rank] > DBL_EPSILON * m * s->values[0]) rank++;
-    d->landmark_rank = rank;
-    d->landmark_condition = s->values[0] / s->values[m - 1];
-    return NB_OK;
-}
-
 static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
 {
     size_t m = (size_t)d->m, n = (size_t)d->n;
@@ -88,7 +76,9 @@ static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
     NB_NEED(d->b, nb_alloc_reals(ctx, n, m));
     NB_TRY(ctx, nb_factor_b(d->scene, pair->landmarks, pair->kind, d->b, ctx));
     NB_TRY(ctx, nb_factor_a(d->scene, pair->landmarks, pair->kind, d->b, &d->factors, ctx));
-    return nb_factor_f(d->scene, pair->landmarks, pair->kind, d->n, NULL, d->f, ctx);
+    if (pair->kind == NB_NYSTROMFORMER) return nb_factor_f(d->scene, pair->landmarks, d->n, NULL, d->f, ctx);
+    nb_f_columns columns[] = {{&pair->landmarks->keys, d->f}, {NULL, NULL}};
+    return nb_factor_columns(d->scene, columns, ctx);
 }
 
 static nb_status prepare(nb_scene *scene, nb_pair *pair, nb_ctx *ctx)
@@ -105,7 +95,7 @@ static nb_status prepare(nb_scene *scene, nb_pair *pair, nb_ctx *ctx)
     nb_status status = project(d, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
-    NB_TRY(ctx, spectrum_of_a(d, ctx));
+    NB_TRY(ctx, nb_landmarks_of_a(d->factors, &d->landmark_rank, &d->landmark_condition, ctx));
     pair->factors = d->factors;
     pair->own = d;
     return NB_OK;
@@ -117,7 +107,7 @@ nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pa
     (void)how;
     for (int i = 0; i < count; i++)
         if (prepare(scene, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
-    times->pass_s += nb_clock_s() - start_s;
+    times->pass_s = nb_clock_s() - start_s;
     return NB_OK;
 }
 
@@ -135,17 +125,6 @@ static nb_status core_part(const direct *d, const double *x, double *norm, nb_ct
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, d->rank_f, d->rank_b, m, -1, left, d->rank_f, d->r_b, d->rank_b, 1, difference,
             d->rank_f);
     *norm = nb_frobenius(count, difference);
-    return NB_OK;
-}
-
-/* |I - A X|_F */
-static nb_status core_residual(const nb_factors *f, const double *x, double *norm, nb_ctx *ctx)
-{
-    double *residual;
-    NB_NEED(residual, nb_alloc_reals(ctx, (size_t)f->m, (size_t)f->m));
-    nb_gemm(NB_PLAIN, NB_PLAIN, f->m, f->m, f->m, -1, f->a, f->m, x, f->m, 0, residual, f->m);
-    for (int i = 0; i < f->m; i++) residual[i + i * f->m] += 1;
-    *norm = nb_frobenius((size_t)f->m * (size_t)f->m, residual);
     return NB_OK;
 }
 
@@ -278,7 +257,7 @@ static nb_status measure(const direct *d, const double *x, unsigned wanted, nb_m
     pass(d, rows, wanted, &b, &total);
     from_sums(&total, norm, d->n, wanted, out);
     NB_TRY(ctx, core_part(d, x, &core, ctx));
-    NB_TRY(ctx, core_residual(d->factors, x, &out->core_residual, ctx));
+    NB_TRY(ctx, nb_core_residual(d->factors, x, &out->core_residual, ctx));
     out->error_subspace = d->subspace;
     out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;

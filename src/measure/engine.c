@@ -26,6 +26,7 @@ int nb_engine_batch(int n, int count, const int *m)
 nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx)
 {
+    *times = (nb_engine_times){.pass_s = 0};
     if (how->tokens) return nb_sampled_prepare(scene, how, count, pairs, times, ctx);
     return (how->engine == NB_DIRECT ? nb_direct_prepare : nb_streamed_prepare)(scene, how, count, pairs, times, ctx);
 }

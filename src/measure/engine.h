@@ -38,7 +38,7 @@ typedef struct {
     nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
 } nb_request;
 
-typedef struct { /* seconds spent, for benchmarks */
+typedef struct { /* seconds that a preparation took, for benchmarks */
     double form_s;        /* F, A and B */
     double orthonormal_s; /* Q_F and Q_B */
     double svd_s;         /* of the A */

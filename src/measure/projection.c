@@ -12,12 +12,12 @@ void nb_projection_core(const nb_projection *p, const double *x, double *scratch
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, scratch, m, p->r_b, m, 0, c, m);
 }
 
-nb_status nb_projection_core_residual(const nb_projection *p, const double *x, double *norm, nb_ctx *ctx)
+nb_status nb_core_residual(const nb_factors *factors, const double *x, double *norm, nb_ctx *ctx)
 {
-    int m = p->m;
+    int m = factors->m;
     double *residual;
     NB_NEED(residual, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, -1, p->factors->a, m, x, m, 0, residual, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, -1, factors->a, m, x, m, 0, residual, m);
     for (int i = 0; i < m; i++) residual[i + i * m] += 1;
     *norm = nb_frobenius((size_t)m * (size_t)m, residual);
     return NB_OK;
@@ -29,14 +29,14 @@ double nb_projection_noise(const nb_projection *p, const double *x, double norm)
     return p->rounding + DBL_EPSILON * nb_frobenius(square, p->r_f) * nb_frobenius(square, x) * nb_frobenius(square, p->r_b) / norm;
 }
 
-nb_status nb_projection_landmarks(nb_projection *p, nb_ctx *ctx)
+nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
-    int m = p->m, rank = 0;
-    NB_TRY(ctx, nb_factors_svd(p->factors, &s, ctx));
-    p->factors->svd_used = false;
-    while (rank < m && s->values[rank] > DBL_EPSILON * m * s->values[0]) rank++;
-    p->landmark_rank = rank;
-    p->landmark_condition = s->values[0] / s->values[m - 1];
+    int m = factors->m, above = 0;
+    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
+    factors->svd_used = false;
+    while (above < m && s->values[above] > DBL_EPSILON * m * s->values[0]) above++;
+    *rank = above;
+    *condition = s->values[0] / s->values[m - 1];
     return NB_OK;
 }

@@ -14,8 +14,8 @@
 typedef struct {
     nb_scene *scene;
     nb_factors *factors;
-    int n, m, ld_f;
-    const double *q_f; /* Q_F by rows, the first m of ld_f x n; NULL where rows are sampled */
+    int n, m;
+    const double *q_f; /* Q_F by rows, m x n; NULL where rows are sampled */
     const double *q_b; /* Q_B, n x m */
     double *r_f, *r_b; /* m x m */
     double *mid;       /* M, m x m */
@@ -32,13 +32,13 @@ typedef struct {
 /* C = R_F X R_B', m x m. */
 void nb_projection_core(const nb_projection *p, const double *x, double *scratch, double *c);
 
-/* |I - A X|_F */
-nb_status nb_projection_core_residual(const nb_projection *p, const double *x, double *norm, nb_ctx *ctx);
-
 /* eps |R_F|_F |X|_F |R_B|_F / |S|_F, what rounding does to the product F X B. */
 double nb_projection_noise(const nb_projection *p, const double *x, double norm);
 
-/* Sets landmark_rank and landmark_condition, from the SVD of A. */
-nb_status nb_projection_landmarks(nb_projection *p, nb_ctx *ctx);
+/* |I - A X|_F */
+nb_status nb_core_residual(const nb_factors *factors, const double *x, double *norm, nb_ctx *ctx);
+
+/* landmark_rank and landmark_condition, from the SVD of A. */
+nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx);
 
 #endif

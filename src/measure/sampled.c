@@ -6,7 +6,7 @@
  * standard error is the jackknife's, with the factor 1 - k/n of a finite
  * population (Cochran, Sampling Techniques, 1977, ch. 6).
  *
- * The first difference cancels below errors of 1e-6: see error_noise. */
+ * The first difference cancels for errors near 1e-7: see error_noise. */
 #include "measure/sampled.h"
 
 #include "base/clock.h"
@@ -25,17 +25,18 @@ typedef struct { /* of all pairs */
     double *squares; /* k: |s_i|^2 */
     double *sums;    /* k: of the entries of s_i */
     double *output;  /* dv x k: (s_i V)'; NULL: not asked for */
+    double **f;      /* by pair: F_I by rows, m x k */
 } sample;
 
 typedef struct { /* nb_pair.own */
     const sample *of;
     nb_projection p; /* without what all rows of S are needed for */
-    double *f;       /* F_I by rows, m x k */
+    const double *f;      /* F_I by rows, m x k */
     const double *inside; /* the block's part of column 0 */
 } view;
 
-/* What the k rows themselves give, a stripe at a time. */
-static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, nb_ctx *ctx)
+/* What the k rows themselves give, a stripe at a time: with F of `cur`, their columns. */
+static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, const nb_f_columns *columns, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     size_t n = (size_t)s->n, width = (size_t)s->blocks.width;
@@ -47,13 +48,14 @@ static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, 
         NB_TRY(ctx, nb_scene_some_rows(scene, count, how->tokens + i, rows, ctx));
         nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->blocks.width, count, s->n, 1, s->blocks.q, s->n, rows, s->n, 0,
                 s->inside + (size_t)i * width, s->blocks.width);
+        nb_factor_take(columns, &(nb_stripe){.first = i, .count = count, .keys = s->n, .ld = s->n, .values = rows});
         for (int j = 0; j < count; j++) nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
         if (s->output) nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, s->n, 1, h->v, h->dv, rows, s->n, 0, s->output + (size_t)i * (size_t)h->dv, h->dv);
     }
     return NB_OK;
 }
 
-static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, int i, nb_pair *pair, nb_ctx *ctx)
+static nb_status view_init(nb_scene *scene, const sample *s, int i, nb_pair *pair, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     const nb_block *block = &s->blocks.blocks[s->blocks.block_of[i]];
@@ -65,20 +67,35 @@ static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, 
     v->p = (nb_projection){.scene = scene, .factors = pair->factors, .n = s->n, .m = m, .q_b = s->blocks.q + n * (size_t)block->column};
     NB_NEED(v->p.r_b, nb_alloc_reals(ctx, square, 1));
     for (int j = 0; j < m; j++) memcpy(v->p.r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *block->r);
-    NB_NEED(v->f, nb_alloc_raw(ctx, (size_t)m * (size_t)s->k));
-    NB_TRY(ctx, nb_factor_f(scene, pair->landmarks, pair->kind, s->k, how->tokens, v->f, ctx));
+    v->f = s->f[i];
     if (s->output) {
         NB_NEED(v->p.output_b, nb_alloc_raw(ctx, (size_t)m * (size_t)h->dv));
         nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, h->dv, h->n, 1, v->p.q_b, h->n, h->v, h->dv, 0, v->p.output_b, m);
     }
     pair->own = v;
-    return nb_projection_landmarks(&v->p, ctx);
+    return nb_landmarks_of_a(v->p.factors, &v->p.landmark_rank, &v->p.landmark_condition, ctx);
+}
+
+/* F_I of all pairs, for `cur` yet to be filled, and which of them are. */
+static nb_status f_init(nb_scene *scene, const nb_how *how, sample *s, int count, nb_pair *pairs, nb_f_columns *columns, nb_ctx *ctx)
+{
+    NB_NEED(s->f, nb_alloc(ctx, (size_t)count, sizeof *s->f));
+    for (int i = 0; i < count; i++) {
+        if (pairs[i].failure) continue;
+        NB_NEED(s->f[i], nb_alloc_raw(ctx, (size_t)pairs[i].landmarks->keys.m * (size_t)s->k));
+        if (pairs[i].kind == NB_CUR)
+            *columns++ = (nb_f_columns){&pairs[i].landmarks->keys, s->f[i]};
+        else if (nb_factor_f(scene, pairs[i].landmarks, s->k, how->tokens, s->f[i], ctx) != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+    }
+    return NB_OK;
 }
 
 nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                              nb_ctx *ctx)
 {
     sample *s;
+    nb_f_columns *columns;
     double start_s;
     size_t k = (size_t)how->sample;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
@@ -88,14 +105,16 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     NB_NEED(s->squares, nb_alloc_reals(ctx, k, 2));
     s->sums = s->squares + k;
     if ((how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
+    NB_NEED(columns, nb_alloc(ctx, (size_t)count + 1, sizeof *columns));
     start_s = nb_clock_s();
+    NB_TRY(ctx, f_init(scene, how, s, count, pairs, columns, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = take_rows(scene, how, s, ctx);
+    nb_status status = take_rows(scene, how, s, columns, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
-    times->pass_s += nb_clock_s() - start_s;
+    times->pass_s = nb_clock_s() - start_s;
     for (int i = 0; i < count; i++)
-        if (!pairs[i].failure && view_init(scene, how, s, i, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (!pairs[i].failure && view_init(scene, s, i, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }
 
@@ -169,7 +188,7 @@ static nb_status measure(const view *v, const double *x, nb_measures *out, nb_ct
     out->baseline_mean = baseline_mean(s);
     out->landmark_rank = v->p.landmark_rank;
     out->landmark_condition = v->p.landmark_condition;
-    NB_TRY(ctx, nb_projection_core_residual(&v->p, x, &out->core_residual, ctx));
+    NB_TRY(ctx, nb_core_residual(v->p.factors, x, &out->core_residual, ctx));
     return s->output ? output_error(v, t, a, out, ctx) : NB_OK;
 }
 

@@ -22,7 +22,7 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vector
 {
     nb_scene *s;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .rank = head->n < 64 ? head->n : 64, .keep = head->n <= KEPT};
+    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .keep = head->n <= KEPT};
     NB_NEED(s->ctx, nb_ctx_child(ctx));
     NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
     for (int i = 0; i < head->n; i++) s->positions[i] = i;
@@ -321,13 +321,12 @@ static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx
     return NB_OK;
 }
 
-/* What is there and serves, or NULL. Those that are asked for beyond what was
- * foreseen are kept apart, so that none depends on the order of questions. */
+/* What was made for that many, or NULL. */
 static nb_spectrum *find(const nb_scene *scene, int count, bool vectors)
 {
     for (int i = 0; i < scene->spectrum_count; i++) {
         nb_spectrum *s = scene->spectra[i];
-        if ((s->count == count || s->count == scene->head->n) && (s->left || !vectors)) return s;
+        if (s->asked == count && (s->left || !vectors)) return s;
     }
     return NULL;
 }
@@ -346,18 +345,20 @@ static nb_status add_spectrum(nb_scene *scene, nb_spectrum *added)
 
 static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_spectrum **spectrum, nb_ctx *ctx)
 {
-    int n = scene->head->n, wanted = count > scene->rank ? count : scene->rank;
-    if (wanted > n) wanted = n;
+    int n = scene->head->n, wanted = 64;
+    while (wanted < count) wanted *= 2;
+    bool small = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
+    if (small) wanted = n;
     nb_spectrum *s = find(scene, wanted, vectors);
     if (s) {
         scene->reused_s += s->time_s;
     } else {
         double start_s = nb_clock_s();
-        bool small = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
         NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
         NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
         NB_TRY(ctx, add_spectrum(scene, s));
         s->time_s = nb_clock_s() - start_s;
+        s->asked = wanted;
     }
     *spectrum = s;
     return NB_OK;
@@ -379,7 +380,10 @@ nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *acc
     double norm;
     NB_TRY(ctx, nb_scene_norm(scene, &norm, ctx));
     NB_TRY(ctx, nb_scene_singular_values(scene, m, &s, ctx));
+    double rounding = 8 * DBL_EPSILON * norm * norm; /* of |S|^2 and of the sum of squares */
+    if (s->count == scene->head->n) rounding = 0;    /* LAPACK's tail is summed itself */
     *floor = sqrt(s->tail[m]) / norm;
-    *accuracy = *floor - sqrt(fmax(0, s->tail[m] - s->tail_accuracy[m])) / norm;
+    *accuracy = fmax(*floor - sqrt(fmax(0, s->tail[m] - s->tail_accuracy[m] - rounding)) / norm,
+                     sqrt(s->tail[m] + rounding) / norm - *floor);
     return NB_OK;
 }

@@ -26,7 +26,8 @@ typedef struct {
     double *values;        /* descending */
     double *left, *right;  /* n x count, columns: over queries, over keys; NULL: values only */
     double *tail;          /* count + 1: tail[m] is the sum of the squared values after the first m ... */
-    double *tail_accuracy; /* ... and too large by at most that */
+    double *tail_accuracy; /* ... and too large by at most that, rounding left out */
+    int asked;             /* the number of triplets that it was made for; n: all */
     double residual;       /* |S'u - s v| / s_1 of the triplets, at most */
     double time_s;         /* what it took */
 } nb_spectrum;
@@ -39,7 +40,6 @@ typedef struct nb_scene {
     const nb_choice *kernel;
     /* Foresight, to be set before the first question. */
     bool vectors;         /* singular vectors will be asked for, not only values */
-    int rank;             /* of that many at least; at first 64, or n */
     unsigned along;       /* NB_SCENE_* */
     bool keep;            /* S is kept once it is formed; at first: where n is at most 4096, 128 MiB */
 
@@ -78,14 +78,16 @@ nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **
 nb_status nb_scene_output(nb_scene *scene, const double **output, nb_ctx *ctx);      /* S V by rows, dv x n; the head must have V */
 nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx);           /* mean over rows of -sum p ln(p + 1e-9), p > 0 */
 
-/* At least the `count` <= n largest singular triplets of S, whichever is asked
- * for first. LAPACK's for small n, block Krylov with a residual below 1e-7 for
- * large; without `vectors` foreseen, left and right may be NULL. */
+/* At least the `count` <= n largest singular triplets of S: 64, 128, 256 ..., so
+ * that what a row shows depends neither on the order of questions nor on other
+ * rows. LAPACK's, all of them, for n <= 512 and where `count` is more than a tenth
+ * of n; else block Krylov's, whose residuals are below 1e-7. Without `vectors`
+ * foreseen, left and right may be NULL. */
 nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 
 /* |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936), and
- * by how much that may be too large. */
+ * by how much that may be off: it is not below 1e-8 by block Krylov. */
 nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *accuracy, nb_ctx *ctx);
 /* |S - 1/n|_F / |S|_F, the constant matrix. */
 nb_status nb_scene_baseline_mean(nb_scene *scene, double *error, nb_ctx *ctx);

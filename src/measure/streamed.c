@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double small = 1e-3, small_mixed = 3e-2; /* of |S| */
+static const double small = 1e-3, small_mixed = 0.1; /* of |S| */
 static const double rounding = 16 * DBL_EPSILON, rounding_mixed = 4e-7;
 
 typedef struct batch batch;
@@ -37,15 +37,14 @@ typedef struct { /* nb_pair.own */
 
 struct batch {
     nb_scene *scene;
-    const nb_how *how;
     int count;
     nb_pair *pairs;
     view *views; /* of pairs */
     nb_blocks blocks;
-    nb_engine_times *times;
+    nb_engine_times times;
 };
 
-/* F of all pairs: kernels one by one, columns of S in one pass. */
+/* F of the pairs whose views are `todo`: kernels one by one, columns of S in one pass. */
 static nb_status form_f(batch *b, double **f, nb_ctx *ctx)
 {
     nb_f_columns *columns;
@@ -54,15 +53,15 @@ static nb_status form_f(batch *b, double **f, nb_ctx *ctx)
     NB_NEED(columns, nb_alloc(ctx, (size_t)b->count + 1, sizeof *columns));
     for (int i = 0; i < b->count; i++) {
         nb_pair *pair = &b->pairs[i];
-        if (pair->failure) continue;
+        if (!b->views[i].todo) continue;
         NB_NEED(f[i], nb_alloc_raw(ctx, (size_t)b->blocks.n * (size_t)pair->landmarks->keys.m));
         if (pair->kind == NB_CUR)
             columns[wanted++] = (nb_f_columns){&pair->landmarks->keys, f[i]};
-        else if (nb_factor_f(b->scene, pair->landmarks, pair->kind, b->blocks.n, NULL, f[i], ctx) != NB_OK)
+        else if (nb_factor_f(b->scene, pair->landmarks, b->blocks.n, NULL, f[i], ctx) != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&pair->failure, ctx));
     }
     if (wanted) NB_TRY(ctx, nb_factor_columns(b->scene, columns, ctx));
-    b->times->form_s += nb_clock_s() - start_s;
+    b->times.form_s += nb_clock_s() - start_s;
     return NB_OK;
 }
 
@@ -74,7 +73,7 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     int rank, m = b->pairs[i].landmarks->keys.m;
     size_t square = (size_t)m * (size_t)m, n = (size_t)b->blocks.n;
     nb_projection *p = &v->p;
-    *v = (view){.of = b, .block = b->blocks.block_of[i]};
+    *v = (view){.of = b, .block = b->blocks.block_of[i], .todo = true};
     *p = (nb_projection){.scene = b->scene, .factors = b->pairs[i].factors, .n = b->blocks.n, .m = m, .q_f = f};
     p->q_b = b->blocks.q + n * (size_t)block->column;
     NB_NEED(p->r_f, nb_alloc_reals(ctx, square, 3));
@@ -87,9 +86,9 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
     double done_s = nb_clock_s();
-    NB_TRY(ctx, nb_projection_landmarks(p, ctx));
-    b->times->orthonormal_s += done_s - start_s;
-    b->times->svd_s += nb_clock_s() - done_s;
+    NB_TRY(ctx, nb_landmarks_of_a(p->factors, &p->landmark_rank, &p->landmark_condition, ctx));
+    b->times.orthonormal_s += done_s - start_s;
+    b->times.svd_s += nb_clock_s() - done_s;
     return NB_OK;
 }
 
@@ -103,7 +102,7 @@ typedef struct { /* one pass for the views that are `todo` */
 static bool needed(const batch *b, int block)
 {
     for (int i = 0; i < b->count; i++)
-        if (!b->pairs[i].failure && b->views[i].todo && b->views[i].block == block) return true;
+        if (b->views[i].todo && b->views[i].block == block) return true;
     return false;
 }
 
@@ -136,7 +135,7 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     if (p->single) nb_to_double((size_t)b->blocks.width * (size_t)s->count, p->product32, p->product);
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
-        if (b->pairs[i].failure || !v->todo) continue;
+        if (!v->todo) continue;
         nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
                 p->product + b->blocks.blocks[v->block].column, b->blocks.width, 1, v->p.mid, v->p.m);
     }
@@ -159,18 +158,23 @@ static nb_status pass_init(pass *p, batch *b, bool single, nb_ctx *ctx)
     return NB_OK;
 }
 
+typedef struct { /* a second pass */
+    batch *b;
+    double *rest, *g; /* n x NB_STRIPE; m x NB_STRIPE for the largest m */
+} second;
+
 /* |S - Q_F M Q_B'|^2, row by row. */
 static nb_status residual_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
-    batch *b = self;
+    const second *again = self;
+    batch *b = again->b;
     size_t n = (size_t)b->blocks.n;
-    double *rest, *g;
-    NB_NEED(rest, nb_alloc_raw(ctx, n * (size_t)s->count));
+    double *rest = again->rest, *g = again->g;
+    (void)ctx;
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
         const nb_projection *p = &v->p;
-        if (b->pairs[i].failure || !v->todo) continue;
-        NB_NEED(g, nb_alloc_raw(ctx, (size_t)p->m * (size_t)s->count));
+        if (!v->todo) continue;
         for (size_t k = 0; k < (size_t)s->count; k++) {
             memcpy(rest + k * n, s->values + k * (size_t)s->ld, (size_t)s->keys * sizeof *rest);
             memset(rest + k * n + s->keys, 0, (n - (size_t)s->keys) * sizeof *rest);
@@ -182,34 +186,34 @@ static nb_status residual_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status released(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx)
-{
-    nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = nb_scene_pass(scene, each, self, ctx);
-    nb_ctx_release(ctx, mark);
-    return status;
-}
-
-/* A stripe's scratch memory is freed after it. */
-static nb_status residual_stripe_released(void *self, const nb_stripe *s, nb_ctx *ctx)
-{
-    nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = residual_stripe(self, s, ctx);
-    nb_ctx_release(ctx, mark);
-    return status;
-}
-
 /* Marks the views whose subspace part is below `limit`; whether there are any. */
 static bool mark_below(batch *b, double limit)
 {
     bool any = false;
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
-        v->todo = !b->pairs[i].failure && v->todo && v->p.subspace < limit;
+        v->todo = v->todo && v->p.subspace < limit;
         v->residual = 0;
         any = any || v->todo;
     }
     return any;
+}
+
+/* The subspace part of the views that are `todo`, by a second pass. */
+static nb_status look_again(batch *b, double norm, nb_ctx *ctx)
+{
+    second again = {.b = b};
+    int most = 0;
+    double start_s = nb_clock_s();
+    for (int i = 0; i < b->count; i++)
+        if (b->views[i].todo && b->views[i].p.m > most) most = b->views[i].p.m;
+    NB_NEED(again.rest, nb_alloc_raw(ctx, (size_t)b->blocks.n * NB_STRIPE));
+    NB_NEED(again.g, nb_alloc_raw(ctx, (size_t)most * NB_STRIPE));
+    NB_TRY(ctx, nb_scene_pass(b->scene, residual_stripe, &again, ctx));
+    for (int i = 0; i < b->count; i++)
+        if (b->views[i].todo) b->views[i].p.subspace = sqrt(b->views[i].residual) / norm;
+    b->times.second_pass_s += nb_clock_s() - start_s;
+    return NB_OK;
 }
 
 /* M and the subspace part of the views that are `todo`. */
@@ -222,7 +226,7 @@ static nb_status project(batch *b, bool single, nb_ctx *ctx)
         view *v = &b->views[i];
         if (v->todo) memset(v->p.mid, 0, (size_t)v->p.m * (size_t)v->p.m * sizeof *v->p.mid);
     }
-    NB_TRY(ctx, released(b->scene, project_stripe, &p, ctx));
+    NB_TRY(ctx, nb_scene_pass(b->scene, project_stripe, &p, ctx));
     NB_TRY(ctx, nb_scene_norm(b->scene, &norm, ctx));
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
@@ -232,14 +236,8 @@ static nb_status project(batch *b, bool single, nb_ctx *ctx)
         v->p.rounding = single ? rounding_mixed : rounding;
         v->single = single;
     }
-    b->times->pass_s += nb_clock_s() - start_s;
-    if (single || !mark_below(b, small)) return NB_OK;
-    start_s = nb_clock_s();
-    NB_TRY(ctx, released(b->scene, residual_stripe_released, b, ctx));
-    for (int i = 0; i < b->count; i++)
-        if (b->views[i].todo) b->views[i].p.subspace = sqrt(b->views[i].residual) / norm;
-    b->times->second_pass_s += nb_clock_s() - start_s;
-    return NB_OK;
+    b->times.pass_s += nb_clock_s() - start_s;
+    return single || !mark_below(b, small) ? NB_OK : look_again(b, norm, ctx);
 }
 
 static nb_status project_released(batch *b, bool single, nb_ctx *ctx)
@@ -278,20 +276,21 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     batch *b;
     double **f;
     NB_NEED(b, nb_alloc(ctx, 1, sizeof *b));
-    *b = (batch){.scene = scene, .how = how, .count = count, .pairs = pairs, .times = times};
+    *b = (batch){.scene = scene, .count = count, .pairs = pairs};
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, times, ctx));
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, &b->times, ctx));
+    for (int i = 0; i < count; i++) b->views[i].todo = !pairs[i].failure;
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < count; i++) {
-        if (pairs[i].failure) continue;
-        if (view_init(b, i, f[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (!pairs[i].failure && view_init(b, i, f[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
         b->views[i].todo = !pairs[i].failure;
     }
     NB_TRY(ctx, project_released(b, how->precision == NB_MIXED, ctx));
     if (how->precision == NB_MIXED && mark_below(b, small_mixed)) NB_TRY(ctx, project_released(b, false, ctx));
     for (int i = 0; i < count; i++)
         if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_TRY(ctx, project_output(&b->views[i].p, ctx));
+    *times = b->times;
     return NB_OK;
 }
 
@@ -324,8 +323,10 @@ static nb_status output_error(const nb_projection *p, const double *c, double *e
     return NB_OK;
 }
 
-/* What needs the entries of F X B, formed by stripes. */
-static nb_status entries(const nb_projection *p, const double *c, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+/* What needs the entries of F X B, formed by stripes from F and B themselves: in
+ * Q_F C Q_B' an entry that is zero would be rounding of either sign. */
+static nb_status entries(const nb_projection *p, const double *f, const double *b, const double *x, unsigned wanted,
+                         nb_measures *out, nb_ctx *ctx)
 {
     size_t n = (size_t)p->n, m = (size_t)p->m;
     double *g, *rows, negative = 0, mass = 0, entropy = 0, of_s = 0;
@@ -333,8 +334,8 @@ static nb_status entries(const nb_projection *p, const double *c, unsigned wante
     NB_NEED(rows, nb_alloc_raw(ctx, n * NB_STRIPE));
     for (int first = 0; first < p->n; first += NB_STRIPE) {
         int count = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->m, 1, c, p->m, p->q_f + (size_t)first * m, p->m, 0, g, p->m);
-        nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, p->q_b, p->n, g, p->m, 0, rows, p->n);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->m, 1, x, p->m, f + (size_t)first * m, p->m, 0, g, p->m);
+        nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, b, p->n, g, p->m, 0, rows, p->n);
         double number, sum;
         nb_negatives(n * (size_t)count, rows, &number, &sum);
         negative += number;
@@ -352,7 +353,7 @@ static nb_status entries(const nb_projection *p, const double *c, unsigned wante
     return NB_OK;
 }
 
-static nb_status measure(const nb_projection *p, const double *x, double *c, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+static nb_status measure(const nb_projection *p, const double *x, double *c, nb_measures *out, nb_ctx *ctx)
 {
     size_t square = (size_t)p->m * (size_t)p->m;
     double norm, *scratch;
@@ -370,39 +371,65 @@ static nb_status measure(const nb_projection *p, const double *x, double *c, uns
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
     out->error_noise = nb_projection_noise(p, x, norm);
-    NB_TRY(ctx, nb_projection_core_residual(p, x, &out->core_residual, ctx));
+    NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
     NB_TRY(ctx, nb_scene_floor_rank(p->scene, p->m, &out->floor_rank, &out->floor_accuracy, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
-    if (p->exact_output) NB_TRY(ctx, output_error(p, c, &out->output_error, ctx));
-    return wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY) ? entries(p, c, wanted, out, ctx) : NB_OK;
+    return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
 }
 
 /* Measures again in double the requests whose core part is small. */
-static nb_status refine(int count, nb_request *requests, bool *again, nb_ctx *ctx)
+static nb_status refine(batch *b, int count, nb_request *requests, bool *again, nb_ctx *ctx)
 {
-    batch *b = NULL;
+    bool any = false;
+    for (int i = 0; i < b->count; i++) b->views[i].todo = false;
     for (int i = 0; i < count; i++) {
         view *v = requests[i].pair->own;
-        again[i] = !requests[i].failure && v->single && requests[i].measures.error_core < small_mixed;
-        if (again[i]) b = v->of;
+        if (requests[i].failure || !v->single || !(requests[i].measures.error_core < small_mixed)) continue;
+        any = v->todo = true;
     }
-    if (!b) return NB_OK;
-    for (int i = 0; i < b->count; i++) b->views[i].todo = false;
-    for (int i = 0; i < count; i++)
-        if (again[i]) ((view *)requests[i].pair->own)->todo = true;
     for (int i = 0; i < count; i++) again[i] = !requests[i].failure && ((view *)requests[i].pair->own)->todo;
-    return project_released(b, false, ctx);
+    return any ? project_released(b, false, ctx) : NB_OK;
 }
 
-static nb_status measure_all(const nb_how *how, int count, nb_request *requests, const bool *which, double **c, nb_ctx *ctx)
+static nb_status measure_all(int count, nb_request *requests, const bool *which, double **c, nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {
         const view *v = requests[i].pair->own;
         if (which && !which[i]) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(&v->p, requests[i].x, c[i], how->wanted, &requests[i].measures, ctx);
+        nb_status status = measure(&v->p, requests[i].x, c[i], &requests[i].measures, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+    }
+    return NB_OK;
+}
+
+/* The entries of the requests on one pair. */
+static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx)
+{
+    const view *v = &b->views[pair];
+    double *rows;
+    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)v->p.n * (size_t)v->p.m));
+    NB_TRY(ctx, nb_factor_b(b->scene, b->pairs[pair].landmarks, b->pairs[pair].kind, rows, ctx));
+    for (int i = 0; i < count; i++)
+        if (requests[i].pair->own == v && !requests[i].failure && isfinite(requests[i].measures.error))
+            NB_TRY(ctx, entries(&v->p, f, rows, requests[i].x, wanted, &requests[i].measures, ctx));
+    return NB_OK;
+}
+
+static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx)
+{
+    double **f;
+    NB_NEED(f, nb_alloc(ctx, (size_t)b->count, sizeof *f));
+    for (int i = 0; i < b->count; i++) b->views[i].todo = false;
+    for (int i = 0; i < count; i++)
+        if (!requests[i].failure) ((view *)requests[i].pair->own)->todo = true;
+    NB_TRY(ctx, form_f(b, f, ctx));
+    for (int i = 0; i < b->count; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = b->views[i].todo ? entries_of_pair(b, i, f[i], wanted, count, requests, ctx) : NB_OK;
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
     }
     return NB_OK;
 }
@@ -432,16 +459,20 @@ nb_status nb_streamed_measure(nb_scene *scene, const nb_how *how, int count, nb_
 {
     double **c;
     bool *again;
+    batch *b = ((view *)requests[0].pair->own)->of;
+    for (int i = 0; i < count; i++)
+        NB_REQUIRE(ctx, ((view *)requests[i].pair->own)->of == b, NB_EBUG, "requests of two batches in one measurement");
     NB_NEED(c, nb_alloc(ctx, (size_t)count, sizeof *c));
     NB_NEED(again, nb_alloc(ctx, (size_t)count, sizeof *again));
     for (int i = 0; i < count; i++) {
         size_t m = (size_t)requests[i].pair->factors->m;
         NB_NEED(c[i], nb_alloc_raw(ctx, m * m));
     }
-    NB_TRY(ctx, measure_all(how, count, requests, NULL, c, ctx));
+    NB_TRY(ctx, measure_all(count, requests, NULL, c, ctx));
     if (how->precision == NB_MIXED) {
-        NB_TRY(ctx, refine(count, requests, again, ctx));
-        NB_TRY(ctx, measure_all(how, count, requests, again, c, ctx));
+        NB_TRY(ctx, refine(b, count, requests, again, ctx));
+        NB_TRY(ctx, measure_all(count, requests, again, c, ctx));
     }
+    if (how->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) NB_TRY(ctx, all_entries(b, how->wanted, count, requests, ctx));
     return how->wanted & NB_WANT_SPECTRAL ? spectral(scene, count, requests, c, ctx) : NB_OK;
 }

@@ -204,7 +204,7 @@ Y
     refuses
     expect "c.yaml:4:9: engine: 'dirct' is unknown; did you mean 'direct'?"
     expect "c.yaml:5:12: precision: expected a word, found a list"
-    expect "c.yaml:6:7: rows: 'sample(1)' is unknown; allowed: all, or sample(k) for k >= 2 random rows"
+    expect "c.yaml:6:7: rows: 'sample(1)' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows"
     config <<'Y'
 problems: gaussian(n=64)
 strategies: uniform
