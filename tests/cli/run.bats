@@ -310,7 +310,7 @@ PY
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 rows = [row for row in csv.DictReader(open(sys.argv[1], newline="")) if row["status"] == "ok"]
-assert len(rows) == 140 and {row["rows"] for row in rows} == {"sample(40)"}
+assert len(rows) == 144 and {row["rows"] for row in rows} == {"sample(40)"}
 for row in rows:
     assert float(row["error"]) > 0 and float(row["error_se"]) > 0 and float(row["output_error_se"]) > 0
     assert row["error_subspace"] == row["floor_rank"] == row["spectral_error"] == row["negative_mass"] == ""
