@@ -19,6 +19,7 @@ code computes the error (untimed) of the landmarks that nysbench picked, and the
 two must agree, see `agreement`.
 """
 import argparse
+import atexit
 import csv
 import datetime
 import multiprocessing
@@ -76,6 +77,7 @@ def numpy_processes(threads):
         name = "processes"
         pool = multiprocessing.get_context("fork").Pool(threads, threadpoolctl.threadpool_limits, (1,))
 
+    atexit.register(NumpyProcesses.pool.terminate)
     return NumpyProcesses
 
 
