@@ -68,30 +68,13 @@ static double *centre(const work *w, int j)
     return w->centres + (size_t)j * (size_t)w->d;
 }
 
-/* The index drawn with probabilities proportional to the weights; uniform where
- * they are all zero. */
-static int draw(int n, const double *weight, gsl_rng *rng)
-{
-    double total = 0, sum = 0;
-    int last = -1;
-    for (int i = 0; i < n; i++) total += weight[i];
-    if (!(total > 0)) return (int)gsl_rng_uniform_int(rng, (unsigned long)n);
-    double at = total * gsl_rng_uniform(rng);
-    for (int i = 0; i < n; i++) {
-        if (weight[i] > 0) last = i;
-        sum += weight[i];
-        if (sum > at && weight[i] > 0) return i;
-    }
-    return last;
-}
-
 /* Arthur & Vassilvitskii's seeding. */
 static void seed_plusplus(work *w, gsl_rng *rng)
 {
     for (int i = 0; i < w->n; i++) w->distance[i] = DBL_MAX / w->n;
     int chosen = (int)gsl_rng_uniform_int(rng, (unsigned long)w->n);
     for (int j = 0; j < w->m; j++) {
-        if (j > 0) chosen = draw(w->n, w->distance, rng);
+        if (j > 0) chosen = nb_draw(rng, w->n, w->distance);
         memcpy(centre(w, j), token(w, chosen), (size_t)w->d * sizeof(double));
         for (int i = 0; i < w->n; i++) {
             double distance = nb_squared_distance((size_t)w->d, token(w, i), centre(w, j));

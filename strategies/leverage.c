@@ -8,9 +8,6 @@
  * so this tells what is to be won, not what to use. */
 #include "strategy.h"
 
-#include <gsl/gsl_sort.h>
-#include <math.h>
-
 typedef struct {
     int rank, take;
 } leverage_options;
@@ -32,36 +29,19 @@ static void add_scores(const nb_spectrum *s, int n, int k, bool left, double wei
     }
 }
 
-/* With u uniform, the m largest of log(u)/p are a draw without replacement in
- * proportion to p, one by one (Efraimidis & Spirakis 2006). */
-static void race(int n, const double *score, gsl_rng *rng, double *key)
-{
-    for (int i = 0; i < n; i++) {
-        double log_u = log(gsl_rng_uniform_pos(rng));
-        key[i] = score[i] > 0 ? log_u / score[i] : -INFINITY;
-    }
-}
-
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const leverage_options *o = opts;
     const nb_spectrum *spectrum;
-    double *score, *key;
-    size_t *chosen;
-    int *tokens, n = points->n, k = o->rank == NB_AUTO ? m : o->rank;
-    NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 2));
-    NB_NEED(chosen, nb_alloc(ctx, (size_t)m, sizeof *chosen));
-    NB_NEED(tokens, nb_picks_tokens(picks, m));
-    key = score + n;
+    double *score;
+    int n = points->n, k = o->rank == NB_AUTO ? m : o->rank;
+    NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
     if (k > n) k = n;
     NB_TRY(ctx, nb_scene_singular_vectors(points->scene, k, &spectrum, ctx));
     double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
     if (points->side != NB_SIDE_KEYS) add_scores(spectrum, n, k, true, weight, score);
     if (points->side != NB_SIDE_QUERIES) add_scores(spectrum, n, k, false, weight, score);
-    if (o->take == SAMPLE) race(n, score, nb_ctx_rng(ctx), key);
-    gsl_sort_largest_index(chosen, (size_t)m, o->take == SAMPLE ? key : score, 1, (size_t)n);
-    for (int j = 0; j < m; j++) tokens[j] = (int)chosen[j];
-    return NB_OK;
+    return nb_picks_by_score(picks, n, m, score, o->take == SAMPLE, ctx);
 }
 
 static unsigned traits_of(const void *opts)

@@ -9,12 +9,13 @@
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/random.h"
 #include "measure/picks.h"
 #include "measure/scene.h"
 
 #include <gsl/gsl_rng.h>
 
-enum { NB_STRATEGY_ABI = 1 };
+enum { NB_STRATEGY_ABI = 2 };
 
 /* Whose points a strategy looks at. */
 typedef enum {
@@ -22,6 +23,7 @@ typedef enum {
     NB_QUERIES,     /* Q alone: the same tokens or groups give the key landmarks */
     NB_KEYS,        /* K alone */
     NB_JOINT,       /* the tokens' stacked [q; k] */
+    NB_BOTH,        /* Q and K together, by the strategy's second function */
     NB_PAIRING_COUNT
 } nb_pairing;
 
@@ -33,6 +35,7 @@ typedef struct {
     const double *x; /* d x n */
     nb_side side;
     nb_scene *scene; /* for oracles: singular vectors of S and the like, measure/scene.h */
+    nb_stream stream; /* seed and trial, for nb_strategy_start alone */
 } nb_points;
 
 enum {
@@ -51,9 +54,25 @@ typedef struct {
     unsigned (*traits_of)(const void *options);
 
     /* Picks m of the points, 1 <= m <= n, with nb_picks_tokens, nb_picks_groups
-     * or nb_picks_points. Memory comes from ctx and is freed after the call but
+     * or nb_picks_points; a nested one with nb_picks_begin and nb_picks_add. Memory comes from ctx and is freed after the call but
      * for the picks. */
     nb_status (*pick)(const nb_points *points, int m, const void *options, nb_picks *picks, nb_ctx *ctx);
+
+    /* For the pairing `both`, instead of `pick` or beside it: m queries and m keys
+     * that were chosen together, of one kind. */
+    nb_status (*pick_both)(const nb_points *queries, const nb_points *keys, int m, const void *options, nb_picks *of_queries,
+                           nb_picks *of_keys, nb_ctx *ctx);
+
+    /* Optional: why these landmarks cannot be had here, in one sentence (the row is
+     * `skipped`), or NULL. */
+    const char *(*refusal)(const nb_points *points, int m, const void *options);
 } nb_strategy;
+
+unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
+
+/* What another strategy, the value of an option, picks on the scene of `points` in
+ * this trial with its own pairing, bit for bit. */
+nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries, nb_picks *of_keys,
+                            nb_ctx *ctx);
 
 #endif

@@ -6,14 +6,14 @@
 
 static nb_status pick(const nb_points *points, int m, const void *options, nb_picks *picks, nb_ctx *ctx)
 {
-    int *order, *tokens;
+    int *order;
     (void)options;
     NB_NEED(order, nb_alloc(ctx, (size_t)points->n, sizeof *order));
-    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    NB_TRY(ctx, nb_picks_begin(picks, m));
     for (int i = 0; i < points->n; i++) order[i] = i;
     for (int j = 0; j < m; j++) {
         int from = j + (int)gsl_rng_uniform_int(nb_ctx_rng(ctx), (unsigned long)(points->n - j));
-        tokens[j] = order[from];
+        nb_picks_add(picks, order[from]);
         order[from] = order[j];
     }
     return NB_OK;

@@ -57,6 +57,8 @@ static const char *allowed(const nb_option *o, nb_ctx *ctx)
         for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);
         return all;
     }
+    case NB_OPTION_SPEC:
+        return nb_format(ctx, "a %s", o->registry->kind);
     case NB_OPTION_INT:
     case NB_OPTION_REAL:
         break;
@@ -128,8 +130,19 @@ static bool set(const nb_option *o, const char *text, void *options)
     case NB_OPTION_STRING:
         *(const char **)field = text;
         return true;
+    case NB_OPTION_SPEC:
+        break;
     }
     return false;
+}
+
+/* The component that an option names; its mistakes are its own. */
+static nb_status set_component(const nb_option *o, const nb_spec *spec, void *options, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_choice *choice;
+    NB_NEED(choice, nb_alloc(ctx, 1, sizeof *choice));
+    *(const nb_choice **)((char *)options + o->offset) = choice;
+    return nb_choose(o->registry, spec, choice, mistakes, ctx);
 }
 
 static nb_status set_argument(const nb_component *c, const nb_argument *a, void *options, nb_mistakes *mistakes,
@@ -137,6 +150,9 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
 {
     const nb_option *o = find_option(c, a->key);
     if (!o) return unknown_option(c, a, mistakes, ctx);
+    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_SPEC) return set_component(o, a->value.spec, options, mistakes, ctx);
+    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_WORD)
+        return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
         if (set(o, a->value.text, options)) return NB_OK;
     const char *range, *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
@@ -166,6 +182,11 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
     for (const nb_option *o = c->options; o && o->key; o++) {
         if (!o->initial && !given(spec, o->key))
             NB_TRY(ctx, nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
+        if (o->type == NB_OPTION_SPEC) {
+            if (o->initial && !given(spec, o->key))
+                NB_TRY(ctx, set_component(o, &(nb_spec){.name = o->initial, .place = spec->place}, options, mistakes, ctx));
+            continue;
+        }
         NB_REQUIRE(ctx, !o->initial || set(o, o->initial, options), NB_EBUG, "%s: the default %s = %s is not allowed",
                    c->name, o->key, o->initial);
     }
@@ -225,6 +246,10 @@ static const char *option_text(const void *options, const nb_option *o, int digi
         return o->choices[*(const int *)field];
     case NB_OPTION_STRING:
         return quoted_where_needed(*(const char *const *)field, ctx);
+    case NB_OPTION_SPEC: {
+        const nb_choice *choice = *(const nb_choice *const *)field;
+        return digits > 0 ? choice->canonical : choice->label;
+    }
     }
     return NULL;
 }

@@ -12,16 +12,19 @@
 
 #include <limits.h>
 
-typedef enum { NB_OPTION_INT, NB_OPTION_REAL, NB_OPTION_BOOL, NB_OPTION_ENUM, NB_OPTION_STRING } nb_option_type;
+typedef enum { NB_OPTION_INT, NB_OPTION_REAL, NB_OPTION_BOOL, NB_OPTION_ENUM, NB_OPTION_STRING, NB_OPTION_SPEC } nb_option_type;
+
+typedef struct nb_registry nb_registry;
 
 typedef struct {
     const char *key;            /* also the field's name */
-    nb_option_type type;        /* of the field: int, double, int, int, const char * */
+    nb_option_type type;        /* of the field: int, double, int, int, const char *, const nb_choice * */
     size_t offset;
     const char *initial;        /* the default, spelled as in a config; NULL: must be given */
     double lo, hi;              /* closed range of INT and REAL */
     const char *const *choices; /* ENUM: NULL-terminated; the field is an index */
     const char *word;           /* INT, REAL: a word allowed in place of a number, or NULL */
+    const nb_registry *registry; /* SPEC: of what */
     bool selects_head;          /* names a head of the problem, and so is no part of the problem's identity */
     const char *help;           /* one sentence, with the unit */
 } nb_option;
@@ -45,6 +48,8 @@ enum { NB_AUTO = INT_MIN }; /* what an INT field holds for its `word`; a REAL fi
     {.key = #field, .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, field, int), .initial = default_, .choices = names, .help = text}
 #define NB_TEXT(T, field, default_, text) \
     {.key = #field, .type = NB_OPTION_STRING, .offset = NB_FIELD_(T, field, const char *), .initial = default_, .help = text}
+#define NB_COMPONENT(T, field, default_, registry_, text) \
+    {.key = #field, .type = NB_OPTION_SPEC, .offset = NB_FIELD_(T, field, const nb_choice *), .initial = default_, .registry = registry_, .help = text}
 #define NB_OPTION_END {.key = NULL}
 
 /* The first member of every record. */
@@ -61,10 +66,10 @@ typedef struct {
     const nb_component *component;
 } nb_entry;
 
-typedef struct {
+struct nb_registry {
     const char *kind, *plural;     /* "strategy", "strategies" */
     const nb_entry *entries;       /* sorted by name; ends with component == NULL */
-} nb_registry;
+};
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
 

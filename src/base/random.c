@@ -2,7 +2,9 @@
  * (both public domain), folded to the 32 bits that mt19937 takes. */
 #include "base/random.h"
 
+#include <gsl/gsl_sort.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 static void free_rng(void *rng)
@@ -37,4 +39,35 @@ void nb_random_seed(gsl_rng *rng, const nb_stream *stream)
     uint64_t hash = fnv1a(0xcbf29ce484222325u, numbers);
     hash = mix(fnv1a(fnv1a(hash, stream->role), stream->component));
     gsl_rng_set(rng, (unsigned long)((hash ^ (hash >> 32)) & 0xffffffffu));
+}
+
+int nb_draw(gsl_rng *rng, int n, const double *weight)
+{
+    double total = 0, sum = 0;
+    int last = -1;
+    for (int i = 0; i < n; i++) total += weight[i];
+    if (!(total > 0)) return (int)gsl_rng_uniform_int(rng, (unsigned long)n);
+    double at = total * gsl_rng_uniform(rng);
+    for (int i = 0; i < n; i++) {
+        if (weight[i] > 0) last = i;
+        sum += weight[i];
+        if (sum > at && weight[i] > 0) return i;
+    }
+    return last;
+}
+
+/* With u uniform, the m largest of log(u)/w are such a draw. */
+nb_status nb_draw_distinct(gsl_rng *rng, int n, const double *weight, int m, int *drawn, nb_ctx *ctx)
+{
+    double *key;
+    size_t *order;
+    NB_NEED(key, nb_alloc_reals(ctx, (size_t)n, 1));
+    NB_NEED(order, nb_alloc(ctx, (size_t)m, sizeof *order));
+    for (int i = 0; i < n; i++) {
+        double log_u = log(gsl_rng_uniform_pos(rng));
+        key[i] = weight[i] > 0 ? log_u / weight[i] : -INFINITY;
+    }
+    gsl_sort_largest_index(order, (size_t)m, key, 1, (size_t)n);
+    for (int j = 0; j < m; j++) drawn[j] = (int)order[j];
+    return NB_OK;
 }

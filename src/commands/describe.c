@@ -22,6 +22,8 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
     case NB_OPTION_ENUM:
         for (int i = 0; text && o->choices[i]; i++) text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
         return text;
+    case NB_OPTION_SPEC:
+        return nb_format(ctx, "a %s with its options", o->registry->kind);
     }
     return NULL;
 }

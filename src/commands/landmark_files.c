@@ -58,6 +58,7 @@ static nb_status save_picks(const writer *w, int row_index, int number, nb_scene
     nb_row row;
     if (cell->m > head->n) return NB_OK;
     NB_TRY(ctx, nb_run_pick(w->plan, scene, planned->trial, cell, w->rng, &landmarks, ctx));
+    if (landmarks.refusal) return NB_OK;
     NB_NEED(queries, nb_format(ctx, "%d-queries.npy", number));
     NB_NEED(keys, nb_format(ctx, "%d-keys.npy", number));
     NB_TRY(ctx, save_side(w, queries, &landmarks.queries, head, head->q, ctx));

@@ -316,6 +316,18 @@ static nb_status check_engine(loader *l)
     return NB_OK;
 }
 
+static nb_status check_pairings(loader *l)
+{
+    const nb_config *c = l->config;
+    for (int p = 0; p < c->pairing_count; p++)
+        for (int s = 0; s < c->strategies.count && strcmp(c->pairings[p], nb_pairing_names[NB_BOTH]) == 0; s++) {
+            const nb_component *strategy = c->strategies.items[s].component;
+            if (!nb_strategy_has((const nb_strategy *)strategy, NB_BOTH))
+                NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, (nb_place){.source = l->path}, "pairing: %s cannot pick for both sides together", strategy->name));
+        }
+    return NB_OK;
+}
+
 static nb_status read_plots(loader *l, const char *key, field f)
 {
     if (items(f) == 0) return NB_OK;
@@ -512,6 +524,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     if (root.node->type != YAML_MAPPING_NODE) return NB_OK;
     for (int i = 0; i < KEYS; i++) NB_TRY(ctx, read_key(&l, &keys[i], values[i]));
     NB_TRY(ctx, check_engine(&l));
+    NB_TRY(ctx, check_pairings(&l));
     return mistakes->count == 0 ? problem_shapes(&l) : NB_OK;
 }
 

@@ -4,12 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-unsigned nb_strategy_traits(const nb_choice *strategy)
-{
-    const nb_strategy *s = (const nb_strategy *)strategy->component;
-    return s->traits_of ? s->traits_of(strategy->options) : s->traits;
-}
-
 static bool same(const nb_choice *a, const nb_choice *b)
 {
     return strcmp(a->canonical, b->canonical) == 0;
@@ -48,8 +42,10 @@ static nb_status plan_scenes(nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* A strategy that picks for both sides at once has no other pairing. */
 static nb_pairing pairing_of(const char *name, const nb_choice *strategy)
 {
+    if (!((const nb_strategy *)strategy->component)->pick) return NB_BOTH;
     for (int i = 0; nb_pairing_names[i]; i++)
         if (strcmp(nb_pairing_names[i], name) == 0) return (nb_pairing)i;
     return ((const nb_strategy *)strategy->component)->pairing; /* "default": the config has checked the rest */

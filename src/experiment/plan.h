@@ -36,7 +36,4 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 /* A row with its identity filled in, status "planned", nothing measured. */
 void nb_plan_row(const nb_plan *plan, int index, nb_row *row);
 
-/* The traits of a strategy under its options. */
-unsigned nb_strategy_traits(const nb_choice *strategy);
-
 #endif

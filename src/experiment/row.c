@@ -18,7 +18,7 @@ const nb_column nb_columns[] = {
     INT(d, .help = "dimension of a head"),
     TEXT(strategy, .identity = true, .help = "how the landmarks were picked, with all options"),
     INT(landmarks, .identity = true, .help = "m, how many"),
-    TEXT(pairing, .identity = true, .help = "whose points the strategy looked at: independent, queries, keys, joint"),
+    TEXT(pairing, .identity = true, .help = "whose points the strategy looked at: independent, queries, keys, joint, both"),
     TEXT(factors, .identity = true, .help = "what F, A, B are: nystromformer (kernel of landmarks) or cur (columns and rows of S)"),
     TEXT(core, .identity = true, .help = "how X, the middle of F X B, was computed, with all options"),
     TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k) of them at random"),

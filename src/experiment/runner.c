@@ -19,6 +19,7 @@ typedef struct {
     gsl_rng *rng;
     nb_scene *scene;
     nb_ctx *ctx;
+    const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
 } instance;
 
 static nb_stream stream_of(const nb_plan *plan, int trial, const nb_choice *component)
@@ -81,12 +82,16 @@ static const nb_cell *cell_of(const instance *in, int row)
     return &in->plan->cells[in->plan->rows[row].cell];
 }
 
-static bool same_picks(const nb_plan *plan, int a, int b)
+static bool same_strategy(const nb_plan *plan, int a, int b)
 {
     const nb_planned_row *ra = &plan->rows[a], *rb = &plan->rows[b];
     const nb_cell *ca = &plan->cells[ra->cell], *cb = &plan->cells[rb->cell];
-    return ra->scene == rb->scene && ra->trial == rb->trial && ca->strategy == cb->strategy && ca->m == cb->m &&
-           ca->pairing == cb->pairing;
+    return ra->scene == rb->scene && ra->trial == rb->trial && ca->strategy == cb->strategy && ca->pairing == cb->pairing;
+}
+
+static bool same_picks(const nb_plan *plan, int a, int b)
+{
+    return same_strategy(plan, a, b) && plan->cells[plan->rows[a].cell].m == plan->cells[plan->rows[b].cell].m;
 }
 
 static bool same_factors(const nb_plan *plan, int a, int b)
@@ -113,8 +118,11 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     nb_landmarks *landmarks;
     if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx) != NB_OK)
+    if (in->nested)
+        *landmarks = nb_landmarks_first(in->nested, cell->m);
+    else if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx) != NB_OK)
         return all_failed(in, first, end);
+    if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
         if (!any(in->pending, i, next)) continue;
@@ -124,6 +132,25 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
         else
             found[(*count)++] = (factor_rows){i, next, cell->m, landmarks};
     }
+    return NB_OK;
+}
+
+/* Picks of a nested strategy, whose rows are first ... end - 1: once, for the
+ * largest m. Where that fails each m is tried alone. */
+static nb_status pick_nested(instance *in, int first, int end)
+{
+    const nb_cell *largest = NULL;
+    nb_landmarks *landmarks;
+    in->nested = NULL;
+    if (!(nb_strategy_traits(cell_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
+    for (int i = first; i < end; i++)
+        if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m)) largest = cell_of(in, i);
+    if (!largest) return NB_OK;
+    NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
+    if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
+        nb_error_clear(in->ctx);
+    else if (!landmarks->refusal)
+        in->nested = landmarks;
     return NB_OK;
 }
 
@@ -144,7 +171,8 @@ typedef struct { /* one row on its way */
     int index;
     nb_row row;
     int request; /* its number among the requests, or -1: its outcome is known */
-    double core_s, select_s;
+    const nb_landmarks *landmarks;
+    double core_s;
 } job;
 
 /* X of one row: a request to measure it, or an outcome. */
@@ -167,9 +195,9 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     return NB_OK;
 }
 
-static void finish(job *j, const nb_request *requests)
+static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
 {
-    if (j->request < 0) return;
+    if (j->request < 0) return NB_OK;
     const nb_request *r = &requests[j->request];
     j->row.status = "ok";
     j->row.reason = r->failure;
@@ -181,8 +209,12 @@ static void finish(job *j, const nb_request *requests)
     } else {
         j->row.measures = r->measures;
         j->row.measures.core_s = j->core_s;
-        if (r->measures.error <= r->measures.error_noise) j->row.reason = "the error is not above its rounding noise";
+        j->row.reason = j->landmarks->note;
+        if (r->measures.error > r->measures.error_noise) return NB_OK;
+        NB_NEED(j->row.reason, nb_format(ctx, "the error is not above its rounding noise%s%s", j->landmarks->note ? "; " : "",
+                                         j->landmarks->note ? j->landmarks->note : ""));
     }
+    return NB_OK;
 }
 
 /* The cores of `count` factor pairs, their measurement, and their rows. */
@@ -199,15 +231,15 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
         for (int i = of[p].first; i < of[p].end && !pairs[p].failure; i++) {
             if (!in->pending[i]) continue;
             job *j = &jobs[job_count++];
-            *j = (job){.index = i, .select_s = of[p].landmarks->select_s};
+            *j = (job){.index = i, .landmarks = of[p].landmarks};
             nb_plan_row(in->plan, i, &j->row);
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
     }
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
     for (int i = 0; i < job_count; i++) {
-        finish(&jobs[i], requests);
-        jobs[i].row.measures.select_s = jobs[i].select_s;
+        NB_TRY(in->ctx, finish(&jobs[i], requests, in->ctx));
+        jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
         NB_TRY(in->ctx, in->sink->row(in->sink->self, jobs[i].index, &jobs[i].row, in->ctx));
     }
     return NB_OK;
@@ -269,7 +301,7 @@ static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 }
 
 /* All pending rows of one scene and trial, rows first ... end - 1 of the plan. */
-static nb_status run_instance(const instance *in, int first, int end)
+static nb_status run_instance(instance *in, int first, int end)
 {
     const nb_config *c = in->plan->config;
     nb_how how = {.engine = c->engine, .precision = c->precision, .sample = c->sample, .wanted = c->wanted};
@@ -280,6 +312,11 @@ static nb_status run_instance(const instance *in, int first, int end)
     NB_TRY(in->ctx, draw_rows(in, in->plan->rows[first].trial, &how));
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_picks(in->plan, i, next);) next++;
+        if (i == first || !same_strategy(in->plan, i - 1, i)) {
+            int last = next;
+            while (last < end && same_strategy(in->plan, i, last)) last++;
+            NB_TRY(in->ctx, pick_nested(in, i, last));
+        }
         if (any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));
     }
     for (int i = 0; i < count; i++) m[i] = found[i].m;

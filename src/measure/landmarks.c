@@ -7,10 +7,7 @@
 
 const char *const nb_pairing_names[] = {
     [NB_INDEPENDENT] = "independent", [NB_QUERIES] = "queries", [NB_KEYS] = "keys",
-    [NB_JOINT] = "joint",             [NB_PAIRING_COUNT] = NULL};
-
-static const char *const roles[] = {
-    [NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
+    [NB_JOINT] = "joint",             [NB_BOTH] = "both",       [NB_PAIRING_COUNT] = NULL};
 
 typedef struct {
     nb_scene *scene;
@@ -21,37 +18,89 @@ typedef struct {
     gsl_rng *rng;
 } request;
 
-static nb_status call(request *r, const nb_points *points, nb_picks *picks, double *time_s, nb_ctx *ctx)
+unsigned nb_strategy_traits(const nb_choice *strategy)
 {
-    bool nested = r->strategy->traits & NB_NESTED;
+    const nb_strategy *s = (const nb_strategy *)strategy->component;
+    return s->traits_of ? s->traits_of(strategy->options) : s->traits;
+}
+
+bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)
+{
+    return pairing == NB_BOTH ? strategy->pick_both != NULL : strategy->pick != NULL;
+}
+
+static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
+{
+    const nb_head *head = r->scene->head;
+    *points = (nb_points){.n = head->n, .d = head->d, .side = side, .scene = r->scene, .stream = r->stream};
+    if (side == NB_SIDE_JOINT) {
+        points->d = 2 * head->d;
+        return nb_scene_stacked(r->scene, &points->x, ctx);
+    }
+    points->x = side == NB_SIDE_QUERIES ? head->q : head->k;
+    return NB_OK;
+}
+
+/* One call of the strategy: for `a`, or for `a` and `b` together. */
+static nb_status call(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out, nb_picks *of_a,
+                      nb_picks *of_b, nb_ctx *ctx)
+{
     nb_ctx *scratch;
+    if (r->strategy->refusal && (out->refusal = r->strategy->refusal(a, r->m, r->choice->options))) return NB_OK;
     NB_NEED(scratch, nb_ctx_child(ctx));
-    r->stream.role = roles[points->side];
-    r->stream.m = nested ? 0 : r->m;
+    r->stream.role = role;
+    r->stream.m = nb_strategy_traits(r->choice) & NB_NESTED ? 0 : r->m;
     nb_random_seed(r->rng, &r->stream);
     nb_ctx_set_rng(scratch, r->rng);
-    *picks = (nb_picks){.ctx = ctx};
+    *of_a = (nb_picks){.ctx = ctx};
+    if (b) *of_b = (nb_picks){.ctx = ctx};
     r->scene->reused_s = 0;
     double start_s = nb_clock_s();
-    nb_status status = r->strategy->pick(points, r->m, r->choice->options, picks, scratch);
-    *time_s += nb_clock_s() - start_s + r->scene->reused_s;
+    nb_status status = b ? r->strategy->pick_both(a, b, r->m, r->choice->options, of_a, of_b, scratch)
+                         : r->strategy->pick(a, r->m, r->choice->options, of_a, scratch);
+    double spared_s = r->scene->reused_s;
+    out->select_s += nb_clock_s() - start_s + spared_s;
     nb_ctx_set_rng(scratch, NULL);
     nb_ctx_release(scratch, 0);
     NB_TRY(ctx, status);
-    return nb_picks_check(picks, points->n, r->m, ctx);
+    NB_TRY(ctx, nb_picks_check(of_a, a->n, r->m, ctx));
+    if (b) NB_TRY(ctx, nb_picks_check(of_b, b->n, r->m, ctx));
+    if (!of_a->added_s) return NB_OK;
+    if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)r->m, 1));
+    for (int j = 0; j < r->m; j++) out->selected_s[j] += of_a->added_s[j] - start_s + spared_s;
+    return NB_OK;
 }
 
-static nb_status pick_side(request *r, nb_side side, nb_picks *picks, double *time_s, nb_ctx *ctx)
+static nb_status pick_side(request *r, nb_side side, nb_landmarks *out, nb_picks *picks, nb_ctx *ctx)
 {
-    const nb_head *head = r->scene->head;
-    nb_points points = {.n = head->n, .d = head->d, .side = side, .scene = r->scene};
-    if (side == NB_SIDE_JOINT) {
-        points.d = 2 * head->d;
-        NB_TRY(ctx, nb_scene_stacked(r->scene, &points.x, ctx));
-    } else {
-        points.x = side == NB_SIDE_QUERIES ? head->q : head->k;
-    }
-    return call(r, &points, picks, time_s, ctx);
+    static const char *const roles[] = {[NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
+    nb_points points;
+    NB_TRY(ctx, points_of(r, side, &points, ctx));
+    return call(r, roles[side], &points, NULL, out, picks, NULL, ctx);
+}
+
+static nb_status pick_both(request *r, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_points queries, keys;
+    NB_TRY(ctx, points_of(r, NB_SIDE_QUERIES, &queries, ctx));
+    NB_TRY(ctx, points_of(r, NB_SIDE_KEYS, &keys, ctx));
+    return call(r, "both", &queries, &keys, out, &out->queries, &out->keys, ctx);
+}
+
+static nb_status pick_one_for_both(request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_side side = pairing == NB_QUERIES ? NB_SIDE_QUERIES : pairing == NB_KEYS ? NB_SIDE_KEYS : NB_SIDE_JOINT;
+    NB_TRY(ctx, pick_side(r, side, out, &out->queries, ctx));
+    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS, NB_EINVAL, "free points need the pairing 'independent' or 'both', not '%s'",
+               nb_pairing_names[pairing]);
+    out->keys = out->queries;
+    return NB_OK;
+}
+
+static const char *note_of(const nb_landmarks *l, int m)
+{
+    if (l->queries.note && m > l->queries.note_from) return l->queries.note;
+    return l->keys.note && m > l->keys.note_from ? l->keys.note : NULL;
 }
 
 nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, nb_pairing pairing, nb_stream stream,
@@ -61,17 +110,43 @@ nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, n
     nb_landmarks out = {.select_s = 0};
     NB_REQUIRE(ctx, m >= 1 && m <= scene->head->n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", m,
                scene->head->n, scene->head->n);
-    if (pairing == NB_INDEPENDENT) {
-        NB_TRY(ctx, pick_side(&r, NB_SIDE_QUERIES, &out.queries, &out.select_s, ctx));
-        NB_TRY(ctx, pick_side(&r, NB_SIDE_KEYS, &out.keys, &out.select_s, ctx));
-        NB_REQUIRE(ctx, out.queries.kind == out.keys.kind, NB_EINVAL, "picks of two kinds for queries and keys");
+    NB_REQUIRE(ctx, nb_strategy_has(r.strategy, pairing), NB_EINVAL, "%s has no pairing '%s'", strategy->component->name,
+               nb_pairing_names[pairing]);
+    if (pairing == NB_BOTH) {
+        NB_TRY(ctx, pick_both(&r, &out, ctx));
+    } else if (pairing == NB_INDEPENDENT) {
+        NB_TRY(ctx, pick_side(&r, NB_SIDE_QUERIES, &out, &out.queries, ctx));
+        if (!out.refusal) NB_TRY(ctx, pick_side(&r, NB_SIDE_KEYS, &out, &out.keys, ctx));
     } else {
-        nb_side side = pairing == NB_QUERIES ? NB_SIDE_QUERIES : pairing == NB_KEYS ? NB_SIDE_KEYS : NB_SIDE_JOINT;
-        NB_TRY(ctx, pick_side(&r, side, &out.queries, &out.select_s, ctx));
-        NB_REQUIRE(ctx, out.queries.kind != NB_POINTS, NB_EINVAL, "free points need the pairing 'independent', not '%s'",
-                   nb_pairing_names[pairing]);
-        out.keys = out.queries;
+        NB_TRY(ctx, pick_one_for_both(&r, pairing, &out, ctx));
     }
+    NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL, "picks of two kinds for queries and keys");
+    if (!out.refusal) out.note = note_of(&out, m);
     *landmarks = out;
+    return NB_OK;
+}
+
+nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m)
+{
+    nb_landmarks out = *all;
+    if (all->refusal) return out;
+    out.queries.m = out.keys.m = m;
+    if (all->selected_s) out.select_s = all->selected_s[m - 1];
+    out.note = note_of(all, m);
+    return out;
+}
+
+nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries, nb_picks *of_keys,
+                            nb_ctx *ctx)
+{
+    const nb_strategy *s = (const nb_strategy *)strategy->component;
+    nb_stream stream = {.seed = points->stream.seed, .trial = points->stream.trial, .component = strategy->canonical};
+    nb_landmarks start;
+    gsl_rng *rng;
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    NB_TRY(ctx, nb_landmarks_pick(points->scene, strategy, m, s->pairing, stream, rng, &start, ctx));
+    NB_REQUIRE(ctx, !start.refusal, NB_EINVAL, "%s: %s", strategy->label, start.refusal);
+    *of_queries = start.queries;
+    *of_keys = start.keys;
     return NB_OK;
 }

@@ -9,14 +9,25 @@
 extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated */
 
 typedef struct {
-    nb_picks queries, keys; /* of the same kind and m; they share arrays where the pairing is not independent */
+    nb_picks queries, keys; /* of the same kind and m; they share arrays where the pairing is neither independent nor both */
     double select_s;        /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
+    double *selected_s;     /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
+    const char *refusal;    /* why there are none; NULL: there are */
+    const char *note;       /* what a reader of the row should know, or NULL */
 } nb_landmarks;
 
 /* Lets the strategy pick m landmarks for the queries and the keys, and checks
  * what it returns. `stream` gives seed, trial and component; role and m are set
- * here. NB_EINVAL for m < 1, m > n, or picks that break the rules. */
+ * here. NB_EINVAL for m < 1, m > n, a pairing that the strategy does not have, or
+ * picks that break the rules. */
 nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, nb_pairing pairing, nb_stream stream,
                             gsl_rng *rng, nb_landmarks *landmarks, nb_ctx *ctx);
+
+/* The first m of the landmarks of a nested strategy: what it picks for m, and the
+ * time that it takes for these alone. */
+nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
+
+/* Whether the strategy can be called so. */
+bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);
 
 #endif

@@ -1,8 +1,12 @@
 /* picks.c - picks, checked and turned into landmarks. */
 #include "measure/picks.h"
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "linalg/linalg.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 int *nb_picks_tokens(nb_picks *picks, int m)
@@ -26,6 +30,49 @@ double *nb_picks_points(nb_picks *picks, int d, int m)
     picks->m = m;
     picks->d = d;
     return picks->points = nb_alloc_reals(picks->ctx, (size_t)d, (size_t)m);
+}
+
+nb_status nb_picks_begin(nb_picks *picks, int m)
+{
+    nb_ctx *ctx = picks->ctx;
+    NB_NEED(picks->added_s, nb_alloc_reals(ctx, (size_t)m, 1));
+    NB_NEED(picks->tokens, nb_picks_tokens(picks, m));
+    return NB_OK;
+}
+
+void nb_picks_add(nb_picks *picks, int token)
+{
+    picks->added_s[picks->count] = nb_clock_s();
+    picks->tokens[picks->count++] = token;
+}
+
+nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx)
+{
+    int *tokens;
+    bool *taken;
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    if (sample) return nb_draw_distinct(nb_ctx_rng(ctx), n, score, m, tokens, ctx);
+    NB_NEED(taken, nb_alloc(ctx, (size_t)n, sizeof *taken));
+    for (int j = 0; j < m; j++) {
+        tokens[j] = -1;
+        for (int i = 0; i < n; i++)
+            if (!taken[i] && (tokens[j] < 0 || score[i] > score[tokens[j]])) tokens[j] = i;
+        taken[tokens[j]] = true;
+    }
+    return NB_OK;
+}
+
+nb_status nb_picks_note(nb_picks *picks, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    nb_ctx *ctx = picks->ctx;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    picks->note_from = picks->count;
+    NB_NEED(picks->note, nb_strdup(ctx, text));
+    return NB_OK;
 }
 
 static nb_status check_tokens(const nb_picks *picks, int n, nb_ctx *ctx)
@@ -60,6 +107,7 @@ nb_status nb_picks_check(const nb_picks *picks, int n, int m, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, picks->kind != NB_NO_PICKS, NB_EINVAL, "nothing was picked");
     NB_REQUIRE(ctx, picks->m == m, NB_EINVAL, "%d landmarks were picked, expected %d", picks->m, m);
+    NB_REQUIRE(ctx, !picks->added_s || picks->count == m, NB_EINVAL, "%d landmarks were added, expected %d", picks->count, m);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = NB_OK;
     if (picks->kind == NB_TOKENS) status = check_tokens(picks, n, ctx);

@@ -13,12 +13,29 @@ typedef struct {
     int *tokens;     /* TOKENS: m distinct indices from 0 */
     int *groups;     /* GROUPS: n numbers 0 ... m-1, the group of each token; none is empty */
     double *points;  /* POINTS: d x m */
+
+    int count;        /* tokens added one by one */
+    double *added_s;  /* clock at each of these, or NULL: all at once */
+    const char *note; /* a word for the row, where more than note_from landmarks are taken; NULL: none */
+    int note_from;
 } nb_picks;
 
 /* Each sets the kind and gives the array to fill; NULL when out of memory. */
 int *nb_picks_tokens(nb_picks *picks, int m);
 int *nb_picks_groups(nb_picks *picks, int m, int n);
 double *nb_picks_points(nb_picks *picks, int d, int m);
+
+/* Tokens one by one, for a strategy whose first picks do not depend on m (nested):
+ * the time of m landmarks is that until the m-th was added. */
+nb_status nb_picks_begin(nb_picks *picks, int m);
+void nb_picks_add(nb_picks *picks, int token);
+
+/* m of n tokens by their scores (>= 0): the largest, the lowest token first among
+ * equals, or a draw in proportion to them with nb_ctx_rng(ctx), see nb_draw_distinct. */
+nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx);
+
+/* What a reader of the row should know of the picks from the next one on. */
+nb_status nb_picks_note(nb_picks *picks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the picks are what picks.h says they are, for n tokens and m
  * landmarks; NB_EINVAL with the place where they are not. */

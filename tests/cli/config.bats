@@ -20,7 +20,7 @@ problems:
 strategies: [uniform, "kmeans(restarts=0)"]
 cores: [svd]
 metrics: [eror]
-pairing: both
+pairing: sides
 Y
     refuses
     expect "c.yaml:2:1: key 'trails' is unknown; did you mean 'trials'?"
@@ -30,8 +30,19 @@ Y
     expect "c.yaml:6:20: gaussian has no option 'dd'; did you mean 'd'?"
     expect "c.yaml:7:40: kmeans: restarts = 0 is not an integer from 1 to 1000"
     expect "c.yaml:9:11: metrics: 'eror' is unknown; did you mean 'error'?"
-    expect "c.yaml:10:10: pairing: 'both' is unknown; allowed: independent, queries, keys, joint, default"
+    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, both, default"
     [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 8 ]
+}
+
+@test "a pairing that a strategy does not have" {
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: uniform
+cores: svd
+pairing: both
+Y
+    refuses
+    expect "pairing: uniform cannot pick for both sides together"
 }
 
 @test "missing keys" {

@@ -76,6 +76,10 @@ static void check_picks(nb_ctx *ctx, const fixture *f, const nb_choice *strategy
     nb_landmarks once, again;
     uint64_t before = digest(&f->head);
     assert_ok(ctx, pick(ctx, f, strategy, m, pairing, 0, &once));
+    if (once.refusal) {
+        assert_true(strlen(once.refusal) > 10);
+        return;
+    }
     assert_ok(ctx, nb_picks_check(&once.queries, f->head.n, m, ctx));
     assert_ok(ctx, nb_picks_check(&once.keys, f->head.n, m, ctx));
     assert_true(once.select_s >= 0);
@@ -87,26 +91,34 @@ static void check_picks(nb_ctx *ctx, const fixture *f, const nb_choice *strategy
 
 static void check_sizes(nb_ctx *ctx, const fixture *f, const nb_choice *strategy)
 {
+    const nb_strategy *s = (const nb_strategy *)strategy->component;
     int n = f->head.n, sizes[] = {1, n / 3, n / 2, n - 1, n};
     nb_landmarks landmarks;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int pairing = 0; pairing < NB_PAIRING_COUNT; pairing++)
-            if (sizes[i] >= 1) check_picks(ctx, f, strategy, sizes[i], (nb_pairing)pairing);
-    assert_error(ctx, pick(ctx, f, strategy, n + 1, NB_QUERIES, 0, &landmarks), NB_EINVAL, "landmarks of");
-    assert_error(ctx, pick(ctx, f, strategy, 0, NB_QUERIES, 0, &landmarks), NB_EINVAL, "landmarks of");
+            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)pairing)) check_picks(ctx, f, strategy, sizes[i], (nb_pairing)pairing);
+    assert_error(ctx, pick(ctx, f, strategy, n + 1, s->pairing, 0, &landmarks), NB_EINVAL, "landmarks of");
+    assert_error(ctx, pick(ctx, f, strategy, 0, s->pairing, 0, &landmarks), NB_EINVAL, "landmarks of");
 }
 
-/* The first m of more picks are the picks for m. */
+/* The first m of more picks are the picks for m, in a time that grows. */
 static void check_nested(nb_ctx *ctx, const fixture *f, const nb_choice *strategy)
 {
     const nb_strategy *s = (const nb_strategy *)strategy->component;
     nb_landmarks all, some;
-    if (!(s->traits & NB_NESTED)) return;
-    assert_ok(ctx, pick(ctx, f, strategy, f->head.n, NB_JOINT, 0, &all));
-    for (int m = 1; m < f->head.n; m += 1 + m / 2) {
-        assert_ok(ctx, pick(ctx, f, strategy, m, NB_JOINT, 0, &some));
+    if (!(nb_strategy_traits(strategy) & NB_NESTED)) return;
+    assert_ok(ctx, pick(ctx, f, strategy, f->head.n, s->pairing, 0, &all));
+    if (all.refusal) return;
+    for (int m = 1; m <= f->head.n; m += 1 + m / 2) {
+        assert_ok(ctx, pick(ctx, f, strategy, m, s->pairing, 0, &some));
+        nb_landmarks first = nb_landmarks_first(&all, m);
         assert_int_equal(some.queries.kind, NB_TOKENS);
-        assert_memory_equal(some.queries.tokens, all.queries.tokens, (size_t)m * sizeof(int));
+        if (!same_picks(&some.queries, &first.queries) || !same_picks(&some.keys, &first.keys))
+            fail_msg("%s: nested, but the first %d picks depend on how many there are", strategy->canonical, m);
+        assert_true((some.note == NULL) == (first.note == NULL));
+        if (!all.selected_s) fail_msg("%s: nested, but without nb_picks_add", strategy->canonical);
+        assert_true(first.select_s > 0 && first.select_s <= all.select_s + 1e-9); /* the clock ticks in ns */
+        if (m > 1) assert_true(first.select_s >= all.selected_s[m - 2]);
     }
 }
 
@@ -174,12 +186,14 @@ static void test_strategy_traits(void **state)
     fixture f = fixture_of(ctx, "gaussian(n=130, d=5)");
     open_scene(ctx, &f);
     assert_int_equal(s->abi, NB_STRATEGY_ABI);
-    assert_true(s->pairing < NB_PAIRING_COUNT);
+    assert_true(s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing));
     for (int v = 0; v < all.count; v++) {
-        unsigned traits = s->traits_of ? s->traits_of(all.items[v].options) : s->traits;
+        unsigned traits = nb_strategy_traits(&all.items[v]);
         nb_landmarks one, two;
-        assert_ok(ctx, pick(ctx, &f, &all.items[v], 9, NB_QUERIES, 0, &one));
-        assert_ok(ctx, pick(ctx, &f, &all.items[v], 9, NB_QUERIES, 1, &two));
+        nb_pairing pairing = s->pick ? NB_QUERIES : NB_BOTH;
+        assert_ok(ctx, pick(ctx, &f, &all.items[v], 9, pairing, 0, &one));
+        assert_ok(ctx, pick(ctx, &f, &all.items[v], 9, pairing, 1, &two));
+        assert_true(!one.refusal && !two.refusal);
         if (same_picks(&one.queries, &two.queries) == (bool)(traits & NB_RANDOM))
             fail_msg("%s: the trait 'random' and the picks of two trials do not agree", all.items[v].canonical);
     }
@@ -283,7 +297,7 @@ static void check_options(nb_ctx *ctx, const nb_registry *registry, const nb_com
         nb_choice choice;
         assert_true(o->help && strlen(o->help) > 3);
         for (const char *k = o->key; *k; k++) assert_true(islower((unsigned char)*k) || *k == '_' || isdigit((unsigned char)*k));
-        if (o->type == NB_OPTION_STRING) continue;
+        if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC) continue;
         const char *text = nb_format(ctx, "%s(%s%s=%s)", c->name, required, o->key, bad_value(ctx, o));
         assert_error(ctx, nb_choice_parse(registry, text, &choice, ctx), NB_EINVAL, o->key);
         assert_true(o->initial != NULL);
