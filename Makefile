@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev \
-            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy
+            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn
 
 ifeq ($(origin CC),default)
 CC := gcc

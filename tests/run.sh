@@ -42,8 +42,11 @@ cli() { # PROGRAM LABEL
     for file in tests/cli/*.bats; do NYSBENCH=$1 tally "$2$(basename "$file")" bats --tap "$file"; done
 }
 
-oracle() {
-    tally oracle env OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/oracle/oracle.py ./nysbench tests/oracle/oracle.yaml "$work/oracle"
+oracle() { # each NAME.py with the program and a new folder
+    local script
+    for script in tests/oracle/*.py; do
+        tally "oracle $(basename "$script")" env OPENBLAS_NUM_THREADS=1 /usr/bin/python3 "$script" ./nysbench "$work/$(basename "$script" .py)"
+    done
 }
 
 # Leaks are looked for too; gnuplot and shells that the tests start are not sanitized.

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "linalg/basis.h"
+#include "linalg/distances.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
@@ -280,13 +281,25 @@ static void test_vector_sums(void **state)
     assert_true(y[0] == 3 && y[6] == 2);
 }
 
+/* Of 0, 1, 3 on a line: 1, 2, 3. Against itself, each pair counts twice. */
+static void test_median_distance(void **state)
+{
+    double x[3] = {0, 1, 3}, y[1] = {7}, median;
+    assert_ok(*state, nb_median_distance(1, 3, x, 3, x, &median, *state));
+    assert_close(median, 2, 0);
+    assert_ok(*state, nb_median_distance(1, 3, x, 1, y, &median, *state));
+    assert_close(median, 6, 0);
+    assert_ok(*state, nb_median_distance(1, 1, y, 1, y, &median, *state));
+    assert_close(median, 1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_svd_reconstructs),           test_with_ctx(test_svd_refuses_nan),
         test_with_ctx(test_basis_spans_the_range_alone), test_with_ctx(test_basis_of_zero_is_empty),
         test_with_ctx(test_norms),                      test_with_ctx(test_orthonormalise),
-        test_with_ctx(test_krylov_on_known_spectra),    test_with_ctx(test_krylov_on_ties),
+        test_with_ctx(test_krylov_on_known_spectra),    test_with_ctx(test_krylov_on_ties), test_with_ctx(test_median_distance),
         test_with_ctx(test_vector_exp_and_log),
         test_with_ctx(test_vector_sums),
     };

@@ -1,6 +1,6 @@
 """Recomputes a run with NumPy and SciPy from its exported landmarks, Q, K and V.
 
-usage: oracle.py NYSBENCH CONFIG WORK_FOLDER
+usage: measures.py NYSBENCH WORK_FOLDER
 
 Prints TAP. Nothing of nysbench's own mathematics is used: S, F, A and B are
 formed from the definitions, the pseudo-inverse is numpy.linalg.pinv or the
@@ -181,7 +181,8 @@ def slack(name, error, noise, s, v, t_norm):
 
 
 def main():
-    program, config, work = sys.argv[1:]
+    program, work = sys.argv[1:]
+    config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "measures.yaml")
     run, picks = os.path.join(work, "run"), os.path.join(work, "landmarks")
     tap = Tap()
     done = subprocess.run([program, "run", config, "--quiet", "--out", run])

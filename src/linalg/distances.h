@@ -1,0 +1,12 @@
+/* distances.h - how far apart points lie. */
+#ifndef NB_DISTANCES_H
+#define NB_DISTANCES_H
+
+#include "base/ctx.h"
+
+/* The median of |x_i - y_j| over 512 evenly spaced points of each set (all where
+ * there are fewer), x (d x n), y (d x m); where x == y without i = j. 1 where that
+ * is 0 or there is no pair: it is there to be divided by. */
+nb_status nb_median_distance(int d, int n, const double *x, int m, const double *y, double *median, nb_ctx *ctx);
+
+#endif
