@@ -10,13 +10,22 @@
 #include "base/ctx.h"
 #include "measure/factors.h"
 
+enum {
+    NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: other ones in each trial */
+    NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
+};
+
 typedef struct {
     nb_component component;
+    unsigned traits; /* NB_CORE_* */
 
-    /* x (m x m) from the factors: factors->a, or their shared SVD with
-     * nb_factors_svd. Entries that are not finite become the outcome
-     * `diverged`, so no check is needed here. */
+    /* x (m x m) from the factors: factors->a, or what factors.h gives. Entries that
+     * are not finite become the outcome `diverged`, so no check is needed here. */
     nb_status (*compute)(nb_factors *factors, const void *options, double *x, nb_ctx *ctx);
+
+    /* Optional: why there is no X of these factors, in one sentence (the row is
+     * `skipped`), or NULL. */
+    const char *(*refusal)(const nb_factors *factors, const void *options);
 } nb_core;
 
 #endif

@@ -1,6 +1,8 @@
 /* plan.c - the cross product, without repetitions. */
 #include "experiment/plan.h"
 
+#include "cores/core.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -106,7 +108,8 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
         for (int t = 0; t < plan->config->trials; t++)
             for (int c = 0; c < plan->cell_count; c++) {
                 bool sampled = plan->config->sample > 0 && plan->config->sample < plan->scenes[s].n; /* other rows in each trial */
-                bool random = plan->scenes[s].random || sampled || (nb_strategy_traits(plan->cells[c].strategy) & NB_RANDOM);
+                bool random = plan->scenes[s].random || sampled || (nb_strategy_traits(plan->cells[c].strategy) & NB_RANDOM) ||
+                              (((const nb_core *)plan->cells[c].core->component)->traits & NB_CORE_RANDOM);
                 if (t == 0 || random) plan->rows[plan->row_count++] = (nb_planned_row){s, t, c};
             }
     return NB_OK;

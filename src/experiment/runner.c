@@ -157,12 +157,11 @@ static nb_status pick_nested(instance *in, int first, int end)
 static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, nb_ctx *ctx)
 {
     const nb_core *core = (const nb_core *)cell->core->component;
-    bool had_svd = factors->spectrum.values;
-    factors->svd_used = false;
+    factors->reused_s = 0;
     nb_mark mark = nb_ctx_mark(ctx);
     double start_s = nb_clock_s();
     nb_status status = core->compute(factors, cell->core->options, x, ctx);
-    *core_s = nb_clock_s() - start_s + (had_svd && factors->svd_used ? factors->svd_s : 0);
+    *core_s = nb_clock_s() - start_s + factors->reused_s;
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -182,7 +181,10 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     size_t square = (size_t)cell->m * (size_t)cell->m;
     double *x;
     NB_NEED(x, nb_alloc_reals(in->ctx, square, 1));
+    const nb_core *core = (const nb_core *)cell->core->component;
     j->request = -1;
+    j->row.status = "skipped";
+    if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
     j->row.status = "diverged";
     j->row.reason = "the core is not finite";
     if (compute_core(cell, pair->factors, x, &j->core_s, in->ctx) != NB_OK) {
@@ -282,6 +284,26 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
+/* The order in which cores look at rows of S, the same for all cells of an instance. */
+static nb_status draw_order(const instance *in, int trial, nb_how *how)
+{
+    int n = in->scene->head->n, *order;
+    bool wanted = false;
+    const nb_planned_scene *planned = &in->plan->scenes[in->index];
+    const nb_choices *cores = &in->plan->config->cores;
+    nb_stream stream = stream_of(in->plan, trial, planned->problem);
+    for (int i = 0; i < cores->count; i++) wanted |= ((const nb_core *)cores->items[i].component)->traits & NB_CORE_RANDOM;
+    if (!wanted) return NB_OK;
+    stream.role = "order";
+    stream.m = planned->head;
+    nb_random_seed(in->rng, &stream);
+    NB_NEED(order, nb_alloc(in->ctx, (size_t)n, sizeof *order));
+    for (int i = 0; i < n; i++) order[i] = i;
+    gsl_ran_shuffle(in->rng, order, (size_t)n, sizeof *order);
+    how->order = order;
+    return NB_OK;
+}
+
 /* The rows of S that are measured, the same for all cells of an instance. */
 static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 {
@@ -310,6 +332,7 @@ static nb_status run_instance(instance *in, int first, int end)
     NB_NEED(found, nb_alloc(in->ctx, (size_t)(end - first), sizeof *found));
     NB_NEED(m, nb_alloc(in->ctx, (size_t)(end - first), sizeof *m));
     NB_TRY(in->ctx, draw_rows(in, in->plan->rows[first].trial, &how));
+    NB_TRY(in->ctx, draw_order(in, in->plan->rows[first].trial, &how));
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_picks(in->plan, i, next);) next++;
         if (i == first || !same_strategy(in->plan, i - 1, i)) {

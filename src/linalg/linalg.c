@@ -123,6 +123,21 @@ static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
     return NB_OK;
 }
 
+nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx)
+{
+    size_t r = (size_t)(rows < cols ? rows : cols);
+    int kept = 0;
+    double *u, *s, *vt;
+    NB_NEED(u, nb_alloc_raw(ctx, (size_t)rows * r));
+    NB_NEED(s, nb_alloc_raw(ctx, r));
+    NB_NEED(vt, nb_alloc_raw(ctx, r * (size_t)cols));
+    NB_TRY(ctx, nb_svd(rows, cols, a, u, s, vt, ctx));
+    for (; kept < (int)r && s[kept] > rcond * s[0]; kept++)
+        for (int i = 0; i < rows; i++) u[i + kept * rows] /= s[kept];
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, cols, rows, kept, 1, vt, (int)r, u, rows, 0, out, cols);
+    return NB_OK;
+}
+
 static nb_status range_basis(int rows, int cols, const double *a, double *q, int *rank, nb_ctx *ctx)
 {
     size_t square = (size_t)cols * (size_t)cols;

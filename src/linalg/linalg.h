@@ -33,6 +33,10 @@ double nb_norm_infinity(int rows, int cols, const double *a); /* largest row sum
  * does not converge. dgesdd. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
+/* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols), without singular
+ * values up to rcond times the largest. */
+nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx);
+
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
  * the caller, *rank columns used). Directions whose singular value is at most
  * eps * rows * the largest are not in the range. Householder QR, then the SVD

@@ -1,7 +1,6 @@
 /* approximation.c - the factors of both kinds. */
 #include "measure/approximation.h"
 
-#include "base/clock.h"
 #include "linalg/linalg.h"
 
 #include <string.h>
@@ -16,24 +15,6 @@ const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool c
         return "under a causal mask a query before the first landmark would attend to nothing";
     if (kind == NB_NYSTROMFORMER && causal) return "under a causal mask a mean of tokens would see the future";
     return NULL;
-}
-
-nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx)
-{
-    nb_factors_spectrum s = factors->spectrum;
-    if (!s.values) {
-        size_t m = (size_t)factors->m;
-        double start_s = nb_clock_s();
-        NB_NEED(s.u, nb_alloc_reals(factors->ctx, m, m));
-        NB_NEED(s.values, nb_alloc_reals(factors->ctx, m, 1));
-        NB_NEED(s.vt, nb_alloc_reals(factors->ctx, m, m));
-        NB_TRY(ctx, nb_svd(factors->m, factors->m, factors->a, s.u, s.values, s.vt, ctx));
-        factors->spectrum = s;
-        factors->svd_s = nb_clock_s() - start_s;
-    }
-    factors->svd_used = true;
-    *spectrum = &factors->spectrum;
-    return NB_OK;
 }
 
 static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const double *x, double **landmarks, nb_ctx *ctx)

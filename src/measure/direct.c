@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "measure/blocks.h"
+#include "measure/exact_rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,6 +16,8 @@ typedef struct { /* nb_pair.own */
     nb_scene *scene;
     nb_factors *factors;
     int n, m, rank_f, rank_b;
+    double *q_b;         /* n x rank_b */
+    nb_offer offer;
     double *f, *b;       /* F by rows, m x n; B by rows, n x m */
     double *mid;         /* M = Q_F' S Q_B, rank_f x rank_b */
     double *r_f;         /* Q_F' F, rank_f x m */
@@ -50,12 +53,11 @@ static nb_status project(direct *d, nb_ctx *ctx)
     int n = d->n, m = d->m;
     size_t tall = (size_t)n * (size_t)m;
     const double *rows;
-    double *q_f, *q_b, *f_tall, *product, norm, residual;
+    double *q_f, *q_b = d->q_b, *f_tall, *product, norm, residual;
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
-    NB_NEED(q_f, nb_alloc_reals(ctx, tall, 4));
-    q_b = q_f + tall;
-    f_tall = q_b + tall;
+    NB_NEED(q_f, nb_alloc_reals(ctx, tall, 3));
+    f_tall = q_f + tall;
     product = f_tall + tall;
     nb_transpose(m, n, d->f, f_tall);
     NB_TRY(ctx, nb_range_basis(n, m, f_tall, q_f, &d->rank_f, ctx));
@@ -81,7 +83,7 @@ static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
     return nb_factor_columns(d->scene, columns, ctx);
 }
 
-static nb_status prepare(nb_scene *scene, nb_pair *pair, nb_ctx *ctx)
+static nb_status prepare(nb_scene *scene, const nb_how *how, nb_pair *pair, nb_ctx *ctx)
 {
     direct *d;
     NB_NEED(d, nb_alloc(ctx, 1, sizeof *d));
@@ -90,12 +92,15 @@ static nb_status prepare(nb_scene *scene, nb_pair *pair, nb_ctx *ctx)
     NB_NEED(d->mid, nb_alloc_reals(ctx, square, 3));
     d->r_f = d->mid + square;
     d->r_b = d->r_f + square;
+    NB_NEED(d->q_b, nb_alloc_reals(ctx, (size_t)d->n, (size_t)d->m));
     NB_TRY(ctx, form(d, pair, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = project(d, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_landmarks_of_a(d->factors, &d->landmark_rank, &d->landmark_condition, ctx));
+    d->offer = (nb_offer){scene, pair->landmarks, pair->kind, {d->rank_f, d->rank_b, d->r_f, d->r_b, d->mid}, d->q_b, how->order};
+    nb_factors_offer(d->factors, &d->offer);
     pair->factors = d->factors;
     pair->own = d;
     return NB_OK;
@@ -104,9 +109,8 @@ static nb_status prepare(nb_scene *scene, nb_pair *pair, nb_ctx *ctx)
 nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times, nb_ctx *ctx)
 {
     double start_s = nb_clock_s();
-    (void)how;
     for (int i = 0; i < count; i++)
-        if (prepare(scene, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (prepare(scene, how, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     times->pass_s = nb_clock_s() - start_s;
     return NB_OK;
 }

@@ -20,6 +20,7 @@ typedef struct {
     int sample;        /* k rows; 0: all */
     const int *tokens; /* those rows, k distinct in ascending order; NULL: all */
     unsigned wanted;   /* NB_WANT_* */
+    const int *order;  /* of all n tokens, for cores that look at rows of S; NULL: none does */
 } nb_how;
 
 /* One choice of landmarks, the factors made of it, and what the engine found. */

@@ -1,4 +1,5 @@
-/* factors.h - what a core sees of the factors of S ~ F X B: A, and its SVD. */
+/* factors.h - what a core sees of the factors of S ~ F X B: A and its SVD, some
+ * exact rows of S, and, for oracles, S through the ranges of F and B'. */
 #ifndef NB_FACTORS_H
 #define NB_FACTORS_H
 
@@ -8,17 +9,54 @@ typedef struct {
     double *u, *values, *vt; /* A = u diag(values) vt, all m */
 } nb_factors_spectrum;
 
+/* k rows I of S, and of F, in the basis of the rows of B: S_I - F_I X B has the
+ * norm of (S_I Q_B - F_I X R_B') and of what no X changes. */
 typedef struct {
+    int k, rank_b;
+    const double *target;  /* (S_I Q_B)', rank_b x k: a row of S is a column */
+    const double *f;       /* F_I', m x k */
+    const double *r_b;     /* rank_b x m */
+} nb_exact_rows;
+
+/* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
+typedef struct {
+    int rank_f, rank_b;
+    const double *r_f;  /* rank_f x m */
+    const double *r_b;  /* rank_b x m */
+    const double *mid;  /* rank_f x rank_b; NULL: only some rows of S are looked at */
+} nb_ranges;
+
+typedef struct nb_factors nb_factors;
+struct nb_factors {
     int m;
     double *a; /* A, m x m */
 
-    nb_ctx *ctx; /* owns what is cached below */
+    nb_ctx *ctx;     /* owns what is cached */
+    double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
+
+    /* Set by the engine, see exact_rows.h; without it there is A alone. */
+    int n;                   /* tokens */
+    const nb_ranges *ranges;
+    nb_status (*make_rows)(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
+    const void *offer;
+
+    /* Private. */
     nb_factors_spectrum spectrum;
-    double svd_s;  /* what the SVD of A took */
-    bool svd_used; /* a core asked for it since this was last set to false */
-} nb_factors;
+    double svd_s;
+    nb_exact_rows rows;
+    double rows_s;
+    struct nb_iterate *iterates;
+};
 
 /* The SVD of A, computed once for all cores. */
 nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx);
+
+/* x (m x m) <- sum of filter[j] v_j u_j' over the singular vectors of A: its
+ * pseudo-inverse with 1/s_j replaced by filter[j]. */
+nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x, nb_ctx *ctx);
+
+/* The first k, at most n, rows of one random order of the trial, the same for all
+ * cores, computed once; O(k n d). */
+nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
 
 #endif

@@ -34,7 +34,6 @@ nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition
     const nb_factors_spectrum *s;
     int m = factors->m, above = 0;
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    factors->svd_used = false;
     while (above < m && s->values[above] > DBL_EPSILON * m * s->values[0]) above++;
     *rank = above;
     *condition = s->values[0] / s->values[m - 1];

@@ -13,6 +13,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "measure/blocks.h"
+#include "measure/exact_rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,6 +31,7 @@ typedef struct { /* of all pairs */
 
 typedef struct { /* nb_pair.own */
     const sample *of;
+    nb_offer offer;
     nb_projection p; /* without what all rows of S are needed for */
     const double *f;      /* F_I by rows, m x k */
     const double *inside; /* the block's part of column 0 */
@@ -55,7 +57,7 @@ static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, 
     return NB_OK;
 }
 
-static nb_status view_init(nb_scene *scene, const sample *s, int i, nb_pair *pair, nb_ctx *ctx)
+static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, int i, nb_pair *pair, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     const nb_block *block = &s->blocks.blocks[s->blocks.block_of[i]];
@@ -73,6 +75,8 @@ static nb_status view_init(nb_scene *scene, const sample *s, int i, nb_pair *pai
         nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, h->dv, h->n, 1, v->p.q_b, h->n, h->v, h->dv, 0, v->p.output_b, m);
     }
     pair->own = v;
+    v->offer = (nb_offer){scene, pair->landmarks, pair->kind, {m, m, NULL, v->p.r_b, NULL}, v->p.q_b, how->order};
+    nb_factors_offer(pair->factors, &v->offer);
     return nb_landmarks_of_a(v->p.factors, &v->p.landmark_rank, &v->p.landmark_condition, ctx);
 }
 
@@ -114,7 +118,7 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     NB_TRY(ctx, status);
     times->pass_s = nb_clock_s() - start_s;
     for (int i = 0; i < count; i++)
-        if (!pairs[i].failure && view_init(scene, s, i, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (!pairs[i].failure && view_init(scene, how, s, i, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }
 

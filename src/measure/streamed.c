@@ -15,6 +15,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "measure/blocks.h"
+#include "measure/exact_rows.h"
 #include "measure/spectral.h"
 
 #include <float.h>
@@ -28,6 +29,7 @@ typedef struct batch batch;
 
 typedef struct { /* nb_pair.own */
     nb_projection p;
+    nb_offer offer;
     batch *of;
     int block;
     bool single; /* M comes from single precision */
@@ -41,6 +43,7 @@ struct batch {
     nb_pair *pairs;
     view *views; /* of pairs */
     nb_blocks blocks;
+    const int *order; /* nb_how's */
     nb_engine_times times;
 };
 
@@ -83,6 +86,8 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     NB_NEED(p->ones, nb_alloc_reals(ctx, (size_t)m, 1));
     for (int j = 0; j < m; j++) p->ones[j] = nb_sum(n, p->q_b + n * (size_t)j);
     b->pairs[i].own = v;
+    v->offer = (nb_offer){b->scene, b->pairs[i].landmarks, b->pairs[i].kind, {m, m, p->r_f, p->r_b, p->mid}, p->q_b, b->order};
+    nb_factors_offer(p->factors, &v->offer);
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
     double done_s = nb_clock_s();
@@ -276,7 +281,7 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     batch *b;
     double **f;
     NB_NEED(b, nb_alloc(ctx, 1, sizeof *b));
-    *b = (batch){.scene = scene, .count = count, .pairs = pairs};
+    *b = (batch){.scene = scene, .count = count, .pairs = pairs, .order = how->order};
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
     NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, &b->times, ctx));

@@ -1,0 +1,54 @@
+/* factors.c - what cores share is computed by the first that asks. */
+#include "measure/factors.h"
+
+#include "base/clock.h"
+#include "linalg/linalg.h"
+
+nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx)
+{
+    nb_factors_spectrum s = factors->spectrum;
+    if (s.values) {
+        factors->reused_s += factors->svd_s;
+    } else {
+        size_t m = (size_t)factors->m;
+        double start_s = nb_clock_s();
+        NB_NEED(s.u, nb_alloc_reals(factors->ctx, m, m));
+        NB_NEED(s.values, nb_alloc_reals(factors->ctx, m, 1));
+        NB_NEED(s.vt, nb_alloc_reals(factors->ctx, m, m));
+        NB_TRY(ctx, nb_svd(factors->m, factors->m, factors->a, s.u, s.values, s.vt, ctx));
+        factors->spectrum = s;
+        factors->svd_s = nb_clock_s() - start_s;
+    }
+    *spectrum = &factors->spectrum;
+    return NB_OK;
+}
+
+nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x, nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s;
+    int m = factors->m, used = m;
+    double *scaled;
+    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
+    NB_NEED(scaled, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
+    while (used > 0 && filter[used - 1] == 0) used--;
+    for (int j = 0; j < used; j++)
+        for (int i = 0; i < m; i++) scaled[i + j * m] = s->u[i + j * m] * filter[j];
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, m, used, 1, s->vt, m, scaled, m, 0, x, m);
+    return NB_OK;
+}
+
+nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, factors->make_rows, NB_EINVAL, "rows of S are asked for, and there is A alone");
+    if (k > factors->n) k = factors->n;
+    if (factors->rows.k < k) {
+        double start_s = nb_clock_s();
+        NB_TRY(ctx, factors->make_rows(factors, k, &factors->rows, factors->ctx));
+        factors->rows_s = nb_clock_s() - start_s;
+    } else {
+        factors->reused_s += factors->rows_s * k / factors->rows.k;
+    }
+    *rows = factors->rows;
+    if (k < rows->k) rows->k = k; /* the arrays hold a row as a column, so the first k are there */
+    return NB_OK;
+}

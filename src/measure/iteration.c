@@ -1,0 +1,219 @@
+/* iteration.c - Horner's rule on matrices, in double or single precision.
+ *
+ * With X_0 = A'/c every iterate has A's singular vectors, and y = s x of each
+ * singular value s of A goes its own way y <- y p(y) from y_0 = s^2 / c. So what
+ * converges is known from the largest y_0. */
+#include "measure/iteration.h"
+
+#include "base/clock.h"
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const nb_start_names[] = {
+    [NB_START_PAPER] = "paper", [NB_START_EXACT] = "exact", [NB_START_WORST] = "worst", [NB_START_GIVEN] = "given", NULL};
+
+struct nb_iterate { /* the last iterate of one sequence */
+    const nb_iteration *iteration;
+    int start, steps;
+    double scale;
+    bool single;
+    double *x, time_s;
+    struct nb_iterate *next;
+};
+
+double nb_iteration_map(const nb_iteration *iteration, double y)
+{
+    double base = iteration->of_residual ? 1 - y : y, sum = 0;
+    for (int k = iteration->terms - 1; k >= 0; k--) sum = sum * base + iteration->coefficients[k];
+    return y * sum;
+}
+
+static double divisor(const nb_factors *f, const nb_iterating *how)
+{
+    switch ((nb_start)how->start) {
+    case NB_START_PAPER:
+        return nb_norm_one(f->m, f->m, f->a) * nb_norm_infinity(f->m, f->m, f->a);
+    case NB_START_EXACT:
+        return nb_norm_one(f->m, f->m, f->a);
+    case NB_START_WORST:
+        return f->m;
+    case NB_START_GIVEN:
+        break;
+    }
+    return how->scale;
+}
+
+/* Whether all s^2 / c are within the region; norms settle it without an SVD where they can. */
+static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s;
+    *yes = nb_norm_one(f->m, f->m, f->a) * nb_norm_infinity(f->m, f->m, f->a) < region * c;
+    if (*yes || c == 0) return NB_OK;
+    NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
+    *yes = s->values[0] * s->values[0] < region * c;
+    return NB_OK;
+}
+
+/* What the two precisions have in common: m, the iteration, and room. */
+typedef struct {
+    int m;
+    const nb_iteration *iteration;
+    const double *a;
+    double *y, *p, *q; /* m x m */
+} room;
+
+/* x <- x p(A x); y = A x or I - A x, p by Horner's rule. */
+static void step(const room *r, double *x)
+{
+    int m = r->m, last = r->iteration->terms - 1;
+    size_t square = (size_t)m * (size_t)m;
+    const double *c = r->iteration->coefficients;
+    double *p = r->p, *q = r->q, sign = r->iteration->of_residual ? -1 : 1;
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, sign, r->a, m, x, m, 0, r->y, m);
+    for (int i = 0; i < m && r->iteration->of_residual; i++) r->y[i + i * m] += 1;
+    for (size_t i = 0; i < square; i++) p[i] = c[last] * r->y[i];
+    for (int i = 0; i < m; i++) p[i + i * m] += c[last - 1];
+    for (int k = last - 2; k >= 0; k--) {
+        nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, r->y, m, p, m, 0, q, m);
+        for (int i = 0; i < m; i++) q[i + i * m] += c[k];
+        double *swap = p;
+        p = q;
+        q = swap;
+    }
+    memcpy(q, x, square * sizeof *q);
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, q, m, p, m, 0, x, m);
+}
+
+typedef struct {
+    int m;
+    const nb_iteration *iteration;
+    float *a, *x, *y, *p, *q; /* m x m */
+} room_single;
+
+static void step_single(const room_single *r)
+{
+    int m = r->m, last = r->iteration->terms - 1;
+    size_t square = (size_t)m * (size_t)m;
+    const double *c = r->iteration->coefficients;
+    float *p = r->p, *q = r->q, sign = r->iteration->of_residual ? -1 : 1;
+    nb_gemm_single(NB_PLAIN, NB_PLAIN, m, m, m, sign, r->a, m, r->x, m, 0, r->y, m);
+    for (int i = 0; i < m && r->iteration->of_residual; i++) r->y[i + i * m] += 1;
+    for (size_t i = 0; i < square; i++) p[i] = (float)c[last] * r->y[i];
+    for (int i = 0; i < m; i++) p[i + i * m] += (float)c[last - 1];
+    for (int k = last - 2; k >= 0; k--) {
+        nb_gemm_single(NB_PLAIN, NB_PLAIN, m, m, m, 1, r->y, m, p, m, 0, q, m);
+        for (int i = 0; i < m; i++) q[i + i * m] += (float)c[k];
+        float *swap = p;
+        p = q;
+        q = swap;
+    }
+    memcpy(q, r->x, square * sizeof *q);
+    nb_gemm_single(NB_PLAIN, NB_PLAIN, m, m, m, 1, q, m, p, m, 0, r->x, m);
+}
+
+/* x <- A' / c. */
+static void begin(const nb_factors *f, double c, double *x)
+{
+    nb_transpose(f->m, f->m, f->a, x);
+    for (int i = 0; i < f->m * f->m && c > 0; i++) x[i] /= c;
+}
+
+/* The relative change |x - before| / |x|; `before` <- x. */
+static double change(size_t count, const double *x, double *before)
+{
+    for (size_t i = 0; i < count; i++) before[i] = x[i] - before[i];
+    double distance = nb_frobenius(count, before), size = nb_frobenius(count, x);
+    memcpy(before, x, count * sizeof *x);
+    return size > 0 ? distance / size : 0;
+}
+
+/* `steps` more steps from x. */
+static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, nb_ctx *ctx)
+{
+    size_t square = (size_t)f->m * (size_t)f->m;
+    room r = {.m = f->m, .iteration = iteration, .a = f->a};
+    double *before;
+    NB_NEED(r.y, nb_alloc_raw(ctx, 4 * square));
+    r.p = r.y + square;
+    r.q = r.p + square;
+    before = r.q + square;
+    memcpy(before, x, square * sizeof *x);
+    for (int k = 0; k < steps; k++) {
+        step(&r, x);
+        if (tolerance > 0 && change(square, x, before) <= tolerance) break;
+    }
+    return NB_OK;
+}
+
+/* x holds numbers of single precision before and after. */
+static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, nb_ctx *ctx)
+{
+    size_t square = (size_t)f->m * (size_t)f->m;
+    room_single r = {.m = f->m, .iteration = iteration};
+    double *before;
+    NB_NEED(before, nb_alloc_raw(ctx, square));
+    NB_NEED(r.a, nb_alloc(ctx, 5 * square, sizeof *r.a));
+    r.x = r.a + square;
+    r.y = r.x + square;
+    r.p = r.y + square;
+    r.q = r.p + square;
+    nb_to_single(square, f->a, r.a);
+    nb_to_single(square, x, r.x);
+    memcpy(before, x, square * sizeof *x);
+    for (int k = 0; k < steps; k++) {
+        step_single(&r);
+        nb_to_double(square, r.x, x);
+        if (tolerance > 0 && change(square, x, before) <= tolerance) break;
+    }
+    nb_to_double(square, r.x, x);
+    return NB_OK;
+}
+
+/* The kept iterate of this sequence, a new one at X_0 where it has none or is too far on. */
+static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c, struct nb_iterate **out)
+{
+    size_t square = (size_t)f->m * (size_t)f->m;
+    struct nb_iterate *one = f->iterates;
+    while (one && !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single)) one = one->next;
+    if (!one) {
+        NB_NEED(one, nb_alloc(f->ctx, 1, sizeof *one));
+        *one = (struct nb_iterate){.iteration = iteration, .start = how->start, .scale = c, .single = how->single, .steps = how->steps + 1};
+        NB_NEED(one->x, nb_alloc_reals(f->ctx, square, 1));
+        one->next = f->iterates;
+        f->iterates = one;
+    }
+    *out = one;
+    if (one->steps <= how->steps) return NB_OK;
+    begin(f, c, one->x);
+    one->steps = 0;
+    one->time_s = 0;
+    return NB_OK;
+}
+
+nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x, nb_ctx *ctx)
+{
+    size_t square = (size_t)factors->m * (size_t)factors->m;
+    double start_s = nb_clock_s(), c = divisor(factors, how);
+    struct nb_iterate *one;
+    bool good = true;
+    nb_status (*run)(const nb_factors *, const nb_iteration *, int, double, double *, nb_ctx *) = how->single ? run_single : run_double;
+    if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
+    if (!good && c > 0) {
+        for (size_t i = 0; i < square; i++) x[i] = NAN;
+        return NB_OK;
+    }
+    if (how->tolerance > 0) {
+        begin(factors, c, x);
+        return run(factors, iteration, how->steps, how->tolerance, x, ctx);
+    }
+    NB_TRY(ctx, kept(factors, iteration, how, c, &one));
+    factors->reused_s += one->time_s;
+    NB_TRY(ctx, run(factors, iteration, how->steps - one->steps, 0, one->x, ctx));
+    one->steps = how->steps;
+    one->time_s += nb_clock_s() - start_s;
+    memcpy(x, one->x, square * sizeof *x);
+    return NB_OK;
+}
