@@ -276,7 +276,8 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
         const char *value;
         if (o->selects_head && f != RESOLVED) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, f == LABEL || f == FULL ? 0 : 17, &value, ctx));
-        if (f == LABEL && o->initial && strcmp(value, o->initial) == 0) continue;
+        bool shown = f == CANONICAL || f == RESOLVED || (f == FULL && o == c->options);
+        if (!shown && o->initial && strcmp(value, o->initial) == 0) continue;
         if (f == LABEL && o->type == NB_OPTION_STRING) {
             const char *path = *(const char *const *)((const char *)choice->options + o->offset);
             NB_NEED(value, quoted_where_needed(last_part(path), ctx));

@@ -79,7 +79,7 @@ typedef struct {
     void *options;         /* filled struct of options_size bytes */
     const char *canonical; /* all options in the order of the table, numbers with 17 digits: the identity */
     const char *label;     /* for people: the options that differ from their defaults, of a path the last part */
-    const char *full;      /* for people: all options */
+    const char *full;      /* for people: the first option, and those that differ from their defaults */
     const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
 } nb_choice;
 

@@ -59,7 +59,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     int m = factors->m;
     size_t square = (size_t)m * (size_t)m;
     double *n, *scale;
-    NB_REQUIRE(ctx, nb_all_finite(square, factors->a), NB_ENUMERIC, "shifted: NaN or Inf in A");
+    NB_TRY(ctx, nb_require_finite(m, m, factors->a, ctx));
     NB_NEED(n, nb_alloc_raw(ctx, square));
     NB_NEED(scale, nb_alloc_reals(ctx, (size_t)m, 1));
     memcpy(n, factors->a, square * sizeof *n);

@@ -26,7 +26,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     size_t square = (size_t)m * (size_t)m;
     double *q, *tau, *solved;
     lapack_int *pivots;
-    NB_REQUIRE(ctx, nb_all_finite(square, factors->a), NB_ENUMERIC, "truncated_qr: NaN or Inf in A");
+    NB_TRY(ctx, nb_require_finite(m, m, factors->a, ctx));
     NB_NEED(q, nb_alloc_raw(ctx, square));
     NB_NEED(solved, nb_alloc_raw(ctx, square));
     NB_NEED(tau, nb_alloc_reals(ctx, (size_t)m, 1));

@@ -53,6 +53,14 @@ static double scaled_frobenius(size_t count, const double *x)
     return scale * sqrt(sum);
 }
 
+nb_status nb_require_finite(int rows, int cols, const double *a, nb_ctx *ctx)
+{
+    size_t count = (size_t)rows * (size_t)cols, at = 0;
+    if (nb_all_finite(count, a)) return NB_OK;
+    while (isfinite(a[at])) at++;
+    NB_FAIL(ctx, NB_ENUMERIC, "NaN or Inf in a %d x %d matrix, first in row %zu, column %zu", rows, cols, at % (size_t)rows, at / (size_t)rows);
+}
+
 double nb_frobenius(size_t count, const double *x)
 {
     double squares = nb_sum_of_squares(count, x);
@@ -93,7 +101,7 @@ static nb_status gesdd(char job, int rows, int cols, double *a, double *u, doubl
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx)
 {
     size_t count = (size_t)rows * (size_t)cols;
-    NB_REQUIRE(ctx, nb_all_finite(count, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", rows, cols);
+    NB_TRY(ctx, nb_require_finite(rows, cols, a, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     double *copy = nb_alloc_reals(ctx, count, 1);
     nb_status status = NB_ENOMEM;
@@ -159,8 +167,7 @@ nb_status nb_range_basis(int rows, int cols, const double *a, double *q, int *ra
 {
     NB_REQUIRE(ctx, rows >= cols && cols >= 1, NB_EDIM, "range basis of a %d x %d matrix: needs rows >= columns >= 1",
                rows, cols);
-    NB_REQUIRE(ctx, nb_all_finite((size_t)rows * (size_t)cols, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", rows,
-               cols);
+    NB_TRY(ctx, nb_require_finite(rows, cols, a, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = range_basis(rows, cols, a, q, rank, ctx);
     nb_ctx_release(ctx, mark);

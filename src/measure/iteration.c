@@ -199,6 +199,7 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     double start_s = nb_clock_s(), c = divisor(factors, how);
     struct nb_iterate *one;
     bool good = true;
+    NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
     nb_status (*run)(const nb_factors *, const nb_iteration *, int, double, double *, nb_ctx *) = how->single ? run_single : run_double;
     if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
     if (!good && c > 0) {

@@ -5,7 +5,7 @@
 
 #include "cores/core.h"
 #include "kernels/kernel.h"
-#include "measure/landmarks.h"
+#include "measure/engine.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -257,20 +257,32 @@ static void test_core(void **state)
 {
     const nb_component *c = *state;
     const nb_core *core = (const nb_core *)c;
+    enum { N = 24, M = 5 };
     nb_ctx *ctx = nb_ctx_new();
-    nb_choice choice = choose(&nb_cores, c->name, ctx);
+    nb_choice choice = choose(&nb_cores, c->name, ctx), strategy = choose(&nb_strategies, "uniform", ctx);
     nb_status status = NB_ENOMEM;
+    int order[N];
+    for (int i = 0; i < N; i++) order[i] = (7 * i) % N;
     for (long k = 1; status != NB_OK; k++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        double a[9] = {0.7, 0.2, 0.1, 0.2, 0.6, 0.3, 0.1, 0.2, 0.6}, kept[9], x[9];
-        memcpy(kept, a, sizeof a);
-        assert_true(k < 1000);
-        nb_factors f = {.m = 3, .a = a, .ctx = nb_ctx_child(ctx)};
+        fixture f = fixture_of(ctx, "clusters(n=24, d=4, count=3, spread=0)");
+        nb_landmarks landmarks;
+        nb_engine_times times;
+        nb_how how = {.order = order};
+        double kept[M * M], x[M * M];
+        assert_true(k < 5000);
+        open_scene(ctx, &f);
+        assert_ok(ctx, pick(ctx, &f, &strategy, M, NB_JOINT, 0, &landmarks));
+        nb_pair pair = {.landmarks = &landmarks};
+        assert_ok(ctx, nb_engine_prepare(f.scene, &how, 1, &pair, &times, ctx));
+        assert_null(pair.failure);
+        memcpy(kept, pair.factors->a, sizeof kept);
+        if (core->refusal) assert_null(core->refusal(pair.factors, choice.options));
         nb_ctx_fail_alloc(ctx, k);
-        status = core->compute(&f, choice.options, x, ctx);
+        status = core->compute(pair.factors, choice.options, x, ctx);
         nb_ctx_fail_alloc(ctx, 0);
         if (status != NB_OK) assert_int_equal(status, NB_ENOMEM);
-        assert_memory_equal(a, kept, sizeof a);
+        assert_memory_equal(pair.factors->a, kept, sizeof kept);
         nb_error_clear(ctx);
         nb_ctx_release(ctx, mark);
     }

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "cores/core.h"
+#include "data/tensor.h"
 #include "linalg/linalg.h"
 
 #include <float.h>
@@ -161,12 +162,265 @@ static void test_svd_fulfils_penrose(void **state)
         for (int j = 0; j < M; j++) assert_close(p[i + j * M], p[j + i * M], tolerance);
 }
 
+
+/* What each iteration is on y = s x, and how far a small y grows in a step. */
+typedef struct {
+    const char *spec;
+    double (*map)(double y);
+    double growth, region;
+} variant;
+
+static double newton(double y)
+{
+    return y * (2 - y);
+}
+static double second(double y)
+{
+    return -expm1(2 * log1p(-y)); /* 1 - (1 - y)^2 without cancellation, y <= 1 */
+}
+static double third(double y)
+{
+    return -expm1(3 * log1p(-y));
+}
+static double ninth(double y)
+{
+    return -expm1(9 * log1p(-y));
+}
+static double sloppy(double y)
+{
+    return y * (3 - y) / 2;
+}
+static double one_step(double y)
+{
+    return scalar_map(y, 1);
+}
+
+static const variant variants[] = {{"newton_schulz(", newton, 2, 2},       {"chebyshev(", third, 3, 2},
+                                   {"hyperpower(order=2, ", second, 2, 2}, {"hyperpower(order=3, ", third, 3, 2},
+                                   {"hyperpower(order=9, ", ninth, 9, 2},  {"sloppy_newton(", sloppy, 1.5, 3},
+                                   {"iterative(", one_step, 3.25, 3}};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* Rounding as in check_iterative. */
+static void test_iterations_follow_their_maps(void **state)
+{
+    static const char *const starts[] = {"paper", "exact", "worst", "given, scale=7.5"};
+    nb_ctx *ctx = *state;
+    for (int v = 0; v < VARIANTS; v++)
+        for (int s = 0; s < 4; s++)
+            for (int steps = 0; steps <= 8; steps += 4) {
+                enum { M = 9 };
+                made t = make(ctx, M, 1e-12, 1.3);
+                double one = nb_norm_one(M, M, t.factors.a), divisors[] = {one * nb_norm_infinity(M, M, t.factors.a), one, M, 7.5};
+                const char *spec = nb_format(ctx, "%ssteps=%d, start=%s)", variants[v].spec, steps, starts[s]);
+                double *d = in_singular_basis(ctx, &t, compute(ctx, spec, &t.factors));
+                double tolerance = 100 * M * DBL_EPSILON * pow(variants[v].growth, steps) * t.s[0] / divisors[s];
+                for (int j = 0; j < M; j++) {
+                    double y = t.s[j] * t.s[j] / divisors[s];
+                    for (int k = 0; k < steps; k++) y = variants[v].map(y);
+                    for (int i = 0; i < M; i++) assert_close(d[i + j * M], i == j ? y / t.s[j] : 0, tolerance);
+                }
+            }
+}
+
+/* e = 1 - s x of a 1 x 1 matrix after `steps` steps from e = 0.4. */
+static double left(nb_ctx *ctx, const char *spec, int steps)
+{
+    double a[1] = {0.6};
+    nb_factors f = {.m = 1, .a = a, .ctx = nb_ctx_child(ctx)};
+    return 1 - 0.6 * compute(ctx, nb_format(ctx, "%ssteps=%d, start=given, scale=0.6)", spec, steps), &f)[0];
+}
+
+/* y_0 = 0.6: e <- e^p for orders 2, 3 and 9, e/2 + e^2/2 for the slip, 3/4 e^3 + e^4/4
+ * for Nystromformer's. */
+static void test_orders_of_convergence(void **state)
+{
+    nb_ctx *ctx = *state;
+    static const double order[] = {2, 3, 2, 3, 9};
+    for (int v = 0; v < 5; v++) assert_close(log(left(ctx, variants[v].spec, 1)) / log(0.4), order[v], 1e-11);
+    assert_close(log(left(ctx, "newton_schulz(", 3)) / log(0.4), 8, 1e-9);
+    double e = left(ctx, "sloppy_newton(", 12), next = left(ctx, "sloppy_newton(", 13);
+    assert_close(next / e, 0.5 + e / 2, 1e-10);
+    e = left(ctx, "iterative(", 1);
+    assert_close(left(ctx, "iterative(", 2), 0.75 * pow(e, 3) + 0.25 * pow(e, 4), 1e-15);
+}
+
+/* Just inside of the region all converge, just outside none, and it is said at once. */
+static void test_divergence_is_told(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (int v = 0; v < VARIANTS; v++)
+        for (int outside = 0; outside < 2; outside++) {
+            made t = make(ctx, 4, 0.5, 10);
+            double scale = t.s[0] * t.s[0] / variants[v].region * (outside ? 1 - 1e-6 : 1.01);
+            const char *spec = nb_format(ctx, "%ssteps=%d, start=given, scale=%.17g)", variants[v].spec, outside ? 1 : 2000, scale);
+            double *x = compute(ctx, spec, &t.factors);
+            assert_int_equal(nb_all_finite(16, x), !outside);
+            if (outside) continue;
+            double *d = in_singular_basis(ctx, &t, x);
+            for (int j = 0; j < 4; j++) assert_close(d[j + 4 * j] * t.s[j], 1, 1e-10);
+        }
+}
+
+/* Iterates that are there already are gone on from, with the bits of a fresh start. */
+static void test_iterates_are_shared(void **state)
+{
+    static const int asked[] = {3, 7, 7, 5, 12, 0};
+    nb_ctx *ctx = *state;
+    made t = make(ctx, 10, 1e-3, 1);
+    for (int i = 0; i < 6; i++) {
+        made fresh = make(ctx, 10, 1e-3, 1);
+        const char *spec = nb_format(ctx, "iterative(steps=%d)", asked[i]);
+        double *x = compute(ctx, spec, &t.factors), *expected = compute(ctx, spec, &fresh.factors);
+        assert_memory_equal(x, expected, 100 * sizeof *x);
+        x = compute(ctx, nb_format(ctx, "iterative(steps=%d, precision=float)", asked[i]), &t.factors);
+        assert_close(x[0], expected[0], 1e-5 * nb_frobenius(100, expected)); /* eps of float, some ten products */
+        assert_true(asked[i] == 0 || x[0] != expected[0]);
+    }
+    double *ended = compute(ctx, "iterative(steps=100, tolerance=1e-6)", &t.factors), *exact = compute(ctx, "svd", &t.factors);
+    for (int i = 0; i < 100; i++) assert_close(ended[i], exact[i], 1e-6 * nb_frobenius(100, exact));
+}
+
+static void test_tikhonov(void **state)
+{
+    nb_ctx *ctx = *state;
+    made t = make(ctx, 13, 1e-12, 2.385);
+    double *d = in_singular_basis(ctx, &t, compute(ctx, "tikhonov(lambda=1e-8)", &t.factors));
+    double lambda = 1e-8 * t.s[0] * t.s[0];
+    for (int j = 0; j < 13; j++) /* |X| is at most 1 / (2 sqrt(lambda)), rounding of A moves it by eps s_1 |X|^2 */
+        assert_close(d[j + j * 13], t.s[j] / (t.s[j] * t.s[j] + lambda), 100 * DBL_EPSILON * t.s[0] / (4 * lambda));
+}
+
+/* out = a x, m x m. */
+static double *product(nb_ctx *ctx, int m, const double *a, const double *x)
+{
+    double *out = nb_alloc_reals(ctx, (size_t)m, (size_t)m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, a, m, x, m, 0, out, m);
+    return out;
+}
+
+/* Regular: the inverse. Of rank 5: A X A = A and X A X = X, though X is no pseudo-inverse. */
+static void test_truncated_qr(void **state)
+{
+    enum { M = 12 };
+    nb_ctx *ctx = *state;
+    made t = make(ctx, M, 0.01, 1);
+    double *ax = product(ctx, M, t.factors.a, compute(ctx, "truncated_qr", &t.factors));
+    for (int i = 0; i < M * M; i++) assert_close(ax[i], i % (M + 1) == 0, 1000 * DBL_EPSILON / 0.01);
+    for (int j = 5; j < M; j++) memcpy(t.factors.a + j * M, t.factors.a + (j - 5) * M, M * sizeof(double));
+    double *x = compute(ctx, "truncated_qr(rcond=1e-10)", &t.factors);
+    double *axa = product(ctx, M, product(ctx, M, t.factors.a, x), t.factors.a), *xax = product(ctx, M, product(ctx, M, x, t.factors.a), x);
+    for (int i = 0; i < M * M; i++) {
+        assert_close(axa[i], t.factors.a[i], 1000 * DBL_EPSILON / 0.01);
+        assert_close(xax[i], x[i], 1e5 * DBL_EPSILON / 0.01);
+    }
+}
+
+/* A row-stochastic with positive eigenvalues: (A + gamma I) X = I, and the iteration comes to it. */
+static void test_shifted(void **state)
+{
+    nb_ctx *ctx = *state;
+    double a[9] = {0.8, 0.1, 0.2, 0.1, 0.7, 0.1, 0.1, 0.2, 0.7}, shifted[9];
+    nb_factors f = {.m = 3, .a = a, .ctx = nb_ctx_child(ctx)};
+    memcpy(shifted, a, sizeof a);
+    for (int i = 0; i < 3; i++) shifted[4 * i] += 0.1;
+    double *x = compute(ctx, "shifted(gamma=0.1)", &f), *iterated = compute(ctx, "shifted(gamma=0.1, steps=30)", &f), *p = product(ctx, 3, shifted, x);
+    for (int i = 0; i < 9; i++) {
+        assert_close(p[i], i % 4 == 0, 1e-14);
+        assert_close(iterated[i], x[i], 1e-13);
+    }
+    for (int i = 0; i < 9; i++) a[i] = i % 4 == 0 ? 1 : 0;
+    x = compute(ctx, "shifted(gamma=0)", &f);
+    for (int i = 0; i < 9; i++) assert_close(x[i], i % 4 == 0, 0);
+    a[0] = -1; /* a row sum that is not positive */
+    nb_choice choice = choose(&nb_cores, "shifted(gamma=0.1)", ctx);
+    assert_error(ctx, ((const nb_core *)choice.component)->compute(&f, choice.options, x, ctx), NB_EINVAL, "row sum");
+}
+
+/* Of a matrix of rank 4 and noise of 1e-6, the four are kept: trace(A X) = 4. */
+static void test_gcv_finds_the_rank(void **state)
+{
+    enum { M = 20 };
+    nb_ctx *ctx = *state;
+    made t = make(ctx, M, 0.5, 1);
+    for (int j = 0; j < M; j++)
+        for (int i = 0; i < M; i++) {
+            double sum = 0;
+            for (int k = 0; k < M; k++) sum += t.u[i + k * M] * (k < 4 ? 1 : 1e-6) * t.v[j + k * M];
+            t.factors.a[i + j * M] = sum;
+        }
+    double *ax = product(ctx, M, t.factors.a, compute(ctx, "gcv", &t.factors)), trace = 0;
+    for (int i = 0; i < M; i++) trace += ax[i + i * M];
+    assert_close(trace, 4, 1e-12);
+}
+
+/* Every core of A alone: zero gives zero (but for what is shifted), a number its
+ * inverse where it is one, repeated and single rows nothing that is not finite, NaN
+ * is refused with its place. */
+static void test_odd_matrices(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (const nb_entry *e = nb_cores.entries; e->component; e++) {
+        const nb_core *core = (const nb_core *)e->component;
+        nb_choice choice = choose(&nb_cores, e->component->name, ctx);
+        double zero[9] = {0}, number[1] = {4}, same[9] = {0.2, 0.2, 0.2, 0.3, 0.3, 0.3, 0.5, 0.5, 0.5}, bad[4] = {1, 2, 3, NAN}, x[9];
+        if (core->traits || core->refusal) continue;
+        nb_factors f = {.m = 3, .a = zero, .ctx = nb_ctx_child(ctx)};
+        bool shifts = strcmp(e->component->name, "shifted") == 0;
+        assert_ok(ctx, core->compute(&f, choice.options, x, ctx));
+        for (int i = 0; i < 9; i++) assert_true(shifts ? isfinite(x[i]) : x[i] == 0);
+        f = (nb_factors){.m = 1, .a = number, .ctx = nb_ctx_child(ctx)};
+        assert_ok(ctx, core->compute(&f, choice.options, x, ctx));
+        assert_close(x[0], shifts ? 1 / 4.1 : 0.25, 1e-6); /* Tikhonov's lambda */
+        f = (nb_factors){.m = 3, .a = same, .ctx = nb_ctx_child(ctx)};
+        assert_ok(ctx, core->compute(&f, choice.options, x, ctx));
+        double *axa = product(ctx, 3, product(ctx, 3, same, x), same);
+        for (int i = 0; i < 9 && !shifts; i++) assert_close(axa[i], same[i], 0.05); /* six steps are no inverse yet */
+        f = (nb_factors){.m = 2, .a = bad, .ctx = nb_ctx_child(ctx)};
+        assert_error(ctx, core->compute(&f, choice.options, x, ctx), NB_ENUMERIC, "row 1, column 1");
+    }
+}
+
+/* tests/golden/huggingface-NAME.npy, whose origin is tests/oracle/golden/huggingface.py. */
+static double *golden(nb_ctx *ctx, const char *name, int count)
+{
+    nb_tensor tensor;
+    const char *path = nb_format(ctx, "tests/golden/huggingface-%s.npy", name);
+    double *values = nb_alloc_reals(ctx, (size_t)count, 1);
+    assert_ok(ctx, nb_npy_open(path, &tensor, ctx));
+    assert_ok(ctx, nb_tensor_read_reals(path, &tensor, 0, count, values, ctx));
+    return values;
+}
+
+/* Three heads of one layer, whose start the largest column sum of all of them
+ * divides: Hugging Face's X to the last digits. Arrays there are row-major: A' here. */
+static void test_the_official_start(void **state)
+{
+    enum { HEADS = 3, M = 12 };
+    nb_ctx *ctx = *state;
+    double *a = golden(ctx, "a", HEADS * M * M), *x = golden(ctx, "x", HEADS * M * M), scale = golden(ctx, "scale", 1)[0];
+    const char *spec = nb_format(ctx, "iterative(steps=6, start=given, scale=%.17g)", scale);
+    for (int h = 0; h < HEADS; h++) {
+        double by_columns[M * M];
+        nb_transpose(M, M, a + h * M * M, by_columns);
+        nb_factors f = {.m = M, .a = by_columns, .ctx = nb_ctx_child(ctx)};
+        double *got = compute(ctx, spec, &f);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < M; j++) assert_close(got[i + j * M], x[(h * M + i) * M + j], 1e-12 * nb_frobenius(M * M, got));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_iterative_follows_the_scalar_map), test_with_ctx(test_iterative_diverges_openly),
         test_with_ctx(test_iterative_of_zero_is_zero),        test_with_ctx(test_iterative_converges_to_the_inverse),
         test_with_ctx(test_svd_cuts_hard),                    test_with_ctx(test_svd_fulfils_penrose),
+        test_with_ctx(test_iterations_follow_their_maps),     test_with_ctx(test_orders_of_convergence),
+        test_with_ctx(test_divergence_is_told),               test_with_ctx(test_iterates_are_shared),
+        test_with_ctx(test_tikhonov),                         test_with_ctx(test_truncated_qr),
+        test_with_ctx(test_shifted),                          test_with_ctx(test_gcv_finds_the_rank),
+        test_with_ctx(test_odd_matrices),                     test_with_ctx(test_the_official_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,6 +328,101 @@ static void test_the_best_core(void **state)
     }
 }
 
+static int *order_of(nb_ctx *ctx, int n, unsigned long seed)
+{
+    gsl_rng *rng;
+    int *order = nb_alloc(ctx, (size_t)n, sizeof *order);
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    gsl_rng_set(rng, seed);
+    for (int i = 0; i < n; i++) order[i] = i;
+    gsl_ran_shuffle(rng, order, (size_t)n, sizeof *order);
+    return order;
+}
+
+/* With either engine and both factors: `best` leaves the subspace part alone, but for
+ * what 1e-12 of B or F costs; fitted to all rows it is hardly above; fitted to few it is. */
+static void test_cores_that_look_at_s(void **state)
+{
+    static const char *const problems[] = {"gaussian(n=300, d=16)", "gaussian(n=200, d=3, scale=0.6)", "clusters(n=90, d=4, count=9, spread=0)"};
+    nb_ctx *ctx = *state;
+    for (int p = 0; p < 3; p++)
+        for (int kind = 0; kind < NB_FACTORS_COUNT; kind++)
+            for (int engine = 0; engine < NB_ENGINE_COUNT; engine++) {
+                fixture f;
+                open_fixture(ctx, &f, problems[p], false);
+                nb_how how = {.engine = (nb_engine_kind)engine, .order = order_of(ctx, f.head.n, 7)};
+                nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", 20, 0), .kind = (nb_factors_kind)kind};
+                prepare(ctx, &f, &how, 1, &pair);
+                nb_measures best = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, "best"));
+                nb_measures all = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, nb_format(ctx, "fitted(rows=%d)", f.head.n)));
+                nb_measures few = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, "fitted"));
+                assert_at_most(best.error_core, 1e-9 + best.error_noise);
+                assert_at_most(best.error, all.error + 1e-13);
+                assert_at_most(all.error, 1.01 * best.error + 1e-6); /* the smallest ridge is 1e-15 */
+                assert_at_most(few.error, (p == 0 ? 1.3 : 3) * best.error + 1e-6);
+            }
+}
+
+/* `chosen` on all rows finds the least of its family. */
+static void test_chosen_chooses_the_least(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, "gaussian(n=200, d=16)", false);
+    nb_how how = {.order = order_of(ctx, 200, 8)};
+    nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", 24, 0)};
+    prepare(ctx, &f, &how, 1, &pair);
+    static const char *const families[] = {"svd", "iterative", "tikhonov"};
+    for (int k = 0; k < 3; k++) {
+        double least = INFINITY, chosen = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, nb_format(ctx, "chosen(of=%s, rows=200)", families[k]))).error;
+        for (int i = 0; i <= (k == 0 ? 24 : k == 1 ? 40 : 60); i++) {
+            const char *spec = k == 0   ? nb_format(ctx, "svd(rank=%d)", i ? i : 1)
+                               : k == 1 ? nb_format(ctx, "iterative(steps=%d)", i)
+                                        : nb_format(ctx, "tikhonov(lambda=%.17g)", pow(10, -i / 4.0));
+            least = fmin(least, measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, spec)).error);
+        }
+        assert_close(chosen, least, 1e-12);
+    }
+}
+
+/* Rows on offer are those of S and F, in the order given, whoever asked before; under
+ * a mask too; never more than there are. */
+static void test_rows_on_offer(void **state)
+{
+    enum { N = 70, M = 6 };
+    nb_ctx *ctx = *state;
+    for (int causal = 0; causal < 2; causal++) {
+        fixture f;
+        const double *s;
+        open_fixture(ctx, &f, "gaussian(n=70, d=5)", causal);
+        nb_how how = {.order = order_of(ctx, N, 9)};
+        nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", M, 0), .kind = NB_CUR};
+        prepare(ctx, &f, &how, 1, &pair);
+        assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
+        static const int asked[] = {4, 30, 9, 100};
+        for (int a = 0; a < 4; a++) {
+            nb_exact_rows rows;
+            assert_ok(ctx, nb_factors_rows(pair.factors, asked[a], &rows, ctx));
+            assert_int_equal(rows.k, asked[a] < N ? asked[a] : N);
+            double inside = 0;
+            for (int i = 0; i < rows.k; i++) {
+                const double *row = s + how.order[i] * N;
+                for (int j = 0; j < M; j++) assert_close(rows.f[j + i * M], row[pair.landmarks->keys.tokens[j]], 0);
+                inside += pow(nb_frobenius((size_t)rows.rank_b, rows.target + i * rows.rank_b), 2);
+                assert_at_most(nb_frobenius((size_t)rows.rank_b, rows.target + i * rows.rank_b), nb_frobenius(N, row) + 1e-14);
+            }
+            assert_true(inside > 0);
+        }
+        /* rows of B lie in the range of Q_B: a landmark query's row of S keeps its norm */
+        nb_exact_rows rows;
+        assert_ok(ctx, nb_factors_rows(pair.factors, N, &rows, ctx));
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < M; j++)
+                if (how.order[i] == pair.landmarks->queries.tokens[j])
+                    assert_close(nb_frobenius(M, rows.target + i * M), nb_frobenius(N, s + how.order[i] * N), 1e-13);
+    }
+}
+
 /* S formed anew in each pass gives the bits of S kept; what lies beyond the mask
  * is never looked at. */
 static void test_keeping_s_changes_nothing(void **state)
@@ -498,6 +593,8 @@ int main(void)
         test_with_ctx(test_company_changes_nothing), test_with_ctx(test_order_of_the_parts),
         test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
+        test_with_ctx(test_cores_that_look_at_s),    test_with_ctx(test_chosen_chooses_the_least),
+        test_with_ctx(test_rows_on_offer),
         test_with_ctx(test_the_best_core),           test_with_ctx(test_keeping_s_changes_nothing),
         test_with_ctx(test_sample_of_all_rows),      test_with_ctx(test_coverage_of_sampled_rows),
         test_with_ctx(test_allocation_failures),     test_with_ctx(test_one_pair_fails),
