@@ -23,6 +23,10 @@ typedef struct {
      * are not finite become the outcome `diverged`, so no check is needed here. */
     nb_status (*compute)(nb_factors *factors, const void *options, double *x, nb_ctx *ctx);
 
+    /* Optional: the singular value of A, relative to the largest, of which X inverts
+     * half (s times that of X is 1/2), or the smallest that it inverts. */
+    nb_status (*cutoff)(nb_factors *factors, const void *options, double *cutoff, nb_ctx *ctx);
+
     /* Optional: why there is no X of these factors, in one sentence (the row is
      * `skipped`), or NULL. */
     const char *(*refusal)(const nb_factors *factors, const void *options);

@@ -4,6 +4,8 @@
  * above rcond s_1, and of these the first `rank`. O(m^3). */
 #include "cores/core.h"
 
+#include <math.h>
+
 typedef struct {
     double rcond;
     int rank;
@@ -26,6 +28,16 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     return nb_factors_filter(factors, filter, x, ctx);
 }
 
+static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
+{
+    const svd_options *o = opts;
+    const nb_factors_spectrum *s;
+    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
+    *cutoff = o->rcond;
+    if (o->rank != NB_AUTO && o->rank < factors->m) *cutoff = fmax(o->rcond, s->values[o->rank] / s->values[0]);
+    return NB_OK;
+}
+
 static const char *const references[] = {"Penrose, A generalized inverse for matrices, Proc. Camb. Phil. Soc. 51, 1955",
                                          "Golub & Van Loan, Matrix Computations, 4th ed. 2013, sec. 5.5.2", NULL};
 
@@ -33,4 +45,5 @@ const nb_core nb_core_svd = {
     .component = {"svd", "pseudo-inverse of A by its singular values, with a cut-off", references, options,
                   sizeof(svd_options)},
     .compute = compute,
+    .cutoff = cutoff,
 };

@@ -2,6 +2,8 @@
  * s = sqrt(lambda) s_1, (A'A + lambda s_1^2 I)^-1 A'. */
 #include "cores/core.h"
 
+#include <math.h>
+
 typedef struct {
     double lambda;
 } tikhonov_options;
@@ -24,6 +26,15 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     return nb_factors_filter(factors, filter, x, ctx);
 }
 
+static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
+{
+    const tikhonov_options *o = opts;
+    (void)factors;
+    (void)ctx;
+    *cutoff = sqrt(o->lambda);
+    return NB_OK;
+}
+
 static const char *const references[] = {
     "Tikhonov & Arsenin, Solutions of Ill-Posed Problems, 1977",
     "Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998, sec. 5.1", NULL};
@@ -31,4 +42,5 @@ static const char *const references[] = {
 const nb_core nb_core_tikhonov = {
     .component = {"tikhonov", "regularised inverse of A: a soft cut-off", references, options, sizeof(tikhonov_options)},
     .compute = compute,
+    .cutoff = cutoff,
 };

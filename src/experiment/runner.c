@@ -154,7 +154,7 @@ static nb_status pick_nested(instance *in, int first, int end)
     return NB_OK;
 }
 
-static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, nb_ctx *ctx)
+static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, double *cutoff, nb_ctx *ctx)
 {
     const nb_core *core = (const nb_core *)cell->core->component;
     factors->reused_s = 0;
@@ -162,6 +162,8 @@ static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *
     double start_s = nb_clock_s();
     nb_status status = core->compute(factors, cell->core->options, x, ctx);
     *core_s = nb_clock_s() - start_s + factors->reused_s;
+    *cutoff = NAN;
+    if (status == NB_OK && core->cutoff) status = core->cutoff(factors, cell->core->options, cutoff, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -171,7 +173,7 @@ typedef struct { /* one row on its way */
     nb_row row;
     int request; /* its number among the requests, or -1: its outcome is known */
     const nb_landmarks *landmarks;
-    double core_s;
+    double core_s, cutoff;
 } job;
 
 /* X of one row: a request to measure it, or an outcome. */
@@ -187,7 +189,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
     j->row.status = "diverged";
     j->row.reason = "the core is not finite";
-    if (compute_core(cell, pair->factors, x, &j->core_s, in->ctx) != NB_OK) {
+    if (compute_core(cell, pair->factors, x, &j->core_s, &j->cutoff, in->ctx) != NB_OK) {
         j->row.status = "failed";
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
@@ -211,6 +213,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
     } else {
         j->row.measures = r->measures;
         j->row.measures.core_s = j->core_s;
+        j->row.measures.core_cutoff = j->cutoff;
         j->row.reason = j->landmarks->note;
         if (r->measures.error > r->measures.error_noise) return NB_OK;
         NB_NEED(j->row.reason, nb_format(ctx, "the error is not above its rounding noise%s%s", j->landmarks->note ? "; " : "",

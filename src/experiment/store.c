@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 2, BUSY_MS = 10000 };
+enum { VERSION = 3, BUSY_MS = 10000 };
 
 static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
 {

@@ -218,3 +218,30 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     memcpy(x, one->x, square * sizeof *x);
     return NB_OK;
 }
+
+static double after(const nb_iteration *iteration, double y, int steps)
+{
+    while (steps-- > 0 && y < 0.5) y = nb_iteration_map(iteration, y);
+    return y;
+}
+
+/* Below 1/2 the map is increasing and above the identity, so bisection, in the logarithm of y_0. */
+nb_status nb_iteration_cutoff(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *cutoff, nb_ctx *ctx)
+{
+    double low = log(1e-300), high = log(0.5), c = divisor(factors, how);
+    const nb_factors_spectrum *s;
+    bool good = true;
+    *cutoff = NAN;
+    if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
+    if (!good) return NB_OK;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (after(iteration, exp(middle), how->steps) < 0.5)
+            low = middle;
+        else
+            high = middle;
+    }
+    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
+    *cutoff = sqrt(c * exp(high)) / s->values[0];
+    return NB_OK;
+}

@@ -21,6 +21,7 @@ typedef struct {
     double negative_fraction; /* of the n^2 entries of F X B */
     double negative_mass;    /* sum of |negative entries| / n: of the mass 1 of a row */
     double core_residual;    /* |I - A X|_F */
+    double core_cutoff;      /* relative singular value of A of which X inverts half */
     double landmark_rank;    /* singular values of A above eps m s_1 */
     double landmark_condition; /* s_1 / s_m of A */
     double select_s, core_s; /* time of the strategy, and of the core with all that it needs */

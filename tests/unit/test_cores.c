@@ -381,6 +381,32 @@ static void test_odd_matrices(void **state)
     }
 }
 
+/* What is said to be inverted by half is: a 2 x 2 matrix with that singular value. */
+static void test_cutoffs(void **state)
+{
+    static const char *const specs[] = {"iterative(steps=6)", "iterative(steps=20)", "iterative(steps=0, start=worst)", "newton_schulz(steps=9)",
+                                        "chebyshev(steps=4, start=exact)", "hyperpower(order=7, steps=3)", "sloppy_newton(steps=12)", "tikhonov(lambda=1e-5)"};
+    nb_ctx *ctx = *state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        nb_choice choice = choose(&nb_cores, specs[i], ctx);
+        double a[4] = {1, 0, 0, 1e-3}, at;
+        for (int again = 0; again < 3; again++) { /* the norms, and so the divisor, depend on a little */
+            nb_factors f = {.m = 2, .a = a, .ctx = nb_ctx_child(ctx)};
+            assert_ok(ctx, ((const nb_core *)choice.component)->cutoff(&f, choice.options, &at, ctx));
+            if (at <= 1) a[3] = at;
+        }
+        nb_factors f = {.m = 2, .a = a, .ctx = nb_ctx_child(ctx)};
+        double *x = compute(ctx, specs[i], &f);
+        if (at <= 1) assert_close(a[3] * x[3], 0.5, 1e-9);
+        else assert_at_most(x[0], 0.5); /* not even the largest */
+    }
+    made t = make(ctx, 13, 1e-12, 2.385);
+    double at;
+    nb_choice choice = choose(&nb_cores, "svd(rank=4)", ctx);
+    assert_ok(ctx, ((const nb_core *)choice.component)->cutoff(&t.factors, choice.options, &at, ctx));
+    assert_close(at / 1e-4, 1, 1e-9);
+}
+
 /* tests/golden/huggingface-NAME.npy, whose origin is tests/oracle/golden/huggingface.py. */
 static double *golden(nb_ctx *ctx, const char *name, int count)
 {
@@ -421,6 +447,7 @@ int main(void)
         test_with_ctx(test_tikhonov),                         test_with_ctx(test_truncated_qr),
         test_with_ctx(test_shifted),                          test_with_ctx(test_gcv_finds_the_rank),
         test_with_ctx(test_odd_matrices),                     test_with_ctx(test_the_official_start),
+        test_with_ctx(test_cutoffs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
