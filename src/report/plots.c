@@ -4,18 +4,13 @@
 
 #include "base/files.h"
 #include "report/csv.h"
+#include "report/core_plots.h"
+#include "report/gnuplot.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 typedef struct {
     const nb_summary *summary;
@@ -26,7 +21,7 @@ typedef struct {
 static void print_real(FILE *out, double x)
 {
     fputc(',', out);
-    if (isfinite(x)) fprintf(out, "%.17g", x);
+    if (isfinite(x)) fprintf(out, "%.16e", x); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
 }
 
 /* The numbers of core, panel and series count from 1, as the script's arrays do. */
@@ -88,13 +83,16 @@ static const plot_kind kinds[] = {
     {"svd_vs_iterative", print_ratio_data, 1},
 };
 
-const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", NULL};
+const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", NULL};
 
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* NULL: core_plots.c has it. */
 static const plot_kind *find_kind(const char *name)
 {
-    const plot_kind *k = kinds;
-    while (strcmp(k->name, name) != 0) k++;
-    return k;
+    for (int k = 0; k < KINDS; k++)
+        if (strcmp(kinds[k].name, name) == 0) return &kinds[k];
+    return NULL;
 }
 
 static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
@@ -104,18 +102,6 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     fputs("core,panel,series,landmarks,count,median,p10,p90,core_name,panel_name,series_name\n", out);
     find_kind(f->kind)->print_data(out, f->summary);
     return NB_OK;
-}
-
-/* A gnuplot string in single quotes, where nothing but the quote is special; in
- * double quotes gnuplot would run what stands in backquotes. */
-static void print_string(FILE *out, const char *text)
-{
-    fputc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'') fputc('\'', out);
-        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
-    }
-    fputc('\'', out);
 }
 
 static const char *output_name(const figure *f, nb_ctx *ctx)
@@ -135,63 +121,25 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(output, output_name(f, ctx));
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
     fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->kind, output, f->core + 1);
-    print_string(out, s->cores[f->core].label);
+    nb_gnuplot_string(out, s->cores[f->core].label);
     fputs("\nreference_name = ", out);
-    print_string(out, reference);
+    nb_gnuplot_string(out, reference);
     fputs("\nexperiment = ", out);
-    print_string(out, f->experiment);
+    nb_gnuplot_string(out, f->experiment);
     fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%s%d", m ? ", " : "", s->landmarks[m]);
     fprintf(out, "]\narray panels[%d] = [", s->panel_count);
     for (int p = 0; p < s->panel_count; p++) {
         fputs(p ? ", " : "", out);
-        print_string(out, s->panels[p].label);
+        nb_gnuplot_string(out, s->panels[p].label);
     }
     fprintf(out, "]\narray series[%d] = [", s->variant_count);
     for (int v = 0; v < s->variant_count; v++) {
         fputs(v ? ", " : "", out);
-        print_string(out, s->variants[v].label);
+        nb_gnuplot_string(out, s->variants[v].label);
     }
     fprintf(out, "]\nload \"%s.gp\"\n", f->kind);
     return NB_OK;
-}
-
-static nb_status copy_script(const char *folder, const char *name, nb_ctx *ctx)
-{
-    const char *from, *to;
-    NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
-    NB_NEED(to, nb_format(ctx, "%s/%s", folder, name));
-    return nb_copy_file(from, to, ctx);
-}
-
-/* Runs gnuplot with these arguments in the folder; its exit status, or -1 where
- * it could not be started. */
-static int spawn_gnuplot(const char *folder, const char *argument, bool quiet)
-{
-    char *argv[] = {(char[]){"gnuplot"}, NULL, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status = -1;
-    char copy[512];
-    snprintf(copy, sizeof copy, "%s", argument);
-    argv[1] = copy;
-    if (posix_spawn_file_actions_init(&actions) != 0) return -1;
-    if (folder) posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (quiet) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    }
-    int code = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (code != 0) return -1;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-bool nb_gnuplot_found(void)
-{
-    return spawn_gnuplot(NULL, "--version", true) == 0;
 }
 
 static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ctx *ctx)
@@ -201,14 +149,15 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
     NB_TRY(ctx, nb_write_file(path, print_driver, f, ctx));
-    if (draw) NB_REQUIRE(ctx, spawn_gnuplot(folder, script, false) == 0, NB_EIO, "gnuplot failed on %s", path);
-    return NB_OK;
+    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
                   int *figures, nb_ctx *ctx)
 {
-    figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = find_kind(kind)->first_core};
+    const plot_kind *k = find_kind(kind);
+    if (!k) return nb_core_plot(folder, kind, experiment, summary, draw, figures, ctx);
+    figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = k->first_core};
     const char *path, *script;
     *figures = 0;
     if (f.core >= summary->core_count || summary->panel_count == 0) return NB_OK;
@@ -216,9 +165,9 @@ nb_status nb_plot(const char *folder, const char *kind, const char *experiment, 
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
     NB_NEED(script, nb_format(ctx, "%s.gp", kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    NB_TRY(ctx, copy_script(folder, "common.gp", ctx));
-    NB_TRY(ctx, copy_script(folder, "figure.gp", ctx));
-    NB_TRY(ctx, copy_script(folder, script, ctx));
+    NB_TRY(ctx, nb_gnuplot_copy(folder, "common.gp", ctx));
+    NB_TRY(ctx, nb_gnuplot_copy(folder, "figure.gp", ctx));
+    NB_TRY(ctx, nb_gnuplot_copy(folder, script, ctx));
     for (; f.core < summary->core_count; f.core++, ++*figures) NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
     return NB_OK;
 }

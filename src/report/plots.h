@@ -4,11 +4,10 @@
 #define NB_PLOTS_H
 
 #include "base/ctx.h"
+#include "report/gnuplot.h"
 #include "report/summary.h"
 
 extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script plots/KIND.gp */
-
-bool nb_gnuplot_found(void);
 
 /* Writes the data and scripts of one kind into `folder` (made if it is not
  * there), and draws with gnuplot where `draw`. *figures: how many there are; 0

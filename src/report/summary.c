@@ -168,6 +168,18 @@ static void quantiles(nb_statistic *s, double *values)
     s->high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.9);
 }
 
+nb_statistic nb_statistic_of(int count, double *values)
+{
+    nb_statistic s = {.count = count, .planned = count, .median = NAN, .low = NAN, .high = NAN};
+    quantiles(&s, values);
+    return s;
+}
+
+nb_summary_place nb_summary_find(const nb_summary *s, const nb_row *row)
+{
+    return (nb_summary_place){find_panel(s, row), find_variant(s, row), find_core(s, row), find_landmark(s, row->landmarks)};
+}
+
 /* A counting sort by cell, then each cell's quantiles. */
 static nb_status statistics(const bag *b, nb_statistic **out, nb_ctx *ctx)
 {
@@ -197,7 +209,7 @@ static double error_of(const nb_row *row)
     return strcmp(row->status, "ok") == 0 ? row->measures.error : NAN;
 }
 
-static bool same_landmarks(const nb_row *a, const nb_row *b)
+bool nb_same_landmarks(const nb_row *a, const nb_row *b)
 {
     return a->head == b->head && a->trial == b->trial && a->landmarks == b->landmarks && !strcmp(a->problem, b->problem) &&
            !strcmp(a->kernel, b->kernel) && !strcmp(a->strategy, b->strategy) && !strcmp(a->pairing, b->pairing) &&
@@ -208,8 +220,8 @@ static bool same_landmarks(const nb_row *a, const nb_row *b)
 static double first_core_error(const nb_summary *s, const nb_row *rows, int index)
 {
     int first = index;
-    while (first > 0 && same_landmarks(&rows[first - 1], &rows[index])) first--;
-    for (; same_landmarks(&rows[first], &rows[index]) && first <= index; first++)
+    while (first > 0 && nb_same_landmarks(&rows[first - 1], &rows[index])) first--;
+    for (; nb_same_landmarks(&rows[first], &rows[index]) && first <= index; first++)
         if (find_core(s, &rows[first]) == 0) return error_of(&rows[first]);
     return NAN;
 }
@@ -239,7 +251,7 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx)
 {
-    *summary = (nb_summary){.panel_count = 0};
+    *summary = (nb_summary){.row_count = count, .rows = rows};
     NB_TRY(ctx, name_all(count, rows, summary, ctx));
     return fill(count, rows, summary, ctx);
 }

@@ -39,9 +39,21 @@ typedef struct {
     nb_statistic *ratios;   /* error with a core / error with the first core, on the same landmarks */
     nb_statistic *floors;   /* nb_summary_floor; by panel and landmarks */
     nb_statistic *baselines;
+    int row_count;
+    const nb_row *rows;     /* the caller's */
 } nb_summary;
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);
+
+/* Where a row belongs; rows of the same landmarks stand together, one for each core. */
+typedef struct {
+    int panel, variant, core, landmark;
+} nb_summary_place;
+nb_summary_place nb_summary_find(const nb_summary *s, const nb_row *row);
+bool nb_same_landmarks(const nb_row *a, const nb_row *b);
+
+/* Sorts the values, none of which is NaN; .planned is their number too. */
+nb_statistic nb_statistic_of(int count, double *values);
 
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);
