@@ -368,6 +368,13 @@ static const key_reader keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+const char *nb_standard_kernel(void)
+{
+    const nb_entry *e = nb_kernels.entries;
+    while (!((const nb_kernel *)e->component)->standard) e++; /* there is one, see the conformance test */
+    return e->component->name;
+}
+
 /* Defaults that the table cannot hold: they follow from the file's name and the
  * registry. */
 static nb_status initial_text(const loader *l, const key_reader *k, const char **text)
@@ -377,9 +384,7 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
         const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
         NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
     }
-    if (k->read == read_kernels)
-        for (const nb_entry *e = nb_kernels.entries; e->component; e++)
-            if (((const nb_kernel *)e->component)->standard) *text = e->component->name;
+    if (k->read == read_kernels) *text = nb_standard_kernel();
     return NB_OK;
 }
 
