@@ -62,7 +62,7 @@ typedef struct {
 } nb_component;
 
 typedef struct {
-    const char *file;              /* stem of the file that it came from */
+    const char *file;              /* stem of the file that it came from; a plugin's path */
     const nb_component *component;
 } nb_entry;
 

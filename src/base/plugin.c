@@ -73,8 +73,7 @@ static nb_status add(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
     NB_REQUIRE(ctx, paths[count] = strdup(path), NB_ENOMEM, "out of memory: the path of a plugin");
     plugins[count] = plugin;
     for (int i = 0; plugin->parts[i].kind; i++)
-        NB_TRY(ctx, nb_registry_add(registry_of(plugin->parts[i].kind), plugin->parts[i].component->name,
-                                    plugin->parts[i].component, ctx));
+        NB_TRY(ctx, nb_registry_add(registry_of(plugin->parts[i].kind), paths[count], plugin->parts[i].component, ctx));
     return NB_OK;
 }
 

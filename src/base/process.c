@@ -27,6 +27,7 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
         return NB_OK;
     }
     setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(127);
     return NB_OK;

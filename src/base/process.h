@@ -12,7 +12,7 @@ typedef struct {
 } nb_ending;
 
 /* fork(): *pid is 0 in the child. That leads a process group of its own, has no
- * signal blocked, and is killed when its parent dies. It must end with _exit or exec. */
+ * signal blocked, caught or ignored, and is killed when its parent dies. It must end with _exit or exec. */
 nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 
 /* Waits for such a child, timeout_s at most. No process of its group is left, nor
