@@ -22,14 +22,13 @@
 #include "data/tensor.h"
 #include "measure/picks_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#define LOG "stderr.txt"
 
 typedef struct {
     const char *run;
@@ -84,24 +83,12 @@ static nb_status write_request(const char *folder, const nb_points *p, int m, un
     return status;
 }
 
-/* In the child: the program, or status 127 with the reason on its standard error. */
-static _Noreturn void become(char *const *words, const char *folder)
-{
-    int nothing = open("/dev/null", O_RDWR), log;
-    if (chdir(folder) != 0 || (log = open("stderr.txt", O_WRONLY | O_CREAT | O_APPEND, 0600)) < 0) _exit(126);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) _exit(126);
-    closefrom(STDERR_FILENO + 1);
-    execvp(words[0], words);
-    dprintf(STDERR_FILENO, "%s: cannot be started: %s", words[0], strerror(errno));
-    _exit(127);
-}
-
 /* The end of what the program said, as one line: ": ..." or "". */
 static nb_status last_words(const char *folder, const char **out, nb_ctx *ctx)
 {
     char text[400];
     const char *path;
-    NB_NEED(path, nb_format(ctx, "%s/stderr.txt", folder));
+    NB_NEED(path, nb_format(ctx, "%s/" LOG, folder));
     FILE *log = fopen(path, "r");
     bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
     if (log && !cut) rewind(log);
@@ -122,8 +109,7 @@ static nb_status run(const char *folder, const command_options *o, nb_ctx *ctx)
     nb_ending ending;
     const char *end, *said;
     NB_TRY(ctx, split(o->run, folder, &words, ctx));
-    NB_TRY(ctx, nb_process_fork(&pid, ctx));
-    if (pid == 0) become(words, folder);
+    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, &pid, ctx));
     NB_TRY(ctx, nb_process_await(pid, o->timeout, &ending, ctx));
     NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
     NB_TRY(ctx, last_words(folder, &said, ctx));

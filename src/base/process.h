@@ -15,6 +15,11 @@ typedef struct {
  * signal blocked, caught or ignored, and is killed when its parent dies. It must end with _exit or exec. */
 nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 
+/* The same, and then the program words[0], looked for in PATH where it has no '/', in
+ * that folder, with `log` there as its standard error and nothing else open. Where it
+ * cannot be started that ends with status 127, and the log says why. */
+nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, pid_t *pid, nb_ctx *ctx);
+
 /* Waits for such a child, timeout_s at most. No process of its group is left, nor
  * a zombie. */
 nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx);
