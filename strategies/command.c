@@ -42,13 +42,29 @@ static const nb_option options[] = {
     NB_BOOL(command_options, deterministic, "false", "it does not use the seed: no new picks in each trial"),
     NB_OPTION_END};
 
+/* popt takes the end of the text for the end of a quote. */
+static bool is_closed(const char *run)
+{
+    char quote = '\0';
+    for (; *run; run++) {
+        if (*run == '\\' && run[1])
+            run++;
+        else if (*run == quote)
+            quote = '\0';
+        else if (!quote && (*run == '"' || *run == '\''))
+            quote = *run;
+    }
+    return !quote;
+}
+
 /* The words of `run` and one more, NULL-terminated. */
 static nb_status split(const char *run, const char *last, char ***out, nb_ctx *ctx)
 {
     int count;
     const char **words;
+    NB_REQUIRE(ctx, is_closed(run), NB_EINVAL, "run = %s: a quote is not closed", run);
     int code = poptParseArgvString(run, &count, &words);
-    NB_REQUIRE(ctx, code == 0, NB_EINVAL, "run = %s: %s", run, code == POPT_ERROR_NOARG ? "is empty" : poptStrerror(code));
+    NB_REQUIRE(ctx, code == 0 && count > 0, NB_EINVAL, "run = %s: %s", run, code ? poptStrerror(code) : "no word");
     NB_TRY(ctx, nb_defer(ctx, free, words));
     NB_NEED(*out, nb_alloc(ctx, (size_t)count + 2, sizeof **out));
     for (int i = 0; i < count; i++) {
