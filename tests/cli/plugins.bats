@@ -110,6 +110,48 @@ PY
     expect "$WORK/c.yaml:1:10: $WORK/none.so: no such file"
 }
 
+@test "a plugin of two kinds: a core and a problem" {
+    cat >"$WORK/two.c" <<'EOF'
+#include "cores/core.h"
+#include "problems/problem.h"
+
+static const char *const references[] = {"none: an example", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    return NB_OK;
+}
+
+static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    *s = (nb_problem_shape){.count = 1, .n = 9, .d = 2};
+    return NB_OK;
+}
+
+static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
+{
+    (void)o, (void)head;
+    return nb_head_new(9, 2, out, ctx);
+}
+
+static const nb_core zero = {{"zero", "X = 0: the error is 1", references, options, 0}, compute};
+static const nb_problem origin = {{"origin", "all points are zero", references, options, 0}, 0, shape, make};
+NB_PLUGIN({"core", &zero.component}, {"problem", &origin.component});
+EOF
+    plugin "$WORK/two.c" "$WORK/two.so"
+    printf 'problems: origin\nstrategies: uniform\ncores: zero\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/two.so" -o "$WORK/r"
+    expect_status 0
+    /usr/bin/python3 -c 'import csv, sys; row, = csv.DictReader(open(sys.argv[1])); assert row["core"] == "zero" and abs(float(row["error"]) - 1) < 1e-15' "$WORK/r/rows.csv"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 2
+    expect "no core 'zero'"
+}
+
 @test "the program exports every function that the installed headers declare" {
     command -v gcc >/dev/null || skip "needs gcc's -aux-info"
     make -s install DESTDIR="$WORK" PREFIX=/usr AUTO_DEPS=0 >/dev/null
@@ -199,6 +241,18 @@ for line in open(work + "/cases"):
 PY
     [ -z "$(ls -A "$WORK/tmp")" ] || { ls "$WORK/tmp"; return 1; }
     ! pgrep -f '^sleep 31[.]7$'
+}
+
+@test "command: a program ends with the run that started it" {
+    mkdir "$WORK/tmp"
+    printf 'problems: gaussian(n=20, d=2)\nstrategies: %s\ncores: svd\nlandmarks: 3\n' "'command(run=\"sh -c \\\"exec sleep 33.3\\\"\")'" >"$WORK/c.yaml"
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r" >/dev/null 2>&1 3>&- &
+    local id=$! i
+    for i in $(seq 100); do pgrep -f '^sleep 33[.]3$' >/dev/null && break; sleep 0.05; done
+    pgrep -f '^sleep 33[.]3$'
+    kill -9 "$id"
+    for i in $(seq 40); do pgrep -f '^sleep 33[.]3$' >/dev/null || break; sleep 0.05; done
+    ! pgrep -f '^sleep 33[.]3$'
 }
 
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
