@@ -4,11 +4,16 @@
 #include "testing.h"
 
 #include "cores/core.h"
+#include "data/tensor.h"
 #include "kernels/kernel.h"
 #include "measure/landmarks.h"
 
 #include <assert.h>
 #include <ctype.h>
+#include <dirent.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/nysbench-XXXXXX"; /* for files that components need */
 
 /* Problems at the sizes where code breaks; a problem that needs a file is given one. */
 static const char *const heads_of[] = {
@@ -143,18 +148,51 @@ static void check_allocation_failures(nb_ctx *ctx, fixture *f, const nb_choice *
     }
 }
 
-/* The strategy as it is, and with each choice of each of its options. */
-static nb_choices variants(nb_ctx *ctx, const nb_component *c)
+/* weights=FILE: two rows of d + 1 weights for heads of dimension d, of both signs. */
+static const char *weights_file(nb_ctx *ctx, int d)
 {
-    nb_choices all = {.count = 0};
+    const char *path = nb_format(ctx, "%s/weights-%d.npy", folder, d);
+    int64_t shape[2] = {2, d + 1};
+    double *w = nb_alloc_reals(ctx, (size_t)d + 1, 2);
+    for (int i = 0; i < 2 * (d + 1); i++) w[i] = sin(2.385 * i);
+    assert_ok(ctx, nb_npy_save_reals(path, 2, shape, w, ctx));
+    return nb_format(ctx, "weights=\"%s\"", path);
+}
+
+/* Options that must be given, for heads of dimension d. */
+static const struct {
+    const char *strategy;
+    const char *(*options)(nb_ctx *ctx, int d);
+} required[] = {{"learned", weights_file}, {0}};
+
+static const char *required_of(nb_ctx *ctx, const nb_component *c, int d)
+{
+    for (int i = 0; required[i].strategy; i++)
+        if (strcmp(required[i].strategy, c->name) == 0) return required[i].options(ctx, d);
+    return "";
+}
+
+static void add_variant(nb_ctx *ctx, const nb_component *c, const char *given, const char *key, const char *value, nb_choices *all)
+{
+    const char *comma = *given && *key ? ", " : "", *equals = *key ? "=" : "";
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
-    assert_ok(ctx, nb_choices_add(&all, &nb_strategies, c->name, (nb_place){.source = NULL}, &mistakes, ctx));
-    for (const nb_option *o = c->options; o->key; o++)
-        for (int i = 0; o->type == NB_OPTION_ENUM && o->choices[i]; i++)
-            assert_ok(ctx, nb_choices_add(&all, &nb_strategies, nb_format(ctx, "%s(%s=%s)", c->name, o->key, o->choices[i]),
-                                          (nb_place){.source = NULL}, &mistakes, ctx));
-    assert_int_equal(mistakes.count, 0);
+    assert_ok(ctx, nb_choices_add(all, &nb_strategies, nb_format(ctx, "%s(%s%s%s%s%s)", c->name, given, comma, key, equals, value),
+                                  (nb_place){.source = NULL}, &mistakes, ctx));
+    if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
+}
+
+/* The strategy as it is, and with each choice of each of its options, for heads of
+ * dimension d. */
+static nb_choices variants(nb_ctx *ctx, const nb_component *c, int d)
+{
+    nb_choices all = {.count = 0};
+    const char *given = required_of(ctx, c, d);
+    add_variant(ctx, c, given, "", "", &all);
+    for (const nb_option *o = c->options; o->key; o++) {
+        if (o->type == NB_OPTION_BOOL) add_variant(ctx, c, given, o->key, strcmp(o->initial, "true") == 0 ? "false" : "true", &all);
+        for (int i = 0; o->type == NB_OPTION_ENUM && o->choices[i]; i++) add_variant(ctx, c, given, o->key, o->choices[i], &all);
+    }
     return all;
 }
 
@@ -162,17 +200,18 @@ static void test_strategy(void **state)
 {
     const nb_component *c = *state;
     nb_ctx *ctx = nb_ctx_new();
-    nb_choices all = variants(ctx, c);
-    for (int p = 0; heads_of[p]; p++)
+    for (int p = 0; heads_of[p]; p++) {
+        fixture f = fixture_of(ctx, heads_of[p]);
+        nb_choices all = variants(ctx, c, f.head.d);
         for (int v = 0; v < all.count; v++) {
             nb_mark mark = nb_ctx_mark(ctx);
-            fixture f = fixture_of(ctx, heads_of[p]);
             open_scene(ctx, &f);
             check_sizes(ctx, &f, &all.items[v]);
             check_nested(ctx, &f, &all.items[v]);
             if (f.head.n < 50) check_allocation_failures(ctx, &f, &all.items[v]);
             nb_ctx_release(ctx, mark);
         }
+    }
     nb_ctx_free(ctx);
 }
 
@@ -182,8 +221,8 @@ static void test_strategy_traits(void **state)
     const nb_component *c = *state;
     const nb_strategy *s = (const nb_strategy *)c;
     nb_ctx *ctx = nb_ctx_new();
-    nb_choices all = variants(ctx, c);
     fixture f = fixture_of(ctx, "gaussian(n=130, d=5)");
+    nb_choices all = variants(ctx, c, f.head.d);
     open_scene(ctx, &f);
     assert_int_equal(s->abi, NB_STRATEGY_ABI);
     assert_true(s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing));
@@ -290,18 +329,18 @@ static const char *bad_value(nb_ctx *ctx, const nb_option *o)
 
 static void check_options(nb_ctx *ctx, const nb_registry *registry, const nb_component *c)
 {
-    const char *required = "";
+    const char *given = "";
     for (const nb_option *o = c->options; o->key; o++)
-        if (!o->initial) required = nb_format(ctx, "%s%s=x, ", required, o->key);
+        if (!o->initial) given = nb_format(ctx, "%s%s=x, ", given, o->key);
     for (const nb_option *o = c->options; o->key; o++) {
         nb_choice choice;
         assert_true(o->help && strlen(o->help) > 3);
         for (const char *k = o->key; *k; k++) assert_true(islower((unsigned char)*k) || *k == '_' || isdigit((unsigned char)*k));
         if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC) continue;
-        const char *text = nb_format(ctx, "%s(%s%s=%s)", c->name, required, o->key, bad_value(ctx, o));
+        const char *text = nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, bad_value(ctx, o));
         assert_error(ctx, nb_choice_parse(registry, text, &choice, ctx), NB_EINVAL, o->key);
         assert_true(o->initial != NULL);
-        text = nb_format(ctx, "%s(%s%s=%s)", c->name, required, o->key, o->initial);
+        text = nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, o->initial);
         assert_ok(ctx, nb_choice_parse(registry, text, &choice, ctx));
         const char *printed;
         assert_ok(ctx, nb_option_text(choice.options, o, 0, &printed, ctx));
@@ -349,11 +388,24 @@ static void add_all(nb_ctx *ctx, struct CMUnitTest *tests, size_t *count, const 
         add(tests, count, nb_format(ctx, "%s %s%s", registry->kind, e->component->name, what), function, e->component);
 }
 
+static void remove_folder(void)
+{
+    char path[300];
+    DIR *listing = opendir(folder);
+    for (struct dirent *e; listing && (e = readdir(listing));) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] != '.') unlink(path);
+    }
+    if (listing) closedir(listing);
+    rmdir(folder);
+}
+
 int main(void)
 {
     static struct CMUnitTest tests[MOST];
     size_t count = 0;
     nb_ctx *ctx = nb_ctx_new();
+    if (!mkdtemp(folder)) return 1;
     for (int i = 0; nb_registries[i]; i++)
         add(tests, &count, nb_format(ctx, "metadata of %s", nb_registries[i]->plural), test_metadata, nb_registries[i]);
     add_all(ctx, tests, &count, &nb_problems, test_problem, "");
@@ -364,5 +416,6 @@ int main(void)
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
     int failed = _cmocka_run_group_tests("conformance", tests, count, NULL, NULL);
     nb_ctx_free(ctx);
+    remove_folder();
     return failed;
 }
