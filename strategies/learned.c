@@ -30,14 +30,21 @@ static const nb_option options[] = {
     NB_ENUM(learned_options, take, "top", takes, "take the largest scores, or draw in proportion to exp(score)"),
     NB_OPTION_END};
 
+static nb_status open_weights(const char *path, nb_tensor *t, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_npy_open(path, t, ctx));
+    NB_REQUIRE(ctx, t->rank == 1 || (t->rank == 2 && t->shape[0] == 2), NB_EDIM,
+               "%s: weights of %d dimensions%s, expected shape (2, d+1) or (d+1)", path, t->rank,
+               t->rank == 2 ? ", the first not 2" : "");
+    NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EIO, "%s: weights are integers, expected floating-point numbers", path);
+    return NB_OK;
+}
+
 /* w (d + 1, 2): a column for the queries, one for the keys. */
 static nb_status read_weights(const char *path, int d, double *w, nb_ctx *ctx)
 {
     nb_tensor t;
-    NB_TRY(ctx, nb_npy_open(path, &t, ctx));
-    NB_REQUIRE(ctx, t.rank == 1 || (t.rank == 2 && t.shape[0] == 2), NB_EDIM, "%s: weights of %d dimensions%s, expected shape (2, d+1) or (d+1)",
-               path, t.rank, t.rank == 2 ? ", the first not 2" : "");
-    NB_REQUIRE(ctx, t.dtype <= NB_F64, NB_EIO, "%s: weights are integers, expected floating-point numbers", path);
+    NB_TRY(ctx, open_weights(path, &t, ctx));
     NB_REQUIRE(ctx, t.shape[t.rank - 1] == d + 1, NB_EDIM, "%s: %lld weights a side, expected %d for heads of dimension d = %d", path,
                (long long)t.shape[t.rank - 1], d + 1, d);
     NB_TRY(ctx, nb_tensor_read_reals(path, &t, 0, t.count, w, ctx));
@@ -68,6 +75,13 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     return nb_picks_by_log_score(picks, n, m, score, o->take == SAMPLE, ctx);
 }
 
+static nb_status check(const void *opts, nb_ctx *ctx)
+{
+    const learned_options *o = opts;
+    nb_tensor t;
+    return open_weights(o->weights, &t, ctx);
+}
+
 static unsigned traits_of(const void *opts)
 {
     const learned_options *o = opts;
@@ -84,4 +98,5 @@ const nb_strategy nb_strategy_learned = {
     .pairing = NB_INDEPENDENT,
     .traits_of = traits_of,
     .pick = pick,
+    .check = check,
 };
