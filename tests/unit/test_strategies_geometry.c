@@ -132,6 +132,25 @@ static void test_cosine_groups_rays(void **state)
         for (int j = 0; j < 40; j++) assert_int_equal(l.queries.groups[i] == l.queries.groups[j], i % 4 == j % 4);
 }
 
+/* Unit vectors a and b with cosine 0.4, and a zero vector z: from the centres {a, z}
+ * or {b, z} the groups are {a, b} and {z}, since 0.4 is more than z's 0; from {a, b}
+ * they are apart. Both happen, a and b together in two thirds of the starts. */
+static void test_cosine_of_a_zero_centre(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    int together = 0;
+    open_fixture(ctx, &f, "gaussian(n=3, d=2, scale=0)");
+    f.head.q[0] = 1;
+    f.head.q[2] = 0.4;
+    f.head.q[3] = sqrt(1 - 0.16);
+    for (int trial = 0; trial < 60; trial++) {
+        nb_landmarks l = pick(ctx, &f, "kmeans(metric=cosine, init=random)", 2, NB_QUERIES, trial);
+        together += l.queries.groups[0] == l.queries.groups[1];
+    }
+    assert_in_range(together, 25, 55); /* 40, standard deviation 3.7 */
+}
+
 /* `count` clusters of equal points: m = count picks hit each once. */
 static void test_clusters_are_hit(void **state)
 {
@@ -430,7 +449,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_inertia_never_rises),   test_with_ctx(test_cosines_never_fall),
         test_with_ctx(test_cosine_converges),      test_with_ctx(test_cosine_groups_rays),
-        test_with_ctx(test_clusters_are_hit),      test_with_ctx(test_what_is_left_over),
+        test_with_ctx(test_cosine_of_a_zero_centre), test_with_ctx(test_clusters_are_hit),
+        test_with_ctx(test_what_is_left_over),
         test_with_ctx(test_order),                 test_with_ctx(test_context_frequencies),
         test_with_ctx(test_context_of_large_scores), test_with_ctx(test_dsquared_frequencies),
         test_with_ctx(test_weights_files),         test_with_ctx(test_one_row_of_weights),
