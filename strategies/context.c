@@ -28,26 +28,27 @@ static const nb_option options[] = {
     NB_ENUM(context_options, take, "top", takes, "take the largest scores, or draw by their softmax"),
     NB_OPTION_END};
 
-/* mean <- weight times the mean of x's columns (d x n). */
-static void weighted_mean(size_t d, size_t n, const double *x, double weight, double *mean)
+/* score <- score + weight x'(mean of the other's columns), both d x n. */
+static nb_status add_scores(int d, int n, const double *x, const double *other, double weight, double *score, nb_ctx *ctx)
 {
-    for (size_t i = 0; i < n; i++) nb_add(d, x + i * d, mean);
-    nb_scale(d, weight / (double)n, mean);
+    double *mean;
+    NB_NEED(mean, nb_alloc_reals(ctx, (size_t)d, 1));
+    for (size_t i = 0; i < (size_t)n; i++) nb_add((size_t)d, other + i * (size_t)d, mean);
+    nb_gemv(NB_TRANSPOSED, d, n, weight / n, x, d, mean, 1, score);
+    return NB_OK;
 }
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const context_options *o = opts;
     const nb_head *head = points->scene->head;
-    size_t d = (size_t)head->d, n = (size_t)head->n;
-    double *other, *score; /* the other side's mean, as long as a point; n */
-    NB_NEED(other, nb_alloc_reals(ctx, (size_t)points->d, 1));
-    NB_NEED(score, nb_alloc_reals(ctx, n, 1));
+    int d = head->d, n = head->n;
+    double *score;
+    NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
     double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
-    if (points->side != NB_SIDE_KEYS) weighted_mean(d, n, head->k, weight, other);
-    if (points->side != NB_SIDE_QUERIES) weighted_mean(d, n, head->q, weight, points->side == NB_SIDE_JOINT ? other + d : other);
-    nb_gemv(NB_TRANSPOSED, points->d, points->n, 1, points->x, points->d, other, 0, score);
-    return nb_picks_by_log_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
+    if (points->side != NB_SIDE_KEYS) NB_TRY(ctx, add_scores(d, n, head->q, head->k, weight, score, ctx));
+    if (points->side != NB_SIDE_QUERIES) NB_TRY(ctx, add_scores(d, n, head->k, head->q, weight, score, ctx));
+    return nb_picks_by_log_score(picks, n, m, score, o->take == SAMPLE, ctx);
 }
 
 static unsigned traits_of(const void *opts)

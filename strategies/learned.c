@@ -8,7 +8,8 @@
  * such weights is the predicted leverage.
  *
  * The file is a .npy of shape (2, d+1), the row of the queries and that of the keys,
- * or (d+1), one row for both; the intercept b is last. A file for another d is an
+ * or (d+1), one row for both; the intercept b is last, and since it moves all scores
+ * alike no pick depends on it. A file for another d is an
  * error and not a refusal: it was named for these heads by mistake. */
 #include "strategy.h"
 
@@ -53,13 +54,6 @@ static nb_status read_weights(const char *path, int d, double *w, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* score <- score + weight (x'w + b), x d x n. */
-static void add_scores(int d, int n, const double *x, const double *w, double weight, double *score)
-{
-    for (int i = 0; i < n; i++) score[i] += weight * w[d];
-    nb_gemv(NB_TRANSPOSED, d, n, weight, x, d, w, 1, score);
-}
-
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const learned_options *o = opts;
@@ -70,8 +64,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
     NB_TRY(ctx, read_weights(o->weights, d, w, ctx));
     double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
-    if (points->side != NB_SIDE_KEYS) add_scores(d, n, head->q, w, weight, score);
-    if (points->side != NB_SIDE_QUERIES) add_scores(d, n, head->k, w + d + 1, weight, score);
+    if (points->side != NB_SIDE_KEYS) nb_gemv(NB_TRANSPOSED, d, n, weight, head->q, d, w, 1, score);
+    if (points->side != NB_SIDE_QUERIES) nb_gemv(NB_TRANSPOSED, d, n, weight, head->k, d, w + d + 1, 1, score);
     return nb_picks_by_log_score(picks, n, m, score, o->take == SAMPLE, ctx);
 }
 
