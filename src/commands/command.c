@@ -130,3 +130,16 @@ int nb_command_number(const nb_command *c, const char *option, const char *text,
     *number = (int)value;
     return NB_GO_ON;
 }
+
+int nb_command_real(const nb_command *c, const char *option, const char *text, double min, double max, double *number)
+{
+    char *end;
+    if (!text) return NB_GO_ON;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= min && value <= max)) {
+        nb_print_error("%s: %s '%s': expected a number from %g to %g", c->name, option, text, min, max);
+        return usage(c);
+    }
+    *number = value;
+    return NB_GO_ON;
+}

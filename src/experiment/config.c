@@ -212,7 +212,18 @@ static nb_status read_kernels(loader *l, const char *key, field f)
 
 static nb_status read_strategies(loader *l, const char *key, field f)
 {
-    return read_choices(l, key, f, &nb_strategies, &l->config->strategies);
+    nb_choices *all = &l->config->strategies;
+    if (items(f) == 0) return nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key);
+    for (int i = 0; i < items(f); i++) {
+        int first = all->count;
+        NB_TRY(l->ctx, read_choice(l, key, item(f, i), &nb_strategies, all));
+        for (int s = first; s < all->count; s++) {
+            const nb_strategy *strategy = (const nb_strategy *)all->items[s].component;
+            nb_status status = strategy->check ? strategy->check(all->items[s].options, l->ctx) : NB_OK;
+            NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(item(f, i)), status));
+        }
+    }
+    return NB_OK;
 }
 
 static nb_status read_cores(loader *l, const char *key, field f)

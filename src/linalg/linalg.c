@@ -73,6 +73,14 @@ double nb_norm_infinity(int rows, int cols, const double *a)
     return largest;
 }
 
+void nb_normalise_columns(int rows, int cols, const double *a, double *out)
+{
+    for (size_t j = 0, length = (size_t)rows; j < (size_t)cols; j++) {
+        double norm = nb_frobenius(length, a + j * length);
+        for (size_t i = j * length; i < (j + 1) * length; i++) out[i] = norm > 0 ? a[i] / norm : 0;
+    }
+}
+
 /* dgesdd with the work space that it asks for. */
 static nb_status gesdd(char job, int rows, int cols, double *a, double *u, double *s, double *vt, nb_ctx *ctx)
 {

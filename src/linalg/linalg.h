@@ -27,6 +27,10 @@ double nb_frobenius(size_t count, const double *x);    /* without overflow */
 double nb_norm_one(int rows, int cols, const double *a);      /* largest column sum of |a| */
 double nb_norm_infinity(int rows, int cols, const double *a); /* largest row sum of |a| */
 
+/* out <- the columns of a, each divided by its Euclidean norm; a zero column stays
+ * zero. out = a is allowed. */
+void nb_normalise_columns(int rows, int cols, const double *a, double *out);
+
 /* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols):
  * u rows x r, s r values in descending order, vt r x cols. u = vt = NULL: the
  * values alone. `a` is kept. NB_ENUMERIC for NaN or Inf in `a`, or where LAPACK

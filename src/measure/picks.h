@@ -34,6 +34,10 @@ void nb_picks_add(nb_picks *picks, int token);
  * equals, or a draw in proportion to them with nb_ctx_rng(ctx), see nb_draw_distinct. */
 nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx);
 
+/* The same, nested, by scores of either sign: the largest, or a draw in proportion
+ * to exp(score), whose terms may under- and overflow. */
+nb_status nb_picks_by_log_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx);
+
 /* What a reader of the row should know of the picks from the next one on. */
 nb_status nb_picks_note(nb_picks *picks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -271,4 +271,5 @@ def main():
     return tap.failed > 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -171,7 +171,7 @@ static void test_all_mistakes_of_a_spec_are_told(void **state)
                                   (nb_place){"e.yaml", 7, 3}, &m, ctx));
     assert_int_equal(m.count, 4);
     assert_string_equal(m.texts[0], "e.yaml:7:10: kmeans has no option 'restart'; did you mean 'restarts'?");
-    assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random");
+    assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random, maximin");
     assert_string_equal(m.texts[2], "e.yaml:7:46: kmeans: iterations = 0 is not an integer from 1 to 10000");
     assert_string_equal(m.texts[3], "e.yaml:7:60: kmeans: option 'snap' is given twice");
     nb_mistakes_init(&m, ctx);
