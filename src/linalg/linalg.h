@@ -33,6 +33,10 @@ double nb_norm_infinity(int rows, int cols, const double *a); /* largest row sum
  * does not converge. dgesdd. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
+/* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their
+ * eigenvectors, as columns. NB_ENUMERIC as nb_svd. dsyevd. */
+nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
+
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
  * the caller, *rank columns used). Directions whose singular value is at most
  * eps * rows * the largest are not in the range. Householder QR, then the SVD

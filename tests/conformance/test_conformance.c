@@ -150,10 +150,13 @@ static nb_choices variants(nb_ctx *ctx, const nb_component *c)
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
     assert_ok(ctx, nb_choices_add(&all, &nb_strategies, c->name, (nb_place){.source = NULL}, &mistakes, ctx));
-    for (const nb_option *o = c->options; o->key; o++)
-        for (int i = 0; o->type == NB_OPTION_ENUM && o->choices[i]; i++)
-            assert_ok(ctx, nb_choices_add(&all, &nb_strategies, nb_format(ctx, "%s(%s=%s)", c->name, o->key, o->choices[i]),
+    for (const nb_option *o = c->options; o->key; o++) {
+        static const char *const booleans[] = {"false", "true", NULL};
+        const char *const *values = o->type == NB_OPTION_ENUM ? o->choices : booleans;
+        for (int i = 0; (o->type == NB_OPTION_ENUM || o->type == NB_OPTION_BOOL) && values[i]; i++)
+            assert_ok(ctx, nb_choices_add(&all, &nb_strategies, nb_format(ctx, "%s(%s=%s)", c->name, o->key, values[i]),
                                           (nb_place){.source = NULL}, &mistakes, ctx));
+    }
     assert_int_equal(mistakes.count, 0);
     return all;
 }
