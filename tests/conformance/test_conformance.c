@@ -89,14 +89,15 @@ static void check_picks(nb_ctx *ctx, const fixture *f, const nb_choice *strategy
     if (digest(&f->head) != before) fail_msg("%s changed its input", strategy->canonical);
 }
 
-static void check_sizes(nb_ctx *ctx, const fixture *f, const nb_choice *strategy)
+/* Where n is large, a variant with its default pairing alone: that is where time goes. */
+static void check_sizes(nb_ctx *ctx, const fixture *f, const nb_choice *strategy, bool all_pairings)
 {
     const nb_strategy *s = (const nb_strategy *)strategy->component;
     int n = f->head.n, sizes[] = {1, n / 3, n / 2, n - 1, n};
     nb_landmarks landmarks;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int pairing = 0; pairing < NB_PAIRING_COUNT; pairing++)
-            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)pairing)) check_picks(ctx, f, strategy, sizes[i], (nb_pairing)pairing);
+            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)pairing) && (all_pairings || pairing == (int)s->pairing)) check_picks(ctx, f, strategy, sizes[i], (nb_pairing)pairing);
     assert_error(ctx, pick(ctx, f, strategy, n + 1, s->pairing, 0, &landmarks), NB_EINVAL, "landmarks of");
     assert_error(ctx, pick(ctx, f, strategy, 0, s->pairing, 0, &landmarks), NB_EINVAL, "landmarks of");
 }
@@ -171,7 +172,7 @@ static void test_strategy(void **state)
             nb_mark mark = nb_ctx_mark(ctx);
             fixture f = fixture_of(ctx, heads_of[p]);
             open_scene(ctx, &f);
-            check_sizes(ctx, &f, &all.items[v]);
+            check_sizes(ctx, &f, &all.items[v], v == 0 || f.head.n < 100);
             check_nested(ctx, &f, &all.items[v]);
             if (f.head.n < 50) check_allocation_failures(ctx, &f, &all.items[v]);
             nb_ctx_release(ctx, mark);

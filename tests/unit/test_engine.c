@@ -95,14 +95,15 @@ static void compare(nb_ctx *ctx, fixture *f, const nb_measures *a, const nb_meas
 static void check_agreement(nb_ctx *ctx, const char *problem, bool causal, int most)
 {
     static const char *const cores[] = {"svd", "svd(rcond=1e-3)", "iterative"};
+    static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "leverage", NULL}; /* random and chosen tokens, and groups */
     nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY}, direct = {.engine = NB_DIRECT, .wanted = streamed.wanted};
     nb_pair pairs[MOST], alone[MOST];
     fixture f;
     int count = 0;
     open_fixture(ctx, &f, problem, causal);
-    for (const nb_entry *e = nb_strategies.entries; e->component; e++)
+    for (const char *const *s = strategies; *s; s++)
         for (int m = 1; m <= f.head.n && m <= most; m = m < most && 3 * m > most ? most : 3 * m) {
-            const nb_landmarks *landmarks = pick(ctx, &f, e->component->name, m, 0);
+            const nb_landmarks *landmarks = pick(ctx, &f, *s, m, 0);
             for (int kind = 0; kind < NB_FACTORS_COUNT; kind++)
                 if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal)) {
                     assert_true(count < MOST);
