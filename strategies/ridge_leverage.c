@@ -47,13 +47,10 @@ static nb_status of_kernel(const nb_points *p, int m, double lambda, double *sco
 static nb_status of_gram(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
 {
     int r = p->d < p->n ? p->d : p->n;
-    double *u, *s, *vt, *v;
-    NB_NEED(u, nb_alloc_raw(ctx, (size_t)p->d * (size_t)r));
+    double *s, *v;
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
-    NB_NEED(vt, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
     NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
-    NB_TRY(ctx, nb_svd(p->d, p->n, p->x, u, s, vt, ctx));
-    nb_transpose(r, p->n, vt, v);
+    NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
     return nb_ridge_add_scores(&(nb_eigenpairs){p->n, r, s, v, true}, m, lambda, 1, score, ctx);
 }
 
