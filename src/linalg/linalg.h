@@ -37,6 +37,13 @@ void nb_normalise_columns(int rows, int cols, const double *a, double *out);
  * does not converge. dgesdd. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
+/* Its singular values, r of them, and right singular vectors as columns, v cols x r. */
+nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx);
+
+/* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their
+ * eigenvectors, as columns. NB_ENUMERIC as nb_svd. dsyevd. */
+nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
+
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
  * the caller, *rank columns used). Directions whose singular value is at most
  * eps * rows * the largest are not in the range. Householder QR, then the SVD

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "linalg/linalg.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ nb_status nb_picks_begin(nb_picks *picks, int m)
 
 void nb_picks_add(nb_picks *picks, int token)
 {
-    picks->added_s[picks->count] = nb_clock_s();
+    if (picks->added_s) picks->added_s[picks->count] = nb_clock_s();
     picks->tokens[picks->count++] = token;
 }
 
@@ -92,6 +93,23 @@ nb_status nb_picks_note(nb_picks *picks, const char *format, ...)
     va_end(args);
     picks->note_from = picks->count;
     NB_NEED(picks->note, nb_strdup(ctx, text));
+    return NB_OK;
+}
+
+nb_status nb_picks_rest(nb_picks *picks, int n, const char *what, gsl_rng *rng, nb_ctx *ctx)
+{
+    int *left, count = 0;
+    bool *taken;
+    if (picks->count >= picks->m) return NB_OK;
+    NB_NEED(left, nb_alloc(ctx, (size_t)n, sizeof *left));
+    NB_NEED(taken, nb_alloc(ctx, (size_t)n, sizeof *taken));
+    NB_TRY(ctx, nb_picks_note(picks, "the numerical rank of %s is %d: further landmarks are %s", what, picks->count,
+                              rng ? "drawn uniformly" : "the first tokens that are left"));
+    for (int j = 0; j < picks->count; j++) taken[picks->tokens[j]] = true;
+    for (int i = 0; i < n; i++)
+        if (!taken[i]) left[count++] = i;
+    if (rng) gsl_ran_shuffle(rng, left, (size_t)count, sizeof *left);
+    for (int j = 0; picks->count < picks->m; j++) nb_picks_add(picks, left[j]);
     return NB_OK;
 }
 

@@ -246,6 +246,31 @@ nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx)
     return NB_OK;
 }
 
+typedef struct {
+    nb_op op;
+    int n, b;
+    const double *v;
+    double *out;
+} one_product;
+
+static nb_status multiply_once(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    one_product *p = self;
+    (void)ctx;
+    if (p->op == NB_PLAIN)
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->out + s->first, p->n);
+    else
+        nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->v + s->first, p->n, 1, p->out, p->n);
+    return NB_OK;
+}
+
+nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx)
+{
+    one_product p = {op, scene->head->n, b, v, out};
+    memset(out, 0, (size_t)p.n * (size_t)b * sizeof *out);
+    return nb_scene_pass(scene, multiply_once, &p, ctx);
+}
+
 /* S' = U diag(s) W' by LAPACK: the right vectors of S are U's columns, the left
  * ones the rows of W'. */
 static nb_status decompose(nb_scene *scene, bool vectors, nb_spectrum *s, nb_ctx *ctx)

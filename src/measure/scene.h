@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "data/head.h"
 #include "kernels/kernel.h"
+#include "linalg/linalg.h"
 
 enum { NB_STRIPE = 512 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
 
@@ -70,6 +71,9 @@ nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens
 
 /* One pass over S: `each` sees stripe after stripe, from the top. */
 nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx);
+
+/* out <- op(S) v, n x b: one pass. */
+nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx);
 
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx);    /* the tokens' [q; k], 2d x n */
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */

@@ -81,7 +81,7 @@ static nb_choices variants(nb_ctx *ctx, const nb_component *c, const nb_head *he
     for (int i = 0; required[i].strategy; i++)
         if (strcmp(required[i].strategy, c->name) == 0) given = required[i].options(ctx, head->d);
     assert_ok(ctx, nb_conformance_variants(&nb_strategies, c, given, &all, ctx));
-    if (head->n >= 200) all.count = 1;
+    if (head->n >= 100) all.count = 1;
     return all;
 }
 

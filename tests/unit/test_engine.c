@@ -9,7 +9,7 @@
 #include <float.h>
 #include <gsl/gsl_randist.h>
 
-enum { MOST = 64 }; /* pairs of a test */
+enum { MOST = 512 }; /* pairs of a test */
 
 typedef struct {
     nb_head head;
