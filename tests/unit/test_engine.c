@@ -101,9 +101,14 @@ static void compare(nb_ctx *ctx, fixture *f, const nb_measures *a, const nb_meas
     largest_error = fmax(largest_error, e);
 }
 
-/* All pairs of a scene streamed together, each also measured directly, where S is
- * formed also if the kernel has factors of it. */
-static void check_agreement(nb_ctx *ctx, const char *kernel, const char *problem, bool causal, int most)
+static bool plain(const char *strategy)
+{
+    return !strcmp(strategy, "uniform") || !strcmp(strategy, "segment_means") || !strcmp(strategy, "kmeans");
+}
+
+/* Pairs of all strategies, or a few, on a scene streamed together, each also
+ * measured directly, where S is formed also if the kernel has factors of it. */
+static void check_agreement(nb_ctx *ctx, const char *kernel, bool all, const char *problem, bool causal, int most)
 {
     static const char *const cores[] = {"svd", "svd(rcond=1e-3)", "iterative"};
     nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY}, direct = {.engine = NB_DIRECT, .wanted = streamed.wanted};
@@ -114,7 +119,7 @@ static void check_agreement(nb_ctx *ctx, const char *kernel, const char *problem
     open_under(ctx, &whole, kernel, problem, causal);
     whole.scene->factors.rank = 0;
     for (const nb_entry *e = nb_strategies.entries; e->component; e++)
-        for (int m = 1; m <= f.head.n && m <= most; m = m < most && 3 * m > most ? most : 3 * m) {
+        for (int m = 1; m <= f.head.n && m <= most && (all || plain(e->component->name)); m = m < most && 3 * m > most ? most : 3 * m) {
             const nb_landmarks *landmarks = pick(ctx, &f, e->component->name, m, 0);
             for (int kind = 0; kind < NB_FACTORS_COUNT; kind++)
                 if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal)) {
@@ -151,22 +156,22 @@ static void test_engines_agree(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int causal = 0; causal < 2; causal++) {
             nb_mark mark = nb_ctx_mark(*state);
-            check_agreement(*state, "softmax", cases[i].problem, causal, cases[i].most);
+            check_agreement(*state, "softmax", true, cases[i].problem, causal, cases[i].most);
             nb_ctx_release(*state, mark);
         }
     assert_at_most(least_error, 1e-13);
     assert_at_most(1e10, largest_error);
 }
 
-/* Every other kernel with all its choices of a point set, on fewer heads. */
+/* The other kernels, on fewer heads. */
 static void test_engines_agree_under_other_kernels(void **state)
 {
-    static const char *const kernels[] = {"gram", "gram(of=keys)", "exp", "exp(temperature=0.9)", "gauss", "gauss(bandwidth=0.8)"};
+    static const char *const kernels[] = {"gram", "gram(of=keys)", "exp", "gauss"};
     static const struct {
         const char *problem;
         int most;
     } cases[] = {{"gaussian(n=1, d=2)", 1},         {"gaussian(n=7, d=9)", 7}, /* d > n: no thin factors */
-                 {"gaussian(n=65, d=8)", 65},       {"gaussian(n=513, d=3, scale=0.7)", 40},
+                 {"gaussian(n=65, d=8)", 65},       {"gaussian(n=513, d=3, scale=0.7)", 9},
                  {"low_rank(n=100, d=6, rank=2, noise=1e-6)", 40},
                  {"clusters(n=90, d=4, count=3, spread=0)", 30}};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
@@ -175,7 +180,7 @@ static void test_engines_agree_under_other_kernels(void **state)
                 nb_mark mark = nb_ctx_mark(*state);
                 nb_choice kernel = choose(&nb_kernels, kernels[k], *state);
                 if (!causal || !((const nb_kernel *)kernel.component)->causal_refusal)
-                    check_agreement(*state, kernels[k], cases[i].problem, causal, cases[i].most);
+                    check_agreement(*state, kernels[k], false, cases[i].problem, causal, cases[i].most);
                 nb_ctx_release(*state, mark);
             }
 }

@@ -239,6 +239,7 @@ static void test_closed_form(void **state)
                                            "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, max_n=300)"};
     static const char *const strategies[] = {"uniform", "kmeans", "segment_means"};
     nb_how closed = {.wanted = NB_WANT_ALL}, direct = {.engine = NB_DIRECT, .wanted = NB_WANT_ALL};
+    int exact = 0;
     for (int p = 0; p < 3; p++) {
         fixture a, b;
         open_fixture(ctx, &a, "gram", make_head(problems[p], 0, 0, ctx));
@@ -253,19 +254,22 @@ static void test_closed_form(void **state)
                     if (nb_factors_refusal((nb_factors_kind)kind, landmarks.queries.kind, false)) continue;
                     nb_measures x = measure(ctx, &a, &closed, &landmarks, (nb_factors_kind)kind, "svd(rcond=1e-6)");
                     nb_measures y = measure(ctx, &b, &direct, &landmarks, (nb_factors_kind)kind, "svd(rcond=1e-6)");
-                    assert_close(x.error, y.error, 1e-12);
-                    assert_close(x.error_subspace, y.error_subspace, 1e-12);
-                    assert_close(x.error_core, y.error_core, 1e-12);
-                    assert_close(x.output_error, y.output_error, 1e-12);
-                    assert_close(x.spectral_error, y.spectral_error, 1e-12 + 1e-6 * y.spectral_error + 10 * y.error_noise); /* Lanczos ends at 1e-6 */
-                    assert_close(x.cosine, y.cosine, 1e-12);
-                    assert_close(x.mse, y.mse, 1e-12 * (1 + y.mse));
-                    assert_close(x.floor_rank, y.floor_rank, 1e-12);
-                    assert_close(x.baseline_mean, y.baseline_mean, 1e-12);
-                    assert_close(x.negative_mass, y.negative_mass, 1e-12 * (1 + y.negative_mass));
+                    double tolerance = 1e-12 + 10 * y.error_noise; /* rounding in F X B */
+                    exact += tolerance < 2e-12;
+                    assert_close(x.error, y.error, tolerance);
+                    assert_close(x.error_subspace, y.error_subspace, tolerance);
+                    assert_close(x.error_core, y.error_core, tolerance);
+                    assert_close(x.output_error, y.output_error, tolerance);
+                    assert_close(x.spectral_error, y.spectral_error, tolerance + 1e-6 * y.spectral_error); /* Lanczos ends at 1e-6 */
+                    assert_close(x.cosine, y.cosine, tolerance);
+                    assert_close(x.mse, y.mse, tolerance * (1 + y.mse));
+                    assert_close(x.floor_rank, y.floor_rank, tolerance);
+                    assert_close(x.baseline_mean, y.baseline_mean, tolerance);
+                    assert_close(x.negative_mass, y.negative_mass, tolerance * (1 + y.negative_mass));
                     assert_true(isnan(x.rowsum_deviation) && isnan(y.rowsum_deviation));
                 }
     }
+    assert_true(exact >= 24); /* of 48: landmarks beyond the rank make |X| large */
 }
 
 /* A subspace part of 1e-12 to 1e-9, which a difference of squares would lose. */
