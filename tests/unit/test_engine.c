@@ -477,7 +477,7 @@ static void test_coverage_of_sampled_rows(void **state)
 }
 
 /* Whatever allocation fails, there is an error or a failure, and nothing is lost. */
-static void check_allocation_failures(nb_ctx *ctx, nb_how how)
+static void check_allocation_failures(nb_ctx *ctx, const char *kernel, nb_how how)
 {
     int tokens[5] = {1, 7, 20, 21, 39};
     bool done = false;
@@ -486,7 +486,7 @@ static void check_allocation_failures(nb_ctx *ctx, nb_how how)
     for (long k = 1; !done; k++) {
         nb_mark mark = nb_ctx_mark(ctx);
         fixture f;
-        open_fixture(ctx, &f, "gaussian(n=40, d=4)", false);
+        open_under(ctx, &f, kernel, "gaussian(n=40, d=4)", false);
         nb_pair pairs[2] = {{.landmarks = pick(ctx, &f, "uniform", 3, 0), .kind = NB_CUR}, {.landmarks = pick(ctx, &f, "kmeans", 6, 0)}};
         double x[36] = {0.5};
         nb_engine_times times = {.pass_s = 0};
@@ -508,10 +508,13 @@ static void check_allocation_failures(nb_ctx *ctx, nb_how how)
 
 static void test_allocation_failures(void **state)
 {
-    check_allocation_failures(*state, (nb_how){.engine = NB_STREAMED});
-    check_allocation_failures(*state, (nb_how){.engine = NB_DIRECT});
-    check_allocation_failures(*state, (nb_how){.precision = NB_MIXED});
-    check_allocation_failures(*state, (nb_how){.sample = 5});
+    check_allocation_failures(*state, "softmax", (nb_how){.engine = NB_STREAMED});
+    check_allocation_failures(*state, "softmax", (nb_how){.engine = NB_DIRECT});
+    check_allocation_failures(*state, "softmax", (nb_how){.precision = NB_MIXED});
+    check_allocation_failures(*state, "softmax", (nb_how){.sample = 5});
+    check_allocation_failures(*state, "gauss", (nb_how){.engine = NB_STREAMED});
+    check_allocation_failures(*state, "gram", (nb_how){.engine = NB_STREAMED});
+    check_allocation_failures(*state, "gram", (nb_how){.sample = 5});
 }
 
 /* A kernel that cannot be had fails its pairs alone, each of which says why. */
