@@ -12,6 +12,7 @@
 #include "base/component.h"
 #include "base/random.h"
 #include "base/registry.h"
+#include "measure/heads.h"
 #include "problems/problem.h"
 
 #include <math.h>
@@ -59,10 +60,7 @@ static inline nb_head make_head(const char *problem, int head, int trial, nb_ctx
     nb_head out = {.n = 0};
     gsl_rng *rng = NULL;
     assert_ok(ctx, nb_random_new(&rng, ctx));
-    nb_random_seed(rng, &(nb_stream){.seed = 1, .trial = trial, .role = "problem", .component = choice.canonical});
-    nb_ctx_set_rng(ctx, rng);
-    assert_ok(ctx, ((const nb_problem *)choice.component)->make(choice.options, head, &out, ctx));
-    nb_ctx_set_rng(ctx, NULL);
+    assert_ok(ctx, nb_heads_make(&choice, head, (nb_stream){.seed = 1, .trial = trial}, rng, &out, ctx));
     return out;
 }
 

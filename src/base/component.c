@@ -275,7 +275,7 @@ nb_status nb_option_text(const void *options, const nb_option *option, int digit
     return NB_OK;
 }
 
-typedef enum { CANONICAL, RESOLVED, LABEL, FULL } form;
+typedef enum { CANONICAL, RESOLVED, LABEL, FULL, DRAWN } form;
 
 static const char *last_part(const char *path)
 {
@@ -289,7 +289,7 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
     const char *arguments = "";
     for (const nb_option *o = c->options; o && o->key; o++) {
         const char *value;
-        if (o->selects_head && f != RESOLVED) continue;
+        if ((o->selects_head && f != RESOLVED) || (o->reorders && f == DRAWN)) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, f == LABEL || f == FULL ? 0 : 17, &value, ctx));
         if (f == LABEL && o->initial && strcmp(value, o->initial) == 0) continue;
         if (f == LABEL && o->type == NB_OPTION_STRING) {
@@ -324,6 +324,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     NB_TRY(ctx, describe(&filled, LABEL, &filled.label, ctx));
     NB_TRY(ctx, describe(&filled, FULL, &filled.full, ctx));
     NB_TRY(ctx, describe(&filled, RESOLVED, &filled.resolved, ctx));
+    NB_TRY(ctx, describe(&filled, DRAWN, &filled.drawn, ctx));
     *choice = filled;
     return NB_OK;
 }

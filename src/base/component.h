@@ -26,6 +26,7 @@ typedef struct {
     const char *word;           /* INT, REAL: a word allowed in place of a number, or NULL */
     const nb_registry *registry; /* SPEC: of what */
     bool selects_head;          /* names a head of the problem, and so is no part of the problem's identity */
+    bool reorders;              /* puts a problem's tokens in another order, and so is no part of what is drawn */
     const char *help;           /* one sentence, with the unit */
 } nb_option;
 
@@ -85,6 +86,7 @@ typedef struct {
     const char *canonical; /* all options in the order of the table, numbers with 17 digits: the identity */
     const char *label;     /* for people: the options that differ from their defaults, of a path the last part */
     const char *full;      /* for people: all options */
+    const char *drawn;     /* `canonical` without what only reorders: names the stream of a problem's data */
     const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
 } nb_choice;
 

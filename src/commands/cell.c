@@ -3,6 +3,7 @@
 
 #include "base/registry.h"
 #include "experiment/row.h"
+#include "measure/heads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,8 +87,7 @@ static nb_status read_head(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *c
                             head < 0 ? "" : nb_format(ctx, ", head=%lld", head)));
     NB_TRY(ctx, choose(&c->problems, &nb_problems, "--head", spec, ctx));
     NB_TRY(ctx, require_one(&c->problems, "--head", t->head, ctx));
-    const nb_problem *problem = (const nb_problem *)c->problems.items[0].component;
-    NB_TRY(ctx, problem->shape(c->problems.items[0].options, &cell->shape, ctx));
+    NB_TRY(ctx, nb_heads_shape(&c->problems.items[0], &cell->shape, ctx));
     NB_REQUIRE(ctx, cell->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d", t->head,
                cell->shape.count, file, file, cell->shape.count - 1);
     cell->head = cell->shape.first;

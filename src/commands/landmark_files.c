@@ -83,6 +83,7 @@ static nb_status save_instance(writer *w, const char *out, int first, int end, n
     const nb_planned_row *rows = plan->rows;
     nb_head head;
     nb_scene *scene;
+    if (plan->scenes[rows[first].scene].refusal) return NB_OK;
     NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
     NB_TRY(ctx, nb_run_make_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx));
     NB_TRY(ctx, nb_run_make_scene(plan, rows[first].scene, &head, &scene, ctx));

@@ -57,7 +57,7 @@ static nb_status plan_files(const char *query_file, const char *key_file, nb_cel
     NB_NEED(g, nb_alloc(ctx, 1, sizeof *g));
     NB_TRY(ctx, read_files(query_file, key_file, &cell->shape, g, ctx));
     NB_NEED(name, nb_format(ctx, "given(queries=%s, keys=%s)", query_file ? query_file : key_file, key_file ? key_file : query_file));
-    nb_choice choice = {&given_landmarks.component, g, name, name, name, name};
+    nb_choice choice = {.component = &given_landmarks.component, .options = g, .canonical = name, .drawn = name, .label = name, .full = name, .resolved = name};
     return nb_cell_finish(NULL, &choice, g->queries.m, cell, ctx);
 }
 

@@ -5,6 +5,7 @@
 #include "base/plugin.h"
 #include "base/registry.h"
 #include "experiment/row.h"
+#include "measure/heads.h"
 #include "report/plots.h"
 
 #include <ctype.h>
@@ -195,9 +196,8 @@ static nb_status read_problems(loader *l, const char *key, field f)
         int first = c->problems.count;
         NB_TRY(l->ctx, read_choice(l, key, one, &nb_problems, &c->problems));
         for (int p = first; p < c->problems.count; p++) {
-            const nb_problem *problem = (const nb_problem *)c->problems.items[p].component;
             nb_problem_shape shape;
-            nb_status status = problem->shape(c->problems.items[p].options, &shape, l->ctx);
+            nb_status status = nb_heads_shape(&c->problems.items[p], &shape, l->ctx);
             NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(one), status));
         }
     }
@@ -534,10 +534,7 @@ static nb_status problem_shapes(loader *l)
 {
     nb_config *c = l->config;
     NB_NEED(c->shapes, nb_alloc(l->ctx, (size_t)c->problems.count, sizeof *c->shapes));
-    for (int i = 0; i < c->problems.count; i++) {
-        const nb_problem *problem = (const nb_problem *)c->problems.items[i].component;
-        NB_TRY(l->ctx, problem->shape(c->problems.items[i].options, &c->shapes[i], l->ctx));
-    }
+    for (int i = 0; i < c->problems.count; i++) NB_TRY(l->ctx, nb_heads_shape(&c->problems.items[i], &c->shapes[i], l->ctx));
     return NB_OK;
 }
 

@@ -46,5 +46,6 @@ static const char *const references[] = {"Vaswani et al., Attention is all you n
 const nb_kernel nb_kernel_softmax = {
     .component = {"softmax", "softmax of the scaled scores, row by row", references, options, sizeof(softmax_options)},
     .standard = true,
+    .stochastic = true,
     .fill = fill,
 };

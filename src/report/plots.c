@@ -34,9 +34,11 @@ enum { ANY_CORE = 0, FLOOR = 0, BASELINE = -1 };
 
 static void print_statistic(FILE *out, const nb_summary *s, int core, int panel, int series, int m, const nb_statistic *value)
 {
+    char constant[32];
+    snprintf(constant, sizeof constant, "constant %s", s->constant);
     const char *names[] = {core == ANY_CORE ? "" : s->cores[core - 1].label, s->panels[panel - 1].label,
                            series == FLOOR      ? "best rank m"
-                           : series == BASELINE ? "constant 1/n"
+                           : series == BASELINE ? constant
                                                 : s->variants[series - 1].label};
     fprintf(out, "%d,%d,%d,%d,%d", core, panel, series, s->landmarks[m], value->count);
     print_real(out, value->median);
@@ -138,6 +140,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     print_string(out, s->cores[f->core].label);
     fputs("\nreference_name = ", out);
     print_string(out, reference);
+    fputs("\nconstant = ", out);
+    print_string(out, s->constant);
     fputs("\nexperiment = ", out);
     print_string(out, f->experiment);
     fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);

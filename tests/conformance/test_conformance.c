@@ -7,6 +7,8 @@
 #include "data/tensor.h"
 #include "kernels/kernel.h"
 #include "measure/conformance.h"
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -24,8 +26,18 @@ static const char *const heads_of[] = {
     "gaussian(n=12, d=3, scale=0)",                    /* all points are zero */
     "clusters(n=24, d=4, count=3, spread=0)",          /* repeated points */
     "clusters(n=33, d=6, count=5, order=shuffled)",
+    "gaussian(n=20, d=1)",                             /* collinear points, on a line through 0 */
+    "smooth(n=64, d=4)",
+    "smooth(n=9, d=3, correlation=1)",                 /* all points are one */
+    "low_rank(n=40, d=8, rank=2, noise=0)",            /* points in a plane through 0 */
+    "heavy_tail(n=30, d=4, dof=0.1)",                  /* entries of 1e10 beside some of 1 */
+    "sink(n=30, d=5, sinks=2)",
+    "rotated(n=31, d=6, count=4)",
+    "rotated(n=33, d=1, count=33, order=shuffled)",
+    "gaussian(n=64, d=8, permute=true)",
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)",
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)",
+    "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2, max_n=40, first=7, permute=true)",
     NULL};
 
 static uint64_t digest(const nb_head *h)
@@ -128,9 +140,12 @@ static void test_problem(void **state)
         nb_choice choice = choose(&nb_problems, heads_of[p], ctx);
         const nb_problem *problem = (const nb_problem *)choice.component;
         nb_problem_shape shape;
+        const nb_option *o = c->options;
+        while (o->key && !o->reorders) o++;
+        if (!o->key || strcmp(o->key, "permute") != 0) fail_msg("%s: its options lack NB_PERMUTE", c->name);
         if (choice.component != c) continue;
         covered = true;
-        assert_ok(ctx, problem->shape(choice.options, &shape, ctx));
+        assert_ok(ctx, nb_heads_shape(&choice, &shape, ctx));
         nb_head one = make_head(heads_of[p], shape.first, 0, ctx), again = make_head(heads_of[p], shape.first, 0, ctx);
         nb_head other = make_head(heads_of[p], shape.first, 1, ctx);
         assert_int_equal(one.n, shape.n);
@@ -144,28 +159,93 @@ static void test_problem(void **state)
     nb_ctx_free(ctx);
 }
 
-/* Rows of a kernel tile do not depend on how the matrix is cut into tiles. */
+/* Rows of a kernel do not depend on how the matrix is cut into tiles; the mask
+ * hides later keys alone; a stochastic kernel's rows sum to 1; factors are those
+ * of S. Sums of d <= 64 products of moderate size. */
+static void check_rows(nb_ctx *ctx, const nb_scene *scene, double *row)
+{
+    const nb_head *h = scene->head;
+    const nb_kernel *kernel = (const nb_kernel *)scene->kernel->component;
+    const double *rows = scene->rows, scale = nb_frobenius((size_t)h->n * (size_t)h->n, rows);
+    double tolerance = 1e-13 * (1 + scale);
+    for (int i = 0; i < h->n; i++) {
+        double sum = 0;
+        assert_ok(ctx, nb_scene_some_rows(scene, 1, &i, row, ctx));
+        for (int j = 0; j < h->n; j++) {
+            double value = rows[(size_t)i * (size_t)h->n + (size_t)j];
+            if (j <= i || !h->causal) assert_close(row[j], value, tolerance);
+            else assert_true(row[j] == 0); /* of the kept rows, some of these are never written */
+            assert_true(value >= 0 || !kernel->stochastic);
+            sum += row[j];
+            if (!scene->factors.rank) continue;
+            int r = scene->factors.rank;
+            assert_close(value, nb_dot((size_t)r, scene->factors.x + (size_t)i * (size_t)r, scene->factors.y + (size_t)j * (size_t)r), tolerance);
+        }
+        if (kernel->stochastic) assert_close(sum, 1, 1e-13);
+        if (h->causal) continue;
+        assert_ok(ctx, nb_scene_kernel(scene, 1, h->q + (size_t)i * (size_t)h->d, h->n, h->k, row, ctx));
+        for (int j = 0; j < h->n; j++) assert_close(row[j], rows[(size_t)i * (size_t)h->n + (size_t)j], tolerance);
+    }
+}
+
+/* The k-th allocation fails, for every k. */
+static void check_kernel_allocations(nb_ctx *ctx, const nb_head *head, const nb_choice *kernel)
+{
+    nb_status status = NB_ENOMEM;
+    for (long k = 1; status != NB_OK; k++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_scene *scene;
+        const double *rows;
+        double norm;
+        assert_true(k < 10000);
+        nb_ctx_fail_alloc(ctx, k);
+        status = nb_scene_new(head, kernel, true, &scene, ctx);
+        if (status == NB_OK) status = nb_scene_rows(scene, &rows, ctx);
+        if (status == NB_OK) status = nb_scene_norm(scene, &norm, ctx);
+        nb_ctx_fail_alloc(ctx, 0);
+        if (status != NB_OK) assert_int_equal(status, NB_ENOMEM);
+        nb_error_clear(ctx);
+        nb_ctx_release(ctx, mark);
+        assert_int_equal(nb_ctx_blocks(ctx), mark);
+    }
+}
+
+static void check_kernel(nb_ctx *ctx, const char *problem, const nb_choice *kernel, bool causal)
+{
+    const nb_kernel *k = (const nb_kernel *)kernel->component;
+    nb_head h = make_head(problem, 0, 0, ctx);
+    nb_scene *scene;
+    const double *rows;
+    h.causal = causal;
+    if (causal && k->causal_refusal) {
+        assert_error(ctx, nb_scene_new(&h, kernel, false, &scene, ctx), NB_EINVAL, k->causal_refusal);
+        return;
+    }
+    assert_ok(ctx, nb_scene_new(&h, kernel, false, &scene, ctx));
+    scene->vectors = true;
+    if (nb_scene_rows(scene, &rows, ctx) != NB_OK) { /* S = 0, or points so far out that entries overflow */
+        assert_true(strstr(problem, "scale=0") || strstr(problem, "dof=0.1"));
+        assert_true(strlen(nb_error_message(ctx)) > 20);
+        nb_error_clear(ctx);
+        return;
+    }
+    assert_true(!k->points || scene->head->q == scene->head->k);
+    if (!strstr(problem, "dof=0.1")) check_rows(ctx, scene, nb_alloc_reals(ctx, (size_t)h.n, 1));
+    if (h.n <= 12) check_kernel_allocations(ctx, &h, kernel);
+}
+
 static void test_kernel(void **state)
 {
     const nb_component *c = *state;
-    const nb_kernel *kernel = (const nb_kernel *)c;
     nb_ctx *ctx = nb_ctx_new();
-    nb_choice choice = choose(&nb_kernels, c->name, ctx);
-    nb_head h = make_head("gaussian(n=64, d=8)", 0, 0, ctx);
-    double *whole = nb_alloc_reals(ctx, 64, 64), *part = nb_alloc_reals(ctx, 64, 7);
-    for (int causal = 0; causal < 2; causal++) {
-        int positions[64];
-        for (int i = 0; i < 64; i++) positions[i] = i;
-        nb_tile tile = {.d = 8, .queries = 64, .keys = 64, .q = h.q, .k = h.k, .causal = causal, .positions = positions, .ld = 64};
-        assert_ok(ctx, kernel->fill(&tile, choice.options, whole, ctx));
-        for (int first = 0; first + 7 <= 64; first += 7) {
-            tile.queries = 7;
-            tile.positions = positions + first;
-            tile.q = h.q + first * 8;
-            assert_ok(ctx, kernel->fill(&tile, choice.options, part, ctx));
-            for (int i = 0; i < 7 * 64; i++) assert_close(part[i], whole[first * 64 + i], 1e-13); /* sums of 8 products of order 1 */
+    nb_choices all = {.count = 0};
+    assert_ok(ctx, nb_conformance_variants(&nb_kernels, c, "", &all, ctx));
+    for (int p = 0; heads_of[p]; p++)
+        for (int v = 0; v < 2 * all.count; v++) {
+            nb_mark mark = nb_ctx_mark(ctx);
+            check_kernel(ctx, heads_of[p], &all.items[v / 2], v % 2);
+            nb_ctx_release(ctx, mark);
         }
-    }
     nb_ctx_free(ctx);
 }
 
