@@ -24,6 +24,9 @@ static const char *const heads_of[] = {
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)",
     NULL};
 
+/* Components that take long as they come are tried with less work of the same kind. */
+static const char *const shorter[] = {"optimized(steps=3)", NULL};
+
 typedef struct {
     nb_head head;
     nb_choice kernel;
@@ -143,13 +146,21 @@ static void check_allocation_failures(nb_ctx *ctx, fixture *f, const nb_choice *
     }
 }
 
+static const char *spec_of(const nb_component *c)
+{
+    size_t length = strlen(c->name);
+    for (int i = 0; shorter[i]; i++)
+        if (!strncmp(shorter[i], c->name, length) && shorter[i][length] == '(') return shorter[i];
+    return c->name;
+}
+
 /* The strategy as it is, and with each choice of each of its options. */
 static nb_choices variants(nb_ctx *ctx, const nb_component *c)
 {
     nb_choices all = {.count = 0};
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
-    assert_ok(ctx, nb_choices_add(&all, &nb_strategies, c->name, (nb_place){.source = NULL}, &mistakes, ctx));
+    assert_ok(ctx, nb_choices_add(&all, &nb_strategies, spec_of(c), (nb_place){.source = NULL}, &mistakes, ctx));
     for (const nb_option *o = c->options; o->key; o++)
         for (int i = 0; o->type == NB_OPTION_ENUM && o->choices[i]; i++)
             assert_ok(ctx, nb_choices_add(&all, &nb_strategies, nb_format(ctx, "%s(%s=%s)", c->name, o->key, o->choices[i]),
@@ -248,6 +259,38 @@ static void test_kernel(void **state)
             assert_ok(ctx, kernel->fill(&tile, choice.options, part, ctx));
             for (int i = 0; i < 7 * 64; i++) assert_close(part[i], whole[first * 64 + i], 1e-13); /* sums of 8 products of order 1 */
         }
+    }
+    nb_ctx_free(ctx);
+}
+
+/* The gradient of sum(weight * tile) against central differences with a step of 1e-5,
+ * which are off by some 1e-16 * 100 / 1e-5 + 1e-10 on gradients of order 1. */
+static void test_kernel_gradient(void **state)
+{
+    const nb_component *c = *state;
+    const nb_kernel *kernel = (const nb_kernel *)c;
+    enum { D = 3, QUERIES = 4, KEYS = 5, COUNT = D * (QUERIES + KEYS), LD = KEYS + 1 };
+    nb_ctx *ctx = nb_ctx_new();
+    nb_choice choice = choose(&nb_kernels, c->name, ctx);
+    nb_head h = make_head("gaussian(n=64, d=8)", 0, 0, ctx);
+    double x[COUNT], gradient[COUNT], out[LD * QUERIES], slope[LD * QUERIES];
+    nb_tile tile = {.d = D, .queries = QUERIES, .keys = KEYS, .q = x, .k = x + D * QUERIES, .ld = LD};
+    memcpy(x, h.q, sizeof x);
+    memcpy(slope, h.k, sizeof slope);
+    if (kernel->pull_back) {
+        assert_ok(ctx, kernel->fill(&tile, choice.options, out, ctx));
+        assert_ok(ctx, kernel->pull_back(&tile, choice.options, out, slope, gradient, gradient + D * QUERIES, ctx));
+    }
+    for (int i = 0; i < COUNT && kernel->pull_back; i++) {
+        double sums[2] = {0, 0}, kept = x[i];
+        for (int side = 0; side < 2; side++) {
+            x[i] = kept + (side ? 1e-5 : -1e-5);
+            assert_ok(ctx, kernel->fill(&tile, choice.options, out, ctx));
+            for (int j = 0; j < LD * QUERIES; j++)
+                if (j % LD < KEYS) sums[side] += out[j] * h.k[j];
+        }
+        x[i] = kept;
+        assert_close((sums[1] - sums[0]) / 2e-5, gradient[i], 1e-8);
     }
     nb_ctx_free(ctx);
 }
@@ -358,6 +401,7 @@ int main(void)
         add(tests, &count, nb_format(ctx, "metadata of %s", nb_registries[i]->plural), test_metadata, nb_registries[i]);
     add_all(ctx, tests, &count, &nb_problems, test_problem, "");
     add_all(ctx, tests, &count, &nb_kernels, test_kernel, "");
+    add_all(ctx, tests, &count, &nb_kernels, test_kernel_gradient, ": gradient");
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, ": picks");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy_traits, ": traits");

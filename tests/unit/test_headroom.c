@@ -5,6 +5,9 @@
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
 #include "measure/engine.h"
+#include "measure/subspace.h"
+
+#include <gsl/gsl_randist.h>
 
 typedef struct {
     nb_head head;
@@ -184,6 +187,110 @@ static void test_exchange_needs_tokens(void **state)
     assert_error(ctx, try_pick(ctx, &f, "exchange(start=segment_means)", 4, 0, &out), NB_EINVAL, "segment_means gives no tokens");
 }
 
+/* The gradient against central differences with a step h along random directions and
+ * along coordinates: f is of order 1, its derivatives of order |gradient|, so the
+ * difference is off by some 1e-16 / h + h^2, 1e-9 here, on a gradient of 1e-2 or more. */
+static void check_gradient(nb_ctx *ctx, const char *problem, int m)
+{
+    const double h = 1e-5;
+    fixture f;
+    nb_subspace *s;
+    open_fixture(ctx, &f, problem, 0);
+    int count = 2 * m * f.head.d;
+    size_t size = (size_t)count;
+    double *x = nb_alloc_reals(ctx, size, 1), *direction = nb_alloc_reals(ctx, size, 1), *moved = nb_alloc_reals(ctx, size, 1), *gradient = nb_alloc_reals(ctx, size, 1);
+    double value, up, down;
+    for (int i = 0; i < count; i++) x[i] = gsl_ran_ugaussian(f.rng);
+    assert_ok(ctx, nb_subspace_new(f.scene, m, &s, ctx));
+    assert_ok(ctx, nb_subspace_value(s, x, &value, ctx));
+    assert_ok(ctx, nb_subspace_gradient(s, gradient, ctx));
+    assert_true(value > 0.01 && value < 1);
+    double length = nb_frobenius(size, gradient);
+    assert_true(length > 1e-2);
+    for (int trial = 0; trial < 60; trial++) {
+        double slope = 0;
+        for (int i = 0; i < count; i++) direction[i] = trial < 20 ? gsl_ran_ugaussian(f.rng) / sqrt(count) : i == trial * 7 % count;
+        for (int i = 0; i < count; i++) slope += gradient[i] * direction[i];
+        for (int i = 0; i < count; i++) moved[i] = x[i] + h * direction[i];
+        assert_ok(ctx, nb_subspace_value(s, moved, &up, ctx));
+        for (int i = 0; i < count; i++) moved[i] = x[i] - h * direction[i];
+        assert_ok(ctx, nb_subspace_value(s, moved, &down, ctx));
+        assert_close((up - down) / (2 * h), slope, 1e-7 * length);
+    }
+}
+
+static void test_gradient(void **state)
+{
+    check_gradient(*state, "gaussian(n=40, d=6, scale=1.385)", 5);
+    check_gradient(*state, "gaussian(n=33, d=4, scale=2)", 7);
+    check_gradient(*state, "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)", 6);
+}
+
+/* The value and the error are the engine's, at the tokens' own points and at means;
+ * the value up to the singular values that it leaves out. */
+static void test_subspace_is_the_engines(void **state)
+{
+    nb_ctx *ctx = *state;
+    static const char *const strategies[] = {"uniform", "segment_means"};
+    for (int h = 0; heads[h]; h++)
+        for (int i = 0; i < 2; i++) {
+            nb_mark mark = nb_ctx_mark(ctx);
+            fixture f;
+            nb_subspace *s;
+            double value, error;
+            open_fixture(ctx, &f, heads[h], 0);
+            nb_landmarks l = pick(ctx, &f, strategies[i], 8, 0);
+            size_t half = 8 * (size_t)f.head.d;
+            double *x = nb_alloc_reals(ctx, half, 2), expected = subspace(ctx, &f, &l, NB_NYSTROMFORMER);
+            assert_ok(ctx, nb_picks_landmarks(&l.keys, f.head.d, f.head.n, f.head.k, x, ctx));
+            assert_ok(ctx, nb_picks_landmarks(&l.queries, f.head.d, f.head.n, f.head.q, x + half, ctx));
+            assert_ok(ctx, nb_subspace_new(f.scene, 8, &s, ctx));
+            assert_ok(ctx, nb_subspace_value(s, x, &value, ctx));
+            assert_ok(ctx, nb_subspace_error(s, x, &error, ctx));
+            assert_close(value, expected * expected, 1e-13); /* rounding of sums of n^2 squares */
+            assert_close(error * error, expected * expected, 1e-13);
+            nb_ctx_release(ctx, mark);
+        }
+}
+
+/* Never worse than its start, means or tokens, and better by far where there is room. */
+static void test_optimized_is_never_worse(void **state)
+{
+    nb_ctx *ctx = *state;
+    static const char *const starts[] = {"segment_means", "uniform", "kmeans"};
+    for (int h = 0; heads[h]; h++)
+        for (int i = 0; i < 3; i++) {
+            nb_mark mark = nb_ctx_mark(ctx);
+            fixture f;
+            open_fixture(ctx, &f, heads[h], 0);
+            nb_landmarks start = pick(ctx, &f, starts[i], 9, 2), end = pick(ctx, &f, nb_format(ctx, "optimized(start=%s, steps=20)", starts[i]), 9, 2);
+            nb_landmarks none = pick(ctx, &f, nb_format(ctx, "optimized(start=%s, steps=0)", starts[i]), 9, 2);
+            double before = subspace(ctx, &f, &start, NB_NYSTROMFORMER), after = subspace(ctx, &f, &end, NB_NYSTROMFORMER);
+            assert_int_equal(end.queries.kind, NB_POINTS);
+            assert_at_most(after * after, before * before + 1e-14); /* its rounding */
+            if (before > 0.2) assert_at_most(after, 0.97 * before);
+            assert_close(subspace(ctx, &f, &none, NB_NYSTROMFORMER), before, 1e-12);
+            nb_ctx_release(ctx, mark);
+        }
+}
+
+static void test_optimized_refuses(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    nb_landmarks out;
+    open_fixture(ctx, &f, "gaussian(n=20, d=3)", 0);
+    f.head.causal = true;
+    assert_ok(ctx, try_pick(ctx, &f, "optimized", 4, 0, &out));
+    assert_non_null(strstr(out.refusal, "causal"));
+    f.head.causal = false;
+    nb_kernel flat = *(const nb_kernel *)f.kernel.component;
+    flat.pull_back = NULL;
+    f.kernel.component = &flat.component;
+    assert_ok(ctx, try_pick(ctx, &f, "optimized", 4, 0, &out));
+    assert_non_null(strstr(out.refusal, "no gradient"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +299,10 @@ int main(void)
         test_with_ctx(test_exchange_is_never_worse),
         test_with_ctx(test_exchange_repairs_repeated_tokens),
         test_with_ctx(test_exchange_needs_tokens),
+        test_with_ctx(test_gradient),
+        test_with_ctx(test_subspace_is_the_engines),
+        test_with_ctx(test_optimized_is_never_worse),
+        test_with_ctx(test_optimized_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
