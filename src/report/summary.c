@@ -63,6 +63,11 @@ static int find_landmark(const nb_summary *s, int m)
     return i;
 }
 
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row)
+{
+    return (nb_summary_index){find_panel(s, row), find_variant(s, row), find_core(s, row), find_landmark(s, row->landmarks)};
+}
+
 static nb_status add_names(nb_summary *s, const nb_row *row)
 {
     int panel = find_panel(s, row), variant = find_variant(s, row), core = find_core(s, row);

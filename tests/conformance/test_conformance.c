@@ -24,9 +24,6 @@ static const char *const heads_of[] = {
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)",
     NULL};
 
-/* Components that take long as they come are tried with less work of the same kind. */
-static const char *const shorter[] = {"optimized(steps=3)", NULL};
-
 typedef struct {
     nb_head head;
     nb_choice kernel;
@@ -144,14 +141,6 @@ static void check_allocation_failures(nb_ctx *ctx, fixture *f, const nb_choice *
         nb_ctx_release(ctx, mark);
         assert_int_equal(nb_ctx_blocks(ctx), mark);
     }
-}
-
-static const char *spec_of(const nb_component *c)
-{
-    size_t length = strlen(c->name);
-    for (int i = 0; shorter[i]; i++)
-        if (!strncmp(shorter[i], c->name, length) && shorter[i][length] == '(') return shorter[i];
-    return c->name;
 }
 
 /* The strategy as it is, and with each choice of each of its options. */

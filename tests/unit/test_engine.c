@@ -102,7 +102,7 @@ static void check_agreement(nb_ctx *ctx, const char *problem, bool causal, int m
     open_fixture(ctx, &f, problem, causal);
     for (const nb_entry *e = nb_strategies.entries; e->component; e++)
         for (int m = 1; m <= f.head.n && m <= most; m = m < most && 3 * m > most ? most : 3 * m) {
-            const nb_landmarks *landmarks = pick(ctx, &f, e->component->name, m, 0);
+            const nb_landmarks *landmarks = pick(ctx, &f, spec_of(e->component), m, 0);
             for (int kind = 0; kind < NB_FACTORS_COUNT && !landmarks->refusal; kind++)
                 if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal)) {
                     assert_true(count < MOST);
