@@ -29,7 +29,7 @@ mean(i, h) = is(i, h, 0) ? $4 : NaN
 columns = L < 4 ? L : 4
 rows = (L + columns - 1) / columns
 width = 1000; left = 210; right = 135
-heading = 62; lane = 26; strip = 54; between = 92; panel = 235
+heading = 76; lane = 26; strip = 54; between = 92; panel = 245
 lanes_end = heading + strip + L * lane
 height = lanes_end + between + rows * panel + 30
 face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
@@ -48,8 +48,8 @@ do for [format in "svg png"] {
     set multiplot
     set key off
     set label 1 dots(title, 115) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
-    set label 2 "upper half of a lane: query landmarks; lower half: key landmarks; full height: the same for both. Bar: a token, black where another strategy has it too; circle: the mean of a group, with its span" \
-        at screen 0.5, screen 1 - 42.0 / height center font face(10) textcolor rgb "#444444"
+    set label 2 "upper half of a lane: query landmarks; lower half: key landmarks; full height: the same for both\nbar: a token, black where another strategy has it too; circle: a mean, at the mean place of its tokens, with their span where it has no hole" \
+        at screen 0.5, screen 1 - 42.0 / height center font small textcolor rgb "#444444"
 
     # The lanes.
     set lmargin at screen real(left) / width
@@ -92,10 +92,10 @@ do for [format in "svg png"] {
         set lmargin at screen (26 + column * (width - 30.0) / columns) / width
         set rmargin at screen (26 + (column + 1) * (width - 30.0) / columns - 16) / width
         set tmargin at screen 1 - real(lanes_end + between + row * panel + 16) / height
-        set bmargin at screen 1 - real(lanes_end + between + (row + 1) * panel - 14) / height
+        set bmargin at screen 1 - real(lanes_end + between + (row + 1) * panel - 24) / height
         set title dots(lanes[i], 34) offset 0, -0.7 noenhanced font small textcolor rgb colour(i)
         unset xlabel; unset ylabel
-        if (i + columns > L) { set xlabel sprintf("PC 1 (%.0f %%)", 100 * explained_1) offset 0, 0.9 font small }
+        if (i + columns > L) { set xlabel sprintf("PC 1 (%.0f %%)", 100 * explained_1) offset 0, 0.1 font small }
         if (column == 0) { set ylabel sprintf("PC 2 (%.0f %%)", 100 * explained_2) offset 1.5, 0 font small }
         plot plane using ($1 == 0 ? $2 : NaN):3 with points pointtype 7 pointsize 0.25 linecolor rgb "#bbbbbb", \
              plane using ($1 == i ? $2 : NaN):3 with points pointtype 6 pointsize 0.7 linewidth 1.6 linecolor rgb colour(i)
