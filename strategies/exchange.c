@@ -7,16 +7,16 @@
  *
  * For J: C = S[:,J] = Q R and G = S Q_R, so |P_C S P_R|^2 = |Q'G|^2. Position j owns the
  * direction Q z in range(C), z the normalised row j of R^-1, that is orthogonal to the
- * other columns. With W = Q'S, H = Q'G, E = S'G - W'H and r_c = |S_c|^2 - |W_c|^2, token c
+ * other columns. With W = Q'S, H = Q'G, E = G'S - H'W and r_c = |S_c|^2 - |W_c|^2, token c
  * in place of j gives
- *     |E_c + (W_c'z) z'H|^2 / (r_c + (W_c'z)^2)
- * against |z'H|^2 of the present one: O(n m) for all c. A swap replaces the direction
+ *     |E_c + (W_c'z) H'z|^2 / (r_c + (W_c'z)^2)
+ * against |H'z|^2 of the present one: O(n m) for all c. A swap replaces the direction
  * Q z by the new one, u, changes all of these by terms of rank one, and takes one
- * product S'u. So a sweep costs 12 n^2 m + O(n m^2) flops and 2 n^2 a swap. All is
- * formed afresh at each side's turn, and the error is formed entry by entry after it:
- * a turn that did not lower it is taken back, so the result is never worse than the
- * start. Where S'S is singular beyond rounding, tokens that add nothing to the others
- * are there at first, and are the ones that gain most by a swap.
+ * product S'u. All is formed afresh at each side's turn, and the error is formed entry
+ * by entry after it: a turn that did not lower it is taken back, so the result is never
+ * worse than the start. A sweep costs 20 n^2 m + O(n m^2) flops, and 2 n^2 for each
+ * swap. Tokens that add nothing to those before them own no direction at first, and so
+ * gain most by a swap.
  *
  * Keys go first; the other order may end elsewhere, as may another start. */
 #include "strategy.h"
@@ -25,7 +25,6 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

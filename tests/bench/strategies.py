@@ -18,7 +18,7 @@ def seconds(x):
     for unit, scale in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
         if x * scale >= 1:
             break
-    return f"{x * scale:.2g} {unit}"
+    return f"{x * scale:.{0 if x * scale >= 9.95 else 1}f} {unit}"
 
 
 def quoted(text):
@@ -46,18 +46,18 @@ do for [format in "svg png"] {{
 if (format eq "svg") {{ set terminal svg size 900, {height} font "sans-serif,12" background "white" }}
 if (format eq "png") {{ set terminal pngcairo size 1350, {1.5 * height} font "sans-serif,9" fontscale 1.5 linewidth 1.5 pointscale 1.5 }}
 set output {quoted(stem)} . "." . format
-set lmargin at screen 0.27; set rmargin at screen 0.79; set tmargin at screen 1 - 62.0 / {height}; set bmargin at screen 62.0 / {height}
+set lmargin at screen 0.27; set rmargin at screen 0.79; set tmargin at screen 1 - 62.0 / {height}; set bmargin at screen 66.0 / {height}
 set title {quoted('Error relative to uniformly drawn tokens, ' + core)} noenhanced offset 0, 1.2
 set logscale x; set xrange [{min(numbers) / 1.1:.3g}:{max(numbers) * 1.1:.3g}]; set yrange [0.4:{count + 0.6}]
 set xtics (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 4, 5, 10, 20, 50) nomirror; unset ytics
 set grid xtics linecolor rgb "#dddddd"; set border 1 linecolor rgb "#444444"
-set key at graph 0.5, screen 30.0 / {height} center horizontal samplen 1
+set key at screen 0.53, screen 20.0 / {height} center center horizontal maxcols 3 samplen 1
 set arrow from 1, graph 0 to 1, graph 1 nohead linecolor rgb "#444444"
 set label "share of gap" at graph 1.10, first {count + 0.9} right; set label "to select" at graph 1.23, first {count + 0.9} right
 {labels}
-plot {quoted(data)} using ($2 == 3 ? $3 : NaN):1 with points pointtype 7 pointsize 0.5 linecolor rgb "#bbbbbb" title "one model", \\
-     '' using ($2 == 2 ? $3 : NaN):1 with points pointtype 6 pointsize 1 linewidth 2 linecolor rgb "#D55E00" title "subspace part: the best core", \\
-     '' using ($2 == 1 ? $3 : NaN):1 with points pointtype 7 pointsize 1 linecolor rgb "#0072B2" title "error: median over models and m"
+plot {quoted(data)} using ($2 == 3 ? $3 : NaN):1 with points pointtype 7 pointsize 0.5 linecolor rgb "#bbbbbb" title "error, one model", \\
+     '' using ($2 == 2 ? $3 : NaN):1 with points pointtype 6 pointsize 1 linewidth 2 linecolor rgb "#D55E00" title "subspace part, median", \\
+     '' using ($2 == 1 ? $3 : NaN):1 with points pointtype 7 pointsize 1 linecolor rgb "#0072B2" title "error, median over models and m"
 unset output; unset label; unset arrow
 }}
 """

@@ -187,6 +187,27 @@ static void test_exchange_needs_tokens(void **state)
     assert_error(ctx, try_pick(ctx, &f, "exchange(start=segment_means)", 4, 0, &out), NB_EINVAL, "segment_means gives no tokens");
 }
 
+static const char *refusal(nb_ctx *ctx, const char *strategy, fixture *f, int n)
+{
+    nb_choice choice = choose(&nb_strategies, strategy, ctx);
+    const char *text = ((const nb_strategy *)choice.component)->refusal(&(nb_points){.n = n, .d = 3, .scene = f->scene}, 4, choice.options);
+    return text ? text : "";
+}
+
+/* What is too large, and what the start refuses. */
+static void test_refusals(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, "gaussian(n=20, d=3)", 0);
+    assert_string_equal(refusal(ctx, "exchange", &f, 4096), "");
+    assert_non_null(strstr(refusal(ctx, "exchange", &f, 4097), "at most 4096"));
+    assert_string_equal(refusal(ctx, "optimized", &f, 2048), "");
+    assert_non_null(strstr(refusal(ctx, "optimized", &f, 2049), "at most 2048"));
+    f.head.causal = true;
+    assert_non_null(strstr(refusal(ctx, "exchange(start=optimized)", &f, 20), "causal"));
+}
+
 /* The gradient against central differences with a step h along random directions and
  * along coordinates: f is of order 1, its derivatives of order |gradient|, so the
  * difference is off by some 1e-16 / h + h^2, 1e-9 here, on a gradient of 1e-2 or more. */
@@ -299,6 +320,7 @@ int main(void)
         test_with_ctx(test_exchange_is_never_worse),
         test_with_ctx(test_exchange_repairs_repeated_tokens),
         test_with_ctx(test_exchange_needs_tokens),
+        test_with_ctx(test_refusals),
         test_with_ctx(test_gradient),
         test_with_ctx(test_subspace_is_the_engines),
         test_with_ctx(test_optimized_is_never_worse),
