@@ -136,6 +136,47 @@ static void test_exchange_of_many_is_a_local_optimum(void **state)
     }
 }
 
+/* One pass over the positions of tokens[], which is one of the two sides; each takes
+ * the token that the engine finds best. */
+static void swap_by_engine(nb_ctx *ctx, fixture *f, int m, int *tokens, int *queries, int *keys)
+{
+    for (int j = 0; j < m; j++) {
+        double least = subspace_of_tokens(ctx, f, m, queries, keys);
+        int best = tokens[j], kept = tokens[j];
+        for (int c = 0; c < f->head.n; c++) {
+            tokens[j] = kept;
+            if (among(m, tokens, c)) continue;
+            tokens[j] = c;
+            double error = subspace_of_tokens(ctx, f, m, queries, keys);
+            if (error * error > least * least - 1e-12) continue;
+            least = error;
+            best = c;
+        }
+        tokens[j] = best;
+    }
+}
+
+/* One sweep takes the same tokens as one that asks the engine for each candidate. */
+static void test_exchange_is_the_plain_algorithm(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (int trial = 0; trial < 3; trial++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        fixture f;
+        enum { M = 6 };
+        open_fixture(ctx, &f, "gaussian(n=30, d=6, scale=1.385)", trial);
+        nb_landmarks start = pick(ctx, &f, "uniform", M, trial), end = pick(ctx, &f, "exchange(sweeps=1)", M, trial);
+        int queries[M], keys[M];
+        memcpy(queries, start.queries.tokens, sizeof queries);
+        memcpy(keys, start.keys.tokens, sizeof keys);
+        swap_by_engine(ctx, &f, M, keys, queries, keys);
+        swap_by_engine(ctx, &f, M, queries, queries, keys);
+        assert_memory_equal(end.keys.tokens, keys, sizeof keys);
+        assert_memory_equal(end.queries.tokens, queries, sizeof queries);
+        nb_ctx_release(ctx, mark);
+    }
+}
+
 static const char *const heads[] = {
     "gaussian(n=130, d=5)", /* S is of low rank to rounding */
     "gaussian(n=96, d=16, scale=2)",
@@ -317,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_exchange_ends_where_no_swap_helps),
         test_with_ctx(test_exchange_of_many_is_a_local_optimum),
+        test_with_ctx(test_exchange_is_the_plain_algorithm),
         test_with_ctx(test_exchange_is_never_worse),
         test_with_ctx(test_exchange_repairs_repeated_tokens),
         test_with_ctx(test_exchange_needs_tokens),

@@ -65,14 +65,16 @@ static void test_pairs_by_head(void **state)
     nb_row rows[] = {
         row("base", 0, 0, 4, 0.8, 0.5), row("base", 0, 1, 4, 0.4, 0.4), row("a", 0, 0, 4, 0.2, 0.1), row("a", 0, 1, 4, 0.3, 0.2),
         row("base", 2, 0, 4, 1.0, 0.5), row("base", 2, 1, 4, 0.9, 0.4), row("a", 2, 0, 4, 0.9, 0.1), row("a", 2, 1, 4, 0.1, 0.2),
-        row("a", 3, 0, 4, 0.5, 0.1), /* without a baseline */
+        row("a", 1, 0, 4, 0.5, 0.1), /* without a baseline */
+        row("base", 3, 0, 4, 0.1, 0.1), row("base", 3, 1, 4, 0.2, 0.1), row("base", 3, 2, 4, 0.5, 0.1),
+        row("a", 3, 0, 4, 0.2, 0.1),    row("a", 3, 2, 4, 0.4, 0.1), /* no trial 1 */
     };
     int count = sizeof rows / sizeof *rows;
     rows[7].status = "failed";
     nb_comparison a = compare(*state, count, rows, "base", "a", 4);
-    assert_int_equal(a.whole.pairs, 3);
-    assert_close(a.whole.relative, 0.75, 1e-15); /* of 0.25, 0.75, 0.9 */
-    assert_close(a.whole.error, 0.4, 1e-15);     /* of 0.2, 0.3, 0.9, 0.5 */
+    assert_int_equal(a.whole.pairs, 5);
+    assert_close(a.whole.relative, 0.8, 1e-15);  /* of 0.25, 0.75, 0.9, 2, 0.8 */
+    assert_close(a.whole.error, 0.35, 1e-15);    /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
 }
 
 /* Pooled: the median over m of each number. */
