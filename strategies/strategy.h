@@ -9,13 +9,14 @@
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/plugin.h"
 #include "base/random.h"
 #include "measure/picks.h"
 #include "measure/scene.h"
 
 #include <gsl/gsl_rng.h>
 
-enum { NB_STRATEGY_ABI = 2 };
+enum { NB_STRATEGY_ABI = NB_ABI };
 
 /* Whose points a strategy looks at. */
 typedef enum {

@@ -14,6 +14,20 @@ const nb_component *nb_registry_find(const nb_registry *registry, const char *na
     return NULL;
 }
 
+nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx)
+{
+    nb_entry *at = registry->entries;
+    int count = 0;
+    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already", registry->kind,
+               component->name);
+    while (registry->entries[count].component) count++;
+    NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count, registry->plural);
+    while (at->component && strcmp(at->component->name, component->name) < 0) at++;
+    memmove(at + 1, at, (size_t)(registry->entries + count + 1 - at) * sizeof *at);
+    *at = (nb_entry){file, component};
+    return NB_OK;
+}
+
 static nb_status unknown_component(const nb_registry *registry, const nb_spec *spec, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     size_t count = 0;
@@ -216,10 +230,11 @@ static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
     return needs_quotes(text) ? quote(text, ctx) : text;
 }
 
-/* The shortest text that reads back as the same number. */
+/* The shortest text that reads back as the same number; 60, not 6e+01. */
 static const char *shortest(double x, nb_ctx *ctx)
 {
     char text[32];
+    if (x == rint(x) && fabs(x) < 1e6) return nb_format(ctx, "%.0f", x);
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x) break;

@@ -62,16 +62,21 @@ typedef struct {
 } nb_component;
 
 typedef struct {
-    const char *file;              /* stem of the file that it came from */
+    const char *file;              /* stem of the file that it came from; a plugin's path */
     const nb_component *component;
 } nb_entry;
 
 struct nb_registry {
     const char *kind, *plural;     /* "strategy", "strategies" */
-    const nb_entry *entries;       /* sorted by name; ends with component == NULL */
+    nb_entry *entries;             /* sorted by name; ends with component == NULL */
+    int room;                      /* entries that it can hold, those of plugins included */
 };
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
+
+/* One more component, for all that comes after; before this process has workers.
+ * NB_EINVAL for a name that is there already. The record is kept, not copied. */
+nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);
 
 /* A component with its options. */
 typedef struct {

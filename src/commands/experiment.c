@@ -33,13 +33,6 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return nb_plan_make(&e->config, &e->plan, ctx);
 }
 
-static void free_texts(void *ptr)
-{
-    char **texts = ptr;
-    for (int i = 0; texts[i]; i++) free(texts[i]);
-    free(texts);
-}
-
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx)
 {
@@ -47,8 +40,8 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
-    nb_status status = NB_OK;
-    if (experiment->set) status = nb_defer(ctx, free_texts, experiment->set);
+    nb_status status = nb_command_own(experiment->set, ctx);
+    if (status == NB_OK) status = nb_command_plugins(experiment->plugins, ctx);
     if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);

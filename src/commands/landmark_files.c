@@ -5,6 +5,7 @@
 #include "commands/experiment.h"
 #include "data/tensor.h"
 #include "experiment/runner.h"
+#include "measure/picks_file.h"
 #include "report/csv.h"
 #include "report/run_folder.h"
 
@@ -29,24 +30,12 @@ static nb_status save_points(const char *folder, const char *name, int d, int co
     return nb_npy_save_reals(path, 2, shape, x, ctx);
 }
 
-static nb_status save_tokens(const char *folder, const char *name, const nb_picks *picks, nb_ctx *ctx)
-{
-    const char *path;
-    int64_t shape[1] = {picks->m}, *tokens;
-    NB_NEED(tokens, nb_alloc(ctx, (size_t)picks->m, sizeof *tokens));
-    for (int j = 0; j < picks->m; j++) tokens[j] = picks->tokens[j];
-    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
-    return nb_npy_save_integers(path, 1, shape, tokens, ctx);
-}
-
 static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head, const double *x,
                            nb_ctx *ctx)
 {
-    double *landmarks;
-    if (picks->kind == NB_TOKENS) return save_tokens(w->folder, name, picks, ctx);
-    NB_NEED(landmarks, nb_alloc_reals(ctx, (size_t)head->d, (size_t)picks->m));
-    NB_TRY(ctx, nb_picks_landmarks(picks, head->d, head->n, x, landmarks, ctx));
-    return save_points(w->folder, name, head->d, picks->m, landmarks, ctx);
+    const char *path;
+    NB_TRY(ctx, nb_run_path(w->folder, name, &path, ctx));
+    return nb_picks_save(path, picks, head->d, head->n, x, ctx);
 }
 
 static nb_status save_picks(const writer *w, int row_index, int number, nb_scene *scene, nb_ctx *ctx)

@@ -2,6 +2,7 @@
  * so that every value goes the same way. */
 #include "experiment/config.h"
 
+#include "base/plugin.h"
 #include "base/registry.h"
 #include "experiment/row.h"
 #include "report/plots.h"
@@ -150,6 +151,18 @@ static nb_status read_landmarks(loader *l, const char *key, field f)
         NB_TRY(l->ctx, read_integer(l, key, item(f, i), 1, 1000000, &m));
         if (!has_landmarks(c, (int)m)) c->landmarks[c->landmark_count++] = (int)m;
     }
+    return NB_OK;
+}
+
+/* What they add may be named by the keys that follow. */
+static nb_status read_plugins(loader *l, const char *key, field f)
+{
+    int count;
+    const char **paths;
+    if (items(f) == 0) return NB_OK;
+    NB_TRY(l->ctx, texts(l, key, f, &count, &paths));
+    for (int i = 0; i < count; i++)
+        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(f), nb_plugin_load(paths[i], l->ctx)));
     return NB_OK;
 }
 
@@ -365,6 +378,7 @@ static const key_reader keys[] = {
     {"seed", "20260101", read_seed},
     {"trials", "10", read_trials},
     {"landmarks", "[8, 16, 24, 32, 40, 48, 56, 64]", read_landmarks},
+    {"plugins", "[]", read_plugins},
     {"problems", NULL, read_problems},
     {"kernels", "", read_kernels},
     {"strategies", NULL, read_strategies},
@@ -380,6 +394,13 @@ static const key_reader keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+const char *nb_standard_kernel(void)
+{
+    const nb_entry *e = nb_kernels.entries;
+    while (!((const nb_kernel *)e->component)->standard) e++; /* there is one, see the conformance test */
+    return e->component->name;
+}
+
 /* Defaults that the table cannot hold: they follow from the file's name and the
  * registry. */
 static nb_status initial_text(const loader *l, const key_reader *k, const char **text)
@@ -389,9 +410,7 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
         const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
         NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
     }
-    if (k->read == read_kernels)
-        for (const nb_entry *e = nb_kernels.entries; e->component; e++)
-            if (((const nb_kernel *)e->component)->standard) *text = e->component->name;
+    if (k->read == read_kernels) *text = nb_standard_kernel();
     return NB_OK;
 }
 
@@ -568,6 +587,13 @@ static void print_quoted(FILE *out, const char *text)
     fputc('"', out);
 }
 
+static int count_texts(const char *const *texts_)
+{
+    int count = 0;
+    while (texts_[count]) count++;
+    return count;
+}
+
 static void print_list(FILE *out, const char *key, int count, const char *const *texts_)
 {
     fprintf(out, "%s:%s\n", key, count ? "" : " []");
@@ -597,6 +623,7 @@ static void print_config(FILE *out, const nb_config *c)
     fprintf(out, "\nseed: %lld\ntrials: %d\nlandmarks: [", c->seed, c->trials);
     for (int i = 0; i < c->landmark_count; i++) fprintf(out, "%s%d", i ? ", " : "", c->landmarks[i]);
     fprintf(out, "]\n");
+    print_list(out, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
     print_choices(out, "problems", &c->problems);
     print_choices(out, "kernels", &c->kernels);
     print_choices(out, "strategies", &c->strategies);

@@ -40,6 +40,8 @@ typedef struct {
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
+const char *nb_standard_kernel(void); /* of an experiment that names none */
+
 /* The config with every value written out, as YAML that gives the same plan. */
 nb_status nb_config_text(const nb_config *config, const char **text, nb_ctx *ctx);
 

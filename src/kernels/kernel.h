@@ -8,6 +8,7 @@
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/plugin.h"
 
 typedef struct {
     int d, queries, keys;

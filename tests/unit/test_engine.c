@@ -91,6 +91,13 @@ static void compare(nb_ctx *ctx, fixture *f, const nb_measures *a, const nb_meas
     largest_error = fmax(largest_error, e);
 }
 
+static bool needs_options(const nb_component *c)
+{
+    const nb_option *o = c->options;
+    while (o->key && o->initial) o++;
+    return o->key;
+}
+
 /* All pairs of a scene streamed together, each also measured directly. */
 static void check_agreement(nb_ctx *ctx, const char *problem, bool causal, int most)
 {
@@ -101,7 +108,7 @@ static void check_agreement(nb_ctx *ctx, const char *problem, bool causal, int m
     int count = 0;
     open_fixture(ctx, &f, problem, causal);
     for (const nb_entry *e = nb_strategies.entries; e->component; e++)
-        for (int m = 1; m <= f.head.n && m <= most; m = m < most && 3 * m > most ? most : 3 * m) {
+        for (int m = 1; m <= f.head.n && m <= most && !needs_options(e->component); m = m < most && 3 * m > most ? most : 3 * m) {
             const nb_landmarks *landmarks = pick(ctx, &f, spec_of(e->component), m, 0);
             for (int kind = 0; kind < NB_FACTORS_COUNT && !landmarks->refusal; kind++)
                 if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal)) {
