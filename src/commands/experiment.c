@@ -1,6 +1,8 @@
 /* experiment.c - from the command line to a plan. */
 #include "commands/experiment.h"
 
+#include "report/run_folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,4 +47,15 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return nb_plan_make(config, plan, ctx);
 }

@@ -24,4 +24,7 @@ typedef struct {
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx);
 
+/* The experiment that a run's folder holds, and its plan. */
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+
 #endif

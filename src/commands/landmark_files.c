@@ -2,6 +2,7 @@
 #include "commands/landmark_files.h"
 
 #include "base/files.h"
+#include "commands/experiment.h"
 #include "data/tensor.h"
 #include "experiment/runner.h"
 #include "measure/picks_file.h"
@@ -122,15 +123,10 @@ static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
 
 nb_status nb_export_landmarks(const char *run_folder, const char *out, nb_ctx *ctx)
 {
-    const char *path, *index;
+    const char *index;
     nb_config config;
     nb_plan plan;
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
-    NB_TRY(ctx, nb_config_load(path, 0, NULL, &config, &mistakes, ctx));
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    NB_TRY(ctx, nb_plan_make(&config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_make_folder(out, ctx));
     NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
     return nb_write_file(index, save_all, &(request){&plan, out}, ctx);

@@ -226,6 +226,31 @@ static nb_status read_strategies(loader *l, const char *key, field f)
     return NB_OK;
 }
 
+/* The first strategy that is no oracle, or the first of all. */
+static const nb_choice *default_baseline(const nb_choices *strategies)
+{
+    for (int i = 0; i < strategies->count; i++)
+        if (!(nb_strategy_traits(&strategies->items[i]) & NB_ORACLE)) return &strategies->items[i];
+    return strategies->count ? strategies->items : NULL;
+}
+
+static nb_status read_baseline(loader *l, const char *key, field f)
+{
+    nb_config *c = l->config;
+    nb_choices named = {.count = 0};
+    int mistakes = l->mistakes->count;
+    c->baseline = default_baseline(&c->strategies);
+    if (scalar(f) && strcmp(scalar(f), "default") == 0) return NB_OK;
+    NB_TRY(l->ctx, read_choice(l, key, f, &nb_strategies, &named));
+    if (l->mistakes->count > mistakes) return NB_OK;
+    for (int i = 0; named.count == 1 && i < c->strategies.count; i++) {
+        if (strcmp(c->strategies.items[i].canonical, named.items[0].canonical) != 0) continue;
+        c->baseline = &c->strategies.items[i];
+        return NB_OK;
+    }
+    return nb_mistakes_add(l->mistakes, place(f), "%s: expected one of the strategies, found '%s'", key, scalar(f));
+}
+
 static nb_status read_cores(loader *l, const char *key, field f)
 {
     return read_choices(l, key, f, &nb_cores, &l->config->cores);
@@ -368,6 +393,7 @@ static const key_reader keys[] = {
     {"problems", NULL, read_problems},
     {"kernels", "", read_kernels},
     {"strategies", NULL, read_strategies},
+    {"baseline", "default", read_baseline},
     {"pairing", "default", read_pairing},
     {"factors", "nystromformer", read_factors},
     {"cores", NULL, read_cores},
@@ -609,6 +635,9 @@ static void print_config(FILE *out, const nb_config *c)
     print_choices(out, "problems", &c->problems);
     print_choices(out, "kernels", &c->kernels);
     print_choices(out, "strategies", &c->strategies);
+    fputs("baseline: ", out);
+    print_quoted(out, c->baseline->resolved);
+    fputc('\n', out);
     print_list(out, "pairing", c->pairing_count, c->pairings);
     print_list(out, "factors", c->factors_count, c->factors);
     print_choices(out, "cores", &c->cores);

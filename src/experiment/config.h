@@ -18,6 +18,7 @@ typedef struct {
     int landmark_count, *landmarks;
     nb_choices problems, kernels, strategies, cores;
     nb_problem_shape *shapes; /* one for each problem */
+    const nb_choice *baseline; /* one of the strategies: what the others are compared with */
     int pairing_count;
     const char **pairings;  /* names, or "default": the strategy's own */
     int factors_count;

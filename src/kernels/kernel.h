@@ -44,6 +44,12 @@ typedef struct {
     /* With options that are resolved. out (ld x queries): the first `keys` entries of column i are the kernel's
      * row of query i; what is below them stays. */
     nb_status (*fill)(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx);
+
+    /* Optional: the gradient of a number f that depends on a tile without a mask.
+     * `out` is the tile, `slope` holds df/d(out) in the same places and is overwritten;
+     * sets dq (d x queries) and dk (d x keys) to df/dq and df/dk; NULL: not wanted. */
+    nb_status (*pull_back)(const nb_tile *tile, const void *options, const double *out, double *slope, double *dq, double *dk,
+                           nb_ctx *ctx);
 } nb_kernel;
 
 #endif

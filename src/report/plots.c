@@ -110,7 +110,7 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
 
 /* A gnuplot string in single quotes, where nothing but the quote is special; in
  * double quotes gnuplot would run what stands in backquotes. */
-static void print_string(FILE *out, const char *text)
+void nb_plot_print_string(FILE *out, const char *text)
 {
     fputc('\'', out);
     for (; *text; text++) {
@@ -120,13 +120,17 @@ static void print_string(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+char *nb_plot_file_name(char *text)
+{
+    for (char *c = text; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
+    for (size_t last = text ? strlen(text) : 0; last > 0 && text[last - 1] == '_'; last--) text[last - 1] = '\0';
+    return text;
+}
+
 static const char *output_name(const figure *f, nb_ctx *ctx)
 {
-    char *name = nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief);
-    for (char *c = name; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
-    for (size_t last = name ? strlen(name) : 0; last > 0 && name[last - 1] == '_'; last--) name[last - 1] = '\0';
-    return name;
+    return nb_plot_file_name(nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief));
 }
 
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
@@ -137,30 +141,30 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(output, output_name(f, ctx));
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
     fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->kind, output, f->core + 1);
-    print_string(out, s->cores[f->core].label);
+    nb_plot_print_string(out, s->cores[f->core].label);
     fputs("\nreference_name = ", out);
-    print_string(out, reference);
+    nb_plot_print_string(out, reference);
     fputs("\nconstant = ", out);
-    print_string(out, s->constant);
+    nb_plot_print_string(out, s->constant);
     fputs("\nexperiment = ", out);
-    print_string(out, f->experiment);
+    nb_plot_print_string(out, f->experiment);
     fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%s%d", m ? ", " : "", s->landmarks[m]);
     fprintf(out, "]\narray panels[%d] = [", s->panel_count);
     for (int p = 0; p < s->panel_count; p++) {
         fputs(p ? ", " : "", out);
-        print_string(out, s->panels[p].label);
+        nb_plot_print_string(out, s->panels[p].label);
     }
     fprintf(out, "]\narray series[%d] = [", s->variant_count);
     for (int v = 0; v < s->variant_count; v++) {
         fputs(v ? ", " : "", out);
-        print_string(out, s->variants[v].label);
+        nb_plot_print_string(out, s->variants[v].label);
     }
     fprintf(out, "]\nload \"%s.gp\"\n", f->kind);
     return NB_OK;
 }
 
-static nb_status copy_script(const char *folder, const char *name, nb_ctx *ctx)
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
 {
     const char *from, *to;
     NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
@@ -198,6 +202,12 @@ bool nb_gnuplot_found(void)
     return spawn_gnuplot(NULL, "--version", true) == 0;
 }
 
+nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, spawn_gnuplot(folder, script, false) == 0, NB_EIO, "gnuplot failed on %s/%s", folder, script);
+    return NB_OK;
+}
+
 static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ctx *ctx)
 {
     const char *output, *path, *script;
@@ -205,8 +215,7 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
     NB_TRY(ctx, nb_write_file(path, print_driver, f, ctx));
-    if (draw) NB_REQUIRE(ctx, spawn_gnuplot(folder, script, false) == 0, NB_EIO, "gnuplot failed on %s", path);
-    return NB_OK;
+    return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
 }
 
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
@@ -220,9 +229,9 @@ nb_status nb_plot(const char *folder, const char *kind, const char *experiment, 
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
     NB_NEED(script, nb_format(ctx, "%s.gp", kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    NB_TRY(ctx, copy_script(folder, "common.gp", ctx));
-    NB_TRY(ctx, copy_script(folder, "figure.gp", ctx));
-    NB_TRY(ctx, copy_script(folder, script, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "figure.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, script, ctx));
     for (; f.core < summary->core_count; f.core++, ++*figures) NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
     return NB_OK;
 }

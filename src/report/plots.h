@@ -6,6 +6,8 @@
 #include "base/ctx.h"
 #include "report/summary.h"
 
+#include <stdio.h>
+
 extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script plots/KIND.gp */
 
 bool nb_gnuplot_found(void);
@@ -16,5 +18,13 @@ bool nb_gnuplot_found(void);
  * written or gnuplot fails. */
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
                   int *figures, nb_ctx *ctx);
+
+/* What other figures share. A gnuplot string in single quotes; a script of plots/
+ * beside the data; a text as the stem of a file, in place (NULL stays NULL); gnuplot
+ * run on a script of the folder, NB_EIO where it fails. */
+void nb_plot_print_string(FILE *out, const char *text);
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx);
+char *nb_plot_file_name(char *text);
+nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx);
 
 #endif

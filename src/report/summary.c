@@ -66,6 +66,12 @@ static int find_landmark(const nb_summary *s, int m)
     return i;
 }
 
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row)
+{
+    int panel = find_panel(s, row);
+    return (nb_summary_index){panel, find_variant(s, row, s->panels[panel].one_set), find_core(s, row), find_landmark(s, row->landmarks)};
+}
+
 /* What the kernel of a new panel says, where it is still known. */
 static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
 {

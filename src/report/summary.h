@@ -45,6 +45,12 @@ typedef struct {
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);
 
+/* Where a row belongs. */
+typedef struct {
+    int panel, variant, core, landmark;
+} nb_summary_index;
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row);
+
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);
 int nb_summary_level(const nb_summary *s, int panel, int landmark);

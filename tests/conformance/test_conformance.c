@@ -70,13 +70,20 @@ static const char *picks_by_awk(nb_ctx *ctx, int d)
     return "run=\"env LC_ALL=C awk -f tests/conformance/picks.awk\"";
 }
 
-/* Options that must be given for heads of dimension d; `brief`: a call takes ms, so
+static const char *few_steps(nb_ctx *ctx, int d)
+{
+    (void)ctx;
+    (void)d;
+    return "steps=3";
+}
+
+/* Options that must be given for heads of dimension d, or that make a call shorter; `brief`: a call takes ms, so
  * the heads of `check` have to do. */
 static const struct {
     const char *strategy;
     const char *(*options)(nb_ctx *ctx, int d);
     bool brief;
-} required[] = {{"command", picks_by_awk, true}, {"learned", weights_file, false}, {0}};
+} required[] = {{"command", picks_by_awk, true}, {"learned", weights_file, false}, {"optimized", few_steps, false}, {0}};
 
 static bool is_brief(const nb_component *c)
 {
@@ -249,6 +256,38 @@ static void test_kernel(void **state)
     nb_ctx_free(ctx);
 }
 
+/* The gradient of sum(weight * tile) against central differences with a step of 1e-5,
+ * which are off by some 1e-16 * 100 / 1e-5 + 1e-10 on gradients of order 1. */
+static void test_kernel_gradient(void **state)
+{
+    const nb_component *c = *state;
+    const nb_kernel *kernel = (const nb_kernel *)c;
+    enum { D = 3, QUERIES = 4, KEYS = 5, COUNT = D * (QUERIES + KEYS), LD = KEYS + 1 };
+    nb_ctx *ctx = nb_ctx_new();
+    nb_choice choice = choose(&nb_kernels, c->name, ctx);
+    nb_head h = make_head("gaussian(n=64, d=8)", 0, 0, ctx);
+    double x[COUNT], gradient[COUNT], out[LD * QUERIES], slope[LD * QUERIES];
+    nb_tile tile = {.d = D, .queries = QUERIES, .keys = KEYS, .q = x, .k = x + D * QUERIES, .ld = LD};
+    memcpy(x, h.q, sizeof x);
+    memcpy(slope, h.k, sizeof slope);
+    if (kernel->pull_back) {
+        assert_ok(ctx, kernel->fill(&tile, choice.options, out, ctx));
+        assert_ok(ctx, kernel->pull_back(&tile, choice.options, out, slope, gradient, gradient + D * QUERIES, ctx));
+    }
+    for (int i = 0; i < COUNT && kernel->pull_back; i++) {
+        double sums[2] = {0, 0}, kept = x[i];
+        for (int side = 0; side < 2; side++) {
+            x[i] = kept + (side ? 1e-5 : -1e-5);
+            assert_ok(ctx, kernel->fill(&tile, choice.options, out, ctx));
+            for (int j = 0; j < LD * QUERIES; j++)
+                if (j % LD < KEYS) sums[side] += out[j] * h.k[j];
+        }
+        x[i] = kept;
+        assert_close((sums[1] - sums[0]) / 2e-5, gradient[i], 1e-8);
+    }
+    nb_ctx_free(ctx);
+}
+
 /* A core's work leaves A alone, and no allocation failure goes unseen. */
 static void test_core(void **state)
 {
@@ -333,6 +372,7 @@ int main(void)
         add(tests, &count, nb_format(ctx, "metadata of %s", nb_registries[i]->plural), test_metadata, nb_registries[i]);
     add_all(ctx, tests, &count, &nb_problems, test_problem, "");
     add_all(ctx, tests, &count, &nb_kernels, test_kernel, "");
+    add_all(ctx, tests, &count, &nb_kernels, test_kernel_gradient, ": gradient");
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, "");
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
