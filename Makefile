@@ -145,10 +145,11 @@ bench: nysbench
 	@tests/bench/bench.sh $(PART)
 
 # What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
-PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h src/data/head.h \
+PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
+          $(addprefix src/data/,head.h synthetic.h) \
           $(addprefix src/base/,component.h ctx.h mistakes.h plugin.h random.h spec.h) \
-          $(addprefix src/measure/,factors.h picks.h scene.h) \
-          $(addprefix src/linalg/,basis.h distances.h krylov.h linalg.h vector.h)
+          $(addprefix src/measure/,factors.h picks.h scene.h similarity.h) \
+          $(addprefix src/linalg/,basis.h cholesky.h cover.h distances.h krylov.h linalg.h ridge.h vector.h)
 
 $B/nysbench.pc: FORCE
 	@mkdir -p $B

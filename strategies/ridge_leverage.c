@@ -1,5 +1,5 @@
 /* ridge_leverage.c - tokens by their ridge leverage scores (K (K + lambda I)^-1)_ii in a
- * kernel K of the points themselves (measure/ridge.h, measure/similarity.h).
+ * kernel K of the points themselves (measure/ridge_scores.h, measure/similarity.h).
  *
  * of = kernel, an oracle: K = S S' for queries, S'S for keys, so
  * l_i = sum_k s_k^2 / (s_k^2 + lambda) u_ik^2 with S's singular triplets, and lambda's
@@ -10,7 +10,7 @@
 #include "strategy.h"
 
 #include "linalg/linalg.h"
-#include "measure/ridge.h"
+#include "measure/ridge_scores.h"
 
 enum { MOST = 4096 }; /* tokens of a K or S that is there whole */
 

@@ -6,7 +6,7 @@
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
 #include "measure/landmarks.h"
-#include "measure/ridge.h"
+#include "measure/ridge_scores.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>

@@ -1,12 +1,12 @@
-/* ridge.h - ridge leverage scores of the tokens in a positive semi-definite K,
+/* ridge_scores.h - ridge leverage scores of the tokens in a positive semi-definite K,
  *
  *     l_i = (K (K + lambda I)^-1)_ii = sum_k w_k / (w_k + lambda) v_ik^2
  *
  * for its eigenpairs (w, v). lambda is in units of trace(K) / n, or NaN for the sum of
  * the eigenvalues after the m-th, over m: then the scores sum to at most 2 m. `score`
  * (n) must be 0 at first. */
-#ifndef NB_RIDGE_H
-#define NB_RIDGE_H
+#ifndef NB_RIDGE_SCORES_H
+#define NB_RIDGE_SCORES_H
 
 #include "measure/similarity.h"
 

@@ -1,4 +1,4 @@
-/* ridge.c - ridge leverage scores, from all eigenpairs or by recursive halving.
+/* ridge_scores.c - ridge leverage scores, from all eigenpairs or by recursive halving.
  *
  * Halving is Musco & Musco's algorithm 3 (NIPS 2017, arXiv:1605.07583): tokens are
  * halved at random until c = 2 m (1 + log m) are left, which are a sample with weights
@@ -10,7 +10,7 @@
  * and but for the last level token i stays in the sample with probability
  * p = min(1, (1 + log m) l_i) and weight p^-1/2. Without a lambda, it is the sum of M's
  * eigenvalues after the m-th over m, times the ratio of the two levels' sizes. */
-#include "measure/ridge.h"
+#include "measure/ridge_scores.h"
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
