@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev \
-            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn
+            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn pkg-config
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -19,7 +19,7 @@ NO_PEELING := --param=vect-max-peeling-for-alignment=0
 NUMERIC := -fopenmp-simd -ffp-contract=off $(shell $(CC) $(NO_PEELING) -E -x c /dev/null >/dev/null 2>&1 && echo $(NO_PEELING))
 OPT ?= -O2 -g
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
-CPPFLAGS += -I. -Isrc -I$B
+CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lm
@@ -72,10 +72,10 @@ $B/registry.c: FORCE
 	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
 	   echo '#include "problems/problem.h"'; echo '#include "strategies/strategy.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
-	   echo 'static const nb_entry $(call plural,$k)_entries[] = {'; \
+	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
 	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
 	   echo '    {0}};'; \
-	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries};';) \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1};';) \
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -99,9 +99,10 @@ $B/libnysbench.a: $(OBJ)
 	@rm -f $@
 	$Qar rcs $@ $^
 
-# The program looks for the plot scripts beside itself, or in ../share/nysbench where it is installed.
+# The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
+	@ln -sfn $$(realpath --relative-to=$B strategies) $B/templates
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -143,10 +144,25 @@ bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
 	@tests/bench/bench.sh $(PART)
 
-install: nysbench
+# What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
+PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
+          $(addprefix src/data/,head.h synthetic.h) \
+          $(addprefix src/base/,component.h ctx.h mistakes.h plugin.h random.h spec.h) \
+          $(addprefix src/measure/,factors.h iteration.h picks.h scene.h similarity.h) \
+          $(addprefix src/linalg/,basis.h cholesky.h cover.h distances.h krylov.h linalg.h ridge.h vector.h)
+
+$B/nysbench.pc: FORCE
+	@mkdir -p $B
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: nysbench' 'Description: strategies and other components for nysbench, in a shared object' \
+	    'Version: $(VERSION)' 'Requires: gsl' 'Cflags: -I$${prefix}/include/nysbench' > $@
+
+install: nysbench $B/nysbench.pc
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
+	install -D -m 644 strategies/TEMPLATE.c $(DESTDIR)$(PREFIX)/share/nysbench/templates/TEMPLATE.c
+	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
+	for h in $(PUBLIC); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 
 clean:
 	rm -rf build nysbench
@@ -157,7 +173,7 @@ help:
 	@echo 'make test       build, run all tests; the last line sums them up'
 	@echo 'make test-long  the tests that take minutes'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
-	@echo 'make bench      time what users wait for; PART=engine, memory or peer for one of three'
+	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer or strategies for one of four'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'

@@ -1,6 +1,6 @@
 # common.gp - what all figures share: colours, reading the data, the grid of panels.
 #
-# A driver script sets data, output, experiment, core, core_name, reference_name,
+# A driver script sets data, output, experiment, constant, core, core_name, reference_name,
 # landmarks[], panels[] and series[] and loads the script of its kind. That one loads
 # this file, sets what is its own, and loads figure.gp, which draws.
 
@@ -15,7 +15,7 @@ array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
 colour(s) = colours[(s - 1) % 8 + 1]
 symbol(s) = symbols[(s - 1 + (s - 1) / 8) % 8 + 1]
 
-# Data, by numbers: 1 core, 2 panel, 3 series (0 best rank m, -1 constant 1/n; both of
+# Data, by numbers: 1 core, 2 panel, 3 series (0 best rank m, -1 constant matrix; both of
 # core 0), 4 landmarks, 6 median, 7 and 8 the quantiles 0.1 and 0.9. The names that
 # follow are for people: gnuplot 5.4 cuts a quoted text at its first comma.
 # In these scripts the floor and the baseline are the series after the strategies.

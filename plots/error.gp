@@ -1,6 +1,6 @@
 # error.gp - relative error against landmarks, a panel a problem: median and 10-90 %
 # band of each strategy, the best matrix of rank m (no method does better), and the
-# constant matrix 1/n (any method should do better). Variables: see common.gp.
+# constant matrix with the mean of S (1/n; any method should do better). Variables: see common.gp.
 
 load "common.gp"
 
@@ -11,6 +11,6 @@ level = 0
 floor_style = 'linewidth 2 dashtype 2 linecolor rgb "#000000"'
 baseline_style = 'linewidth 2 dashtype 3 linecolor rgb "#777777"'
 legend_entries = 3
-legend_lines = ', NaN with lines ' . floor_style . ' title "best rank m", NaN with lines ' . baseline_style . ' title "constant 1/n"'
+legend_lines = ', NaN with lines ' . floor_style . ' title "best rank m", NaN with lines ' . baseline_style . ' title "constant ' . constant . '"'
 
 load "figure.gp"

@@ -1,9 +1,10 @@
-/* TEMPLATE.c - copy to strategies/NAME.c, and say here what NAME computes: the
- * formula, the cost, the source. This one takes the tokens of largest norm.
+/* TEMPLATE.c - the m tokens of largest norm, O(nd + nm): say here what it computes,
+ * the formula, the cost, the source.
  *
- * That is all: the build finds the file, `nysbench list` names it, a config can
- * use it, and `make test` runs the conformance test on it. The record's name and
- * its symbol, nb_strategy_NAME, must equal the file's stem. */
+ * `nysbench new strategy NAME` copies this file. In strategies/ it is all that is needed:
+ * the build finds it, `nysbench list` names it, and `make test` runs the conformance test
+ * on it. Elsewhere it becomes a plugin, see base/plugin.h. The record's name and its
+ * symbol, nb_strategy_NAME, must equal the file's stem. */
 #include "strategy.h"
 
 #include <gsl/gsl_sort.h>
@@ -44,3 +45,5 @@ const nb_strategy nb_strategy_TEMPLATE = {
     .pairing = NB_INDEPENDENT,
     .pick = pick,
 };
+
+NB_PLUGIN({"strategy", &nb_strategy_TEMPLATE.component}); /* elsewhere; in strategies/ it says nothing */

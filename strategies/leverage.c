@@ -1,30 +1,104 @@
-/* leverage.c - tokens by their leverage scores in S, an oracle.
+/* leverage.c - tokens by their leverage scores.
  *
- * The score of query i is |U_k(i,:)|^2 / k, of key j |V_k(j,:)|^2 / k, with the
- * first k left and right singular vectors of S; of a token, the mean of both.
- * They sum to 1. `sample` draws without replacement, one after the other in
- * proportion to the scores of those that are left, tokens of score 0 last;
- * `top` takes the largest. The singular vectors of S cost passes over all of it,
- * so this tells what is to be won, not what to use. */
+ * of = kernel, an oracle: the score of query i is |U_k(i,:)|^2 / k, of key j
+ * |V_k(j,:)|^2 / k, with the first k left and right singular vectors of the scene's
+ * S, whatever kernel that is; of a token, the mean of both. gram: |V_k(i,:)|^2 / k
+ * with the first k right singular vectors of the points X (d x n), which are the
+ * eigenvectors of X'X: O(n d^2). points: all of them, k = rank X: x_i' (X X')+ x_i / k,
+ * LevAttention's score of a key. Scores sum to 1. Singular values of at most eps n
+ * times the largest have no directions: k is not above their number.
+ *
+ * svd = exact takes the singular vectors of S that the scene has (LAPACK, or block
+ * Krylov to 1e-7). randomized is Halko, Martinsson & Tropp's algorithm 4.4 with k + 10
+ * random vectors and 2 power iterations, 6 passes over S: Q = orth((S S')^2 S Omega),
+ * orthonormalised after each product, S' Q = V D P', U = Q P.
+ *
+ * `sample` draws without replacement, one after the other in proportion to the
+ * scores of those that are left, tokens of score 0 last; `top` takes the largest. */
 #include "strategy.h"
 
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
+
+#include <float.h>
+#include <gsl/gsl_randist.h>
+
+enum { OVERSAMPLING = 10, POWER_ITERATIONS = 2 };
+
 typedef struct {
-    int rank, take;
+    int of, rank, take, svd;
 } leverage_options;
 
+enum { KERNEL, GRAM, POINTS };
+static const char *const ofs[] = {"kernel", "gram", "points", NULL};
 enum { SAMPLE, TOP };
 static const char *const takes[] = {"sample", "top", NULL};
+enum { EXACT, RANDOMIZED };
+static const char *const svds[] = {"exact", "randomized", NULL};
 
 static const nb_option options[] = {
-    NB_INT_OR(leverage_options, rank, "auto", "auto", 1, 1 << 20, "k, singular vectors that count, at most n; auto: the number of landmarks"),
+    NB_ENUM(leverage_options, of, "kernel", ofs, "kernel: scores in S, an oracle; gram, points: in the points alone"),
+    NB_INT_OR(leverage_options, rank, "auto", "auto", 1, 1 << 20, "k, singular vectors that count, at most n; auto: the number of landmarks, of=points: the rank of the points"),
     NB_ENUM(leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
+    NB_ENUM(leverage_options, svd, "exact", svds, "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power iterations"),
     NB_OPTION_END};
 
+typedef struct { /* count singular triplets in descending order; n x count: over queries, over keys */
+    int count;
+    const double *values, *left, *right;
+} triplets;
+
+static nb_status randomized(nb_scene *scene, int n, int k, triplets *t, nb_ctx *ctx)
+{
+    int l = k + OVERSAMPLING < n ? k + OVERSAMPLING : n, rank;
+    size_t tall = (size_t)n * (size_t)l, small = (size_t)l * (size_t)l;
+    double *q, *y, *u, *v, *s, *r;
+    NB_NEED(q, nb_alloc_raw(ctx, tall));
+    NB_NEED(y, nb_alloc_raw(ctx, tall));
+    NB_NEED(u, nb_alloc_raw(ctx, tall));
+    NB_NEED(v, nb_alloc_raw(ctx, tall));
+    NB_NEED(s, nb_alloc_raw(ctx, (size_t)l));
+    NB_NEED(r, nb_alloc_raw(ctx, small));
+    for (size_t i = 0; i < tall; i++) y[i] = gsl_ran_gaussian_ziggurat(nb_ctx_rng(ctx), 1);
+    for (int i = 0;; i++) {
+        NB_TRY(ctx, nb_scene_product(scene, NB_PLAIN, l, y, q, ctx));
+        NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, n, l, q, r, &rank, ctx));
+        NB_TRY(ctx, nb_scene_product(scene, NB_TRANSPOSED, l, q, y, ctx));
+        if (i == POWER_ITERATIONS) break;
+        NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, n, l, y, r, &rank, ctx));
+    }
+    NB_TRY(ctx, nb_svd(n, l, y, v, s, r, ctx));
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, n, l, l, 1, q, n, r, l, 0, u, n);
+    *t = (triplets){l, s, u, v};
+    return NB_OK;
+}
+
+static nb_status of_kernel(const nb_points *p, int k, bool exact, triplets *t, nb_ctx *ctx)
+{
+    const nb_spectrum *s;
+    if (!exact) return randomized(p->scene, p->n, k, t, ctx);
+    NB_TRY(ctx, nb_scene_singular_vectors(p->scene, k, &s, ctx));
+    *t = (triplets){s->count, s->values, s->left, s->right};
+    return NB_OK;
+}
+
+/* X' = V D U'. */
+static nb_status of_points(const nb_points *p, triplets *t, nb_ctx *ctx)
+{
+    int r = p->d < p->n ? p->d : p->n;
+    double *s, *v;
+    NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
+    NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
+    NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
+    *t = (triplets){r, s, v, v};
+    return NB_OK;
+}
+
 /* Adds weight |row of the first k singular vectors|^2 / k to each score. */
-static void add_scores(const nb_spectrum *s, int n, int k, bool left, double weight, double *score)
+static void add_scores(const double *vectors, int n, int k, double weight, double *score)
 {
     for (int j = 0; j < k; j++) {
-        const double *vector = (left ? s->left : s->right) + (size_t)j * (size_t)n;
+        const double *vector = vectors + (size_t)j * (size_t)n;
         for (int i = 0; i < n; i++) score[i] += weight * vector[i] * vector[i] / k;
     }
 }
@@ -32,35 +106,49 @@ static void add_scores(const nb_spectrum *s, int n, int k, bool left, double wei
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const leverage_options *o = opts;
-    const nb_spectrum *spectrum;
     double *score;
-    int n = points->n, k = o->rank == NB_AUTO ? m : o->rank;
+    triplets t;
+    int n = points->n, rank = 0, k = o->rank != NB_AUTO ? o->rank : o->of == POINTS ? n : m;
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
     if (k > n) k = n;
-    NB_TRY(ctx, nb_scene_singular_vectors(points->scene, k, &spectrum, ctx));
+    NB_TRY(ctx, o->of == KERNEL ? of_kernel(points, k, o->svd == EXACT, &t, ctx) : of_points(points, &t, ctx));
+    while (rank < t.count && t.values[rank] > DBL_EPSILON * n * t.values[0]) rank++;
+    if (k > rank) k = rank;
     double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
-    if (points->side != NB_SIDE_KEYS) add_scores(spectrum, n, k, true, weight, score);
-    if (points->side != NB_SIDE_QUERIES) add_scores(spectrum, n, k, false, weight, score);
+    if (points->side != NB_SIDE_KEYS) add_scores(t.left, n, k, weight, score);
+    if (points->side != NB_SIDE_QUERIES) add_scores(t.right, n, k, weight, score);
     return nb_picks_by_score(picks, n, m, score, o->take == SAMPLE, ctx);
 }
 
 static unsigned traits_of(const void *opts)
 {
     const leverage_options *o = opts;
-    return o->take == SAMPLE ? NB_RANDOM | NB_ORACLE : NB_ORACLE;
+    bool random = o->take == SAMPLE || (o->of == KERNEL && o->svd == RANDOMIZED);
+    return (random ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0);
+}
+
+static const char *refusal(const nb_points *points, int m, const void *opts)
+{
+    const leverage_options *o = opts;
+    (void)points;
+    (void)m;
+    return o->of != KERNEL && o->svd == RANDOMIZED ? "svd=randomized is for of=kernel: the points' own decomposition is cheap" : NULL;
 }
 
 static const char *const references[] = {
     "Mahoney & Drineas, CUR matrix decompositions for improved data analysis, PNAS 106, 2009",
     "Gittens & Mahoney, Revisiting the Nystrom method for improved large-scale machine learning, JMLR 17, 2016",
+    "Halko, Martinsson & Tropp, Finding structure with randomness, SIAM Review 53, 2011, arXiv:0909.4061",
+    "Kannan, Bhattacharyya, Kacham & Woodruff, LevAttention, 2024, arXiv:2410.05462",
     "Efraimidis & Spirakis, Weighted random sampling with a reservoir, Inf. Process. Lett. 97, 2006", NULL};
 
 const nb_strategy nb_strategy_leverage = {
-    .component = {"leverage", "tokens by the leverage scores of S (oracle)", references, options,
+    .component = {"leverage", "tokens by leverage scores: of S (oracle), or of the points", references, options,
                   sizeof(leverage_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_INDEPENDENT,
     .traits_of = traits_of,
     .pick = pick,
+    .refusal = refusal,
 };

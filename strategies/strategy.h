@@ -9,13 +9,14 @@
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/plugin.h"
 #include "base/random.h"
 #include "measure/picks.h"
 #include "measure/scene.h"
 
 #include <gsl/gsl_rng.h>
 
-enum { NB_STRATEGY_ABI = 2 };
+enum { NB_STRATEGY_ABI = NB_ABI };
 
 /* Whose points a strategy looks at. */
 typedef enum {
@@ -66,6 +67,10 @@ typedef struct {
     /* Optional: why these landmarks cannot be had here, in one sentence (the row is
      * `skipped`), or NULL. */
     const char *(*refusal)(const nb_points *points, int m, const void *options);
+
+    /* Optional: finds what is wrong with the options that their table cannot tell (a
+     * missing file), before anything runs. */
+    nb_status (*check)(const void *options, nb_ctx *ctx);
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */

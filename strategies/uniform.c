@@ -1,34 +1,64 @@
 /* uniform.c - m tokens drawn uniformly, without replacement: the first m of a
- * random permutation (Fisher & Yates), O(n).
+ * random permutation (Fisher & Yates), O(n). The baseline that every other
+ * strategy has to beat.
  *
- * The baseline that every other strategy has to beat. */
+ * strided: the tokens floor((j + 1/2) n / m), j = 0 ... m - 1, nothing drawn. Each
+ * stands in the middle of a stretch of n/m tokens, so that none is more than
+ * about n/2m from one; with floor(j n / m) the last would be n/m away, and token
+ * 0, often a special one, always taken. */
 #include "strategy.h"
 
-static nb_status pick(const nb_points *points, int m, const void *options, nb_picks *picks, nb_ctx *ctx)
+typedef struct {
+    int strided;
+} uniform_options;
+
+static const nb_option options[] = {
+    NB_BOOL(uniform_options, strided, "false", "take every (n/m)-th token instead, from the middle of the first n/m on"),
+    NB_OPTION_END};
+
+static nb_status stride(int n, int m, nb_picks *picks)
+{
+    int *tokens;
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) tokens[j] = (int)((2 * j + 1L) * n / (2L * m));
+    return NB_OK;
+}
+
+static nb_status draw(int n, int m, nb_picks *picks, nb_ctx *ctx)
 {
     int *order;
-    (void)options;
-    NB_NEED(order, nb_alloc(ctx, (size_t)points->n, sizeof *order));
+    NB_NEED(order, nb_alloc(ctx, (size_t)n, sizeof *order));
     NB_TRY(ctx, nb_picks_begin(picks, m));
-    for (int i = 0; i < points->n; i++) order[i] = i;
+    for (int i = 0; i < n; i++) order[i] = i;
     for (int j = 0; j < m; j++) {
-        int from = j + (int)gsl_rng_uniform_int(nb_ctx_rng(ctx), (unsigned long)(points->n - j));
+        int from = j + (int)gsl_rng_uniform_int(nb_ctx_rng(ctx), (unsigned long)(n - j));
         nb_picks_add(picks, order[from]);
         order[from] = order[j];
     }
     return NB_OK;
 }
 
+static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+{
+    const uniform_options *o = opts;
+    return o->strided ? stride(points->n, m, picks) : draw(points->n, m, picks, ctx);
+}
+
+static unsigned traits_of(const void *opts)
+{
+    const uniform_options *o = opts;
+    return o->strided ? 0 : NB_RANDOM | NB_NESTED;
+}
+
 static const char *const references[] = {
     "Williams & Seeger, Using the Nystrom method to speed up kernel machines, NIPS 2000",
     "Kumar, Mohri & Talwalkar, Sampling methods for the Nystrom method, JMLR 13, 2012", NULL};
 
-static const nb_option options[] = {NB_OPTION_END};
-
 const nb_strategy nb_strategy_uniform = {
-    .component = {"uniform", "tokens drawn uniformly, without replacement", references, options, 0},
+    .component = {"uniform", "tokens drawn uniformly, without replacement", references, options, sizeof(uniform_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
+    .traits_of = traits_of,
     .pick = pick,
 };

@@ -14,6 +14,20 @@ const nb_component *nb_registry_find(const nb_registry *registry, const char *na
     return NULL;
 }
 
+nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx)
+{
+    nb_entry *at = registry->entries;
+    int count = 0;
+    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already", registry->kind,
+               component->name);
+    while (registry->entries[count].component) count++;
+    NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count, registry->plural);
+    while (at->component && strcmp(at->component->name, component->name) < 0) at++;
+    memmove(at + 1, at, (size_t)(registry->entries + count + 1 - at) * sizeof *at);
+    *at = (nb_entry){file, component};
+    return NB_OK;
+}
+
 static nb_status unknown_component(const nb_registry *registry, const nb_spec *spec, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     size_t count = 0;
@@ -216,10 +230,11 @@ static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
     return needs_quotes(text) ? quote(text, ctx) : text;
 }
 
-/* The shortest text that reads back as the same number. */
+/* The shortest text that reads back as the same number; 60, not 6e+01. */
 static const char *shortest(double x, nb_ctx *ctx)
 {
     char text[32];
+    if (x == rint(x) && fabs(x) < 1e6) return nb_format(ctx, "%.0f", x);
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x) break;
@@ -260,7 +275,7 @@ nb_status nb_option_text(const void *options, const nb_option *option, int digit
     return NB_OK;
 }
 
-typedef enum { CANONICAL, RESOLVED, LABEL, FULL } form;
+typedef enum { CANONICAL, RESOLVED, LABEL, FULL, DRAWN } form;
 
 static const char *last_part(const char *path)
 {
@@ -274,7 +289,7 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
     const char *arguments = "";
     for (const nb_option *o = c->options; o && o->key; o++) {
         const char *value;
-        if (o->selects_head && f != RESOLVED) continue;
+        if ((o->selects_head && f != RESOLVED) || (o->reorders && f == DRAWN)) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, f == LABEL || f == FULL ? 0 : 17, &value, ctx));
         bool shown = f == CANONICAL || f == RESOLVED || (f == FULL && o == c->options);
         if (!shown && o->initial && strcmp(value, o->initial) == 0) continue;
@@ -310,6 +325,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     NB_TRY(ctx, describe(&filled, LABEL, &filled.label, ctx));
     NB_TRY(ctx, describe(&filled, FULL, &filled.full, ctx));
     NB_TRY(ctx, describe(&filled, RESOLVED, &filled.resolved, ctx));
+    NB_TRY(ctx, describe(&filled, DRAWN, &filled.drawn, ctx));
     *choice = filled;
     return NB_OK;
 }

@@ -26,6 +26,7 @@ typedef struct {
     const char *word;           /* INT, REAL: a word allowed in place of a number, or NULL */
     const nb_registry *registry; /* SPEC: of what */
     bool selects_head;          /* names a head of the problem, and so is no part of the problem's identity */
+    bool reorders;              /* puts a problem's tokens in another order, and so is no part of what is drawn */
     const char *help;           /* one sentence, with the unit */
 } nb_option;
 
@@ -62,16 +63,21 @@ typedef struct {
 } nb_component;
 
 typedef struct {
-    const char *file;              /* stem of the file that it came from */
+    const char *file;              /* stem of the file that it came from; a plugin's path */
     const nb_component *component;
 } nb_entry;
 
 struct nb_registry {
     const char *kind, *plural;     /* "strategy", "strategies" */
-    const nb_entry *entries;       /* sorted by name; ends with component == NULL */
+    nb_entry *entries;             /* sorted by name; ends with component == NULL */
+    int room;                      /* entries that it can hold, those of plugins included */
 };
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
+
+/* One more component, for all that comes after; before this process has workers.
+ * NB_EINVAL for a name that is there already. The record is kept, not copied. */
+nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);
 
 /* A component with its options. */
 typedef struct {
@@ -80,6 +86,7 @@ typedef struct {
     const char *canonical; /* all options in the order of the table, numbers with 17 digits: the identity */
     const char *label;     /* for people: the options that differ from their defaults, of a path the last part */
     const char *full;      /* for people: the first option, and those that differ from their defaults */
+    const char *drawn;     /* `canonical` without what only reorders: names the stream of a problem's data */
     const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
 } nb_choice;
 

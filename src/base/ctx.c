@@ -7,16 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, MESSAGE_BYTES = 1024, TRACE_BYTES = 2048 };
+enum { ALIGNMENT = 64, GUARD = 0xa5, MESSAGE_BYTES = 1024, TRACE_BYTES = 2048 };
 
 typedef struct {
     void *ptr;
     nb_destroy_fn *destroy;
+    unsigned char *guard; /* 1 to 64 bytes behind it, up to the alignment; NULL: a foreign object */
 } block;
 
 typedef struct { /* what a child shares with its parent */
     long fail_in; /* allocations until the one that fails; 0: none fails */
     gsl_rng *rng;
+    bool overrun; /* a guard was written to */
     nb_status error;
     char message[MESSAGE_BYTES];
     char trace[TRACE_BYTES];
@@ -60,7 +62,7 @@ void nb_ctx_free(nb_ctx *ctx)
     free(ctx);
 }
 
-static nb_status push(nb_ctx *ctx, void *ptr, nb_destroy_fn *destroy)
+static nb_status push(nb_ctx *ctx, void *ptr, nb_destroy_fn *destroy, unsigned char *guard)
 {
     if (ctx->count == ctx->capacity) {
         size_t capacity = ctx->capacity ? 2 * ctx->capacity : 64;
@@ -69,13 +71,25 @@ static nb_status push(nb_ctx *ctx, void *ptr, nb_destroy_fn *destroy)
         ctx->blocks = blocks;
         ctx->capacity = capacity;
     }
-    ctx->blocks[ctx->count++] = (block){ptr, destroy};
+    ctx->blocks[ctx->count++] = (block){ptr, destroy, guard};
     return NB_OK;
 }
 
 static bool injected_failure(nb_ctx *ctx)
 {
     return ctx->shared->fail_in > 0 && --ctx->shared->fail_in == 0;
+}
+
+static size_t guard_bytes(const unsigned char *guard)
+{
+    return ALIGNMENT - (uintptr_t)guard % ALIGNMENT;
+}
+
+static bool whole(const block *b)
+{
+    size_t i = 0, count = b->guard ? guard_bytes(b->guard) : 0;
+    while (i < count && b->guard[i] == GUARD) i++;
+    return i == count;
 }
 
 static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
@@ -85,10 +99,12 @@ static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
     if (!injected_failure(ctx) && !__builtin_mul_overflow(count, size, &bytes) &&
         !__builtin_add_overflow(bytes, (size_t)ALIGNMENT, &padded))
         ptr = aligned_alloc(ALIGNMENT, padded / ALIGNMENT * ALIGNMENT);
-    if (ptr && push(ctx, ptr, free) != NB_OK) {
+    unsigned char *guard = ptr ? (unsigned char *)ptr + bytes : NULL;
+    if (ptr && push(ctx, ptr, free, guard) != NB_OK) {
         free(ptr);
         ptr = NULL;
     }
+    if (ptr) memset(guard, GUARD, guard_bytes(guard));
     if (!ptr) nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
     return ptr;
 }
@@ -133,7 +149,7 @@ char *nb_format(nb_ctx *ctx, const char *format, ...)
 
 nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr)
 {
-    if (!injected_failure(ctx) && push(ctx, ptr, destroy) == NB_OK) return NB_OK;
+    if (!injected_failure(ctx) && push(ctx, ptr, destroy, NULL) == NB_OK) return NB_OK;
     destroy(ptr);
     NB_FAIL(ctx, NB_ENOMEM, "out of memory: one more object to own");
 }
@@ -147,6 +163,7 @@ void nb_ctx_release(nb_ctx *ctx, nb_mark mark)
 {
     while (ctx->count > mark) {
         block last = ctx->blocks[--ctx->count];
+        if (!whole(&last)) ctx->shared->overrun = true;
         last.destroy(last.ptr);
     }
 }
@@ -220,6 +237,13 @@ void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, co
 size_t nb_ctx_blocks(const nb_ctx *ctx)
 {
     return ctx->count;
+}
+
+bool nb_ctx_overrun(const nb_ctx *ctx)
+{
+    bool overrun = ctx->shared->overrun;
+    for (size_t i = 0; i < ctx->count; i++) overrun = overrun || !whole(&ctx->blocks[i]);
+    return overrun;
 }
 
 void nb_ctx_fail_alloc(nb_ctx *ctx, long k)

@@ -61,6 +61,7 @@ nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
 
 size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */
+bool nb_ctx_overrun(const nb_ctx *ctx);           /* somebody has written right behind a block, alive or freed */
 void nb_ctx_fail_alloc(nb_ctx *ctx, long k);      /* the k-th next allocation fails (1 = the next); 0: none */
 
 #define NB_FAIL(ctx, status, ...) \

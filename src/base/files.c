@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -78,6 +80,32 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx)
     nb_status status = nb_write_file(to, copy, &s, ctx);
     fclose(s.file);
     return status;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+static void remove_folder(void *path)
+{
+    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    free(path);
+}
+
+nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
+{
+    const char *root = getenv("TMPDIR");
+    char *made = NULL;
+    NB_REQUIRE(ctx, asprintf(&made, "%s/nysbench-XXXXXX", root && *root ? root : "/tmp") > 0, NB_ENOMEM, "out of memory: a folder's name");
+    if (!mkdtemp(made)) {
+        int reason = errno;
+        free(made);
+        NB_FAIL(ctx, NB_EIO, "no folder can be made in %s: %s", root && *root ? root : "/tmp", strerror(reason));
+    }
+    *path = made;
+    return nb_defer(ctx, remove_folder, made);
 }
 
 bool nb_is_file(const char *path)

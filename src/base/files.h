@@ -18,6 +18,10 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
                         nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
+/* A new, empty folder in TMPDIR or /tmp, which goes with all that is in it when ctx's
+ * memory does. */
+nb_status nb_temporary_folder(const char **path, nb_ctx *ctx);
+
 bool nb_is_file(const char *path);
 
 /* A file that belongs to the program: beside it, or in ../share/nysbench.

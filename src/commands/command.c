@@ -1,6 +1,7 @@
 /* command.c - what the commands share: options, and how errors are told. */
 #include "commands/command.h"
 
+#include "base/plugin.h"
 #include "report/run_folder.h"
 
 #include <errno.h>
@@ -97,6 +98,25 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
     return usage(c);
 }
 
+static void free_texts(void *ptr)
+{
+    char **texts = ptr;
+    for (int i = 0; texts[i]; i++) free(texts[i]);
+    free(texts);
+}
+
+nb_status nb_command_own(const char **texts, nb_ctx *ctx)
+{
+    return texts ? nb_defer(ctx, free_texts, texts) : NB_OK;
+}
+
+nb_status nb_command_plugins(const char **files, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_command_own(files, ctx));
+    for (int i = 0; files && files[i]; i++) NB_TRY(ctx, nb_plugin_load(files[i], ctx));
+    return NB_OK;
+}
+
 int nb_command_number(const nb_command *c, const char *option, const char *text, int min, int max, int *number)
 {
     char *end;
@@ -108,5 +128,18 @@ int nb_command_number(const nb_command *c, const char *option, const char *text,
         return usage(c);
     }
     *number = (int)value;
+    return NB_GO_ON;
+}
+
+int nb_command_real(const nb_command *c, const char *option, const char *text, double min, double max, double *number)
+{
+    char *end;
+    if (!text) return NB_GO_ON;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= min && value <= max)) {
+        nb_print_error("%s: %s '%s': expected a number from %g to %g", c->name, option, text, min, max);
+        return usage(c);
+    }
+    *number = value;
     return NB_GO_ON;
 }

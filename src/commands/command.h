@@ -15,7 +15,8 @@ typedef struct nb_command {
 } nb_command;
 
 extern const nb_command nb_command_run, nb_command_plan, nb_command_plot, nb_command_export, nb_command_list,
-    nb_command_describe, nb_command_info;
+    nb_command_describe, nb_command_info, nb_command_select, nb_command_measure,
+    nb_command_check, nb_command_new, nb_command_fit;
 
 enum { NB_GO_ON = -1 };
 
@@ -28,6 +29,17 @@ int nb_command_parse(const nb_command *command, int argc, const char **argv, str
 /* The whole number that is an option's value; where text is NULL it was not
  * given and *number stays. Returns NB_GO_ON, or the status after a usage error. */
 int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
+
+/* The same of a number. */
+int nb_command_real(const nb_command *command, const char *option, const char *text, double min, double max, double *number);
+
+/* Takes over the texts of an option that may be repeated (popt's; NULL: not given). */
+nb_status nb_command_own(const char **texts, nb_ctx *ctx);
+
+/* --plugin, which may be repeated: loads each. The texts are taken over. */
+#define NB_PLUGIN_OPTION(files) \
+    {"plugin", '\0', POPT_ARG_ARGV, &(files), 0, "Load the components of a shared object; may be repeated", "FILE.so"}
+nb_status nb_command_plugins(const char **files, nb_ctx *ctx);
 
 /* "nysbench: error: ..." on standard error. */
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -54,10 +54,13 @@ static int unknown(const char *name, nb_ctx *ctx)
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    struct poptOption options[] = {NB_HELP_OPTION, POPT_TABLEEND};
+    const char **plugins = NULL;
+    struct poptOption options[] = {NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    nb_status status = nb_command_plugins(plugins, ctx);
     if (code != NB_GO_ON) return code;
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     for (int i = 0; nb_registries[i]; i++) {
         const nb_component *c = nb_registry_find(nb_registries[i], arguments[0]);
         if (c) {

@@ -1,6 +1,8 @@
 /* experiment.c - from the command line to a plan. */
 #include "commands/experiment.h"
 
+#include "report/run_folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +33,6 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return nb_plan_make(&e->config, &e->plan, ctx);
 }
 
-static void free_texts(void *ptr)
-{
-    char **texts = ptr;
-    for (int i = 0; texts[i]; i++) free(texts[i]);
-    free(texts);
-}
-
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx)
 {
@@ -45,11 +40,22 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
-    nb_status status = NB_OK;
-    if (experiment->set) status = nb_defer(ctx, free_texts, experiment->set);
+    nb_status status = nb_command_own(experiment->set, ctx);
+    if (status == NB_OK) status = nb_command_plugins(experiment->plugins, ctx);
     if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return nb_plan_make(config, plan, ctx);
 }

@@ -8,6 +8,7 @@
 typedef struct {
     char *out;          /* --out, or NULL */
     const char **set;   /* each --set, or NULL */
+    const char **plugins; /* each --plugin, or NULL */
     const char *folder; /* of the results: --out, or results/NAME */
     nb_config config;
     nb_plan plan;
@@ -15,11 +16,15 @@ typedef struct {
 
 #define NB_EXPERIMENT_OPTIONS(e) \
     {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment; may be repeated", "KEY=VALUE"}, \
+    NB_PLUGIN_OPTION((e).plugins), \
     {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME)", "DIR"}
 
 /* Parses the command line, whose options include those above, loads the file that
  * it names and plans it; prints what is wrong. NB_GO_ON, or the status to exit with. */
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx);
+
+/* The experiment that a run's folder holds, and its plan. */
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 #endif

@@ -23,16 +23,17 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     char *format = NULL, *landmarks = NULL;
+    const char **plugins = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"format", 'f', POPT_ARG_STRING, &format, 0, "csv (default) or json, to standard output", "FORMAT"},
         {"landmarks", 'l', POPT_ARG_STRING, &landmarks, 0,
          "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"},
-        POPT_TABLEEND};
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
-    nb_status status = NB_OK;
-    if (format) status = nb_defer(ctx, free, format);
+    nb_status status = nb_command_plugins(plugins, ctx);
+    if (format && status == NB_OK) status = nb_defer(ctx, free, format);
     if (landmarks && status == NB_OK) status = nb_defer(ctx, free, landmarks);
     if (code != NB_GO_ON) return code;
     bool json = format && strcmp(format, "json") == 0;

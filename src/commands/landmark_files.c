@@ -2,8 +2,10 @@
 #include "commands/landmark_files.h"
 
 #include "base/files.h"
+#include "commands/experiment.h"
 #include "data/tensor.h"
 #include "experiment/runner.h"
+#include "measure/picks_file.h"
 #include "report/csv.h"
 #include "report/run_folder.h"
 
@@ -28,24 +30,12 @@ static nb_status save_points(const char *folder, const char *name, int d, int co
     return nb_npy_save_reals(path, 2, shape, x, ctx);
 }
 
-static nb_status save_tokens(const char *folder, const char *name, const nb_picks *picks, nb_ctx *ctx)
-{
-    const char *path;
-    int64_t shape[1] = {picks->m}, *tokens;
-    NB_NEED(tokens, nb_alloc(ctx, (size_t)picks->m, sizeof *tokens));
-    for (int j = 0; j < picks->m; j++) tokens[j] = picks->tokens[j];
-    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
-    return nb_npy_save_integers(path, 1, shape, tokens, ctx);
-}
-
 static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head, const double *x,
                            nb_ctx *ctx)
 {
-    double *landmarks;
-    if (picks->kind == NB_TOKENS) return save_tokens(w->folder, name, picks, ctx);
-    NB_NEED(landmarks, nb_alloc_reals(ctx, (size_t)head->d, (size_t)picks->m));
-    NB_TRY(ctx, nb_picks_landmarks(picks, head->d, head->n, x, landmarks, ctx));
-    return save_points(w->folder, name, head->d, picks->m, landmarks, ctx);
+    const char *path;
+    NB_TRY(ctx, nb_run_path(w->folder, name, &path, ctx));
+    return nb_picks_save(path, picks, head->d, head->n, x, ctx);
 }
 
 static nb_status save_picks(const writer *w, int row_index, int number, nb_scene *scene, nb_ctx *ctx)
@@ -94,6 +84,7 @@ static nb_status save_instance(writer *w, const char *out, int first, int end, n
     const nb_planned_row *rows = plan->rows;
     nb_head head;
     nb_scene *scene;
+    if (plan->scenes[rows[first].scene].refusal) return NB_OK;
     NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
     NB_TRY(ctx, nb_run_make_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx));
     NB_TRY(ctx, nb_run_make_scene(plan, rows[first].scene, &head, &scene, ctx));
@@ -132,15 +123,10 @@ static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
 
 nb_status nb_export_landmarks(const char *run_folder, const char *out, nb_ctx *ctx)
 {
-    const char *path, *index;
+    const char *index;
     nb_config config;
     nb_plan plan;
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
-    NB_TRY(ctx, nb_config_load(path, 0, NULL, &config, &mistakes, ctx));
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    NB_TRY(ctx, nb_plan_make(&config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_make_folder(out, ctx));
     NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
     return nb_write_file(index, save_all, &(request){&plan, out}, ctx);

@@ -19,10 +19,13 @@ static bool means(const nb_registry *registry, const char *kind)
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    struct poptOption options[] = {NB_HELP_OPTION, POPT_TABLEEND};
+    const char **plugins = NULL;
+    struct poptOption options[] = {NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     const char **arguments, *kinds[8] = {NULL};
     int code = nb_command_parse(command, argc, argv, options, 0, 1, &arguments, ctx);
+    nb_status status = nb_command_plugins(plugins, ctx);
     if (code != NB_GO_ON) return code;
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     bool found = false;
     for (int i = 0; nb_registries[i]; i++) {
         const nb_registry *r = nb_registries[i];

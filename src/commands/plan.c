@@ -23,8 +23,9 @@ static void print_scenes(const nb_plan *plan)
 {
     for (int i = 0; i < plan->scene_count; i++) {
         const nb_planned_scene *s = &plan->scenes[i];
-        printf("  %s head %d, %s: n = %d, d = %d%s%s\n", s->problem->label, s->head, s->kernel->label, s->n, s->d,
-               s->causal ? ", causal" : "", s->random ? ", new data in each trial" : "");
+        printf("  %s head %d, %s: n = %d, d = %d%s%s%s%s\n", s->problem->label, s->head, s->kernel->label, s->n, s->d,
+               s->causal ? ", causal" : "", s->random ? ", new data in each trial" : "", s->refusal ? "; skipped: " : "",
+               s->refusal ? s->refusal : "");
     }
 }
 

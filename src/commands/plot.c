@@ -1,11 +1,20 @@
-/* plot.c - nysbench plot RUN [KIND] */
+/* plot.c - nysbench plot RUN [KIND], or --landmarks */
 #include "commands/command.h"
 
+#include "commands/landmark_plot.h"
 #include "report/plots.h"
 #include "report/run_folder.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static void count_figures(const char *kind, int figures, const char *folder, bool draw)
+{
+    printf("%s: %d figure%s in %s%s\n", kind, figures, figures == 1 ? "" : "s", folder,
+           figures && !draw ? ", data and scripts only: gnuplot is missing" : "");
+}
 
 static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *ctx)
 {
@@ -22,18 +31,71 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
         int figures;
         if (only && strcmp(only, nb_plot_kinds[i]) != 0) continue;
         NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, draw, &figures, ctx));
-        printf("%s: %d figure%s in %s%s\n", nb_plot_kinds[i], figures, figures == 1 ? "" : "s", target,
-               figures && !draw ? ", data and scripts only: gnuplot is missing" : "");
+        count_figures(nb_plot_kinds[i], figures, target, draw);
     }
+    return NB_OK;
+}
+
+static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view, bool draw, nb_ctx *ctx)
+{
+    const char *target;
+    int figures;
+    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
+    NB_TRY(ctx, nb_plot_landmarks(folder, view, draw, &figures, ctx));
+    count_figures("landmarks", figures, target, draw);
+    return NB_OK;
+}
+
+typedef struct { /* the command line's; NULL: not given */
+    int landmarks;
+    char *m, *trial, *head, *side;
+} choices;
+
+static int read_view(const nb_command *command, const choices *c, nb_landmark_view *view)
+{
+    *view = (nb_landmark_view){.head = -1, .queries = c->side && strcmp(c->side, "queries") == 0};
+    if (!c->landmarks && (c->m || c->trial || c->head || c->side)) {
+        nb_print_error("plot: --m, --trial, --head and --side are for --landmarks");
+        return NB_EXIT_USAGE;
+    }
+    if (c->side && !view->queries && strcmp(c->side, "keys") != 0) {
+        nb_print_error("plot: --side %s is unknown; allowed: keys, queries", c->side);
+        return NB_EXIT_USAGE;
+    }
+    int code = nb_command_number(command, "--m", c->m, 1, INT_MAX, &view->m);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--trial", c->trial, 0, INT_MAX, &view->trial);
+    return code == NB_GO_ON ? nb_command_number(command, "--head", c->head, 0, INT_MAX, &view->head) : code;
+}
+
+static nb_status keep_texts(const choices *c, nb_ctx *ctx)
+{
+    char *const texts[] = {c->m, c->trial, c->head, c->side};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]) NB_TRY(ctx, nb_defer(ctx, free, texts[i]));
     return NB_OK;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    struct poptOption options[] = {NB_HELP_OPTION, POPT_TABLEEND};
+    choices chosen = {.m = NULL};
+    nb_landmark_view view;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0, "Pick the run's landmarks again and draw where they lie", NULL},
+        {"m", 'm', POPT_ARG_STRING, &chosen.m, 0, "How many landmarks (default: the middle one of the run's)", "M"},
+        {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "Of which trial (default: 0)", "T"},
+        {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "Of which head (default: the first of each problem)", "H"},
+        {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
+        POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, 2, &arguments, ctx);
+    if (keep_texts(&chosen, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (code == NB_GO_ON) code = read_view(command, &chosen, &view);
     if (code != NB_GO_ON) return code;
+    if (chosen.landmarks && arguments[1]) {
+        nb_print_error("plot: --landmarks takes no kind");
+        return NB_EXIT_USAGE;
+    }
     bool known = !arguments[1];
     for (int i = 0; nb_plot_kinds[i] && !known; i++) known = strcmp(nb_plot_kinds[i], arguments[1]) == 0;
     if (!known) {
@@ -45,7 +107,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     bool draw = nb_gnuplot_found();
     if (!draw) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts are written, figures are not\n");
-    return plot(arguments[0], arguments[1], draw, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, draw, ctx) : plot(arguments[0], arguments[1], draw, ctx);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative", run};
+const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative, or its landmarks", run};

@@ -182,8 +182,8 @@ static void print_outcomes(int count, const nb_row *rows)
 
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s every row measured into this folder; running again goes on from it\n", e->folder,
-           NB_CSV_FILE, NB_STORE_FILE);
+    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again goes on from it\n", e->folder,
+           NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
            NB_MANIFEST_FILE);
     if (e->config.plot_count)
@@ -196,12 +196,16 @@ static nb_status report(const nb_experiment *e, nb_store *store, bool quiet, boo
     nb_row *rows;
     int count;
     nb_summary summary;
+    nb_shares shares;
     NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
     NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
     *failures = count_failures(count, rows);
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
+    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline, &shares, ctx));
+    NB_TRY(ctx, nb_run_write_shares(e->folder, &summary, &shares, ctx));
     if (!quiet) {
         nb_table_print(stdout, &summary);
+        nb_shares_print(stdout, &summary, &shares);
         fputc('\n', stdout);
     }
     print_outcomes(count, rows);

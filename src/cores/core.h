@@ -8,6 +8,7 @@
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/plugin.h"
 #include "measure/factors.h"
 
 enum {

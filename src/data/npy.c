@@ -208,7 +208,7 @@ static nb_status save(const char *path, array a, nb_ctx *ctx)
 {
     int64_t bytes;
     NB_TRY(ctx, nb_output_extent(path, NB_F64, a.rank, a.shape, &a.count, &bytes, ctx));
-    return nb_write_file(path, print, &a, ctx);
+    return strcmp(path, "-") == 0 ? print(stdout, &a, ctx) : nb_write_file(path, print, &a, ctx);
 }
 
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape_, const double *values, nb_ctx *ctx)

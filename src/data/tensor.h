@@ -27,7 +27,7 @@ typedef struct {
 size_t nb_dtype_size(nb_dtype dtype);
 
 nb_status nb_npy_open(const char *path, nb_tensor *tensor, nb_ctx *ctx);
-/* C order, float64 / int64, version 1.0. `path` is replaced whole or not at all. */
+/* C order, float64 / int64, version 1.0. `path` is replaced whole or not at all; "-" is standard output. */
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape, const double *values, nb_ctx *ctx);
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape, const int64_t *values, nb_ctx *ctx);
 

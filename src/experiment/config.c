@@ -2,8 +2,10 @@
  * so that every value goes the same way. */
 #include "experiment/config.h"
 
+#include "base/plugin.h"
 #include "base/registry.h"
 #include "experiment/row.h"
+#include "measure/heads.h"
 #include "report/plots.h"
 
 #include <ctype.h>
@@ -153,6 +155,18 @@ static nb_status read_landmarks(loader *l, const char *key, field f)
     return NB_OK;
 }
 
+/* What they add may be named by the keys that follow. */
+static nb_status read_plugins(loader *l, const char *key, field f)
+{
+    int count;
+    const char **paths;
+    if (items(f) == 0) return NB_OK;
+    NB_TRY(l->ctx, texts(l, key, f, &count, &paths));
+    for (int i = 0; i < count; i++)
+        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(f), nb_plugin_load(paths[i], l->ctx)));
+    return NB_OK;
+}
+
 static nb_status read_choice(loader *l, const char *key, field one, const nb_registry *registry, nb_choices *choices)
 {
     int before = l->mistakes->count;
@@ -182,9 +196,8 @@ static nb_status read_problems(loader *l, const char *key, field f)
         int first = c->problems.count;
         NB_TRY(l->ctx, read_choice(l, key, one, &nb_problems, &c->problems));
         for (int p = first; p < c->problems.count; p++) {
-            const nb_problem *problem = (const nb_problem *)c->problems.items[p].component;
             nb_problem_shape shape;
-            nb_status status = problem->shape(c->problems.items[p].options, &shape, l->ctx);
+            nb_status status = nb_heads_shape(&c->problems.items[p], &shape, l->ctx);
             NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(one), status));
         }
     }
@@ -199,7 +212,43 @@ static nb_status read_kernels(loader *l, const char *key, field f)
 
 static nb_status read_strategies(loader *l, const char *key, field f)
 {
-    return read_choices(l, key, f, &nb_strategies, &l->config->strategies);
+    nb_choices *all = &l->config->strategies;
+    if (items(f) == 0) return nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key);
+    for (int i = 0; i < items(f); i++) {
+        int first = all->count;
+        NB_TRY(l->ctx, read_choice(l, key, item(f, i), &nb_strategies, all));
+        for (int s = first; s < all->count; s++) {
+            const nb_strategy *strategy = (const nb_strategy *)all->items[s].component;
+            nb_status status = strategy->check ? strategy->check(all->items[s].options, l->ctx) : NB_OK;
+            NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(item(f, i)), status));
+        }
+    }
+    return NB_OK;
+}
+
+/* The first strategy that is no oracle, or the first of all. */
+static const nb_choice *default_baseline(const nb_choices *strategies)
+{
+    for (int i = 0; i < strategies->count; i++)
+        if (!(nb_strategy_traits(&strategies->items[i]) & NB_ORACLE)) return &strategies->items[i];
+    return strategies->count ? strategies->items : NULL;
+}
+
+static nb_status read_baseline(loader *l, const char *key, field f)
+{
+    nb_config *c = l->config;
+    nb_choices named = {.count = 0};
+    int mistakes = l->mistakes->count;
+    c->baseline = default_baseline(&c->strategies);
+    if (scalar(f) && strcmp(scalar(f), "default") == 0) return NB_OK;
+    NB_TRY(l->ctx, read_choice(l, key, f, &nb_strategies, &named));
+    if (l->mistakes->count > mistakes) return NB_OK;
+    for (int i = 0; named.count == 1 && i < c->strategies.count; i++) {
+        if (strcmp(c->strategies.items[i].canonical, named.items[0].canonical) != 0) continue;
+        c->baseline = &c->strategies.items[i];
+        return NB_OK;
+    }
+    return nb_mistakes_add(l->mistakes, place(f), "%s: expected one of the strategies, found '%s'", key, scalar(f));
 }
 
 static nb_status read_cores(loader *l, const char *key, field f)
@@ -340,9 +389,11 @@ static const key_reader keys[] = {
     {"seed", "20260101", read_seed},
     {"trials", "10", read_trials},
     {"landmarks", "[8, 16, 24, 32, 40, 48, 56, 64]", read_landmarks},
+    {"plugins", "[]", read_plugins},
     {"problems", NULL, read_problems},
     {"kernels", "", read_kernels},
     {"strategies", NULL, read_strategies},
+    {"baseline", "default", read_baseline},
     {"pairing", "default", read_pairing},
     {"factors", "nystromformer", read_factors},
     {"cores", NULL, read_cores},
@@ -354,6 +405,13 @@ static const key_reader keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+const char *nb_standard_kernel(void)
+{
+    const nb_entry *e = nb_kernels.entries;
+    while (!((const nb_kernel *)e->component)->standard) e++; /* there is one, see the conformance test */
+    return e->component->name;
+}
+
 /* Defaults that the table cannot hold: they follow from the file's name and the
  * registry. */
 static nb_status initial_text(const loader *l, const key_reader *k, const char **text)
@@ -363,9 +421,7 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
         const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
         NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
     }
-    if (k->read == read_kernels)
-        for (const nb_entry *e = nb_kernels.entries; e->component; e++)
-            if (((const nb_kernel *)e->component)->standard) *text = e->component->name;
+    if (k->read == read_kernels) *text = nb_standard_kernel();
     return NB_OK;
 }
 
@@ -504,10 +560,7 @@ static nb_status problem_shapes(loader *l)
 {
     nb_config *c = l->config;
     NB_NEED(c->shapes, nb_alloc(l->ctx, (size_t)c->problems.count, sizeof *c->shapes));
-    for (int i = 0; i < c->problems.count; i++) {
-        const nb_problem *problem = (const nb_problem *)c->problems.items[i].component;
-        NB_TRY(l->ctx, problem->shape(c->problems.items[i].options, &c->shapes[i], l->ctx));
-    }
+    for (int i = 0; i < c->problems.count; i++) NB_TRY(l->ctx, nb_heads_shape(&c->problems.items[i], &c->shapes[i], l->ctx));
     return NB_OK;
 }
 
@@ -542,6 +595,13 @@ static void print_quoted(FILE *out, const char *text)
     fputc('"', out);
 }
 
+static int count_texts(const char *const *texts_)
+{
+    int count = 0;
+    while (texts_[count]) count++;
+    return count;
+}
+
 static void print_list(FILE *out, const char *key, int count, const char *const *texts_)
 {
     fprintf(out, "%s:%s\n", key, count ? "" : " []");
@@ -571,9 +631,13 @@ static void print_config(FILE *out, const nb_config *c)
     fprintf(out, "\nseed: %lld\ntrials: %d\nlandmarks: [", c->seed, c->trials);
     for (int i = 0; i < c->landmark_count; i++) fprintf(out, "%s%d", i ? ", " : "", c->landmarks[i]);
     fprintf(out, "]\n");
+    print_list(out, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
     print_choices(out, "problems", &c->problems);
     print_choices(out, "kernels", &c->kernels);
     print_choices(out, "strategies", &c->strategies);
+    fputs("baseline: ", out);
+    print_quoted(out, c->baseline->resolved);
+    fputc('\n', out);
     print_list(out, "pairing", c->pairing_count, c->pairings);
     print_list(out, "factors", c->factors_count, c->factors);
     print_choices(out, "cores", &c->cores);

@@ -18,6 +18,7 @@ typedef struct {
     int landmark_count, *landmarks;
     nb_choices problems, kernels, strategies, cores;
     nb_problem_shape *shapes; /* one for each problem */
+    const nb_choice *baseline; /* one of the strategies: what the others are compared with */
     int pairing_count;
     const char **pairings;  /* names, or "default": the strategy's own */
     int factors_count;
@@ -38,6 +39,8 @@ typedef struct {
  * file cannot be read. */
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
+
+const char *nb_standard_kernel(void); /* of an experiment that names none */
 
 /* The config with every value written out, as YAML that gives the same plan. */
 nb_status nb_config_text(const nb_config *config, const char **text, nb_ctx *ctx);

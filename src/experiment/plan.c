@@ -31,6 +31,7 @@ static nb_status plan_scenes(nb_plan *plan, nb_ctx *ctx)
             for (int h = 0; h < c->shapes[p].count; h++) {
                 const nb_choice *problem = &c->problems.items[p], *kernel = &c->kernels.items[k];
                 const nb_problem_shape *shape = &c->shapes[p];
+                const char *refusal = ((const nb_kernel *)kernel->component)->causal_refusal;
                 if (has_scene(plan, problem, kernel, shape->first + h)) continue;
                 plan->scenes[plan->scene_count++] =
                     (nb_planned_scene){.problem = problem,
@@ -39,7 +40,8 @@ static nb_status plan_scenes(nb_plan *plan, nb_ctx *ctx)
                                        .n = shape->n,
                                        .d = shape->d,
                                        .random = ((const nb_problem *)problem->component)->random,
-                                       .causal = shape->causal};
+                                       .causal = shape->causal,
+                                       .refusal = shape->causal ? refusal : NULL};
             }
     return NB_OK;
 }
@@ -99,6 +101,17 @@ static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Under a kernel of one point set all pairings of a strategy are one: the first
+ * that the config names stands for them. */
+static bool repeated(const nb_plan *plan, const nb_planned_scene *scene, const nb_cell *cell)
+{
+    const nb_cell *first = cell;
+    if (!((const nb_kernel *)scene->kernel->component)->points) return false;
+    while (first > plan->cells && first[-1].strategy == cell->strategy) first--;
+    return nb_pairing_under(scene->kernel, cell->strategy, first->pairing) == nb_pairing_under(scene->kernel, cell->strategy, cell->pairing) &&
+           first->pairing != cell->pairing;
+}
+
 static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
 {
     size_t most = (size_t)plan->scene_count * (size_t)plan->config->trials * (size_t)plan->cell_count;
@@ -110,7 +123,7 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
                 bool sampled = plan->config->sample > 0 && plan->config->sample < plan->scenes[s].n; /* other rows in each trial */
                 bool random = plan->scenes[s].random || sampled || (nb_strategy_traits(plan->cells[c].strategy) & NB_RANDOM) ||
                               (((const nb_core *)plan->cells[c].core->component)->traits & NB_CORE_RANDOM);
-                if (t == 0 || random) plan->rows[plan->row_count++] = (nb_planned_row){s, t, c};
+                if ((t == 0 || random) && !repeated(plan, &plan->scenes[s], &plan->cells[c])) plan->rows[plan->row_count++] = (nb_planned_row){s, t, c};
             }
     return NB_OK;
 }
@@ -138,7 +151,7 @@ void nb_plan_row(const nb_plan *plan, int index, nb_row *row)
                     .d = s->d,
                     .strategy = c->strategy->canonical,
                     .landmarks = c->m,
-                    .pairing = nb_pairing_names[c->pairing],
+                    .pairing = nb_pairing_names[nb_pairing_under(s->kernel, c->strategy, c->pairing)],
                     .factors = nb_factors_names[c->factors],
                     .core = c->core->canonical,
                     .rows = plan->config->rows,

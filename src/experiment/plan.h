@@ -9,6 +9,7 @@ typedef struct { /* one head under one kernel; the trials may share it */
     const nb_choice *problem, *kernel;
     int head, n, d;
     bool random, causal;
+    const char *refusal; /* why the kernel cannot be had on this head: its rows are skipped; NULL: it can */
 } nb_planned_scene;
 
 typedef struct {

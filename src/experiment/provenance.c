@@ -1,6 +1,7 @@
 /* provenance.c - facts, each from the library or system that knows it. */
 #include "experiment/provenance.h"
 
+#include "base/plugin.h"
 #include "linalg/blas.h"
 #include "linalg/vector.h"
 #include "measure/scene.h"
@@ -147,6 +148,18 @@ static json_t *command_line(int argc, const char **argv)
     return list;
 }
 
+/* Where they lie, whatever the current folder was. */
+static json_t *plugins(void)
+{
+    json_t *list = json_array();
+    for (const char *const *path = nb_plugins_loaded(); *path; path++) {
+        char *whole = realpath(*path, NULL);
+        json_array_append_new(list, json_string(whole ? whole : *path));
+        free(whole);
+    }
+    return list;
+}
+
 nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool gnuplot, nb_workers workers,
                            const char **text, nb_ctx *ctx)
 {
@@ -161,6 +174,7 @@ nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool
     failed |= json_object_set_new(facts, "arguments", command_line(argc, argv));
     failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(workers.blas_threads));
+    failed |= json_object_set_new(facts, "plugins", plugins());
     failed |= add_text(facts, "config", config);
     char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
     NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");

@@ -6,6 +6,7 @@
 #include "cores/core.h"
 #include "linalg/linalg.h"
 #include "measure/blocks.h"
+#include "measure/heads.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -30,14 +31,7 @@ static nb_stream stream_of(const nb_plan *plan, int trial, const nb_choice *comp
 nb_status nb_run_make_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
 {
     const nb_planned_scene *s = &plan->scenes[scene];
-    const nb_problem *problem = (const nb_problem *)s->problem->component;
-    nb_stream stream = stream_of(plan, trial, s->problem);
-    stream.role = "problem";
-    nb_random_seed(rng, &stream);
-    nb_ctx_set_rng(ctx, rng);
-    nb_status status = problem->make(s->problem->options, s->head, head, ctx);
-    nb_ctx_set_rng(ctx, NULL);
-    return status;
+    return nb_heads_make(s->problem, s->head, stream_of(plan, trial, s->problem), rng, head, ctx);
 }
 
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_cell *cell, gsl_rng *rng,
@@ -50,9 +44,11 @@ nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)
 {
     const nb_config *c = plan->config;
+    const nb_kernel *kernel = (const nb_kernel *)plan->scenes[scene].kernel->component;
     NB_TRY(ctx, nb_scene_new(head, plan->scenes[scene].kernel, plan->oracle, out, ctx));
+    if (c->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
     if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
-    if (!c->sample && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
+    if (!c->sample && kernel->stochastic && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
     return NB_OK;
 }
 
@@ -314,6 +310,7 @@ static nb_status draw_rows(const instance *in, int trial, nb_how *how)
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     nb_stream stream = stream_of(in->plan, trial, planned->problem);
     if (how->sample == 0 || how->sample >= n) return NB_OK;
+    stream.component = planned->problem->drawn;
     stream.role = "rows";
     stream.m = planned->head;
     nb_random_seed(in->rng, &stream);
@@ -363,6 +360,10 @@ static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_m
     const nb_planned_scene *planned = &in->plan->scenes[scene];
     NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
     nb_status status = NB_OK;
+    if (planned->refusal) {
+        NB_TRY(in->ctx, outcome(in, first, end, "skipped", planned->refusal));
+        return in->sink->end(in->sink->self, in->ctx);
+    }
     if (!in->scene || planned->random) {
         nb_ctx_release(in->ctx, scene_mark);
         in->scene = NULL;

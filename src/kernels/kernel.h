@@ -8,6 +8,8 @@
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/plugin.h"
+#include "data/head.h"
 
 typedef struct {
     int d, queries, keys;
@@ -17,13 +19,37 @@ typedef struct {
     int ld;               /* of the output, at least keys */
 } nb_tile;
 
+typedef struct { /* S = X'Y */
+    int rank;            /* of the factors, at most; 0: there are none */
+    const double *x, *y; /* rank x n, a token a column */
+} nb_low_rank;
+
 typedef struct {
     nb_component component;
-    bool standard; /* the kernel of an experiment that names none; one of them all */
+    bool standard;   /* the kernel of an experiment that names none; one of them all */
+    bool stochastic; /* rows of S are >= 0 and sum to 1 */
+    const char *causal_refusal; /* why not under a causal mask, in one sentence; NULL: it is possible */
 
-    /* out (ld x queries): the first `keys` entries of column i are the kernel's
+    /* Optional, for a kernel of one point set: which of the head's. They stand for
+     * the queries and the keys, and the pairing is `queries`. */
+    double *(*points)(const nb_head *head, const void *options);
+
+    /* Optional: puts numbers in place of what is `auto` in the options and follows
+     * from the whole head. */
+    nb_status (*resolve)(const nb_head *head, void *options, nb_ctx *ctx);
+
+    /* Optional: factors of S without a mask, which then need not be formed. */
+    nb_low_rank (*low_rank)(const nb_head *head, const void *options);
+
+    /* With options that are resolved. out (ld x queries): the first `keys` entries of column i are the kernel's
      * row of query i; what is below them stays. */
     nb_status (*fill)(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx);
+
+    /* Optional: the gradient of a number f that depends on a tile without a mask.
+     * `out` is the tile, `slope` holds df/d(out) in the same places and is overwritten;
+     * sets dq (d x queries) and dk (d x keys) to df/dq and df/dk; NULL: not wanted. */
+    nb_status (*pull_back)(const nb_tile *tile, const void *options, const double *out, double *slope, double *dq, double *dk,
+                           nb_ctx *ctx);
 } nb_kernel;
 
 #endif

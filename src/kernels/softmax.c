@@ -26,10 +26,15 @@ static bool normalise(size_t count, double *scores)
     return isfinite(sum);
 }
 
-static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *ctx)
+static double scale_of(const void *opts, int d)
 {
     const softmax_options *o = opts;
-    double scale = isnan(o->scale) ? 1 / sqrt(t->d) : o->scale;
+    return isnan(o->scale) ? 1 / sqrt(d) : o->scale;
+}
+
+static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *ctx)
+{
+    double scale = scale_of(opts, t->d);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, t->keys, t->queries, t->d, scale, t->k, t->d, t->q, t->d, 0, out, t->ld);
     for (int i = 0; i < t->queries; i++) {
         double *row = out + (size_t)i * (size_t)t->ld;
@@ -41,10 +46,28 @@ static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *c
     return NB_OK;
 }
 
+/* With row p of the tile and slope g, the slope of score j is p_j (g_j - p'g). */
+static nb_status pull_back(const nb_tile *t, const void *opts, const double *out, double *slope, double *dq, double *dk,
+                           nb_ctx *ctx)
+{
+    double scale = scale_of(opts, t->d);
+    (void)ctx;
+    for (int i = 0; i < t->queries; i++) {
+        const double *p = out + (size_t)i * (size_t)t->ld;
+        double *g = slope + (size_t)i * (size_t)t->ld, mean = nb_dot((size_t)t->keys, p, g);
+        for (int j = 0; j < t->keys; j++) g[j] = p[j] * (g[j] - mean);
+    }
+    if (dq) nb_gemm(NB_PLAIN, NB_PLAIN, t->d, t->queries, t->keys, scale, t->k, t->d, slope, t->ld, 0, dq, t->d);
+    if (dk) nb_gemm(NB_PLAIN, NB_TRANSPOSED, t->d, t->keys, t->queries, scale, t->q, t->d, slope, t->ld, 0, dk, t->d);
+    return NB_OK;
+}
+
 static const char *const references[] = {"Vaswani et al., Attention is all you need, NIPS 2017", NULL};
 
 const nb_kernel nb_kernel_softmax = {
     .component = {"softmax", "softmax of the scaled scores, row by row", references, options, sizeof(softmax_options)},
     .standard = true,
+    .stochastic = true,
     .fill = fill,
+    .pull_back = pull_back,
 };

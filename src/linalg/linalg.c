@@ -81,6 +81,14 @@ double nb_norm_infinity(int rows, int cols, const double *a)
     return largest;
 }
 
+void nb_normalise_columns(int rows, int cols, const double *a, double *out)
+{
+    for (size_t j = 0, length = (size_t)rows; j < (size_t)cols; j++) {
+        double norm = nb_frobenius(length, a + j * length);
+        for (size_t i = j * length; i < (j + 1) * length; i++) out[i] = norm > 0 ? a[i] / norm : 0;
+    }
+}
+
 /* dgesdd with the work space that it asks for. */
 static nb_status gesdd(char job, int rows, int cols, double *a, double *u, double *s, double *vt, nb_ctx *ctx)
 {
@@ -109,6 +117,51 @@ nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, doub
         memcpy(copy, a, count * sizeof *copy);
         status = gesdd(u ? 'S' : 'N', rows, cols, copy, u, s, vt, ctx);
     }
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+static nb_status right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx)
+{
+    int r = rows < cols ? rows : cols;
+    double *u, *vt;
+    NB_NEED(u, nb_alloc_raw(ctx, (size_t)rows * (size_t)r));
+    NB_NEED(vt, nb_alloc_raw(ctx, (size_t)r * (size_t)cols));
+    NB_TRY(ctx, nb_svd(rows, cols, a, u, s, vt, ctx));
+    nb_transpose(r, cols, vt, v);
+    return NB_OK;
+}
+
+nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = right_singular_vectors(rows, cols, a, s, v, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+static nb_status syevd(int n, double *a, double *values, nb_ctx *ctx)
+{
+    double size = 0, *work;
+    lapack_int isize = 0, *iwork;
+    LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, &size, -1, &isize, -1);
+    NB_NEED(work, nb_alloc_raw(ctx, (size_t)size));
+    NB_NEED(iwork, nb_alloc(ctx, (size_t)isize, sizeof *iwork));
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, work, (lapack_int)size, iwork, isize);
+    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dsyevd: argument %d is illegal", -info);
+    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the eigenvalues of a matrix of order %d did not converge (dsyevd: %d)", n, info);
+    for (int i = 0, j = n - 1; i < j; i++, j--) {
+        cblas_dswap(1, values + i, 1, values + j, 1);
+        cblas_dswap(n, a + (size_t)i * (size_t)n, 1, a + (size_t)j * (size_t)n, 1);
+    }
+    return NB_OK;
+}
+
+nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, nb_all_finite((size_t)n * (size_t)n, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, n);
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = syevd(n, a, values, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

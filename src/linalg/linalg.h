@@ -28,6 +28,10 @@ double nb_frobenius(size_t count, const double *x);    /* without overflow */
 double nb_norm_one(int rows, int cols, const double *a);      /* largest column sum of |a| */
 double nb_norm_infinity(int rows, int cols, const double *a); /* largest row sum of |a| */
 
+/* out <- the columns of a, each divided by its Euclidean norm; a zero column stays
+ * zero. out = a is allowed. */
+void nb_normalise_columns(int rows, int cols, const double *a, double *out);
+
 /* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols):
  * u rows x r, s r values in descending order, vt r x cols. u = vt = NULL: the
  * values alone. `a` is kept. NB_ENUMERIC for NaN or Inf in `a`, or where LAPACK
@@ -37,6 +41,13 @@ nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, doub
 /* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols), without singular
  * values up to rcond times the largest. */
 nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx);
+
+/* Its singular values, r of them, and right singular vectors as columns, v cols x r. */
+nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx);
+
+/* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their
+ * eigenvectors, as columns. NB_ENUMERIC as nb_svd. dsyevd. */
+nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
  * the caller, *rank columns used). Directions whose singular value is at most

@@ -30,6 +30,14 @@ WIDTHS double nb_largest(size_t count, const double *x)
     return largest;
 }
 
+size_t nb_largest_index(size_t count, const double *x)
+{
+    double largest = nb_largest(count, x);
+    size_t at = 0;
+    while (at + 1 < count && !(x[at] >= largest)) at++;
+    return at;
+}
+
 WIDTHS double nb_exp_sum(size_t count, double *x, double shift)
 {
     double sum = 0;

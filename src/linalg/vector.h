@@ -11,6 +11,7 @@
 const char *nb_vector_width(void);
 
 double nb_largest(size_t count, const double *x); /* count >= 1, no NaN */
+size_t nb_largest_index(size_t count, const double *x); /* the first among equals */
 
 /* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below
  * 4 eps (glibc's libmvec; its libm where there is none). */

@@ -2,6 +2,7 @@
 #include "measure/approximation.h"
 
 #include "linalg/linalg.h"
+#include "measure/low_rank.h"
 
 #include <string.h>
 
@@ -84,7 +85,11 @@ static nb_status take_all(void *self, const nb_stripe *stripe, nb_ctx *ctx)
 
 nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx)
 {
-    return nb_scene_pass(scene, take_all, wanted, ctx);
+    const nb_low_rank *s = &scene->factors;
+    if (!s->rank) return nb_scene_pass(scene, take_all, wanted, ctx);
+    for (const nb_f_columns *c = wanted; c->keys; c++)
+        NB_TRY(ctx, nb_low_rank_columns(s, scene->head->n, c->keys->m, c->keys->tokens, c->f, ctx));
+    return NB_OK;
 }
 
 /* The queries of some tokens, or all. */

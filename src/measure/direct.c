@@ -239,7 +239,7 @@ static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_mea
     out->error = sqrt(s->difference) / norm;
     out->mse = s->difference / n / n;
     out->rowsum_deviation = s->rowsum_deviation;
-    out->cosine = s->s_t / (norm * sqrt(s->t_t));
+    if (s->t_t >= DBL_MIN) out->cosine = s->s_t / (norm * sqrt(s->t_t)); /* else F X B is 0, or its squares vanish */
     if (wanted & NB_WANT_ENTRIES) {
         out->negative_fraction = s->negative / n / n;
         out->negative_mass = s->negative_mass / n;

@@ -6,6 +6,8 @@
 #include "measure/sampled.h"
 #include "measure/streamed.h"
 
+#include <math.h>
+
 const char *const nb_engine_names[] = {[NB_STREAMED] = "streamed", [NB_DIRECT] = "direct", [NB_ENGINE_COUNT] = NULL};
 const char *const nb_precision_names[] = {[NB_DOUBLE] = "double", [NB_MIXED] = "mixed", [NB_PRECISION_COUNT] = NULL};
 
@@ -33,6 +35,11 @@ nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pa
 
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
-    if (how->tokens) return nb_sampled_measure(scene, how, count, requests, ctx);
-    return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
+    nb_how possible = *how;
+    bool stochastic = ((const nb_kernel *)scene->kernel->component)->stochastic;
+    if (!stochastic) possible.wanted &= ~(unsigned)NB_WANT_ENTROPY;
+    if (how->tokens) return nb_sampled_measure(scene, &possible, count, requests, ctx);
+    NB_TRY(ctx, (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, &possible, count, requests, ctx));
+    for (int i = 0; i < count && !stochastic; i++) requests[i].measures.rowsum_deviation = NAN;
+    return NB_OK;
 }

@@ -46,6 +46,9 @@ typedef struct { /* seconds that a preparation took, for benchmarks */
     double pass_s, second_pass_s;
 } nb_engine_times;
 
+/* Under a kernel whose rows are no distributions, entropy_difference and
+ * rowsum_deviation stay NaN. */
+
 /* Factors and all that their cores share. Memory is ctx's. A pair that fails
  * does not stop the others. */
 nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,

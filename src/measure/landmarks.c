@@ -29,6 +29,12 @@ bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)
     return pairing == NB_BOTH ? strategy->pick_both != NULL : strategy->pick != NULL;
 }
 
+nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing)
+{
+    bool one_set = ((const nb_kernel *)kernel->component)->points;
+    return one_set && ((const nb_strategy *)strategy->component)->pick ? NB_QUERIES : pairing;
+}
+
 static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
 {
     const nb_head *head = r->scene->head;
@@ -91,7 +97,8 @@ static nb_status pick_one_for_both(request *r, nb_pairing pairing, nb_landmarks 
 {
     nb_side side = pairing == NB_QUERIES ? NB_SIDE_QUERIES : pairing == NB_KEYS ? NB_SIDE_KEYS : NB_SIDE_JOINT;
     NB_TRY(ctx, pick_side(r, side, out, &out->queries, ctx));
-    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS, NB_EINVAL, "free points need the pairing 'independent' or 'both', not '%s'",
+    bool one_set = r->scene->head->q == r->scene->head->k;
+    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL, "free points need the pairing 'independent' or 'both', not '%s'",
                nb_pairing_names[pairing]);
     out->keys = out->queries;
     return NB_OK;
@@ -112,6 +119,7 @@ nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, n
                scene->head->n, scene->head->n);
     NB_REQUIRE(ctx, nb_strategy_has(r.strategy, pairing), NB_EINVAL, "%s has no pairing '%s'", strategy->component->name,
                nb_pairing_names[pairing]);
+    pairing = nb_pairing_under(scene->kernel, strategy, pairing);
     if (pairing == NB_BOTH) {
         NB_TRY(ctx, pick_both(&r, &out, ctx));
     } else if (pairing == NB_INDEPENDENT) {

@@ -19,13 +19,18 @@ typedef struct {
 /* Lets the strategy pick m landmarks for the queries and the keys, and checks
  * what it returns. `stream` gives seed, trial and component; role and m are set
  * here. NB_EINVAL for m < 1, m > n, a pairing that the strategy does not have, or
- * picks that break the rules. */
+ * picks that break the rules. Under a kernel of one point set the pairing is that
+ * of nb_pairing_under. */
 nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, nb_pairing pairing, nb_stream stream,
                             gsl_rng *rng, nb_landmarks *landmarks, nb_ctx *ctx);
 
 /* The first m of the landmarks of a nested strategy: what it picks for m, and the
  * time that it takes for these alone. */
 nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
+
+/* The pairing under this kernel: `queries` where it is one of one point set, but
+ * for strategies that only pick for both sides at once. */
+nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing);
 
 /* Whether the strategy can be called so. */
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);

@@ -9,7 +9,7 @@ typedef struct {
     double error_se;         /* standard error of `error` where rows are sampled */
     double floor_rank;       /* of the best matrix of rank m */
     double floor_accuracy;   /* it is too large by at most that */
-    double baseline_mean;    /* of the constant matrix 1/n */
+    double baseline_mean;    /* of the constant matrix that is S's mean, 1/n where rows sum to 1 */
     double output_error;     /* |(S - F X B) V|_F / |S V|_F */
     double output_error_se;  /* its standard error where rows are sampled */
     double spectral_error;   /* |S - F X B|_2 / |S|_2 */
@@ -17,9 +17,9 @@ typedef struct {
     double cosine;           /* <S, F X B> / (|S|_F |F X B|_F) */
     double mse;              /* |S - F X B|_F^2 / n^2 */
     double entropy_difference; /* | mean row entropy of S - that of F X B |, -sum p ln(p + 1e-9), p <= 0 left out */
-    double rowsum_deviation; /* max_i |sum_j (F X B)_ij - 1| */
+    double rowsum_deviation; /* max_i |sum_j (F X B)_ij - 1|, where rows of S sum to 1 */
     double negative_fraction; /* of the n^2 entries of F X B */
-    double negative_mass;    /* sum of |negative entries| / n: of the mass 1 of a row */
+    double negative_mass;    /* sum of |negative entries| / n, of the mass 1 of a row where rows of S sum to 1 */
     double core_residual;    /* |I - A X|_F */
     double core_cutoff;      /* relative singular value of A of which X inverts half */
     double landmark_rank;    /* singular values of A above eps m s_1 */

@@ -5,6 +5,8 @@
 #include "base/random.h"
 #include "linalg/linalg.h"
 
+#include <gsl/gsl_randist.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,8 +44,18 @@ nb_status nb_picks_begin(nb_picks *picks, int m)
 
 void nb_picks_add(nb_picks *picks, int token)
 {
-    picks->added_s[picks->count] = nb_clock_s();
+    if (picks->added_s) picks->added_s[picks->count] = nb_clock_s();
     picks->tokens[picks->count++] = token;
+}
+
+/* The largest of those not taken, the lowest index among equals; now taken. */
+static int take_largest(int n, const double *score, bool *taken)
+{
+    int largest = -1;
+    for (int i = 0; i < n; i++)
+        if (!taken[i] && (largest < 0 || score[i] > score[largest])) largest = i;
+    taken[largest] = true;
+    return largest;
 }
 
 nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx)
@@ -53,12 +65,21 @@ nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, 
     NB_NEED(tokens, nb_picks_tokens(picks, m));
     if (sample) return nb_draw_distinct(nb_ctx_rng(ctx), n, score, m, tokens, ctx);
     NB_NEED(taken, nb_alloc(ctx, (size_t)n, sizeof *taken));
-    for (int j = 0; j < m; j++) {
-        tokens[j] = -1;
-        for (int i = 0; i < n; i++)
-            if (!taken[i] && (tokens[j] < 0 || score[i] > score[tokens[j]])) tokens[j] = i;
-        taken[tokens[j]] = true;
-    }
+    for (int j = 0; j < m; j++) tokens[j] = take_largest(n, score, taken);
+    return NB_OK;
+}
+
+/* With u uniform, the largest of score - log(-log(u)), one after the other, are such
+ * a draw (Gumbel's trick: Yellott, J. Math. Psychol. 15, 1977). */
+nb_status nb_picks_by_log_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx)
+{
+    double *key;
+    bool *taken;
+    NB_NEED(key, nb_alloc_reals(ctx, (size_t)n, 1));
+    NB_NEED(taken, nb_alloc(ctx, (size_t)n, sizeof *taken));
+    NB_TRY(ctx, nb_picks_begin(picks, m));
+    for (int i = 0; i < n; i++) key[i] = sample ? score[i] - log(-log(gsl_rng_uniform_pos(nb_ctx_rng(ctx)))) : score[i];
+    for (int j = 0; j < m; j++) nb_picks_add(picks, take_largest(n, key, taken));
     return NB_OK;
 }
 
@@ -72,6 +93,23 @@ nb_status nb_picks_note(nb_picks *picks, const char *format, ...)
     va_end(args);
     picks->note_from = picks->count;
     NB_NEED(picks->note, nb_strdup(ctx, text));
+    return NB_OK;
+}
+
+nb_status nb_picks_rest(nb_picks *picks, int n, const char *what, gsl_rng *rng, nb_ctx *ctx)
+{
+    int *left, count = 0;
+    bool *taken;
+    if (picks->count >= picks->m) return NB_OK;
+    NB_NEED(left, nb_alloc(ctx, (size_t)n, sizeof *left));
+    NB_NEED(taken, nb_alloc(ctx, (size_t)n, sizeof *taken));
+    NB_TRY(ctx, nb_picks_note(picks, "the numerical rank of %s is %d: further landmarks are %s", what, picks->count,
+                              rng ? "drawn uniformly" : "the first tokens that are left"));
+    for (int j = 0; j < picks->count; j++) taken[picks->tokens[j]] = true;
+    for (int i = 0; i < n; i++)
+        if (!taken[i]) left[count++] = i;
+    if (rng) gsl_ran_shuffle(rng, left, (size_t)count, sizeof *left);
+    for (int j = 0; picks->count < picks->m; j++) nb_picks_add(picks, left[j]);
     return NB_OK;
 }
 

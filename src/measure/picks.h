@@ -28,14 +28,24 @@ double *nb_picks_points(nb_picks *picks, int d, int m);
 /* Tokens one by one, for a strategy whose first picks do not depend on m (nested):
  * the time of m landmarks is that until the m-th was added. */
 nb_status nb_picks_begin(nb_picks *picks, int m);
+/* Also after nb_picks_tokens, where no time is wanted. */
 void nb_picks_add(nb_picks *picks, int token);
 
 /* m of n tokens by their scores (>= 0): the largest, the lowest token first among
  * equals, or a draw in proportion to them with nb_ctx_rng(ctx), see nb_draw_distinct. */
 nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx);
 
+/* The same, nested, by scores of either sign: the largest, or a draw in proportion
+ * to exp(score), whose terms may under- and overflow. */
+nb_status nb_picks_by_log_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx);
+
 /* What a reader of the row should know of the picks from the next one on. */
 nb_status nb_picks_note(nb_picks *picks, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The landmarks that are missing, among tokens not taken, where the numerical rank
+ * of `what` ended: drawn uniformly, by as many draws whatever m is, or without rng
+ * the lowest first. A note says so with the rank, the picks so far. */
+nb_status nb_picks_rest(nb_picks *picks, int n, const char *what, gsl_rng *rng, nb_ctx *ctx);
 
 /* Whether the picks are what picks.h says they are, for n tokens and m
  * landmarks; NB_EINVAL with the place where they are not. */

@@ -161,11 +161,11 @@ static nb_status output_error(const view *v, const double *t, double *a, nb_meas
     return NB_OK;
 }
 
-/* |S - 1/n| row by row, relative to S on the same rows. */
+/* |S - c| row by row, c the mean of these rows, relative to S on the same rows. */
 static double baseline_mean(const sample *s)
 {
-    double distance = 0;
-    for (int i = 0; i < s->k; i++) distance += s->squares[i] - 2 * s->sums[i] / s->n + 1.0 / s->n;
+    double distance = 0, c = nb_sum((size_t)s->k, s->sums) / s->k / s->n;
+    for (int i = 0; i < s->k; i++) distance += s->squares[i] - c * (2 * s->sums[i] - c * s->n);
     return sqrt(fmax(0, distance) / nb_sum((size_t)s->k, s->squares));
 }
 

@@ -5,6 +5,7 @@
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "measure/low_rank.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,12 +19,43 @@ enum {
 };
 static const double tolerance = 1e-7; /* of singular triplets: they are those of a matrix so near to S */
 
+static const nb_kernel *kernel_of(const nb_scene *scene)
+{
+    return (const nb_kernel *)scene->kernel->component;
+}
+
+/* The head as the kernel sees it, and the options for it. */
+static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
+{
+    const nb_kernel *kernel = kernel_of(s);
+    s->options = s->kernel->options;
+    NB_REQUIRE(ctx, !s->head->causal || !kernel->causal_refusal, NB_EINVAL, "%s", kernel->causal_refusal);
+    if (kernel->points) {
+        nb_head *own;
+        NB_NEED(own, nb_alloc(s->ctx, 1, sizeof *own));
+        *own = *s->head;
+        own->q = own->k = kernel->points(s->head, s->options);
+        s->head = own;
+    }
+    if (kernel->resolve) {
+        void *own;
+        NB_NEED(own, nb_alloc(s->ctx, 1, kernel->component.options_size));
+        memcpy(own, s->options, kernel->component.options_size);
+        NB_TRY(ctx, kernel->resolve(s->head, own, ctx));
+        s->options = own;
+    }
+    if (kernel->low_rank) s->factors = kernel->low_rank(s->head, s->options);
+    if (s->factors.rank > s->head->n) s->factors.rank = 0;
+    return NB_OK;
+}
+
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vectors, nb_scene **scene, nb_ctx *ctx)
 {
     nb_scene *s;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
     *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .keep = head->n <= KEPT};
     NB_NEED(s->ctx, nb_ctx_child(ctx));
+    NB_TRY(ctx, apply_kernel(s, ctx));
     NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
     for (int i = 0; i < head->n; i++) s->positions[i] = i;
     *scene = s;
@@ -32,8 +64,7 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vector
 
 static nb_status fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx)
 {
-    const nb_kernel *kernel = (const nb_kernel *)scene->kernel->component;
-    return kernel->fill(tile, scene->kernel->options, out, ctx);
+    return kernel_of(scene)->fill(tile, scene->options, out, ctx);
 }
 
 nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, int keys, const double *k, double *out,
@@ -102,11 +133,12 @@ static void gather(const nb_scene *scene, int first, int count, int keys, const 
 {
     const nb_head *h = scene->head;
     size_t n = (size_t)h->n;
-    double mean = 1 / (double)h->n;
+    bool stochastic = kernel_of(scene)->stochastic;
     for (int i = 0; i < count; i++) {
         const double *row = values + (size_t)i * n;
         double squares, distances;
         if (g->what & SCENE_SUMS) {
+            double mean = (stochastic ? 1 : nb_sum((size_t)keys, row)) / h->n;
             nb_row_sums((size_t)keys, row, mean, g->column_sums, &g->row_sums[first + i], &squares, &distances);
             g->squares += squares;
             g->distances += distances + (h->n - keys) * mean * mean;
@@ -128,6 +160,14 @@ static nb_status form_stripe(const nb_scene *scene, const nb_stripe *s, double *
         if (g->what) gather(scene, s->first + i, count, s->keys, rows, g);
     }
     return NB_OK;
+}
+
+/* With the distances of all rows from their own means: of S from its mean. */
+static void add_between_rows(int n, gathering *g)
+{
+    double mean = nb_sum((size_t)n, g->row_sums) / n, squares = 0;
+    for (int i = 0; i < n; i++) squares += pow(g->row_sums[i] - mean, 2);
+    g->distances += squares / n;
 }
 
 static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
@@ -161,6 +201,7 @@ static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *
         if (each) NB_TRY(ctx, each(self, &stripe, ctx));
     }
     scene->formed = scene->rows;
+    if (g.what & SCENE_SUMS) add_between_rows(scene->head->n, &g);
     return keep_gathered(scene, &g, ctx);
 }
 
@@ -177,10 +218,23 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
     return passed(scene, scene->along | SCENE_SUMS, each, self, ctx);
 }
 
+/* What a pass would gather, from the factors of S. */
+static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    gathering g;
+    NB_TRY(ctx, gathering_init(scene, what, &g));
+    if (g.what & SCENE_SUMS) NB_TRY(ctx, nb_low_rank_sums(&scene->factors, h->n, &g.squares, &g.distances, g.row_sums, g.column_sums, ctx));
+    if (g.what & NB_SCENE_OUTPUT) NB_TRY(ctx, nb_low_rank_output(&scene->factors, h->n, h->dv, h->v, g.output, ctx));
+    return keep_gathered(scene, &g, ctx);
+}
+
 /* A pass of its own for what no other took along. */
 static nb_status need(nb_scene *scene, unsigned what, nb_ctx *ctx)
 {
-    return what & ~scene->gathered ? passed(scene, what | scene->along | SCENE_SUMS, NULL, NULL, ctx) : NB_OK;
+    if (!(what & ~scene->gathered)) return NB_OK;
+    if (scene->factors.rank && !(what & NB_SCENE_ENTROPY)) return gather_factors(scene, what, ctx);
+    return passed(scene, what | scene->along | SCENE_SUMS, NULL, NULL, ctx);
 }
 
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)
@@ -246,6 +300,45 @@ nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx)
     return NB_OK;
 }
 
+typedef struct {
+    nb_op op;
+    int n, b;
+    const double *v;
+    double *out;
+} one_product;
+
+static nb_status multiply_once(void *self, const nb_stripe *s, nb_ctx *ctx)
+{
+    one_product *p = self;
+    (void)ctx;
+    if (p->op == NB_PLAIN)
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->out + s->first, p->n);
+    else
+        nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->v + s->first, p->n, 1, p->out, p->n);
+    return NB_OK;
+}
+
+nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx)
+{
+    one_product p = {op, scene->head->n, b, v, out};
+    if (scene->factors.rank) return nb_low_rank_multiply(&scene->factors, op == NB_TRANSPOSED, p.n, b, v, out, ctx);
+    memset(out, 0, (size_t)p.n * (size_t)b * sizeof *out);
+    return nb_scene_pass(scene, multiply_once, &p, ctx);
+}
+
+/* The tail of the first `used` values, all that are not 0, from a backward stable
+ * decomposition of order n. */
+static void sum_tail(nb_spectrum *s, int used, int n)
+{
+    s->summed = true;
+    s->residual = DBL_EPSILON * n;
+    for (int m = used - 1; m >= 0; m--) {
+        double off = s->residual * s->values[0]; /* of each value */
+        s->tail[m] = s->tail[m + 1] + s->values[m] * s->values[m];
+        s->tail_accuracy[m] = s->tail_accuracy[m + 1] + off * (2 * s->values[m] + off);
+    }
+}
+
 /* S' = U diag(s) W' by LAPACK: the right vectors of S are U's columns, the left
  * ones the rows of W'. */
 static nb_status decompose(nb_scene *scene, bool vectors, nb_spectrum *s, nb_ctx *ctx)
@@ -266,12 +359,25 @@ static nb_status decompose(nb_scene *scene, bool vectors, nb_spectrum *s, nb_ctx
     }
     NB_TRY(ctx, nb_svd(n, n, rows, s->right, s->values, wt, ctx));
     if (vectors) nb_transpose(n, n, wt, s->left);
-    s->residual = DBL_EPSILON * n;
-    for (int m = n - 1; m >= 0; m--) {
-        double off = s->residual * s->values[0]; /* of each value */
-        s->tail[m] = s->tail[m + 1] + s->values[m] * s->values[m];
-        s->tail_accuracy[m] = s->tail_accuracy[m + 1] + off * (2 * s->values[m] + off);
+    sum_tail(s, n, n);
+    return NB_OK;
+}
+
+/* The same from the factors of S: beyond their rank values and vectors are 0. */
+static nb_status decompose_factors(nb_scene *scene, int count, bool vectors, nb_spectrum *s, nb_ctx *ctx)
+{
+    int n = scene->head->n, rank = scene->factors.rank;
+    size_t room = (size_t)(count > rank ? count : rank);
+    s->count = (int)room;
+    NB_NEED(s->values, nb_alloc_reals(scene->ctx, room, 1));
+    NB_NEED(s->tail, nb_alloc_reals(scene->ctx, room + 1, 2));
+    s->tail_accuracy = s->tail + room + 1;
+    if (vectors) {
+        NB_NEED(s->left, nb_alloc_reals(scene->ctx, (size_t)n, room));
+        NB_NEED(s->right, nb_alloc_reals(scene->ctx, (size_t)n, room));
     }
+    NB_TRY(ctx, nb_low_rank_svd(&scene->factors, n, s->values, s->left, s->right, ctx));
+    sum_tail(s, rank, n);
     return NB_OK;
 }
 
@@ -347,15 +453,18 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
 {
     int n = scene->head->n, wanted = 64;
     while (wanted < count) wanted *= 2;
-    bool small = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
-    if (small) wanted = n;
+    bool factored = scene->factors.rank, small = !factored && (n <= LAPACK || nb_krylov_order(n, wanted) >= n);
+    if (small || wanted > n) wanted = n;
     nb_spectrum *s = find(scene, wanted, vectors);
     if (s) {
         scene->reused_s += s->time_s;
     } else {
         double start_s = nb_clock_s();
         NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
-        NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
+        if (factored)
+            NB_TRY(ctx, decompose_factors(scene, wanted, vectors, s, ctx));
+        else
+            NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
         NB_TRY(ctx, add_spectrum(scene, s));
         s->time_s = nb_clock_s() - start_s;
         s->asked = wanted;
@@ -381,7 +490,7 @@ nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *acc
     NB_TRY(ctx, nb_scene_norm(scene, &norm, ctx));
     NB_TRY(ctx, nb_scene_singular_values(scene, m, &s, ctx));
     double rounding = 8 * DBL_EPSILON * norm * norm; /* of |S|^2 and of the sum of squares */
-    if (s->count == scene->head->n) rounding = 0;    /* LAPACK's tail is summed itself */
+    if (s->summed) rounding = 0;
     *floor = sqrt(s->tail[m]) / norm;
     *accuracy = fmax(*floor - sqrt(fmax(0, s->tail[m] - s->tail_accuracy[m] - rounding)) / norm,
                      sqrt(s->tail[m] + rounding) / norm - *floor);

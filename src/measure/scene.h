@@ -2,13 +2,15 @@
  * for and kept for all cells.
  *
  * S is formed by stripes of rows, never whole, but where it is small (n <= 4096)
- * or somebody asks for it. It is held by rows: column i of an array is row i of S. */
+ * or somebody asks for it. It is held by rows: column i of an array is row i of S.
+ * Where the kernel gives factors of S, what follows from them takes no pass. */
 #ifndef NB_SCENE_H
 #define NB_SCENE_H
 
 #include "base/ctx.h"
 #include "data/head.h"
 #include "kernels/kernel.h"
+#include "linalg/linalg.h"
 
 enum { NB_STRIPE = 512 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
 
@@ -28,6 +30,7 @@ typedef struct {
     double *tail;          /* count + 1: tail[m] is the sum of the squared values after the first m ... */
     double *tail_accuracy; /* ... and too large by at most that, rounding left out */
     int asked;             /* the number of triplets that it was made for; n: all */
+    bool summed;           /* the tail is a sum of small values, not what is left of |S|_F^2 */
     double residual;       /* |S'u - s v| / s_1 of the triplets, at most */
     double time_s;         /* what it took */
 } nb_spectrum;
@@ -36,11 +39,13 @@ typedef struct {
 enum { NB_SCENE_OUTPUT = 1 << 0, NB_SCENE_ENTROPY = 1 << 1 };
 
 typedef struct nb_scene {
-    const nb_head *head;
+    const nb_head *head; /* under a kernel of one point set: with q = k */
     const nb_choice *kernel;
+    const void *options; /* the kernel's, resolved for this head */
     /* Foresight, to be set before the first question. */
     bool vectors;         /* singular vectors will be asked for, not only values */
     unsigned along;       /* NB_SCENE_* */
+    nb_low_rank factors;  /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
     bool keep;            /* S is kept once it is formed; at first: where n is at most 4096, 128 MiB */
 
     nb_ctx *ctx;          /* owns what is cached below */
@@ -57,7 +62,8 @@ typedef struct nb_scene {
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 
-/* `head` and `kernel` must outlive the scene, which is freed with ctx's memory. */
+/* `head` and `kernel` must outlive the scene, which is freed with ctx's memory.
+ * NB_EINVAL for a causal head under a kernel that has no mask. */
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vectors, nb_scene **scene, nb_ctx *ctx);
 
 /* k(q, k) for any points of the head's dimension, without a mask; out is
@@ -70,6 +76,9 @@ nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens
 
 /* One pass over S: `each` sees stripe after stripe, from the top. */
 nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx);
+
+/* out <- op(S) v, n x b: one pass. */
+nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx);
 
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx);    /* the tokens' [q; k], 2d x n */
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */
@@ -89,7 +98,7 @@ nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectru
 /* |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936), and
  * by how much that may be off: it is not below 1e-8 by block Krylov. */
 nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *accuracy, nb_ctx *ctx);
-/* |S - 1/n|_F / |S|_F, the constant matrix. */
+/* |S - c|_F / |S|_F, c the mean of S: 1/n where rows sum to 1. */
 nb_status nb_scene_baseline_mean(nb_scene *scene, double *error, nb_ctx *ctx);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "measure/low_rank.h"
 
 #include <gsl/gsl_randist.h>
 #include <lapacke.h>
@@ -20,16 +21,18 @@ typedef struct {
     nb_difference *differences;
     double *v, *before, *w; /* n x count: this vector, the one before, the next */
     double *y, *z;          /* widest x count: C Q_B' v, Q_F' u */
-    double *u;              /* NB_STRIPE x count */
+    size_t u_ld;            /* NB_STRIPE; n where S has factors */
+    double *u;              /* u_ld x count */
     double *alpha, *beta;   /* STEPS x count: the tridiagonal matrices */
     bool *done;
 } lanczos;
 
-static nb_status lanczos_init(lanczos *l, int n, int count, nb_difference *differences, nb_ctx *ctx)
+static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
 {
+    int n = scene->head->n;
     size_t length = (size_t)n, columns = (size_t)count;
     gsl_rng *rng;
-    *l = (lanczos){.n = n, .count = count, .differences = differences};
+    *l = (lanczos){.n = n, .count = count, .differences = differences, .u_ld = scene->factors.rank ? (size_t)n : NB_STRIPE};
     for (int i = 0; i < count; i++) {
         size_t m = (size_t)differences[i].m;
         l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
@@ -40,7 +43,7 @@ static nb_status lanczos_init(lanczos *l, int n, int count, nb_difference *diffe
     NB_NEED(l->w, nb_alloc_reals(ctx, length, columns));
     NB_NEED(l->y, nb_alloc_reals(ctx, (size_t)l->widest, 2 * columns));
     l->z = l->y + (size_t)l->widest * columns;
-    NB_NEED(l->u, nb_alloc_reals(ctx, NB_STRIPE, columns));
+    NB_NEED(l->u, nb_alloc_reals(ctx, l->u_ld, columns));
     NB_NEED(l->alpha, nb_alloc_reals(ctx, 2 * STEPS, columns));
     l->beta = l->alpha + STEPS * columns;
     NB_NEED(l->done, nb_alloc(ctx, columns, sizeof *l->done));
@@ -52,19 +55,33 @@ static nb_status lanczos_init(lanczos *l, int n, int count, nb_difference *diffe
     return NB_OK;
 }
 
+/* From `count` entries of S v, of the tokens from `first` on, those of u, and their part of Q_F'u. */
+static void subtract(lanczos *l, int first, int count)
+{
+    for (int i = 0; i < l->count; i++) {
+        const nb_difference *d = &l->differences[i];
+        const double *q_f = d->q_f + (size_t)first * (size_t)d->m;
+        double *u = l->u + (size_t)i * l->u_ld, *y = l->y + (size_t)i * (size_t)l->widest, *z = l->z + (size_t)i * (size_t)l->widest;
+        nb_gemv(NB_TRANSPOSED, d->m, count, -1, q_f, d->m, y, 1, u);
+        nb_scale((size_t)count, d->scale, u);
+        nb_gemv(NB_PLAIN, d->m, count, 1, q_f, d->m, u, 1, z);
+    }
+}
+
+/* The same for all tokens at once, from the factors of S. */
+static nb_status step_factors(lanczos *l, const nb_low_rank *s, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, l->count, l->v, l->u, ctx));
+    subtract(l, 0, l->n);
+    return nb_low_rank_multiply(s, true, l->n, l->count, l->u, l->w, ctx);
+}
+
 static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     lanczos *l = self;
     (void)ctx;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->count, s->keys, 1, s->values, s->ld, l->v, l->n, 0, l->u, NB_STRIPE);
-    for (int i = 0; i < l->count; i++) {
-        const nb_difference *d = &l->differences[i];
-        const double *q_f = d->q_f + (size_t)s->first * (size_t)d->m;
-        double *u = l->u + (size_t)i * NB_STRIPE, *y = l->y + (size_t)i * (size_t)l->widest, *z = l->z + (size_t)i * (size_t)l->widest;
-        nb_gemv(NB_TRANSPOSED, d->m, s->count, -1, q_f, d->m, y, 1, u);
-        nb_scale((size_t)s->count, d->scale, u);
-        nb_gemv(NB_PLAIN, d->m, s->count, 1, q_f, d->m, u, 1, z);
-    }
+    subtract(l, s->first, s->count);
     nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->count, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, l->n);
     return NB_OK;
 }
@@ -80,7 +97,10 @@ static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *
         nb_gemv(NB_TRANSPOSED, l->n, d->m, 1, d->q_b, l->n, l->v + i * n, 0, scratch);
         nb_gemv(NB_PLAIN, d->m, d->m, 1, d->c, d->m, scratch, 0, l->y + i * widest);
     }
-    NB_TRY(ctx, nb_scene_pass(scene, stripe_step, l, ctx));
+    if (scene->factors.rank)
+        NB_TRY(ctx, step_factors(l, &scene->factors, ctx));
+    else
+        NB_TRY(ctx, nb_scene_pass(scene, stripe_step, l, ctx));
     for (size_t i = 0; i < (size_t)l->count; i++) {
         const nb_difference *d = &l->differences[i];
         nb_gemv(NB_TRANSPOSED, d->m, d->m, 1, d->c, d->m, l->z + i * widest, 0, scratch);
@@ -152,7 +172,7 @@ nb_status nb_spectral_norms(nb_scene *scene, int count, nb_difference *differenc
 {
     lanczos l;
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = lanczos_init(&l, scene->head->n, count, differences, ctx);
+    nb_status status = lanczos_init(&l, scene, count, differences, ctx);
     if (status == NB_OK) status = run(&l, scene, ctx);
     nb_ctx_release(ctx, mark);
     return status;

@@ -5,6 +5,9 @@
  * therefore summed directly, in a second pass for those pairs: above it, the part
  * is right to 1e-14 / 2 small^2 = 5e-9 relative; below, to about 1e-10.
  *
+ * Where the kernel gives factors of S there is no pass, and no such subtraction:
+ * see low_rank.c.
+ *
  * With precision mixed, S and Q_B are rounded to single precision for the product
  * (M is summed in double), which costs 1e-9 to 1e-8 of |S|^2. What is small, of
  * either part, is then measured again in double. */
@@ -16,6 +19,7 @@
 #include "linalg/vector.h"
 #include "measure/blocks.h"
 #include "measure/exact_rows.h"
+#include "measure/low_rank.h"
 #include "measure/spectral.h"
 
 #include <float.h>
@@ -245,10 +249,31 @@ static nb_status project(batch *b, bool single, nb_ctx *ctx)
     return single || !mark_below(b, small) ? NB_OK : look_again(b, norm, ctx);
 }
 
+/* The same from the factors of S. */
+static nb_status project_factors(batch *b, nb_ctx *ctx)
+{
+    const nb_low_rank *s = &b->scene->factors;
+    size_t r = (size_t)s->rank;
+    double *scratch, *t_y, norm, residual, start_s = nb_clock_s();
+    NB_NEED(scratch, nb_alloc_raw(ctx, r * (size_t)b->blocks.n));
+    NB_NEED(t_y, nb_alloc_raw(ctx, r * r));
+    NB_TRY(ctx, nb_low_rank_triangle(s->rank, b->blocks.n, s->y, scratch, t_y, ctx));
+    NB_TRY(ctx, nb_scene_norm(b->scene, &norm, ctx));
+    for (int i = 0; i < b->count; i++) {
+        nb_projection *p = &b->views[i].p;
+        if (!b->views[i].todo) continue;
+        NB_TRY(ctx, nb_low_rank_project(s, p->n, p->m, p->q_f, p->q_b, t_y, p->mid, &residual, ctx));
+        p->subspace = residual / norm;
+        p->rounding = rounding;
+    }
+    b->times.pass_s += nb_clock_s() - start_s;
+    return NB_OK;
+}
+
 static nb_status project_released(batch *b, bool single, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = project(b, single, ctx);
+    nb_status status = b->scene->factors.rank ? project_factors(b, ctx) : project(b, single, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -291,8 +316,9 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
         if (!pairs[i].failure && view_init(b, i, f[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
         b->views[i].todo = !pairs[i].failure;
     }
-    NB_TRY(ctx, project_released(b, how->precision == NB_MIXED, ctx));
-    if (how->precision == NB_MIXED && mark_below(b, small_mixed)) NB_TRY(ctx, project_released(b, false, ctx));
+    bool mixed = how->precision == NB_MIXED && !scene->factors.rank;
+    NB_TRY(ctx, project_released(b, mixed, ctx));
+    if (mixed && mark_below(b, small_mixed)) NB_TRY(ctx, project_released(b, false, ctx));
     for (int i = 0; i < count; i++)
         if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_TRY(ctx, project_output(&b->views[i].p, ctx));
     *times = b->times;

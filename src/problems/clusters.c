@@ -7,23 +7,19 @@
  * nothing). */
 #include "problems/problem.h"
 
-#include <gsl/gsl_randist.h>
-
 typedef struct {
     int n, d, count;
     double spread;
-    int order;
+    int order, permute;
 } clusters_options;
-
-enum { CONTIGUOUS, SHUFFLED };
-static const char *const orders[] = {"contiguous", "shuffled", NULL};
 
 static const nb_option options[] = {
     NB_INT(clusters_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(clusters_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_INT(clusters_options, count, "16", 1, 1 << 20, "clusters; at most n"),
     NB_REAL(clusters_options, spread, "0.3", 0, 1e3, "standard deviation around a centre, in units of the centres'"),
-    NB_ENUM(clusters_options, order, "contiguous", orders, "order of the tokens"),
+    NB_ENUM(clusters_options, order, "contiguous", nb_cluster_orders, "order of the tokens"),
+    NB_PERMUTE(clusters_options),
     NB_OPTION_END};
 
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
@@ -37,14 +33,10 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
 /* x (d x n): each token its cluster's centre and noise. */
 static nb_status draw(const clusters_options *o, const int *cluster, double *x, nb_ctx *ctx)
 {
-    gsl_rng *rng = nb_ctx_rng(ctx);
     double *centres;
     NB_NEED(centres, nb_alloc_reals(ctx, (size_t)o->d, (size_t)o->count));
-    for (size_t i = 0; i < (size_t)o->d * (size_t)o->count; i++) centres[i] = gsl_ran_gaussian_ziggurat(rng, 1);
-    for (int i = 0; i < o->n; i++)
-        for (int l = 0; l < o->d; l++)
-            x[(size_t)i * (size_t)o->d + (size_t)l] = centres[(size_t)cluster[i] * (size_t)o->d + (size_t)l] +
-                                                      gsl_ran_gaussian_ziggurat(rng, o->spread);
+    nb_draw_normals(nb_ctx_rng(ctx), (size_t)o->d * (size_t)o->count, 1, centres);
+    nb_draw_around(nb_ctx_rng(ctx), o->d, o->n, centres, cluster, o->spread, x);
     return NB_OK;
 }
 
@@ -55,8 +47,7 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
     (void)head;
     NB_TRY(ctx, nb_head_new(o->n, o->d, out, ctx));
     NB_NEED(cluster, nb_alloc(ctx, (size_t)o->n, sizeof *cluster));
-    for (int i = 0; i < o->n; i++) cluster[i] = (int)((long)i * o->count / o->n);
-    if (o->order == SHUFFLED) gsl_ran_shuffle(nb_ctx_rng(ctx), cluster, (size_t)o->n, sizeof *cluster);
+    nb_draw_clusters(nb_ctx_rng(ctx), o->n, o->count, o->order == NB_SHUFFLED, cluster);
     NB_TRY(ctx, draw(o, cluster, out->q, ctx));
     NB_TRY(ctx, draw(o, cluster, out->k, ctx));
     return draw(o, cluster, out->v, ctx);

@@ -4,17 +4,17 @@
  * scale^2. */
 #include "problems/problem.h"
 
-#include <gsl/gsl_randist.h>
-
 typedef struct {
     int n, d;
     double scale;
+    int permute;
 } gaussian_options;
 
 static const nb_option options[] = {
     NB_INT(gaussian_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(gaussian_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_REAL(gaussian_options, scale, "1", 0, 1e3, "standard deviation of every coordinate"),
+    NB_PERMUTE(gaussian_options),
     NB_OPTION_END};
 
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
@@ -25,20 +25,15 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void draw(gsl_rng *rng, size_t count, double scale, double *x)
-{
-    for (size_t i = 0; i < count; i++) x[i] = gsl_ran_gaussian_ziggurat(rng, scale);
-}
-
 static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
 {
     const gaussian_options *o = opts;
     size_t count = (size_t)o->n * (size_t)o->d;
     (void)head;
     NB_TRY(ctx, nb_head_new(o->n, o->d, out, ctx));
-    draw(nb_ctx_rng(ctx), count, o->scale, out->q);
-    draw(nb_ctx_rng(ctx), count, o->scale, out->k);
-    draw(nb_ctx_rng(ctx), count, o->scale, out->v);
+    nb_draw_normals(nb_ctx_rng(ctx), count, o->scale, out->q);
+    nb_draw_normals(nb_ctx_rng(ctx), count, o->scale, out->k);
+    nb_draw_normals(nb_ctx_rng(ctx), count, o->scale, out->v);
     return NB_OK;
 }
 

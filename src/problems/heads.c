@@ -4,7 +4,7 @@
 
 typedef struct {
     const char *file;
-    int head, causal;
+    int head, causal, max_n, first, permute;
 } heads_options;
 
 enum { AUTO, ON, OFF };
@@ -15,11 +15,19 @@ static const nb_option options[] = {
     {.key = "head", .type = NB_OPTION_INT, .offset = NB_FIELD_(heads_options, head, int), .initial = "all", .lo = 0,
      .hi = 1 << 20, .word = "all", .selects_head = true, .help = "which of the file's query heads, from 0; a list takes several"},
     NB_ENUM(heads_options, causal, "auto", masks, "whether a query sees only the keys up to its own position; auto: as the file says"),
+    NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30, "a window of at most that many tokens, as if there were no others"),
+    NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
+    NB_PERMUTE(heads_options),
     NB_OPTION_END};
 
 static bool causal(const heads_options *o, bool by_file)
 {
     return o->causal == AUTO ? by_file : o->causal == ON;
+}
+
+static int window(const heads_options *o, int n)
+{
+    return o->max_n == NB_AUTO || o->max_n > n - o->first ? n - o->first : o->max_n;
 }
 
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
@@ -29,9 +37,10 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
     NB_TRY(ctx, nb_head_file_shape(o->file, &file, ctx));
     NB_REQUIRE(ctx, o->head == NB_AUTO || o->head < file.heads, NB_EINVAL, "%s: head = %d is not one of its heads 0 to %d",
                o->file, o->head, file.heads - 1);
+    NB_REQUIRE(ctx, o->first < file.n, NB_EINVAL, "%s: first = %d is not one of its tokens 0 to %d", o->file, o->first, file.n - 1);
     *shape = (nb_problem_shape){.first = o->head == NB_AUTO ? 0 : o->head,
                                 .count = o->head == NB_AUTO ? file.heads : 1,
-                                .n = file.n,
+                                .n = window(o, file.n),
                                 .d = file.d,
                                 .causal = causal(o, file.causal)};
     return NB_OK;
@@ -42,6 +51,10 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
     const heads_options *o = opts;
     NB_TRY(ctx, nb_head_load(o->file, head, out, ctx));
     out->causal = causal(o, out->causal);
+    out->n = window(o, out->n);
+    out->q += (size_t)o->first * (size_t)out->d;
+    out->k += (size_t)o->first * (size_t)out->d;
+    if (out->v) out->v += (size_t)o->first * (size_t)out->dv;
     return NB_OK;
 }
 

@@ -2,13 +2,21 @@
  *
  * A problem is one file, src/problems/NAME.c, that defines
  *     const nb_problem nb_problem_NAME;
- * It says how many heads it has and makes one of them. */
+ * It says how many heads it has and makes one of them, with the tokens in the order
+ * that the problem means; measure/heads.h destroys it where `permute` says so. */
 #ifndef NB_PROBLEM_H
 #define NB_PROBLEM_H
 
 #include "base/component.h"
 #include "base/ctx.h"
+#include "base/plugin.h"
 #include "data/head.h"
+#include "data/synthetic.h"
+
+/* A row of every problem's table. */
+#define NB_PERMUTE(T) \
+    {.key = "permute", .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, permute, int), .initial = "false", .reorders = true, \
+     .help = "order of the tokens destroyed: q, k and v by one random permutation, drawn in each trial where the data are"}
 
 typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */

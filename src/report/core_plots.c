@@ -5,10 +5,9 @@
 
 #include "base/files.h"
 #include "report/csv.h"
-#include "report/gnuplot.h"
+#include "report/plots.h"
 #include "report/sweeps.h"
 
-#include <ctype.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +109,7 @@ static nb_status cutoff(sheet *s, nb_ctx *ctx)
     best = add_series(s, "subspace part: the best core", LEVEL);
     for (int i = 0; i < m->row_count; i++) {
         const nb_row *row = &m->rows[i];
-        nb_summary_place p = nb_summary_find(m, row);
+        nb_summary_index p = nb_summary_find(m, row);
         int f = s->sweeps.cores[p.core].family;
         if (row->landmarks != at || !good(row)) continue;
         point one = {p.variant, p.panel, best, 0, 1, row->measures.error_subspace};
@@ -143,7 +142,7 @@ static nb_status steps(sheet *s, nb_ctx *ctx)
         for (int k = 0; k < 3; k++) NB_NEED(s->panels[s->panel_count++], nb_format(ctx, "%s: %s", what[k], m->panels[p].label));
     for (int i = 0; i < m->row_count && s->series_count > 0; i++) {
         const nb_row *row = &m->rows[i];
-        nb_summary_place p = nb_summary_find(m, row);
+        nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &s->sweeps.cores[p.core];
         if (row->landmarks != at || !good(row) || core->family < 0 || of_family[core->family] < 0) continue;
         const double y[] = {row->measures.error, row->measures.core_residual, row->measures.rowsum_deviation};
@@ -175,7 +174,7 @@ static nb_status cores(sheet *s, nb_ctx *ctx)
     }
     for (int i = 0, end; i < m->row_count; i = end) {
         end = group_end(m, i);
-        nb_summary_place p = nb_summary_find(m, &m->rows[i]);
+        nb_summary_index p = nb_summary_find(m, &m->rows[i]);
         for (int f = 0; f < s->sweeps.family_count; f++) least[f] = INFINITY;
         for (int j = i; j < end; j++) {
             const nb_row *row = &m->rows[j];
@@ -210,7 +209,7 @@ static nb_status rows(sheet *s, nb_ctx *ctx)
     for (int v = 0; v < m->variant_count; v++) add_series(s, m->variants[v].label, CURVE);
     for (int i = 0; i < m->row_count && s->figure_count > 0; i++) {
         const nb_row *row = &m->rows[i];
-        nb_summary_place p = nb_summary_find(m, row);
+        nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &s->sweeps.cores[p.core];
         if (!good(row) || core->family < 0 || figure[core->family] < 0) continue;
         double x = core->x / row->landmarks;
@@ -240,7 +239,7 @@ static nb_status precision(sheet *s, nb_ctx *ctx)
         end = group_end(m, i);
         for (int j = i; j < end; j++) {
             const nb_row *row = &m->rows[j];
-            nb_summary_place p = nb_summary_find(m, row);
+            nb_summary_index p = nb_summary_find(m, row);
             for (int k = i; twin[p.core] >= 0 && good(row) && k < end; k++) {
                 if (nb_summary_find(m, &m->rows[k]).core != twin[p.core] || !good(&m->rows[k])) continue;
                 double distance = fabs(row->measures.error / m->rows[k].measures.error - 1);
@@ -311,11 +310,7 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
 
 static const char *output_name(const sheet *s, nb_ctx *ctx)
 {
-    char *name = nb_format(ctx, "%s_%s", s->kind, s->figures[s->figure]);
-    for (char *c = name; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
-    for (size_t last = name ? strlen(name) : 0; last > 0 && name[last - 1] == '_'; last--) name[last - 1] = '\0';
-    return name;
+    return nb_plot_file_name(nb_format(ctx, "%s_%s", s->kind, s->figures[s->figure]));
 }
 
 static void print_texts(FILE *out, const char *name, int count, const char *const *texts)
@@ -323,7 +318,7 @@ static void print_texts(FILE *out, const char *name, int count, const char *cons
     fprintf(out, "array %s[%d] = [", name, count);
     for (int i = 0; i < count; i++) {
         fputs(i ? ", " : "", out);
-        nb_gnuplot_string(out, texts[i]);
+        nb_plot_print_string(out, texts[i]);
     }
     fputs("]\n", out);
 }
@@ -340,11 +335,11 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     for (int i = 0; i < s->series_count; i++) labels[i] = s->all[i].label;
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
     fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\nfigure = %d\ntitle = ", s->kind, output, s->figure + 1);
-    nb_gnuplot_string(out, title);
+    nb_plot_print_string(out, title);
     fputs("\nx_name = ", out);
-    nb_gnuplot_string(out, s->x_name);
+    nb_plot_print_string(out, s->x_name);
     fputs("\ny_name = ", out);
-    nb_gnuplot_string(out, s->y_name);
+    nb_plot_print_string(out, s->y_name);
     fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\n", s->log_x_2 ? 2 : s->log_x ? 10 : 0, s->level_1, s->columns);
     print_texts(out, "panels", s->panel_count, s->panels);
     print_texts(out, "series", s->series_count, labels);
@@ -368,7 +363,7 @@ static nb_status draw_figure(const char *folder, const sheet *s, bool draw, nb_c
     NB_NEED(script, nb_format(ctx, "%s.gp", script));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
     NB_TRY(ctx, nb_write_file(path, print_driver, s, ctx));
-    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+    return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
 }
 
 nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
@@ -387,8 +382,8 @@ nb_status nb_core_plot(const char *folder, const char *kind, const char *experim
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &s, ctx));
-    NB_TRY(ctx, nb_gnuplot_copy(folder, "common.gp", ctx));
-    NB_TRY(ctx, nb_gnuplot_copy(folder, "curves.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "curves.gp", ctx));
     for (s.figure = 0; s.figure < s.figure_count; s.figure++) {
         if (!has_points(&s, s.figure)) continue;
         NB_TRY(ctx, draw_figure(folder, &s, draw, ctx));

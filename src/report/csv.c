@@ -68,18 +68,23 @@ static json_t *json_field(const nb_column *c, const nb_row *row)
     return NULL;
 }
 
+nb_status nb_json_print_row(FILE *out, const nb_row *row, nb_ctx *ctx)
+{
+    json_t *object = json_object();
+    int bad = !object;
+    for (const nb_column *c = nb_columns; c->name && !bad; c++) bad = json_object_set_new(object, c->name, json_field(c, row));
+    bad = bad || json_dumpf(object, out, JSON_REAL_PRECISION(17));
+    json_decref(object);
+    NB_REQUIRE(ctx, !bad, NB_ENOMEM, "a row cannot be written as JSON");
+    return NB_OK;
+}
+
 nb_status nb_json_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx)
 {
     fputs("[", out);
     for (int i = 0; i < count; i++) {
-        json_t *object = json_object();
-        int bad = !object;
-        for (const nb_column *c = nb_columns; c->name && !bad; c++)
-            bad = json_object_set_new(object, c->name, json_field(c, &rows[i]));
         fputs(i ? ",\n " : "\n ", out);
-        bad = bad || json_dumpf(object, out, JSON_REAL_PRECISION(17));
-        json_decref(object);
-        NB_REQUIRE(ctx, !bad, NB_ENOMEM, "row %d cannot be written as JSON", i);
+        NB_TRY(ctx, nb_json_print_row(out, &rows[i], ctx));
     }
     fputs("\n]\n", out);
     return NB_OK;

@@ -3,14 +3,20 @@
 #include "report/plots.h"
 
 #include "base/files.h"
-#include "report/csv.h"
 #include "report/core_plots.h"
-#include "report/gnuplot.h"
+#include "report/csv.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
 
 typedef struct {
     const nb_summary *summary;
@@ -29,9 +35,11 @@ enum { ANY_CORE = 0, FLOOR = 0, BASELINE = -1 };
 
 static void print_statistic(FILE *out, const nb_summary *s, int core, int panel, int series, int m, const nb_statistic *value)
 {
+    char constant[32];
+    snprintf(constant, sizeof constant, "constant %s", s->constant);
     const char *names[] = {core == ANY_CORE ? "" : s->cores[core - 1].label, s->panels[panel - 1].label,
                            series == FLOOR      ? "best rank m"
-                           : series == BASELINE ? "constant 1/n"
+                           : series == BASELINE ? constant
                                                 : s->variants[series - 1].label};
     fprintf(out, "%d,%d,%d,%d,%d", core, panel, series, s->landmarks[m], value->count);
     print_real(out, value->median);
@@ -104,13 +112,29 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* A gnuplot string in single quotes, where nothing but the quote is special; in
+ * double quotes gnuplot would run what stands in backquotes. */
+void nb_plot_print_string(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'') fputc('\'', out);
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
+    }
+    fputc('\'', out);
+}
+
+char *nb_plot_file_name(char *text)
+{
+    for (char *c = text; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
+    for (size_t last = text ? strlen(text) : 0; last > 0 && text[last - 1] == '_'; last--) text[last - 1] = '\0';
+    return text;
+}
+
 static const char *output_name(const figure *f, nb_ctx *ctx)
 {
-    char *name = nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief);
-    for (char *c = name; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
-    for (size_t last = name ? strlen(name) : 0; last > 0 && name[last - 1] == '_'; last--) name[last - 1] = '\0';
-    return name;
+    return nb_plot_file_name(nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief));
 }
 
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
@@ -121,24 +145,70 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(output, output_name(f, ctx));
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
     fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->kind, output, f->core + 1);
-    nb_gnuplot_string(out, s->cores[f->core].label);
+    nb_plot_print_string(out, s->cores[f->core].label);
     fputs("\nreference_name = ", out);
-    nb_gnuplot_string(out, reference);
+    nb_plot_print_string(out, reference);
+    fputs("\nconstant = ", out);
+    nb_plot_print_string(out, s->constant);
     fputs("\nexperiment = ", out);
-    nb_gnuplot_string(out, f->experiment);
+    nb_plot_print_string(out, f->experiment);
     fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%s%d", m ? ", " : "", s->landmarks[m]);
     fprintf(out, "]\narray panels[%d] = [", s->panel_count);
     for (int p = 0; p < s->panel_count; p++) {
         fputs(p ? ", " : "", out);
-        nb_gnuplot_string(out, s->panels[p].label);
+        nb_plot_print_string(out, s->panels[p].label);
     }
     fprintf(out, "]\narray series[%d] = [", s->variant_count);
     for (int v = 0; v < s->variant_count; v++) {
         fputs(v ? ", " : "", out);
-        nb_gnuplot_string(out, s->variants[v].label);
+        nb_plot_print_string(out, s->variants[v].label);
     }
     fprintf(out, "]\nload \"%s.gp\"\n", f->kind);
+    return NB_OK;
+}
+
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
+{
+    const char *from, *to;
+    NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
+    NB_NEED(to, nb_format(ctx, "%s/%s", folder, name));
+    return nb_copy_file(from, to, ctx);
+}
+
+/* Runs gnuplot with these arguments in the folder; its exit status, or -1 where
+ * it could not be started. */
+static int spawn_gnuplot(const char *folder, const char *argument, bool quiet)
+{
+    char *argv[] = {(char[]){"gnuplot"}, NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = -1;
+    char copy[512];
+    snprintf(copy, sizeof copy, "%s", argument);
+    argv[1] = copy;
+    if (posix_spawn_file_actions_init(&actions) != 0) return -1;
+    if (folder) posix_spawn_file_actions_addchdir_np(&actions, folder);
+    if (quiet) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    int code = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0) return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool nb_gnuplot_found(void)
+{
+    return spawn_gnuplot(NULL, "--version", true) == 0;
+}
+
+nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, spawn_gnuplot(folder, script, false) == 0, NB_EIO, "gnuplot failed on %s/%s", folder, script);
     return NB_OK;
 }
 
@@ -149,7 +219,7 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
     NB_TRY(ctx, nb_write_file(path, print_driver, f, ctx));
-    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+    return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
 }
 
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
@@ -165,9 +235,9 @@ nb_status nb_plot(const char *folder, const char *kind, const char *experiment, 
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
     NB_NEED(script, nb_format(ctx, "%s.gp", kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    NB_TRY(ctx, nb_gnuplot_copy(folder, "common.gp", ctx));
-    NB_TRY(ctx, nb_gnuplot_copy(folder, "figure.gp", ctx));
-    NB_TRY(ctx, nb_gnuplot_copy(folder, script, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "figure.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, script, ctx));
     for (; f.core < summary->core_count; f.core++, ++*figures) NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
     return NB_OK;
 }

@@ -4,10 +4,13 @@
 #define NB_PLOTS_H
 
 #include "base/ctx.h"
-#include "report/gnuplot.h"
 #include "report/summary.h"
 
+#include <stdio.h>
+
 extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script plots/KIND.gp */
+
+bool nb_gnuplot_found(void);
 
 /* Writes the data and scripts of one kind into `folder` (made if it is not
  * there), and draws with gnuplot where `draw`. *figures: how many there are; 0
@@ -15,5 +18,13 @@ extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script 
  * written or gnuplot fails. */
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
                   int *figures, nb_ctx *ctx);
+
+/* What other figures share. A gnuplot string in single quotes; a script of plots/
+ * beside the data; a text as the stem of a file, in place (NULL stays NULL); gnuplot
+ * run on a script of the folder, NB_EIO where it fails. */
+void nb_plot_print_string(FILE *out, const char *text);
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx);
+char *nb_plot_file_name(char *text);
+nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx);
 
 #endif

@@ -48,6 +48,27 @@ nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb
     return nb_write_file(path, print_rows, &all, ctx);
 }
 
+typedef struct {
+    const nb_summary *summary;
+    const nb_shares *shares;
+} comparison;
+
+static nb_status print_shares(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const comparison *c = what;
+    (void)ctx;
+    nb_shares_print_csv(out, c->summary, c->shares);
+    return NB_OK;
+}
+
+nb_status nb_run_write_shares(const char *folder, const nb_summary *summary, const nb_shares *shares, nb_ctx *ctx)
+{
+    const char *path;
+    comparison c = {summary, shares};
+    NB_TRY(ctx, nb_run_path(folder, NB_SHARES_FILE, &path, ctx));
+    return nb_write_file(path, print_shares, &c, ctx);
+}
+
 static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
 {
     (void)ctx;

@@ -4,9 +4,11 @@
 
 #include "base/ctx.h"
 #include "experiment/store.h"
+#include "report/shares.h"
 
 #define NB_STORE_FILE "results.sqlite"
 #define NB_CSV_FILE "rows.csv"
+#define NB_SHARES_FILE "shares.csv"
 #define NB_CONFIG_FILE "resolved.yaml"
 #define NB_MANIFEST_FILE "manifest.json"
 #define NB_PLOTS_FOLDER "plots"
@@ -20,6 +22,7 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run *
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
 
 nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx);
+nb_status nb_run_write_shares(const char *folder, const nb_summary *summary, const nb_shares *shares, nb_ctx *ctx);
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);
 
 #endif

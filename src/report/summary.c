@@ -40,12 +40,15 @@ static int find_panel(const nb_summary *s, const nb_row *row)
     return i;
 }
 
-static int find_variant(const nb_summary *s, const nb_row *row)
+/* Under a kernel of one point set a strategy's pairings are one, which stands with its first. */
+static int find_variant(const nb_summary *s, const nb_row *row, bool one_set)
 {
     int i = 0;
-    while (i < s->variant_count && (strcmp(s->variants[i].strategy, row->strategy) ||
-                                    strcmp(s->variants[i].pairing, row->pairing) || strcmp(s->variants[i].factors, row->factors)))
-        i++;
+    for (; i < s->variant_count; i++) {
+        const nb_variant *v = &s->variants[i];
+        if (strcmp(v->strategy, row->strategy) || strcmp(v->factors, row->factors)) continue;
+        if (one_set || !v->pairing || !strcmp(v->pairing, row->pairing)) break;
+    }
     return i;
 }
 
@@ -63,15 +66,39 @@ static int find_landmark(const nb_summary *s, int m)
     return i;
 }
 
-static nb_status add_names(nb_summary *s, const nb_row *row)
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row)
 {
-    int panel = find_panel(s, row), variant = find_variant(s, row), core = find_core(s, row);
-    if (panel == s->panel_count)
+    int panel = find_panel(s, row);
+    return (nb_summary_index){panel, find_variant(s, row, s->panels[panel].one_set), find_core(s, row), find_landmark(s, row->landmarks)};
+}
+
+/* What the kernel of a new panel says, where it is still known. */
+static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
+{
+    nb_choice choice;
+    nb_status status = nb_choice_parse(&nb_kernels, p->kernel, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    if (status != NB_OK) return NB_OK;
+    const nb_kernel *kernel = (const nb_kernel *)choice.component;
+    p->one_set = kernel->points;
+    if (!kernel->stochastic) s->constant = "mean(S)";
+    return NB_OK;
+}
+
+static nb_status add_names(nb_summary *s, const nb_row *row, nb_ctx *ctx)
+{
+    int panel = find_panel(s, row), core = find_core(s, row);
+    if (panel == s->panel_count) {
         s->panels[s->panel_count++] = (nb_panel){
             .problem = row->problem, .kernel = row->kernel, .rows = row->rows, .last_head = -1, .n = row->n, .d = row->d};
+        NB_TRY(ctx, look_at_kernel(s, &s->panels[panel], ctx));
+    }
+    bool one_set = s->panels[panel].one_set;
+    int variant = find_variant(s, row, one_set);
     if (variant == s->variant_count)
-        s->variants[s->variant_count++] =
-            (nb_variant){.strategy = row->strategy, .pairing = row->pairing, .factors = row->factors};
+        s->variants[s->variant_count++] = (nb_variant){.strategy = row->strategy, .factors = row->factors};
+    if (!one_set) s->variants[variant].pairing = row->pairing;
     if (core == s->core_count) s->cores[s->core_count++] = (nb_core_label){.core = row->core};
     if (find_landmark(s, row->landmarks) == s->landmark_count) s->landmarks[s->landmark_count++] = row->landmarks;
     nb_panel *p = &s->panels[panel];
@@ -91,6 +118,11 @@ static nb_status mark_oracle(const char *strategy, const char **label, nb_ctx *c
     return NB_OK;
 }
 
+static bool other_pairing(const nb_variant *a, const nb_variant *b)
+{
+    return !strcmp(a->strategy, b->strategy) && a->pairing && b->pairing && strcmp(a->pairing, b->pairing);
+}
+
 /* What is to be said of a variant beside its strategy: that it is an oracle, and
  * what others of the same strategy have otherwise. */
 static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
@@ -99,7 +131,7 @@ static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
     NB_TRY(ctx, mark_oracle(v->strategy, &v->label, ctx));
     bool pairings = false, factors = false;
     for (int i = 0; i < s->variant_count; i++) {
-        pairings |= !strcmp(s->variants[i].strategy, v->strategy) && strcmp(s->variants[i].pairing, v->pairing);
+        pairings |= other_pairing(&s->variants[i], v);
         factors |= strcmp(s->variants[i].factors, v->factors) != 0;
     }
     if (pairings) NB_NEED(v->label, nb_format(ctx, "%s, %s", v->label, v->pairing));
@@ -134,7 +166,7 @@ static nb_status name_all(int count, const nb_row *rows, nb_summary *s, nb_ctx *
     NB_NEED(s->variants, nb_alloc(ctx, most, sizeof *s->variants));
     NB_NEED(s->cores, nb_alloc(ctx, most, sizeof *s->cores));
     NB_NEED(s->landmarks, nb_alloc(ctx, most, sizeof *s->landmarks));
-    for (int i = 0; i < count; i++) NB_TRY(ctx, add_names(s, &rows[i]));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, add_names(s, &rows[i], ctx));
     gsl_sort_int(s->landmarks, 1, (size_t)s->landmark_count);
     return label_all(s, ctx);
 }
@@ -173,11 +205,6 @@ nb_statistic nb_statistic_of(int count, double *values)
     nb_statistic s = {.count = count, .planned = count, .median = NAN, .low = NAN, .high = NAN};
     quantiles(&s, values);
     return s;
-}
-
-nb_summary_place nb_summary_find(const nb_summary *s, const nb_row *row)
-{
-    return (nb_summary_place){find_panel(s, row), find_variant(s, row), find_core(s, row), find_landmark(s, row->landmarks)};
 }
 
 /* A counting sort by cell, then each cell's quantiles. */
@@ -237,7 +264,7 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     NB_TRY(ctx, bag_init(&baselines, count, levels, ctx));
     for (int i = 0; i < count; i++) {
         int panel = find_panel(s, &rows[i]), m = find_landmark(s, rows[i].landmarks);
-        int cell = nb_summary_cell(s, panel, find_variant(s, &rows[i]), find_core(s, &rows[i]), m);
+        int cell = nb_summary_cell(s, panel, find_variant(s, &rows[i], s->panels[panel].one_set), find_core(s, &rows[i]), m);
         put(&errors, cell, error_of(&rows[i]));
         put(&ratios, cell, error_of(&rows[i]) / first_core_error(s, rows, i));
         put(&floors, nb_summary_level(s, panel, m), rows[i].measures.floor_rank);
@@ -251,7 +278,7 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx)
 {
-    *summary = (nb_summary){.row_count = count, .rows = rows};
+    *summary = (nb_summary){.constant = "1/n", .row_count = count, .rows = rows};
     NB_TRY(ctx, name_all(count, rows, summary, ctx));
     return fill(count, rows, summary, ctx);
 }

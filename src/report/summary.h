@@ -15,11 +15,12 @@ typedef struct { /* one problem under one kernel */
     const char *problem, *kernel; /* canonical */
     const char *rows;             /* all, or sample(k) */
     const char *label;
+    bool one_set;                 /* a kernel of one point set: its pairing says nothing of a strategy */
     int heads, last_head, trials, n, d;
 } nb_panel;
 
 typedef struct { /* one way to pick landmarks and to form factors */
-    const char *strategy, *pairing, *factors;
+    const char *strategy, *pairing, *factors; /* pairing: NULL where only kernels of one point set have it */
     const char *label;
 } nb_variant;
 
@@ -34,6 +35,7 @@ typedef struct {
     nb_panel *panels;
     nb_variant *variants;
     nb_core_label *cores;
+    const char *constant;   /* the matrix of `baselines`, in a word */
     int *landmarks;         /* ascending */
     nb_statistic *errors;   /* nb_summary_error */
     nb_statistic *ratios;   /* error with a core / error with the first core, on the same landmarks */
@@ -45,12 +47,13 @@ typedef struct {
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);
 
-/* Where a row belongs; rows of the same landmarks stand together, one for each core. */
+/* Where a row belongs. */
 typedef struct {
     int panel, variant, core, landmark;
-} nb_summary_place;
-nb_summary_place nb_summary_find(const nb_summary *s, const nb_row *row);
-bool nb_same_landmarks(const nb_row *a, const nb_row *b);
+} nb_summary_index;
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row);
+
+bool nb_same_landmarks(const nb_row *a, const nb_row *b); /* these stand together, one row for each core */
 
 /* Sorts the values, none of which is NaN; .planned is their number too. */
 nb_statistic nb_statistic_of(int count, double *values);

@@ -8,7 +8,7 @@ enum { CELL = 10, LONGEST = 40 };
 
 static int name_width(const nb_summary *s)
 {
-    size_t width = strlen("constant 1/n");
+    size_t width = strlen("constant ") + strlen(s->constant);
     for (int v = 0; v < s->variant_count; v++) width = strlen(s->variants[v].label) > width ? strlen(s->variants[v].label) : width;
     return (int)(width < LONGEST ? width : LONGEST);
 }
@@ -62,7 +62,7 @@ static void print_level(FILE *out, const char *name, const nb_summary *s, int pa
     fputc('\n', out);
 }
 
-/* How many of a core's medians, over problems, strategies and m, are below 1/n. */
+/* How many of a core's medians, over problems, strategies and m, are below the constant matrix. */
 static void print_score(FILE *out, const nb_summary *s, int core)
 {
     int below = 0, all = 0;
@@ -73,7 +73,7 @@ static void print_score(FILE *out, const nb_summary *s, int core)
                 all += e->count > 0;
                 below += e->median < s->baselines[nb_summary_level(s, p, m)].median;
             }
-    if (all > 0) fprintf(out, "%s: %d of %d medians are below the constant matrix 1/n.\n", s->cores[core].label, below, all);
+    if (all > 0) fprintf(out, "%s: %d of %d medians are below the constant matrix %s.\n", s->cores[core].label, below, all, s->constant);
 }
 
 void nb_table_print(FILE *out, const nb_summary *s)
@@ -87,10 +87,13 @@ void nb_table_print(FILE *out, const nb_summary *s)
         fputc('\n', out);
         for (int c = 0; c < s->core_count; c++) print_core(out, s, p, c, width);
         print_level(out, "best rank m", s, p, s->floors, width);
-        print_level(out, "constant 1/n", s, p, s->baselines, width);
+        char constant[32];
+        snprintf(constant, sizeof constant, "constant %s", s->constant);
+        print_level(out, constant, s, p, s->baselines, width);
         fputc('\n', out);
     }
     fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
-                 "(in brackets) not below the constant matrix 1/n; ! some rows and - all of them are missing: skipped or failed.\n");
+                 "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped or failed.\n",
+            s->constant);
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* For each problem and core: strategy x m, median error over heads and trials,
- * the least of each column marked, values not below 1/n in brackets, the floor
+ * the least of each column marked, values not below the constant matrix in brackets, the floor
  * and 1/n beside them. */
 void nb_table_print(FILE *out, const nb_summary *summary);
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# What users wait for, in three parts, each a table and a CSV in OUT (results/bench):
+# What users wait for and what they get, in four parts, each a table and a CSV in OUT
+# (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
 #   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI
 #           (a virtual environment in build/peer-venv, made when it is missing)
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer]...
+#   strategies  experiments/04-strategies.yaml: each strategy against uniform tokens, and
+#           a figure; goes on where it was stopped, minutes otherwise
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|strategies]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -49,10 +52,16 @@ peer() {
     "$python" tests/bench/peer.py ./nysbench "$out/bench_peer.csv"
 }
 
+strategies() {
+    ./nysbench run experiments/04-strategies.yaml --out results/04-strategies
+    awk -v facts="$facts" '{ print $0 "," (NR == 1 ? "machine,date,command" : facts) }' results/04-strategies/shares.csv >"$out/strategies.csv"
+    /usr/bin/python3 tests/bench/strategies.py "$out/strategies.csv" "$out/strategies"
+}
+
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer) "$part" ;;
-    all) engine; memory; peer ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer" >&2; exit 2 ;;
+    engine | memory | peer | strategies) "$part" ;;
+    all) engine; memory; peer; strategies ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, strategies" >&2; exit 2 ;;
     esac
 done

@@ -16,7 +16,7 @@
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "measure/engine.h"
-#include "problems/problem.h"
+#include "measure/heads.h"
 
 #include <limits.h>
 #include <malloc.h>
@@ -96,9 +96,7 @@ static void bench(const char *precision, int n, nb_ctx *ctx)
     MUST(nb_choice_parse(&nb_problems, text, &problem, ctx));
     MUST(nb_choice_parse(&nb_kernels, "softmax", &kernel, ctx));
     MUST(nb_random_new(&rng, ctx));
-    nb_random_seed(rng, &(nb_stream){.seed = 1, .role = "problem", .component = problem.canonical});
-    nb_ctx_set_rng(ctx, rng);
-    MUST(((const nb_problem *)problem.component)->make(problem.options, 0, &head, ctx));
+    MUST(nb_heads_make(&problem, 0, (nb_stream){.seed = 1}, rng, &head, ctx));
     for (int r = 0; r < REPEATS; r++) {
         nb_mark mark = nb_ctx_mark(ctx);
         nb_scene *scene;

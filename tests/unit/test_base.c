@@ -171,7 +171,7 @@ static void test_all_mistakes_of_a_spec_are_told(void **state)
                                   (nb_place){"e.yaml", 7, 3}, &m, ctx));
     assert_int_equal(m.count, 4);
     assert_string_equal(m.texts[0], "e.yaml:7:10: kmeans has no option 'restart'; did you mean 'restarts'?");
-    assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random");
+    assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random, maximin");
     assert_string_equal(m.texts[2], "e.yaml:7:46: kmeans: iterations = 0 is not an integer from 1 to 10000");
     assert_string_equal(m.texts[3], "e.yaml:7:60: kmeans: option 'snap' is given twice");
     nb_mistakes_init(&m, ctx);
@@ -228,6 +228,39 @@ static void test_streams(void **state)
     assert_int_equal(base, 0x731c23e0);
 }
 
+/* What is added stands in order, once, while there is room. */
+static void test_registry_add(void **state)
+{
+    static const nb_component a = {.name = "a"}, b = {.name = "b"}, c = {.name = "c"}, d = {.name = "d"};
+    nb_entry entries[4] = {{"b", &b}};
+    const nb_registry registry = {"kind", "kinds", entries, 4};
+    assert_ok(*state, nb_registry_add(&registry, "c", &c, *state));
+    assert_ok(*state, nb_registry_add(&registry, "a", &a, *state));
+    const nb_component *const expected[] = {&a, &b, &c, NULL};
+    for (int i = 0; i < 4; i++) assert_ptr_equal(entries[i].component, expected[i]);
+    assert_error(*state, nb_registry_add(&registry, "b", &b, *state), NB_EINVAL, "there is a kind 'b' already");
+    assert_error(*state, nb_registry_add(&registry, "d", &d, *state), NB_EINVAL, "no room for more than 3 kinds");
+    assert_ptr_equal(nb_registry_find(&registry, "c"), &c);
+    assert_null(nb_registry_find(&registry, "d"));
+}
+
+/* One byte behind a block is seen, alive or freed, for sizes about the alignment. */
+static void test_overrun(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size <= 130; size += size % 64 > 1 && size % 64 < 62 ? 20 : 1)
+        for (int freed = 0; freed < 2; freed++) {
+            nb_ctx *ctx = nb_ctx_new();
+            volatile char *block = nb_alloc(ctx, size, 1);
+            assert_ok(ctx, nb_defer(ctx, free, malloc(size + 1))); /* foreign: no guard is looked for */
+            assert_false(nb_ctx_overrun(ctx));
+            block[size] = 0;
+            if (freed) nb_ctx_release(ctx, 0);
+            assert_true(nb_ctx_overrun(ctx));
+            nb_ctx_free(ctx);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,7 +277,7 @@ int main(void)
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),
         test_with_ctx(test_bad_numbers_are_refused),
         test_with_ctx(test_hint_names_the_nearest_or_all),
-        test_with_ctx(test_streams),
+        test_with_ctx(test_streams), test_with_ctx(test_registry_add), cmocka_unit_test(test_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

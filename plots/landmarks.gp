@@ -1,0 +1,108 @@
+# landmarks.gp - where the landmarks of each strategy lie: a lane a strategy along the
+# sequence, and a panel a strategy in the plane of the first two principal components
+# of the keys (or queries).
+#
+# A driver script sets output, n, side, explained_1, explained_2, title, lanes[], gaps[]
+# and none[], and loads this file. Data, by numbers: output_lanes.csv has 1 lane (0: tokens
+# of several strategies), 2 half (0 whole, 1 queries, 2 keys), 3 whether a token, 4 place,
+# 5 and 6 first and last of a group, 7 strategies that have the token; output_plane.csv
+# has 1 lane (0: the tokens), 2 and 3 the coordinates.
+
+set encoding utf8
+set datafile separator comma
+along = output . "_lanes.csv"
+plane = output . "_plane.csv"
+L = |lanes|
+
+# As in common.gp: Okabe and Ito's colours without yellow, and two more.
+array colours[8] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255"]
+colour(i) = colours[(i - 1) % 8 + 1]
+dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
+
+# Half h of lane i, from the bottom of the lane on.
+floor_of(i, h) = L - i + (h == 1 ? 0.53 : 0.12)
+height_of(h) = h == 0 ? 0.76 : 0.35
+is(i, h, token) = $1 == i && $2 == h && $3 == token
+tick(i, h, other) = is(i, h, 1) && (($7 > 1) == other) ? $4 : NaN
+mean(i, h) = is(i, h, 0) ? $4 : NaN
+
+columns = L < 4 ? L : 4
+rows = (L + columns - 1) / columns
+width = 1000; left = 210; right = 135
+heading = 76; lane = 26; strip = 54; between = 92; panel = 245
+lanes_end = heading + strip + L * lane
+height = lanes_end + between + rows * panel + 30
+face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
+
+most = 2
+stats along using ($1 == 0 ? $7 : NaN) nooutput name "SHARED"
+if (exists("SHARED_max")) { most = SHARED_max > most ? SHARED_max : most }
+stats plane using 2:3 nooutput name "PLANE"
+edge(low, high) = high > low ? 0.06 * (high - low) : 1
+
+do for [format in "svg png"] {
+    small = face(11); normal = face(12); large = face(14)
+    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
+    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+    set output output . "." . format
+    set multiplot
+    set key off
+    set label 1 dots(title, 115) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    set label 2 "upper half of a lane: query landmarks; lower half: key landmarks; full height: the same for both\nbar: a token, black where another strategy has it too; circle: a mean, at the mean place of its tokens, with their span where it has no hole" \
+        at screen 0.5, screen 1 - 42.0 / height center font small textcolor rgb "#444444"
+
+    # The lanes.
+    set lmargin at screen real(left) / width
+    set rmargin at screen 1 - real(right) / width
+    set tmargin at screen 1 - real(heading) / height
+    set bmargin at screen 1 - real(lanes_end) / height
+    set border 1 linecolor rgb "#444444"
+    set xrange [-0.01 * n:1.01 * n]; set yrange [0:L + real(strip) / lane]
+    set xtics nomirror font small; unset ytics
+    set xlabel "token" offset 0, 0.4 font normal
+    do for [i = 1:L] {
+        set object i rectangle from graph 0, first L - i + 0.06 to graph 1, first L - i + 0.94 fillstyle solid noborder fillcolor rgb "#f4f4f4" behind
+        set label 100 + i dots(lanes[i], 30) at graph -0.008, first L - i + 0.5 right noenhanced font normal textcolor rgb colour(i)
+        set label 200 + i gaps[i] at graph 1.008, first L - i + 0.5 left noenhanced font small
+        if (strlen(none[i])) { set label 300 + i dots(none[i], 90) at graph 0.5, first L - i + 0.5 center noenhanced font small textcolor rgb "#777777" }
+    }
+    set label 401 "strategies that have the token" at graph -0.008, first L + 0.5 * strip / lane right font small
+    set label 402 sprintf("%d", most) at graph 1.008, first L + strip / lane - 0.4 left font small
+    set label 403 "gaps: median, largest" at graph 1.008, first L + 0.25 left font face(10)
+    clauses = ", along using ($1 == 0 ? $4 : NaN):(L + 0.2):(0):(($7) * (strip / real(lane) - 0.4) / most) with vectors nohead linewidth 1.2 linecolor rgb '#000000'"
+    do for [i = 1:L] { do for [h = 0:2] {
+        clauses = clauses . sprintf(", along using (is(%d, %d, 0) ? $5 : NaN):(floor_of(%d, %d) + 0.5 * height_of(%d)):($6 - $5):(0) with vectors nohead linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, i)
+        clauses = clauses . sprintf(", along using (mean(%d, %d)):(floor_of(%d, %d) + 0.5 * height_of(%d)) with points pointtype 6 pointsize 0.55 linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, i)
+        clauses = clauses . sprintf(", along using (tick(%d, %d, 0)):(floor_of(%d, %d)):(0):(height_of(%d)) with vectors nohead linewidth 2 linecolor rgb colour(%d)", i, h, i, h, h, i)
+        clauses = clauses . sprintf(", along using (tick(%d, %d, 1)):(floor_of(%d, %d)):(0):(height_of(%d)) with vectors nohead linewidth 2 linecolor rgb '#000000'", i, h, i, h, h)
+    } }
+    eval "plot " . clauses[3:*]
+    unset label; unset object
+
+    # The plane, a panel a strategy.
+    set border 15 linecolor rgb "#999999"
+    set xrange [PLANE_min_x - edge(PLANE_min_x, PLANE_max_x):PLANE_max_x + edge(PLANE_min_x, PLANE_max_x)]
+    set yrange [PLANE_min_y - edge(PLANE_min_y, PLANE_max_y):PLANE_max_y + edge(PLANE_min_y, PLANE_max_y)]
+    unset xtics; unset ytics
+    set label 1 sprintf("The %s (grey) and their landmarks in the plane of the first two principal components, which hold %.0f %% and %.0f %% of the variance", side, 100 * explained_1, 100 * explained_2) \
+        at screen 0.5, screen 1 - (lanes_end + 62.0) / height center font normal
+    do for [i = 1:L] {
+        column = (i - 1) % columns
+        row = (i - 1) / columns
+        set lmargin at screen (26 + column * (width - 30.0) / columns) / width
+        set rmargin at screen (26 + (column + 1) * (width - 30.0) / columns - 16) / width
+        set tmargin at screen 1 - real(lanes_end + between + row * panel + 16) / height
+        set bmargin at screen 1 - real(lanes_end + between + (row + 1) * panel - 24) / height
+        set title dots(lanes[i], 34) offset 0, -0.7 noenhanced font small textcolor rgb colour(i)
+        unset xlabel; unset ylabel
+        if (i + columns > L) { set xlabel sprintf("PC 1 (%.0f %%)", 100 * explained_1) offset 0, 0.1 font small }
+        if (column == 0) { set ylabel sprintf("PC 2 (%.0f %%)", 100 * explained_2) offset 1.5, 0 font small }
+        plot plane using ($1 == 0 ? $2 : NaN):3 with points pointtype 7 pointsize 0.25 linecolor rgb "#bbbbbb", \
+             plane using ($1 == i ? $2 : NaN):3 with points pointtype 6 pointsize 0.7 linewidth 1.6 linecolor rgb colour(i)
+        unset label 1
+    }
+    unset title; unset xlabel; unset ylabel
+    unset multiplot
+    unset output
+    set lmargin; set rmargin; set tmargin; set bmargin
+}

@@ -1,0 +1,115 @@
+/* process.c - fork and vfork, and waiting with a limit by way of a pidfd (Linux 5.3): it can be
+ * polled, and leaves the child a zombie whose number nobody else can get until its
+ * whole group has been killed. */
+#include "base/process.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child. */
+static void settle(pid_t parent)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(127);
+}
+
+/* In the parent. The group is there when this returns: whoever is first makes it. */
+static nb_status started(pid_t pid, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, pid >= 0, NB_EIO, "a process cannot be started: %s", strerror(errno));
+    setpgid(pid, pid);
+    return NB_OK;
+}
+
+nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
+{
+    pid_t parent = getpid();
+    *pid = fork();
+    if (*pid != 0) return started(*pid, ctx);
+    settle(parent);
+    return NB_OK;
+}
+
+/* In the child, which shares its parent's memory: it writes to its own frames alone. */
+static _Noreturn void become(char *const *words, const char *folder, const char *log, pid_t parent)
+{
+    settle(parent);
+    int nothing = open("/dev/null", O_RDWR), said = chdir(folder) == 0 ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0) _exit(126);
+    closefrom(STDERR_FILENO + 1);
+    execvp(words[0], words);
+    dprintf(STDERR_FILENO, "%s: cannot be started: %s", words[0], strerror(errno));
+    _exit(127);
+}
+
+/* vfork: no page table is copied, which for a large process costs more than many a
+ * program. As in posix_spawn, which cannot ask for PR_SET_PDEATHSIG, no handler of the
+ * parent's may run in between. */
+nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, pid_t *pid, nb_ctx *ctx)
+{
+    sigset_t all, before;
+    pid_t parent = getpid();
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    *pid = vfork();
+    if (*pid == 0) become(words, folder, log, parent);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return started(*pid, ctx);
+}
+
+/* Whether it has ended within that time. */
+static bool ended(int pidfd, double limit_s)
+{
+    struct pollfd child = {.fd = pidfd, .events = POLLIN};
+    double end_s = nb_clock_s() + limit_s, left_s = limit_s;
+    while (left_s > 0) {
+        int ready = poll(&child, 1, (int)fmin(ceil(left_s * 1e3), 1e6));
+        if (ready > 0) return true;
+        if (ready < 0 && errno != EINTR) return false;
+        left_s = end_s - nb_clock_s();
+    }
+    return poll(&child, 1, 0) > 0;
+}
+
+nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx)
+{
+    int pidfd = pidfd_open(pid, 0), reason = errno;
+    *ending = (nb_ending){.timed_out = pidfd >= 0 && !ended(pidfd, timeout_s)};
+    if (ending->timed_out) {
+        kill(-pid, SIGTERM);
+        ended(pidfd, 1);
+    }
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, &ending->how, 0) < 0 && errno == EINTR) {}
+    if (pidfd >= 0) close(pidfd);
+    NB_REQUIRE(ctx, pidfd >= 0, NB_EIO, "process %d cannot be waited for: %s", (int)pid, strerror(reason));
+    return NB_OK;
+}
+
+nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char **text, nb_ctx *ctx)
+{
+    int how = ending->how;
+    *text = "";
+    if (ending->timed_out)
+        NB_NEED(*text, nb_format(ctx, "not done after %g s", timeout_s));
+    else if (WIFSIGNALED(how))
+        NB_NEED(*text, nb_format(ctx, "killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how))));
+    else if (WEXITSTATUS(how) != 0)
+        NB_NEED(*text, nb_format(ctx, "exit status %d", WEXITSTATUS(how)));
+    return NB_OK;
+}

@@ -1,0 +1,127 @@
+/* new.c - nysbench new strategy NAME: a strategy that works, to be changed. */
+#include "commands/command.h"
+
+#include "base/files.h"
+#include "base/registry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TEMPLATE_FILE "TEMPLATE.c"
+
+/* A file that is replaced word by word. */
+typedef struct {
+    const char *text, *name;
+} skeleton;
+
+/* The template's text with its name, in both spellings, replaced. */
+static nb_status print_strategy(FILE *out, const void *what, nb_ctx *ctx)
+{
+    static const char *const words[] = {"TEMPLATE", "template"};
+    const skeleton *s = what;
+    (void)ctx;
+    for (const char *at = s->text; *at;) {
+        size_t w = 0;
+        while (w < 2 && strncmp(at, words[w], strlen(words[w])) != 0) w++;
+        if (w == 2) {
+            fputc(*at++, out);
+        } else {
+            fputs(s->name, out);
+            at += strlen(words[w]);
+        }
+    }
+    return NB_OK;
+}
+
+static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
+{
+    (void)ctx;
+    fprintf(out, "# nysbench check ./%s.so; nysbench run --plugin ./%s.so EXPERIMENT.yaml\n"
+                 "CFLAGS ?= -O2 -g -Wall -Wextra\n"
+                 "%s.so: %s.c\n"
+                 "\t$(CC) $(CFLAGS) $(shell pkg-config --cflags nysbench) -shared -fPIC $< -o $@\n",
+            (const char *)name, (const char *)name, (const char *)name, (const char *)name);
+    return NB_OK;
+}
+
+static nb_status read_template(const char **text, nb_ctx *ctx)
+{
+    const char *path;
+    char *buffer;
+    struct stat info;
+    NB_TRY(ctx, nb_shared_file("templates", TEMPLATE_FILE, &path, ctx));
+    FILE *in = fopen(path, "r");
+    NB_REQUIRE(ctx, in && fstat(fileno(in), &info) == 0, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    buffer = nb_alloc(ctx, (size_t)info.st_size + 1, 1);
+    bool whole = buffer && fread(buffer, 1, (size_t)info.st_size, in) == (size_t)info.st_size;
+    fclose(in);
+    NB_REQUIRE(ctx, whole, NB_EIO, "%s: cannot be read", path);
+    *text = buffer;
+    return NB_OK;
+}
+
+static nb_status check_name(const char *name, nb_ctx *ctx)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    NB_REQUIRE(ctx, name[0] >= 'a' && name[0] <= 'z' && !name[strspn(name, letters)], NB_EINVAL,
+               "'%s' is no name for a strategy: allowed are a-z, 0-9 and '_', a letter first", name);
+    NB_REQUIRE(ctx, !nb_registry_find(&nb_strategies, name), NB_EINVAL, "there is a strategy '%s' already", name);
+    return NB_OK;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+static nb_status write_new(const char *path, nb_status (*print)(FILE *, const void *, nb_ctx *), const void *what, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !is_there(path), NB_EINVAL, "%s: is there already", path);
+    return nb_write_file(path, print, what, ctx);
+}
+
+/* In the source tree a file in strategies/ is all; elsewhere there is a Makefile too. */
+static nb_status make_strategy(const char *name, const char *folder, nb_ctx *ctx)
+{
+    const char *source, *makefile;
+    skeleton s = {.name = name};
+    bool in_tree = !folder && nb_is_file("strategies/" TEMPLATE_FILE) && nb_is_file("strategies/strategy.h");
+    NB_TRY(ctx, check_name(name, ctx));
+    NB_TRY(ctx, read_template(&s.text, ctx));
+    if (folder) NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_NEED(source, nb_format(ctx, "%s/%s.c", in_tree ? "strategies" : folder ? folder : ".", name));
+    NB_NEED(makefile, nb_format(ctx, "%s/Makefile", folder ? folder : "."));
+    NB_REQUIRE(ctx, in_tree || !is_there(makefile), NB_EINVAL, "%s: is there already", makefile);
+    NB_TRY(ctx, write_new(source, print_strategy, &s, ctx));
+    if (!in_tree) NB_TRY(ctx, write_new(makefile, print_makefile, name, ctx));
+    printf("%s\n", source);
+    if (in_tree)
+        printf("Now 'make', then 'nysbench check %s'.\n", name);
+    else
+        printf("%s\nNow 'make', then 'nysbench check %s/%s.so'.\n", makefile, folder ? folder : ".", name);
+    return NB_OK;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    char *folder = NULL;
+    const char **arguments;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"out", 'o', POPT_ARG_STRING, &folder, 0, "Where to (default: strategies/ in the source tree, else here, with a Makefile)", "DIR"}, POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, 2, 2, &arguments, ctx);
+    nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
+    if (code != NB_GO_ON) return code;
+    if (strcmp(arguments[0], nb_strategies.kind) != 0) {
+        nb_print_error("new: '%s' is unknown; allowed: %s", arguments[0], nb_strategies.kind);
+        return NB_EXIT_USAGE;
+    }
+    if (status == NB_OK) status = make_strategy(arguments[1], folder, ctx);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
+}
+
+const nb_command nb_command_new = {"new", "strategy NAME", "Write a strategy that works, to be changed", run};

@@ -1,0 +1,55 @@
+/* cover.c - the distance of each point to the nearest chosen one, kept up to date. */
+#include "linalg/cover.h"
+
+#include "base/random.h"
+#include "linalg/vector.h"
+
+#include <string.h>
+
+nb_status nb_cover_init(nb_cover *c, int d, int n, const double *x, nb_ctx *ctx)
+{
+    *c = (nb_cover){.n = n, .d = d, .x = x};
+    NB_NEED(c->nearest, nb_alloc_reals(ctx, (size_t)n, 1));
+    NB_NEED(c->chosen, nb_alloc(ctx, (size_t)n, sizeof *c->chosen));
+    return NB_OK;
+}
+
+void nb_cover_clear(nb_cover *c)
+{
+    c->count = 0;
+    memset(c->nearest, 0, (size_t)c->n * sizeof *c->nearest);
+    memset(c->chosen, 0, (size_t)c->n * sizeof *c->chosen);
+}
+
+void nb_cover_add(nb_cover *c, int point)
+{
+    size_t d = (size_t)c->d;
+    for (int i = 0; i < c->n; i++) {
+        double distance = nb_squared_distance(d, c->x + (size_t)i * d, c->x + (size_t)point * d);
+        if (c->count == 0 || distance < c->nearest[i]) c->nearest[i] = distance;
+    }
+    c->chosen[point] = true;
+    c->count++;
+}
+
+int nb_cover_farthest(const nb_cover *c)
+{
+    int farthest = -1;
+    for (int i = 0; i < c->n; i++)
+        if (!c->chosen[i] && (farthest < 0 || c->nearest[i] > c->nearest[farthest])) farthest = i;
+    return farthest;
+}
+
+/* The k-th point that is not chosen, from 0. */
+static int left(const nb_cover *c, int k)
+{
+    int i = 0;
+    while (c->chosen[i] || k-- > 0) i++;
+    return i;
+}
+
+int nb_cover_draw(const nb_cover *c, gsl_rng *rng)
+{
+    if (nb_largest((size_t)c->n, c->nearest) > 0) return nb_draw(rng, c->n, c->nearest); /* chosen ones weigh 0 */
+    return left(c, (int)gsl_rng_uniform_int(rng, (unsigned long)(c->n - c->count)));
+}

@@ -1,0 +1,35 @@
+/* conformance.h - what must hold of every strategy on every head: what strategy.h
+ * and component.h promise. The conformance test and `nysbench check` run the same. */
+#ifndef NB_CONFORMANCE_H
+#define NB_CONFORMANCE_H
+
+#include "measure/landmarks.h"
+
+typedef struct {
+    const nb_choice *strategy, *kernel;
+    const nb_head *head;
+    long calls; /* of the strategy, counted by the checks */
+} nb_trial_run;
+
+typedef struct {
+    const char *name, *what; /* what it has looked at, where it finds nothing wrong */
+    /* NB_OK, or another status with a message: what does not hold, where. */
+    nb_status (*run)(nb_trial_run *run, nb_ctx *ctx);
+} nb_check;
+
+extern const nb_check nb_strategy_checks[]; /* ends with name == NULL */
+
+/* Heads on which code breaks, by index: one token, repeated points, all zero, a mask;
+ * *name is NULL behind the last. */
+nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ctx *ctx);
+
+/* A component's record: texts, and that each option refuses what it must and prints
+ * its default as it is spelled. */
+nb_status nb_check_record(const nb_registry *registry, const nb_component *component, nb_ctx *ctx);
+
+/* The component as it is, and with each choice of each of its options, appended to
+ * choices; `given` are the options that must be there, "key=value, ...", or "". */
+nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *component, const char *given,
+                                  nb_choices *choices, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,175 @@
+/* command.c - whatever a program picks, in Python or anything else.
+ *
+ * The program is started in a new folder, which is its current one and its last
+ * argument. It finds there
+ *     points.npy    the points, float64 (n, d)
+ *     request.json  m, side ("queries", "keys" or "joint"), seed, n, d, causal
+ * and leaves picks.npy: integers of shape (m), which are tokens, or floats of shape
+ * (m, d), which are points. Its standard output is thrown away; the end of its
+ * standard error tells why a row failed.
+ *
+ * `run` is split into words at blanks, with quotes and backslashes as a shell has
+ * them, and no shell is involved. A word that names a file or folder here, where
+ * nysbench was started, becomes that path in full, since the program runs elsewhere;
+ * the first word only where it has a '/': else it is looked for in PATH.
+ *
+ * select_s includes starting the program and both files: a few ms and, for a Python
+ * with NumPy, some 0.1 s. */
+#include "strategy.h"
+
+#include "base/files.h"
+#include "base/process.h"
+#include "data/tensor.h"
+#include "measure/picks_file.h"
+
+#include <jansson.h>
+#include <popt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG "stderr.txt"
+
+typedef struct {
+    const char *run;
+    double timeout;
+    int deterministic;
+} command_options;
+
+static const nb_option options[] = {
+    NB_TEXT(command_options, run, NULL, "the program and its arguments, such as \"python3 mine.py\""),
+    NB_REAL(command_options, timeout, "60", 1e-3, 1e6, "seconds for one call, then it is told to end and killed a second later"),
+    NB_BOOL(command_options, deterministic, "false", "it does not use the seed: no new picks in each trial"),
+    NB_OPTION_END};
+
+/* popt takes the end of the text for the end of a quote. */
+static bool is_closed(const char *run)
+{
+    char quote = '\0';
+    for (; *run; run++) {
+        if (*run == '\\' && run[1])
+            run++;
+        else if (*run == quote)
+            quote = '\0';
+        else if (!quote && (*run == '"' || *run == '\''))
+            quote = *run;
+    }
+    return !quote;
+}
+
+/* The words of `run` and one more, NULL-terminated. */
+static nb_status split(const char *run, const char *last, char ***out, nb_ctx *ctx)
+{
+    int count;
+    const char **words;
+    NB_REQUIRE(ctx, is_closed(run), NB_EINVAL, "run = %s: a quote is not closed", run);
+    int code = poptParseArgvString(run, &count, &words);
+    NB_REQUIRE(ctx, code == 0 && count > 0, NB_EINVAL, "run = %s: %s", run, code ? poptStrerror(code) : "no word");
+    NB_TRY(ctx, nb_defer(ctx, free, words));
+    NB_NEED(*out, nb_alloc(ctx, (size_t)count + 2, sizeof **out));
+    for (int i = 0; i < count; i++) {
+        char *whole = i > 0 || strchr(words[i], '/') ? realpath(words[i], NULL) : NULL;
+        if (whole) NB_TRY(ctx, nb_defer(ctx, free, whole));
+        NB_NEED((*out)[i], whole ? whole : nb_strdup(ctx, words[i]));
+    }
+    NB_NEED((*out)[count], nb_strdup(ctx, last));
+    return NB_OK;
+}
+
+static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: request.json");
+    fprintf(out, "%s\n", (const char *)text);
+    return NB_OK;
+}
+
+static nb_status write_request(const char *folder, const nb_points *p, int m, unsigned long seed, nb_ctx *ctx)
+{
+    static const char *const sides[] = {[NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
+    const char *points, *request;
+    NB_NEED(points, nb_format(ctx, "%s/points.npy", folder));
+    NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
+    NB_TRY(ctx, nb_npy_save_reals(points, 2, (int64_t[]){p->n, p->d}, p->x, ctx));
+    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", sides[p->side], "seed", (json_int_t)seed, "n", p->n,
+                               "d", p->d, "causal", (int)p->scene->head->causal);
+    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    json_decref(object);
+    nb_status status = nb_write_file(request, print_text, text, ctx);
+    free(text);
+    return status;
+}
+
+/* The end of what the program said, as one line: ": ..." or "". */
+static nb_status last_words(const char *folder, const char **out, nb_ctx *ctx)
+{
+    char text[400];
+    const char *path;
+    NB_NEED(path, nb_format(ctx, "%s/" LOG, folder));
+    FILE *log = fopen(path, "r");
+    bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
+    if (log && !cut) rewind(log);
+    size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
+    if (log) fclose(log);
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned char)text[i] < ' ') text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' ';
+    while (count > 0 && text[count - 1] == ' ') count--;
+    text[count] = '\0';
+    NB_NEED(*out, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", text) : nb_strdup(ctx, ""));
+    return NB_OK;
+}
+
+static nb_status run(const char *folder, const command_options *o, nb_ctx *ctx)
+{
+    char **words;
+    pid_t pid;
+    nb_ending ending;
+    const char *end, *said;
+    NB_TRY(ctx, split(o->run, folder, &words, ctx));
+    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, &pid, ctx));
+    NB_TRY(ctx, nb_process_await(pid, o->timeout, &ending, ctx));
+    NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
+    NB_TRY(ctx, last_words(folder, &said, ctx));
+    NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", o->run, end, said);
+    return NB_OK;
+}
+
+/* The picks, or what is wrong with them, told without the folder's name. */
+static nb_status load(const char *folder, const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
+{
+    const char *path, *message, *said;
+    size_t length = strlen(folder);
+    NB_NEED(path, nb_format(ctx, "%s/picks.npy", folder));
+    NB_TRY(ctx, last_words(folder, &said, ctx));
+    NB_REQUIRE(ctx, nb_is_file(path), NB_EIO, "%s: left no picks.npy%s", o->run, said);
+    nb_status status = nb_picks_load(path, m, points->d, points->n, picks, ctx);
+    if (status == NB_OK || status == NB_ENOMEM) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "%s: %s%s", o->run, strncmp(message, folder, length) == 0 ? message + length + 1 : message, said);
+}
+
+static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+{
+    const command_options *o = opts;
+    const char *folder;
+    NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
+    NB_TRY(ctx, write_request(folder, points, m, o->deterministic ? 0 : gsl_rng_get(nb_ctx_rng(ctx)), ctx));
+    NB_TRY(ctx, run(folder, o, ctx));
+    return load(folder, points, m, o, picks, ctx);
+}
+
+static unsigned traits_of(const void *opts)
+{
+    return ((const command_options *)opts)->deterministic ? 0 : NB_RANDOM;
+}
+
+static const char *const references[] = {"the program that it runs; the .npy format (NumPy enhancement proposal 1)", NULL};
+
+const nb_strategy nb_strategy_command = {
+    .component = {"command", "what a program of yours picks, by way of files", references, options, sizeof(command_options)},
+    .abi = NB_STRATEGY_ABI,
+    .traits = NB_RANDOM,
+    .pairing = NB_INDEPENDENT,
+    .traits_of = traits_of,
+    .pick = pick,
+};

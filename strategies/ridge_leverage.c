@@ -1,0 +1,103 @@
+/* ridge_leverage.c - tokens by their ridge leverage scores (K (K + lambda I)^-1)_ii in a
+ * kernel K of the points themselves (measure/ridge_scores.h, measure/similarity.h).
+ *
+ * of = kernel, an oracle: K = S S' for queries, S'S for keys, so
+ * l_i = sum_k s_k^2 / (s_k^2 + lambda) u_ik^2 with S's singular triplets, and lambda's
+ * tail is one of squares; of a token, the mean of both. Cost: exp and gauss one
+ * eigendecomposition of K, or O(n m^2 log^2 m) by recursive halving, kernel the
+ * scene's SVD of S, gram O(n d^2) by the SVD of the points, whose squared singular
+ * values are K's eigenvalues. */
+#include "strategy.h"
+
+#include "linalg/linalg.h"
+#include "measure/ridge_scores.h"
+
+enum { MOST = 4096 }; /* tokens of a K or S that is there whole */
+
+typedef struct {
+    int of, recursive, take;
+    double lambda, bandwidth;
+} ridge_leverage_options;
+
+/* The kernels of the points, in the order of nb_similarity_kind, and S. */
+enum { KERNEL = NB_SIMILARITY_COUNT };
+static const char *const ofs[] = {"exp", "gauss", "gram", "kernel", NULL};
+enum { SAMPLE, TOP };
+static const char *const takes[] = {"sample", "top", NULL};
+
+static const nb_option options[] = {
+    NB_ENUM(ridge_leverage_options, of, "exp", ofs, "kernel of the points: exp(x.y/sqrt d), gauss, gram, x.y; kernel: S S' and S'S, an oracle"),
+    NB_BOOL(ridge_leverage_options, recursive, "false", "scores by recursive halving, for any number of tokens"),
+    NB_ENUM(ridge_leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
+    NB_REAL_OR(ridge_leverage_options, lambda, "auto", "auto", 1e-100, 1e100, "in units of trace(K)/n; auto: the sum of the eigenvalues after the m-th, over m"),
+    NB_REAL_OR(ridge_leverage_options, bandwidth, "median", "median", 1e-100, 1e100, "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+    NB_OPTION_END};
+
+static nb_status of_kernel(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
+{
+    const nb_spectrum *s;
+    double weight = p->side == NB_SIDE_JOINT ? 0.5 : 1;
+    NB_TRY(ctx, nb_scene_singular_vectors(p->scene, p->n, &s, ctx));
+    nb_eigenpairs left = {p->n, s->count, s->values, s->left, true}, right = {p->n, s->count, s->values, s->right, true};
+    if (p->side != NB_SIDE_KEYS) NB_TRY(ctx, nb_ridge_add_scores(&left, m, lambda, weight, score, ctx));
+    if (p->side != NB_SIDE_QUERIES) NB_TRY(ctx, nb_ridge_add_scores(&right, m, lambda, weight, score, ctx));
+    return NB_OK;
+}
+
+static nb_status of_gram(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
+{
+    int r = p->d < p->n ? p->d : p->n;
+    double *s, *v;
+    NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
+    NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
+    NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
+    return nb_ridge_add_scores(&(nb_eigenpairs){p->n, r, s, v, true}, m, lambda, 1, score, ctx);
+}
+
+static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+{
+    const ridge_leverage_options *o = opts;
+    nb_similarity kernel;
+    double *score;
+    NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
+    if (o->of == KERNEL) {
+        NB_TRY(ctx, of_kernel(points, m, o->lambda, score, ctx));
+    } else if (o->of == NB_GRAM && !o->recursive) {
+        NB_TRY(ctx, of_gram(points, m, o->lambda, score, ctx));
+    } else {
+        NB_TRY(ctx, nb_similarity_init(&kernel, (nb_similarity_kind)o->of, o->bandwidth, points->n, points->d, points->x, ctx));
+        NB_TRY(ctx, (o->recursive ? nb_ridge_recursive : nb_ridge_scores)(&kernel, m, o->lambda, score, ctx));
+    }
+    return nb_picks_by_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
+}
+
+static unsigned traits_of(const void *opts)
+{
+    const ridge_leverage_options *o = opts;
+    return (o->take == SAMPLE || o->recursive ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0);
+}
+
+static const char *refusal(const nb_points *points, int m, const void *opts)
+{
+    const ridge_leverage_options *o = opts;
+    (void)m;
+    if (o->of == KERNEL && o->recursive) return "recursive halving needs a positive semi-definite kernel of one set of points, not S";
+    if (points->n > MOST && o->of == KERNEL) return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
+    if (points->n > MOST && o->of != NB_GRAM && !o->recursive) return "all eigenvectors of the kernel: at most 4096 tokens; take recursive=true";
+    return NULL;
+}
+
+static const char *const references[] = {
+    "Alaoui & Mahoney, Fast randomized kernel ridge regression with statistical guarantees, NIPS 2015, arXiv:1411.0306",
+    "Musco & Musco, Recursive sampling for the Nystrom method, NIPS 2017, arXiv:1605.07583", NULL};
+
+const nb_strategy nb_strategy_ridge_leverage = {
+    .component = {"ridge_leverage", "tokens by ridge leverage scores of a kernel of the points, or of S (oracle)", references,
+                  options, sizeof(ridge_leverage_options)},
+    .abi = NB_STRATEGY_ABI,
+    .traits = NB_RANDOM,
+    .pairing = NB_INDEPENDENT,
+    .traits_of = traits_of,
+    .pick = pick,
+    .refusal = refusal,
+};

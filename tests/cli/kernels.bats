@@ -1,0 +1,116 @@
+# Several kernels, and the options that every problem has, through the whole chain.
+load helpers
+
+@test "softmax, gram, exp and gauss on one head: plan, rows, table and figure tell which" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, max_n=100)
+kernels: [softmax, "gram(of=queries)", gram(of=keys), exp, gauss]
+strategies: [uniform, leverage]
+pairing: [default, joint, keys]
+landmarks: [4, 9]
+trials: 1
+cores: svd(rcond=1e-8)
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "scenes: 5"
+    for kernel in softmax gram "gram(of=keys)" exp gauss; do expect "head 0, $kernel: n = 100"; done
+    expect "rows: 38," # at each m: 5 of softmax, exp, gauss (uniform joint, keys; leverage also independent), 2 of each gram
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    for kernel in softmax gram "gram(of=keys)" exp gauss; do expect "max_n=100), $kernel"; done
+    expect "constant mean(S)"
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert len(rows) == 38 and all(r["status"] == "ok" for r in rows)
+for r in rows:
+    gram, softmax = r["kernel"].startswith("gram"), r["kernel"].startswith("softmax")
+    assert (r["pairing"] == "queries") == gram, r
+    assert bool(r["rowsum_deviation"]) == bool(r["entropy_difference"]) == softmax, r
+    assert 0 < float(r["floor_rank"]) <= float(r["error_subspace"]) <= float(r["error"]), r
+    assert 0 < float(r["baseline_mean"]) < 1 and r["spectral_error"] and r["negative_mass"] and r["output_error"], r
+PY
+    grep -q 'gram(of=keys)' "$WORK/r/plots/error.csv"
+    grep -q "^constant = 'mean(S)'" "$WORK/r/plots/error_svd_rcond_1e-08.gp"
+    [ -s "$WORK/r/plots/error_svd_rcond_1e-08.svg" ]
+    grep -q "constant mean(S)" "$WORK/r/plots/error_svd_rcond_1e-08.svg"
+}
+
+@test "gram has no causal mask: its rows are skipped with the reason, nothing is exported for them" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, max_n=50, causal=true)
+kernels: [gram, gauss]
+strategies: uniform
+factors: cur
+landmarks: 4
+trials: 1
+cores: svd
+plots: []
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect "gram: n = 50, d = 64, causal; skipped: a Gram matrix is of one set of points, and has no causal mask"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "rows: 2, 1 ok, 1 skipped"
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    expect_status 0
+    [ "$(wc -l <"$WORK/l/index.csv")" -eq 2 ]
+}
+
+@test "scores that exp cannot hold fail their rows with the query and a way out" {
+    config <<'Y'
+problems: gaussian(n=40, d=4, scale=40)
+kernels: exp
+strategies: uniform
+landmarks: 4
+trials: 1
+cores: svd
+plots: []
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    grep -q "failed,.*exp: query [0-9]* has a score of [0-9.e+]*, allowed are at most 340: take a higher temperature" "$WORK/r/rows.csv"
+}
+
+@test "engine direct and streamed give the same rows under gram" {
+    config <<'Y'
+problems: smooth(n=200, d=8)
+kernels: gram
+strategies: [uniform, kmeans]
+landmarks: [3, 6]
+trials: 2
+cores: svd(rcond=1e-8)
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/a"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/b" --set engine=direct
+    /usr/bin/python3 - "$WORK/a/rows.csv" "$WORK/b/rows.csv" <<'PY'
+import csv, sys
+a, b = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
+assert len(a) == len(b) == 8
+for x, y in zip(a, b):
+    for name in "error error_subspace error_core floor_rank baseline_mean output_error cosine".split():
+        assert abs(float(x[name]) - float(y[name])) < 1e-12, (name, x[name], y[name])
+PY
+}
+
+@test "permuted tokens: every problem takes them, a causal head refuses them before anything runs" {
+    config <<'Y'
+problems:
+  - gaussian(n=20, permute=true)
+  - heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true)
+  - heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, first=1024)
+strategies: uniform
+cores: svd
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 2
+    expect "c.yaml:3:5: heads(file=smollm2_opticks_n1024_L15.safetensors, permute=true): permute = true needs a head without a causal mask"
+    expect "c.yaml:4:5: experiments/data/smollm2_opticks_n1024_L15.safetensors: first = 1024 is not one of its tokens 0 to 1023"
+    [ ! -e "$WORK/r" ]
+    for file in src/problems/*.c; do
+        run "$NYSBENCH" describe "$(basename "$file" .c)"
+        expect "permute"
+    done
+}

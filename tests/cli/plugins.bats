@@ -1,0 +1,308 @@
+# Strategies of users: shared objects, programs, and `check` and `new`.
+
+load helpers
+
+# Compiles a plugin against the installed headers: plugin SOURCE.c OUT.so [FLAGS].
+plugin() {
+    [ -d "$BATS_FILE_TMPDIR/usr" ] || make -s install DESTDIR="$BATS_FILE_TMPDIR" PREFIX=/usr AUTO_DEPS=0 >/dev/null
+    local flags
+    flags=$(PKG_CONFIG_PATH="$BATS_FILE_TMPDIR/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$BATS_FILE_TMPDIR" pkg-config --cflags nysbench)
+    cc $flags -Wall -Wextra -Wpedantic -Werror -shared -fPIC "${@:3}" "$1" -o "$2"
+}
+
+# The template under the name mine.
+mine() {
+    "$NYSBENCH" new strategy mine --out "$WORK/mine" >/dev/null
+    plugin "$WORK/mine/mine.c" "$WORK/mine.so"
+}
+
+@test "new writes a plugin that builds, passes its checks and runs; results name it" {
+    mine
+    run "$NYSBENCH" check "$WORK/mine.so"
+    expect_status 0
+    [ "$(grep -c '^PASS mine' <<<"$output")" -eq 9 ]
+    expect "0 of 9 checks failed"
+    run "$NYSBENCH" list strategies --plugin "$WORK/mine.so"
+    expect "  mine  "
+    run "$NYSBENCH" describe --plugin "$WORK/mine.so" mine
+    expect "smallest"
+    config <<EOF
+plugins: [$WORK/mine.so]
+problems: gaussian(n=40, d=3)
+strategies: [uniform, mine, mine(smallest=true)]
+cores: svd
+landmarks: [4, 40]
+trials: 2
+plots: []
+EOF
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" --plugin "$WORK/mine.so"
+    expect_status 0
+    [ "$(grep -c ',mine(smallest=.*,ok,' "$WORK/r/rows.csv")" -eq 8 ]
+    grep -qF -- "- \"$WORK/mine.so\"" "$WORK/r/resolved.yaml"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, os, sys
+assert json.load(open(sys.argv[1] + "/r/manifest.json"))["plugins"] == [os.path.realpath(sys.argv[1] + "/mine.so")]
+PY
+    run "$NYSBENCH" run "$WORK/r/resolved.yaml" -q -o "$WORK/again"
+    expect_status 0
+    diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/again/rows.csv")
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/landmarks"
+    grep -q 'mine(smallest=true)' "$WORK/landmarks/index.csv"
+}
+
+@test "new refuses bad names and files that are there; in the source tree it writes into strategies/" {
+    for name in Mine 1st a-b ../x uniform; do
+        run "$NYSBENCH" new strategy "$name" --out "$WORK/n"
+        expect_status 2
+    done
+    run "$NYSBENCH" new kernel mine
+    expect_status 2
+    expect "allowed: strategy"
+    "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
+    run "$NYSBENCH" new strategy mine --out "$WORK/n"
+    expect_status 2
+    expect "is there already"
+    [ "$(wc -l <"$WORK/n/Makefile")" -le 5 ]
+    grep -q nb_strategy_mine "$WORK/n/mine.c"
+    ! grep -qi template "$WORK/n/mine.c"
+    mkdir -p "$WORK/tree/strategies"
+    cp strategies/TEMPLATE.c strategies/strategy.h "$WORK/tree/strategies"
+    cd "$WORK/tree"
+    "$NYSBENCH" new strategy other >/dev/null
+    [ -s strategies/other.c ] && [ ! -e Makefile ]
+}
+
+@test "what is no plugin, or not for this program, is refused" {
+    run "$NYSBENCH" list --plugin "$WORK/none.so"
+    expect_status 2
+    expect "none.so: no such file"
+    echo text >"$WORK/text.so"
+    run "$NYSBENCH" list --plugin "$WORK/text.so"
+    expect_status 2
+    expect "text.so: cannot be loaded: "
+    echo 'int nothing;' >"$WORK/empty.c"
+    cc -shared -fPIC "$WORK/empty.c" -o "$WORK/empty.so"
+    run "$NYSBENCH" list --plugin "$WORK/empty.so"
+    expect_status 2
+    expect "empty.so: exports no nysbench_plugin"
+    expect "has interface 2"
+    mine
+    sed 's/NB_PLUGIN(\(.*\)); .*/static const nb_plugin_part parts[] = {\1, {0}}; extern const nb_plugin nysbench_plugin; const nb_plugin nysbench_plugin = {NB_ABI + 5, parts};/' \
+        "$WORK/mine/mine.c" >"$WORK/wrong.c"
+    plugin "$WORK/wrong.c" "$WORK/wrong.so"
+    run "$NYSBENCH" list --plugin "$WORK/wrong.so"
+    expect_status 2
+    expect "wrong.so: was built for interface 7, this nysbench has 2"
+    sed 's/"mine"/"uniform"/' "$WORK/mine/mine.c" >"$WORK/twice.c"
+    plugin "$WORK/twice.c" "$WORK/twice.so"
+    run "$NYSBENCH" list --plugin "$WORK/twice.so"
+    expect_status 2
+    expect "twice.so: there is a strategy 'uniform' already"
+    cp "$WORK/mine.so" "$WORK/copy.so"
+    run "$NYSBENCH" list --plugin "$WORK/mine.so" --plugin "$WORK/copy.so"
+    expect_status 2
+    expect "copy.so: there is a strategy 'mine' already"
+    run "$NYSBENCH" list --plugin "$WORK/mine.so" --plugin "$WORK/./mine.so"
+    expect_status 0
+    printf 'plugins: %s\nproblems: gaussian(n=40, d=3)\nstrategies: mine\ncores: svd\n' "$WORK/none.so" >"$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "$WORK/c.yaml:1:10: $WORK/none.so: no such file"
+}
+
+@test "a plugin of two kinds: a core and a problem" {
+    cat >"$WORK/two.c" <<'EOF'
+#include "cores/core.h"
+#include "problems/problem.h"
+
+static const char *const references[] = {"none: an example", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    return NB_OK;
+}
+
+static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    *s = (nb_problem_shape){.count = 1, .n = 9, .d = 2};
+    return NB_OK;
+}
+
+static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
+{
+    (void)o, (void)head;
+    return nb_head_new(9, 2, out, ctx);
+}
+
+static const nb_core zero = {{"zero", "X = 0: the error is 1", references, options, 0}, compute};
+static const nb_problem origin = {{"origin", "all points are zero", references, options, 0}, 0, shape, make};
+NB_PLUGIN({"core", &zero.component}, {"problem", &origin.component});
+EOF
+    plugin "$WORK/two.c" "$WORK/two.so"
+    printf 'problems: origin\nstrategies: uniform\ncores: zero\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/two.so" -o "$WORK/r"
+    expect_status 0
+    /usr/bin/python3 -c 'import csv, sys; row, = csv.DictReader(open(sys.argv[1])); assert row["core"] == "zero" and abs(float(row["error"]) - 1) < 1e-15' "$WORK/r/rows.csv"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 2
+    expect "no core 'zero'"
+}
+
+@test "the program exports every function that the installed headers declare" {
+    command -v gcc >/dev/null || skip "needs gcc's -aux-info"
+    make -s install DESTDIR="$WORK" PREFIX=/usr AUTO_DEPS=0 >/dev/null
+    cd "$WORK/usr/include/nysbench"
+    find . -name '*.h' | sed 's|.*|#include "&"|' >"$WORK/all.c"
+    gcc -I. -aux-info "$WORK/functions" -fsyntax-only "$WORK/all.c"
+    grep -oE '\bnb_[a-z_0-9]+ \(' <(grep -v '/\* /usr' "$WORK/functions" | sed 's|/\*.*\*/||; s/(\*/ /') | tr -d ' (' | sort -u >"$WORK/declared"
+    nm -D --defined-only "$NYSBENCH" | awk '{print $3}' | sort -u >"$WORK/exported"
+    [ "$(wc -l <"$WORK/declared")" -gt 50 ]
+    [ -z "$(comm -23 "$WORK/declared" "$WORK/exported")" ] || { comm -23 "$WORK/declared" "$WORK/exported"; return 1; }
+}
+
+@test "check tells each broken promise, and outlives a crash and a hang" {
+    plugin tests/cli/plugins/bad.c "$WORK/bad.so" -Wno-cast-qual
+    run "$NYSBENCH" check "$WORK/bad.so" --timeout 1
+    expect_status 1
+    expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
+    expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote behind the end"
+    expect "FAIL unrepeatable, picks: 2 tokens: m = 1, pairing "
+    expect ": other picks for the same seed"
+    expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
+    expect "FAIL crashes, picks: killed by signal 11"
+    expect "FAIL hangs, picks: not done after 1 s"
+    expect "FAIL not_random, traits: 130 tokens: it declares NB_RANDOM, but picks the same in another trial"
+    expect "FAIL swallows, memory: 1 token: allocation"
+    for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
+    run "$NYSBENCH" check uniform
+    expect_status 0
+    run "$NYSBENCH" check unifrm
+    expect_status 2
+    expect "did you mean 'uniform'?"
+}
+
+@test "command: whatever a program does wrong is a failed row with the reason, and nothing is left" {
+    mkdir "$WORK/tmp"
+    cat >"$WORK/p.py" <<'PY'
+import sys
+import numpy as np
+picks = {"shape": np.arange(6).reshape(3, 2) % 3, "few": np.arange(2), "twice": np.array([4, 7, 4]), "range": np.array([0, 1, 20]),
+         "negative": np.array([0, -1, 2]), "huge": np.array([0, 2**40, 2]), "nan": np.full((3, 2), np.nan), "wide": np.zeros((3, 5)), "flat": np.zeros(3)}
+np.save(sys.argv[-1] + "/picks.npy", picks[sys.argv[1]])
+print("standard output is not for nysbench")
+PY
+    local p="/usr/bin/python3 $WORK/p.py"
+    cat >"$WORK/cases" <<EOF
+$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 2), points
+$p few|60|integers of shape (2); allowed are integers of shape (3)
+$p twice|60|picks.npy: landmarks 0 and 2 are both token 4
+$p range|60|picks.npy: landmark 2 is token 20, allowed are 0 to 19
+$p negative|60|landmark 1 is token -1
+$p huge|60|landmark 1 is token 1099511627776
+$p nan|60|picks.npy: NaN or Inf in the landmark points
+$p wide|60|floats of shape (3, 5)
+$p flat|60|floats of shape (3)
+$p unknown|60|KeyError: 'unknown'
+sh -c 'echo oops >&2; exit 3'|60|exit status 3: oops
+sh -c 'kill -9 \$\$'|60|killed by signal 9
+sh -c 'exec sleep 31.7'|0.2|not done after 0.2 s
+sh -c 'trap : TERM; sleep 31.7 & sleep 31.7; sleep 31.7'|0.3|not done after 0.3 s
+sh -c 'sleep 31.7 &'|60|left no picks.npy
+$WORK/nosuch|60|cannot be started: No such file or directory
+$WORK/p.py|60|cannot be started: Permission denied
+sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60|picks.npy: is no .npy file
+sh -c 'mkfifo picks.npy'|60|left no picks.npy
+'open|60|a quote is not closed
+|60|missing argument
+EOF
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, sys
+work = sys.argv[1]
+specs = [line.rstrip("\n").split("|") for line in open(work + "/cases")]
+json.dump({"problems": "gaussian(n=20, d=2)", "cores": "svd", "landmarks": 3, "trials": 1, "plots": [], "metrics": "error",
+           "strategies": ["uniform"] + [f'command(run="{run}", timeout={limit})' for run, limit, _ in specs]}, open(work + "/c.yaml", "w"))
+PY
+    TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "rows: 22, 1 ok, 21 failed"
+    [[ "$output" != *"standard output is not"* ]]
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, sys
+work = sys.argv[1]
+rows = {row["strategy"]: row["reason"] for row in csv.DictReader(open(work + "/r/rows.csv", newline="")) if row["status"] == "failed"}
+for line in open(work + "/cases"):
+    run, limit, reason = line.rstrip("\n").split("|")
+    found = [why for spec, why in rows.items() if spec.startswith(f'command(run="{run}"') or spec.startswith(f"command(run={run},")]
+    assert len(found) == 1 and reason in found[0], (run, reason, found)
+PY
+    [ -z "$(ls -A "$WORK/tmp")" ] || { ls "$WORK/tmp"; return 1; }
+    ! pgrep -f '^sleep 31[.]7$'
+}
+
+@test "command: a program ends with the run that started it" {
+    mkdir "$WORK/tmp"
+    printf 'problems: gaussian(n=20, d=2)\nstrategies: %s\ncores: svd\nlandmarks: 3\n' "'command(run=\"sh -c \\\"exec sleep 33.3\\\"\")'" >"$WORK/c.yaml"
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r" >/dev/null 2>&1 3>&- &
+    local id=$! i
+    for i in $(seq 100); do pgrep -f '^sleep 33[.]3$' >/dev/null && break; sleep 0.05; done
+    pgrep -f '^sleep 33[.]3$'
+    kill -9 "$id"
+    for i in $(seq 40); do pgrep -f '^sleep 33[.]3$' >/dev/null || break; sleep 0.05; done
+    ! pgrep -f '^sleep 33[.]3$'
+}
+
+@test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
+    local spec='command(run="/usr/bin/python3 experiments/plugins/farthest.py")'
+    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --side keys -o "$WORK/k.npy" >/dev/null
+    cat >"$WORK/keep.py" <<'PY'
+import json, numpy, os, shutil, sys
+out, folder = sys.argv[1:]
+assert folder == os.getcwd()
+if not os.path.exists(out): # the queries come first
+    shutil.copytree(folder, out)
+r = json.load(open("request.json"))
+numpy.save("picks.npy", numpy.load("points.npy")[:r["m"]] + 1)
+PY
+    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/kept'\")" \
+        -m 6 --side queries -o "$WORK/q.npy" >/dev/null
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, struct, sys
+import numpy as np
+work = sys.argv[1]
+with open("experiments/data/vit_astronaut_n257_L6.safetensors", "rb") as f:
+    size = struct.unpack("<Q", f.read(8))[0]
+    header = json.loads(f.read(size))
+    f.seek(8 + size + header["k"]["data_offsets"][0])
+    raw = f.read(header["k"]["data_offsets"][1] - header["k"]["data_offsets"][0])
+    dtype = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}[header["k"]["dtype"]]
+    k = np.frombuffer(raw, dtype).reshape(header["k"]["shape"])[1].astype(float)
+picks = np.load(work + "/k.npy")
+assert picks.dtype == np.int64 and picks.shape == (6,)
+for j in range(1, 6):
+    distance = np.min([((k - k[i]) ** 2).sum(axis=1) for i in picks[:j]], axis=0)
+    assert distance.argmax() == picks[j], (j, picks)
+request = json.load(open(work + "/kept/request.json"))
+points = np.load(work + "/kept/points.npy")
+assert points.shape == (257, k.shape[1]) and points.dtype == float
+assert {key: request[key] for key in ("m", "side", "n", "d", "causal")} == {"m": 6, "side": "queries", "n": 257, "d": k.shape[1], "causal": False}
+assert 0 <= request["seed"] < 2**32
+PY
+    config <<EOF
+problems: gaussian(n=30, d=3)
+strategies: ['$spec', 'command(run="/usr/bin/python3 experiments/plugins/farthest.py", deterministic=true)']
+cores: svd
+landmarks: [3, 5]
+trials: 2
+plots: []
+metrics: error
+pairing: [independent, joint]
+EOF
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/one" >/dev/null
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/two" >/dev/null
+    diff <(timeless "$WORK/one/rows.csv") <(timeless "$WORK/two/rows.csv")
+    [ "$(grep -c ',ok,' "$WORK/one/rows.csv")" -eq 16 ]
+}

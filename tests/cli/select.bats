@@ -1,0 +1,115 @@
+# select and measure: what a run picks and measures, one at a time.
+
+load helpers
+
+HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
+
+@test "select gives the landmarks that export gives, measure the digits of the run's rows" {
+    config <<EOF
+problems: heads(file=$HEAD, head=[0, 2])
+strategies: [uniform, kmeans, segment_means, "kmeans(snap=nearest)"]
+factors: [nystromformer, cur]
+cores: [iterative, svd]
+landmarks: 7
+seed: 41
+trials: 2
+plots: []
+EOF
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r" >/dev/null
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    /usr/bin/python3 - "$NYSBENCH" "$WORK" $HEAD <<'PY'
+import csv, filecmp, json, subprocess, sys
+program, work, head = sys.argv[1:]
+rows = list(csv.DictReader(open(work + "/r/rows.csv", newline="")))
+index = list(csv.DictReader(open(work + "/l/index.csv", newline="")))
+assert len(index) == 2 * 4 * 2 - 2  # segment means are not random, so they have no second trial
+same_digits = 0
+for picks in index:
+    common = ["--head", f"{head}:{picks['head']}", "--seed", "41", "--trial", picks["trial"]]
+    by_strategy = ["--strategy", picks["strategy"], "--landmarks", picks["landmarks"]]
+    for side in ("queries", "keys"):
+        subprocess.run([program, "select", *common, *by_strategy, "--side", side, "-o", f"{work}/{side}.npy"], check=True, capture_output=True)
+        assert filecmp.cmp(f"{work}/{side}.npy", f"{work}/l/instance-{picks['instance']}/{picks['picks']}-{side}.npy", shallow=False)
+    if picks["head"] == "0":
+        continue
+    by_files = ["--query-landmarks", work + "/queries.npy", "--key-landmarks", work + "/keys.npy"]
+    for how in (by_strategy, by_files):
+        for factors in ("nystromformer", "cur"):
+            done = subprocess.run([program, "measure", *common, *how, "--factors", factors, "--core", "iterative", "--core", "svd", "--json"],
+                                  check=True, capture_output=True, text=True)
+            objects = [json.loads(line) for line in done.stdout.splitlines()]
+            assert len(objects) == 2
+            for o in objects:
+                row, = [r for r in rows if (r["head"], r["trial"], r["strategy"], r["factors"], r["core"]) ==
+                        (picks["head"], picks["trial"], picks["strategy"], factors, o["core"])]
+                assert list(row) == list(o)
+                for key, text in row.items():
+                    if key in ("experiment", "select_s", "core_s") or (how is by_files and key in ("strategy", "pairing", "seed", "trial")):
+                        continue
+                    assert (float(text) if isinstance(o[key], float) else text) == (o[key] if isinstance(o[key], float) else "" if o[key] is None else str(o[key])), (key, text, o[key])
+                    same_digits += isinstance(o[key], float)
+assert same_digits > 500, same_digits
+PY
+}
+
+@test "select to a pipe, measure from it; the tokens and the table are told" {
+    run "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o "$WORK/a.npy"
+    expect_status 0
+    expect "uniform: 5 tokens from 257 queries of dimension 64; pairing joint, seed 3, trial 0"
+    tokens=$(/usr/bin/python3 -c 'import numpy, sys; a = numpy.load(sys.argv[1]); assert a.dtype == numpy.int64; print(*a)' "$WORK/a.npy")
+    [ "${lines[1]}" = "$tokens" ]
+    "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o - 2>"$WORK/told" | cmp - "$WORK/a.npy"
+    grep -q "5 tokens" "$WORK/told"
+    "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o - 2>/dev/null |
+        "$NYSBENCH" measure --head $HEAD:1 --key-landmarks - --core svd --metrics error --json >"$WORK/piped"
+    "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5 --seed 3 --core svd --metrics error --json >"$WORK/direct"
+    [ "$(grep -oE '"error": [0-9.e-]+' "$WORK/piped")" = "$(grep -oE '"error": [0-9.e-]+' "$WORK/direct")" ]
+    run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5
+    expect_status 0
+    expect "error_subspace"
+    expect "svd(rcond="
+    expect "iterative("
+    run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5 --causal true
+    expect_status 0
+    expect "skipped"
+    [ -z "$(find /tmp -maxdepth 1 -name 'nysbench-??????' -user "$(id -un)" -newer "$WORK/a.npy" -exec test -e {}/standard-input.npy \; -print)" ]
+}
+
+@test "mistakes name the option or file, what came and what is allowed" {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import numpy, sys
+for name, a in {"few": numpy.arange(3), "points": numpy.zeros((3, 64)), "wide": numpy.zeros((3, 5)), "nan": numpy.full((3, 64), numpy.nan),
+                "range": numpy.array([0, 257, 1]), "twice": numpy.array([5, 5, 1]), "none": numpy.zeros(0, int), "more": numpy.arange(4)}.items():
+    numpy.save(f"{sys.argv[1]}/{name}.npy", a)
+PY
+    mistake() { # TEXT OPTION...
+        run "$NYSBENCH" measure "${@:2}"
+        expect_status 2
+        expect "$1"
+    }
+    mistake "--head is missing" --strategy uniform -m 3
+    mistake "there are 3 heads; name one" --head $HEAD --strategy uniform -m 3
+    mistake "head = 3 is not one of its heads 0 to 2" --head $HEAD:3 --strategy uniform -m 3
+    mistake "nosuch: cannot be opened" --head nosuch:1 --strategy uniform -m 3
+    mistake "--landmarks '258': expected a whole number from 1 to 257" --head $HEAD:1 --strategy uniform -m 258
+    mistake "--strategy: no strategy 'unifrm'; did you mean 'uniform'?" --head $HEAD:1 --strategy unifrm -m 3
+    mistake "--core: no core 'sdv'" --head $HEAD:1 --strategy uniform -m 3 --core sdv
+    mistake "--factors: 'cru' is unknown; did you mean 'cur'?" --head $HEAD:1 --strategy uniform -m 3 --factors cru
+    mistake "--metrics: 'eror' is unknown; did you mean 'error'?" --head $HEAD:1 --strategy uniform -m 3 --metrics eror
+    mistake "not both" --head $HEAD:1 --strategy uniform -m 3 --key-landmarks "$WORK/few.npy"
+    mistake "points.npy: holds points of one side" --head $HEAD:1 --key-landmarks "$WORK/points.npy"
+    mistake "wide.npy: floats of shape (3, 5); allowed are integers of shape (m), tokens from 0 to 256, or floats of shape (m, 64)" --head $HEAD:1 --key-landmarks "$WORK/wide.npy"
+    mistake "nan.npy: NaN or Inf" --head $HEAD:1 --key-landmarks "$WORK/nan.npy" --query-landmarks "$WORK/points.npy"
+    mistake "range.npy: landmark 1 is token 257, allowed are 0 to 256" --head $HEAD:1 --key-landmarks "$WORK/range.npy"
+    mistake "twice.npy: landmarks 0 and 1 are both token 5" --head $HEAD:1 --key-landmarks "$WORK/twice.npy"
+    mistake "none.npy: integers of shape (0)" --head $HEAD:1 --key-landmarks "$WORK/none.npy"
+    mistake "more.npy: 4 landmarks, $WORK/few.npy: 3" --head $HEAD:1 --query-landmarks "$WORK/more.npy" --key-landmarks "$WORK/few.npy"
+    mistake "few.npy: tokens, $WORK/points.npy: points" --head $HEAD:1 --query-landmarks "$WORK/few.npy" --key-landmarks "$WORK/points.npy"
+    mistake "cannot both be standard input" --head $HEAD:1 --query-landmarks - --key-landmarks -
+    run "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 3 --side values -o "$WORK/x.npy"
+    expect_status 2
+    expect "allowed: queries, keys"
+    run "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 3
+    expect_status 2
+    expect "-o is missing"
+}

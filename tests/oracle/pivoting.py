@@ -1,0 +1,220 @@
+"""Picks the landmarks of a run again with NumPy and SciPy, from its exported Q and K.
+
+usage: pivoting.py NYSBENCH WORK_FOLDER
+
+Prints TAP. The kernels are formed from their definitions, here without any scaling;
+random pivots are drawn from the same uniform numbers (GSL's mt19937 is NumPy's
+MT19937 with the legacy seed, base/random.c's hash is written out again); pivots of
+cpqr are LAPACK's dgeqp3, through scipy.linalg.qr. Greedy pivots are checked one by one
+to have the largest residual of a dense elimination, within 1e-9 of the largest, since
+two orders of summation may decide a tie in two ways; so are the largest scores. Picks
+beyond the numerical rank (residuals below 1e-11 of the trace) are not compared: there
+the rest is filled up.
+"""
+
+import csv
+import os
+import subprocess
+import sys
+
+import numpy as np
+import scipy.linalg
+from scipy.spatial.distance import pdist, squareform
+
+SEED = 20260101
+MASK = (1 << 64) - 1
+
+
+def options(spec):
+    name, _, rest = spec.partition("(")
+    return name, dict(pair.split("=") for pair in rest.rstrip(")").split(", ") if pair)
+
+
+def fnv1a(value, text):
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001B3 & MASK
+    return (value ^ 0xFF) * 0x100000001B3 & MASK
+
+
+def mix(h):
+    h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD & MASK
+    h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 & MASK
+    return h ^ h >> 33
+
+
+class Stream:
+    """The uniform numbers of (seed, trial, role, component), all picks nested."""
+
+    def __init__(self, trial, role, component):
+        h = fnv1a(0xCBF29CE484222325, f"{SEED} {trial} 0")
+        h = mix(fnv1a(fnv1a(h, role), component))
+        self.bits = np.random.MT19937()
+        self.bits._legacy_seeding((h ^ h >> 32) & 0xFFFFFFFF)
+
+    def draw(self, weight):
+        total = np.cumsum(weight)
+        at = total[-1] * (self.bits.random_raw() / 2**32)
+        return int(np.searchsorted(total, at, side="right"))
+
+
+def similarity(o, x):
+    if o["of"] == "gram":
+        return x @ x.T
+    if o["of"] == "exp":
+        return np.exp(x @ x.T / np.sqrt(x.shape[1]))
+    h = np.median(pdist(x)) if o["bandwidth"] == "median" else float(o["bandwidth"])
+    return np.exp(-squareform(pdist(x)) ** 2 / (2 * h * h))
+
+
+def softmax(q, k):
+    s = q @ k.T / np.sqrt(q.shape[1])
+    s = np.exp(s - s.max(axis=1, keepdims=True))
+    return s / s.sum(axis=1, keepdims=True)
+
+
+def eliminate(k, pivot):
+    return k - np.outer(k[:, pivot], k[pivot]) / k[pivot, pivot]
+
+
+def greedy(k, picks):
+    """How many picks are compared, and how many of them are not of the largest residual."""
+    trace = np.trace(k)
+    for count, pivot in enumerate(picks):
+        residual = np.diag(k)
+        if residual.max() < 1e-11 * trace:
+            return count, 0
+        if residual[pivot] < residual.max() * (1 - 1e-9) - 1e-14 * trace:
+            return count + 1, 1
+        k = eliminate(k, pivot)
+    return len(picks), 0
+
+
+def random_pivots(k, m, stream, block):
+    trace, picks = np.trace(k), []
+    while len(picks) < m:
+        residual = np.maximum(np.diag(k), 0)
+        residual[picks] = 0
+        if residual.max() < 1e-11 * trace:
+            break
+        for pivot in [stream.draw(residual) for _ in range(block)]:
+            if pivot not in picks:
+                picks.append(pivot)
+                k = eliminate(k, pivot)
+    return picks[:m]
+
+
+def lu_pivots(s, m, stream):
+    r, pairs = s.copy(), []
+    norm = np.linalg.norm(s)
+    while len(pairs) < m and np.linalg.norm(r) > 1e-11 * norm:
+        i = stream.draw((r**2).sum(axis=1))
+        j = stream.draw(r[i] ** 2)
+        pairs.append((i, j))
+        r = r - np.outer(r[:, j], r[i]) / r[i, j]
+        r[i] = r[:, j] = 0
+    return np.array(pairs)
+
+
+def ridge_scores(k, m, given):
+    w = np.sort(np.abs(np.linalg.eigvalsh(k)))[::-1]
+    lam = w[m:].sum() / m if given == "auto" else float(given) * np.trace(k) / len(k)
+    if lam < 1e-12 * w[0]:  # the rank is at most m: plain leverage
+        return (scipy.linalg.orth(k, rcond=1e-12) ** 2).sum(axis=1)
+    return np.diag(np.linalg.solve(k + lam * np.eye(len(k)), k))
+
+
+def leverage_scores(o, x, m):
+    rank = x.shape[1] if o["of"] == "points" else m
+    rank = rank if o["rank"] == "auto" else int(o["rank"])
+    u = np.linalg.svd(x, full_matrices=False)[0][:, :rank]
+    return (u**2).sum(axis=1)
+
+
+def joint_residual(s, picks):
+    """The largest sum of squared residuals at each pick against that of the pick."""
+    wrong = 0
+    for count, pivot in enumerate(picks):
+        total = np.zeros(len(s))
+        for a in (s, s.T):
+            if count > 0:
+                basis = scipy.linalg.orth(a[:, picks[:count]])
+                a = a - basis @ (basis.T @ a)
+            total += (a**2).sum(axis=0)
+        wrong += total[pivot] < total.max() * (1 - 1e-9)
+    return wrong
+
+
+class Groups:
+    def __init__(self):
+        self.compared, self.wrong, self.count, self.failed = {}, {}, 0, 0
+
+    def add(self, name, compared, wrong):
+        self.compared[name] = self.compared.get(name, 0) + compared
+        self.wrong[name] = self.wrong.get(name, 0) + wrong
+
+    def check(self, good, name, detail=""):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - oracle: {name}")
+        if not good:
+            print(f"# {detail}")
+
+
+def check_side(groups, pick, side, x, s, chosen):
+    """One side's picks; s has the columns that belong to it."""
+    name, o = options(pick["strategy"])
+    m = len(chosen)
+    if name == "cpqr":
+        groups.add("cpqr", m, int(np.sum(scipy.linalg.qr(s, mode="r", pivoting=True)[1][:m] != chosen)))
+    elif name == "greedy_cholesky":
+        groups.add(f"greedy_cholesky(of={o['of']})", *greedy(similarity(o, x), chosen))
+    elif name == "rpcholesky":
+        stream = Stream(int(pick["trial"]), side, pick["strategy"])
+        want = random_pivots(similarity(o, x), m, stream, int(o["block"]))
+        groups.add(f"rpcholesky(of={o['of']}, block={o['block']})", len(want), int(np.sum(chosen[: len(want)] != want)))
+    else:
+        if name == "leverage":
+            scores = leverage_scores(o, x, m)
+        else:
+            scores = ridge_scores(s.T @ s if o["of"] == "kernel" else similarity(o, x), m, o["lambda"])
+        label = f"{name}(of={o['of']}, {'rank=' + o['rank'] if name == 'leverage' else 'lambda=' + o['lambda']})"
+        groups.add(label, m, int(scores[chosen].min() < np.sort(scores)[-m] - 1e-9))
+
+
+def run(program, work, name, *more):
+    config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pivoting.yaml")
+    out, picks = os.path.join(work, name), os.path.join(work, name + "-landmarks")
+    for command in ([program, "run", config, "--quiet", "--out", out, *more], [program, "export", out, "--landmarks", picks]):
+        done = subprocess.run(command, stdout=subprocess.DEVNULL)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
+    with open(os.path.join(picks, "index.csv"), newline="") as file:
+        for pick in csv.DictReader(file):
+            folder = os.path.join(picks, f"instance-{pick['instance']}")
+            q, k = (np.load(os.path.join(folder, n + ".npy")) for n in "qk")
+            yield pick, q, k, *(np.load(os.path.join(folder, f"{pick['picks']}-{n}.npy")) for n in ("queries", "keys"))
+
+
+def main():
+    program, work = sys.argv[1:]
+    groups = Groups()
+    for pick, q, k, queries, keys in run(program, work, "default"):
+        s = softmax(q, k)
+        if pick["strategy"] == "rplu":
+            want = lu_pivots(s, len(queries), Stream(int(pick["trial"]), "both", "rplu"))
+            wrong = np.sum(want != np.stack([queries, keys], axis=1)[: len(want)])
+            groups.add("rplu", len(want), int(wrong))
+        else:
+            check_side(groups, pick, "queries", q, s.T, queries)
+            check_side(groups, pick, "keys", k, s, keys)
+    for pick, q, k, queries, keys in run(program, work, "joint", "--set", "strategies=cpqr", "--set", "pairing=joint"):
+        groups.add("cpqr, joint", len(queries), joint_residual(softmax(q, k), list(queries)) + int(np.any(queries != keys)))
+    for name in sorted(groups.compared):
+        compared, wrong = groups.compared[name], groups.wrong[name]
+        groups.check(compared >= 100 and wrong == 0, f"{name}: {compared} picks", f"{wrong} wrong")
+    groups.check(len(groups.compared) == 18, "every strategy of the configuration is compared", sorted(groups.compared))
+    print(f"1..{groups.count}")
+    return groups.failed > 0
+
+
+sys.exit(main())
