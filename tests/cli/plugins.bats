@@ -138,7 +138,7 @@ static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
     return nb_head_new(9, 2, out, ctx);
 }
 
-static const nb_core zero = {{"zero", "X = 0: the error is 1", references, options, 0}, compute};
+static const nb_core zero = {.component = {"zero", "X = 0: the error is 1", references, options, 0}, .compute = compute};
 static const nb_problem origin = {{"origin", "all points are zero", references, options, 0}, 0, shape, make};
 NB_PLUGIN({"core", &zero.component}, {"problem", &origin.component});
 EOF

@@ -18,7 +18,7 @@ import sys
 import numpy as np
 import scipy.linalg
 
-from measures import Group, Tap, exact, factors, options
+from measures import Group, Tap, exact, factors, kernel_of, options
 
 CORES = ["svd(rcond=1e-2)", "svd(rank=5)", "tikhonov(lambda=1e-4)", "truncated_qr(rcond=1e-2)", "shifted(gamma=0.1)",
          "iterative(steps=6)", "iterative(steps=9, start=worst)", "iterative(steps=3, start=given, scale=2.5)",
@@ -145,7 +145,7 @@ def main():
             for row in rows[pick["problem"], pick["trial"], pick["strategy"], pick["landmarks"]]:
                 if row["status"] != "ok":
                     continue
-                f, a, b = factors(row["factors"], s, q, k, queries, keys)
+                f, a, b = factors(row["factors"], s, kernel_of("softmax(scale=auto)", q, k)[2], q, k, queries, keys)
                 x = core(row["core"], s, f, a, b)
                 error = np.linalg.norm(s - f @ x @ b) / np.linalg.norm(s)
                 bound = 1e-9 * error + 100 * float(row["error_noise"]) * (1 + np.linalg.norm(a, 2) * np.linalg.norm(x, 2))
