@@ -1,10 +1,11 @@
 # curves.gp - curves, marks, levels and clouds over any x, a panel a problem.
 #
-# A driver script sets data, output, figure, title, x_name, y_name, x_scale (0 linear,
+# A driver script sets data, output, title, x_name, y_name, x_scale (0 linear,
 # else the logarithm's base), level (1: a line at y = 1), columns_wanted (0: as many as
-# suit), panels[], series[] and styles[]: 0 curve with 10-90 % bars, 1 mark, 2 level,
-# 3 cloud. Columns of the data: 1 figure, 2 panel, 3 series, 4 count, 5 x, 6 median,
-# 7 and 8 the quantiles 0.1 and 0.9.
+# suit), panels[], series[], styles[] (0 curve with 10-90 % bars, 1 mark, 2 level, 3 cloud),
+# block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
+# y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
+# 5 the quantiles 0.1 and 0.9.
 
 array landmarks[2] = [1, 2] # what common.gp asks for, and this does not
 load "common.gp"
@@ -14,30 +15,18 @@ if (columns_wanted > 0) {
     panel_width = columns == 1 ? 660 : columns == 2 ? 450 : 345
     width = left_space + columns * panel_width + 10
 }
-mine(p, s) = strcol(1) eq sprintf("%d", figure) && strcol(2) eq sprintf("%d", p) && strcol(3) eq sprintf("%d", s) && number(6) > 0
-take(p, s, i) = mine(p, s) ? number(i) : NaN
-x_high = 1; x_low = 1; some = 0
-reach(x) = x > 0 ? (x_low = (some == 0 || x < x_low) ? x : x_low, x_high = (some == 0 || x > x_high) ? x : x_high, some = 1) : 0
-see_x(s) = strcol(1) eq sprintf("%d", figure) && strcol(3) eq sprintf("%d", s) && styles[s] != 2 ? reach(number(5)) : 0
-see(s) = strcol(1) eq sprintf("%d", figure) && strcol(3) eq sprintf("%d", s) ? (seen = seen + 1) : 0
-see_y(p, s) = mine(p, s) ? (found = found + 1, note(number(6)), styles[s] == 0 ? (note(number(7)), note(number(8))) : 0) : 0
-stats data using (1) nooutput name "FILE"
-if (!exists("FILE_records")) { exit error "cannot read " . data }
+of(p, s) = block[(p - 1) * S + s]
 array present[S]
-do for [s = 1:S] {
-    seen = 0
-    stats data using (see_x(s), see(s)) nooutput
-    present[s] = seen
-}
+do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
 line_colour(s) = styles[s] == 2 ? colours[1 + (s + 2) % 8] : colour(s)
 style_text(s) = styles[s] == 0 ? sprintf('with linespoints linewidth 1.8 pointtype symbol(%d) pointsize 0.5 linecolor rgb colour(%d)', s, s) \
-              : styles[s] == 1 ? sprintf('with points linewidth 1.8 pointtype %d pointsize 1.8 linecolor rgb "#000000"', s % 2 ? 10 : 8) \
+              : styles[s] == 1 ? sprintf('with points linewidth 1.8 pointtype %d pointsize 1.8 linecolor rgb "#000000"', 4 + 2 * (s % 5)) \
               : styles[s] == 2 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb line_colour(%d)', 2 + s % 4, s) \
               : sprintf('with points pointtype symbol(%d) pointsize 0.35 linecolor rgb colour(%d)', s, s)
-clause(s) = styles[s] == 2 ? sprintf(', data using (take(p, %d, 6) > 0 ? x_low : NaN):(take(p, %d, 6)):(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb line_colour(%d)', s, s, 2 + s % 4, s) \
-          : sprintf(', data using (take(p, %d, 5)):(take(p, %d, 6)) ', s, s) . style_text(s)
-bars(s) = styles[s] != 0 ? '' : sprintf(', data using (take(p, %d, 5)):(take(p, %d, 7)):(0):(take(p, %d, 8) - take(p, %d, 7)) with vectors nohead linewidth 0.8 linecolor rgb colour(%d)', s, s, s, s, s)
+clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb line_colour(%d)', of(p, s), 2 + s % 4, s) \
+             : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
+bars(p, s) = styles[s] != 0 ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb colour(%d)', of(p, s), s)
 
 widest = 24; entries = 1
 do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
@@ -72,12 +61,8 @@ do for [format in "svg png"] {
             set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
         unset logscale
-        low = 1e300; high = 0; curves = ""; under = ""
-        do for [s = 1:S] {
-            found = 0
-            stats data using (see_y(p, s), 1) nooutput
-            if (found > 0) { curves = curves . clause(s); under = under . bars(s) }
-        }
+        low = y_low[p]; high = y_high[p]; curves = ""; under = ""
+        do for [s = 1:S] { if (of(p, s) >= 0) { curves = curves . clause(p, s); under = under . bars(p, s) } }
         if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
             set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
         }

@@ -27,6 +27,12 @@ typedef struct {
 } point;
 
 typedef struct {
+    int figure, panel, series;
+    double x; /* the median of them */
+    nb_statistic y;
+} entry;
+
+typedef struct {
     const nb_summary *summary;
     nb_sweeps sweeps;
     const char *kind, *experiment;
@@ -36,7 +42,9 @@ typedef struct {
     series *all;
     bool log_x, log_x_2, level_1; /* scale of x, with base 2; a line at y = 1 */
     point *points;
-    int figure; /* that is written */
+    int entry_count;
+    entry *entries; /* the points of one key summed up, in order */
+    int figure;     /* that is written */
 } sheet;
 
 static nb_status add_point(sheet *s, point p, nb_ctx *ctx)
@@ -155,8 +163,9 @@ static nb_status steps(sheet *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Error over the subspace part against m: the cores that stand alone or are the
- * standard of their kind, and of each sweep the best setting of each choice of landmarks. */
+/* How far the error is above the subspace part, as a share of it, against m: the cores
+ * that stand alone or are the standard of their kind, and of each sweep the best setting
+ * of each choice of landmarks. The best core itself has rounding there, and is left out. */
 static nb_status cores(sheet *s, nb_ctx *ctx)
 {
     const nb_summary *m = s->summary;
@@ -179,18 +188,18 @@ static nb_status cores(sheet *s, nb_ctx *ctx)
         for (int j = i; j < end; j++) {
             const nb_row *row = &m->rows[j];
             int c = nb_summary_find(m, row).core, f = s->sweeps.cores[c].family;
-            double ratio = row->measures.error / row->measures.error_subspace;
-            if (!good(row)) continue;
-            if (of_core[c] >= 0) NB_TRY(ctx, add_point(s, (point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, ratio}, ctx));
-            if (f >= 0 && ratio < least[f]) least[f] = ratio;
+            double excess = row->measures.error / row->measures.error_subspace - 1;
+            if (!good(row) || !(excess > 1e-8)) continue;
+            if (of_core[c] >= 0) NB_TRY(ctx, add_point(s, (point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, excess}, ctx));
+            if (f >= 0 && excess < least[f]) least[f] = excess;
         }
         for (int f = 0; f < s->sweeps.family_count; f++)
             NB_TRY(ctx, add_point(s, (point){p.variant, p.panel, of_family[f], m->rows[i].landmarks, m->rows[i].landmarks, least[f]}, ctx));
     }
-    s->title = "cores over the best core: %s";
+    s->title = "cores above the best core: %s";
     s->x_name = "landmarks m";
-    s->y_name = "error / subspace part, same landmarks";
-    s->log_x = s->log_x_2 = s->level_1 = true;
+    s->y_name = "error / subspace part - 1, same landmarks";
+    s->log_x = s->log_x_2 = true;
     return NB_OK;
 }
 
@@ -233,7 +242,7 @@ static nb_status precision(sheet *s, nb_ctx *ctx)
         const nb_swept *core = &s->sweeps.cores[c];
         twin[c] = core->choice.component ? nb_sweeps_sibling(&s->sweeps, m->core_count, c, "precision", "double", ctx) : -1;
         if (twin[c] == c) twin[c] = -1;
-        if (twin[c] >= 0) line[c] = add_series(s, m->cores[c].brief, CLOUD);
+        if (twin[c] >= 0) line[c] = add_series(s, m->cores[c].label, CLOUD);
     }
     for (int i = 0, end; i < m->row_count; i = end) {
         end = group_end(m, i);
@@ -278,32 +287,75 @@ static void print_real(FILE *out, double x)
     if (isfinite(x)) fprintf(out, "%.16e", x); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
 }
 
-/* A line for each key, in the order of x. */
-static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
+/* Lines go from left to right. */
+static int compare_entries(const void *left, const void *right)
 {
-    const sheet *s = what;
+    const entry *a = left, *b = right;
+    if (a->figure != b->figure) return a->figure - b->figure;
+    if (a->panel != b->panel) return a->panel - b->panel;
+    if (a->series != b->series) return a->series - b->series;
+    return (a->x > b->x) - (a->x < b->x);
+}
+
+static nb_status sum_up(sheet *s, nb_ctx *ctx)
+{
     double *x, *y;
-    NB_NEED(x, nb_alloc_reals(ctx, (size_t)s->point_count + 1, 2));
+    qsort(s->points, (size_t)s->point_count, sizeof *s->points, compare);
+    NB_NEED(s->entries, nb_alloc(ctx, (size_t)s->point_count, sizeof *s->entries));
+    NB_NEED(x, nb_alloc_reals(ctx, (size_t)s->point_count, 2));
     y = x + s->point_count;
-    fputs("figure,panel,series,count,x,median,p10,p90,figure_name,panel_name,series_name\n", out);
     for (int i = 0, end; i < s->point_count; i = end) {
         const point *p = &s->points[i];
         for (end = i; end < s->point_count && compare(p, &s->points[end]) == 0; end++) {
             x[end - i] = s->points[end].x;
             y[end - i] = s->points[end].y;
         }
-        nb_statistic of_x = nb_statistic_of(end - i, x), of_y = nb_statistic_of(end - i, y);
-        fprintf(out, "%d,%d,%d,%d", p->figure + 1, p->panel + 1, p->series + 1, of_y.count);
-        print_real(out, of_x.median);
-        print_real(out, of_y.median);
-        print_real(out, of_y.low);
-        print_real(out, of_y.high);
-        const char *names[] = {s->figures[p->figure], s->panels[p->panel], s->all[p->series].label};
+        s->entries[s->entry_count++] = (entry){p->figure, p->panel, p->series, nb_statistic_of(end - i, x).median, nb_statistic_of(end - i, y)};
+    }
+    qsort(s->entries, (size_t)s->entry_count, sizeof *s->entries, compare_entries);
+    return NB_OK;
+}
+
+static void print_entry(FILE *out, const entry *e)
+{
+    fprintf(out, "%d", e->y.count);
+    print_real(out, e->x);
+    print_real(out, e->y.median);
+    print_real(out, e->y.low);
+    print_real(out, e->y.high);
+}
+
+/* All figures of the kind, for people and programs. */
+static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const sheet *s = what;
+    (void)ctx;
+    fputs("figure,panel,series,count,x,median,p10,p90\n", out);
+    for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
+        const char *names[] = {s->figures[e->figure], s->panels[e->panel], s->all[e->series].label};
         for (int k = 0; k < 3; k++) {
-            fputc(',', out);
             nb_csv_print_text(out, names[k]);
+            fputc(',', out);
         }
+        print_entry(out, e);
         fputc('\n', out);
+    }
+    return NB_OK;
+}
+
+/* One figure for gnuplot: a block for each panel and series. */
+static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const sheet *s = what;
+    const entry *before = NULL;
+    (void)ctx;
+    fputs("# count,x,median,p10,p90\n", out);
+    for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
+        if (e->figure != s->figure) continue;
+        if (before && (before->panel != e->panel || before->series != e->series)) fputs("\n\n", out);
+        print_entry(out, e);
+        fputc('\n', out);
+        before = e;
     }
     return NB_OK;
 }
@@ -323,6 +375,47 @@ static void print_texts(FILE *out, const char *name, int count, const char *cons
     fputs("]\n", out);
 }
 
+typedef struct {
+    double low, high;
+} range;
+
+static void see(range *r, double x)
+{
+    if (!(x > 0) || !isfinite(x)) return;
+    if (!(r->high > 0)) *r = (range){x, x};
+    r->low = fmin(r->low, x);
+    r->high = fmax(r->high, x);
+}
+
+/* Which block of the data each panel and series has (-1: none), and what they reach. */
+static nb_status print_layout(FILE *out, const sheet *s, nb_ctx *ctx)
+{
+    range x = {1, 0}, *y;
+    int *block, next = 0;
+    NB_NEED(y, nb_alloc(ctx, (size_t)s->panel_count, sizeof *y));
+    NB_NEED(block, nb_alloc(ctx, (size_t)s->panel_count * (size_t)s->series_count, sizeof *block));
+    for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
+        int *mine = &block[e->panel * s->series_count + e->series];
+        if (e->figure != s->figure) continue;
+        if (*mine == 0) *mine = ++next;
+        if (s->all[e->series].style != LEVEL) see(&x, e->x);
+        see(&y[e->panel], e->y.median);
+        if (s->all[e->series].style != CURVE) continue;
+        see(&y[e->panel], e->y.low);
+        see(&y[e->panel], e->y.high);
+    }
+    fprintf(out, "x_low = %g\nx_high = %g\n", x.low, x.high > 0 ? x.high : 1);
+    for (int high = 0; high < 2; high++) {
+        fprintf(out, "array y_%s[%d] = [", high ? "high" : "low", s->panel_count);
+        for (int p = 0; p < s->panel_count; p++) fprintf(out, "%s%g", p ? ", " : "", high ? y[p].high : y[p].low);
+        fputs("]\n", out);
+    }
+    fprintf(out, "array block[%d] = [", s->panel_count * s->series_count);
+    for (int i = 0; i < s->panel_count * s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", block[i] - 1);
+    fputs("]\n", out);
+    return NB_OK;
+}
+
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const sheet *s = what;
@@ -334,7 +427,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count, sizeof *labels));
     for (int i = 0; i < s->series_count; i++) labels[i] = s->all[i].label;
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
-    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\nfigure = %d\ntitle = ", s->kind, output, s->figure + 1);
+    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\ntitle = ", output, output);
     nb_plot_print_string(out, title);
     fputs("\nx_name = ", out);
     nb_plot_print_string(out, s->x_name);
@@ -345,7 +438,9 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     print_texts(out, "series", s->series_count, labels);
     fprintf(out, "array styles[%d] = [", s->series_count);
     for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->all[i].style);
-    fputs("]\nload \"curves.gp\"\n", out);
+    fputs("]\n", out);
+    NB_TRY(ctx, print_layout(out, s, ctx));
+    fputs("load \"curves.gp\"\n", out);
     return NB_OK;
 }
 
@@ -358,10 +453,12 @@ static bool has_points(const sheet *s, int figure)
 
 static nb_status draw_figure(const char *folder, const sheet *s, bool draw, nb_ctx *ctx)
 {
-    const char *script, *path;
-    NB_NEED(script, output_name(s, ctx));
-    NB_NEED(script, nb_format(ctx, "%s.gp", script));
+    const char *name, *script, *path, *data;
+    NB_NEED(name, output_name(s, ctx));
+    NB_NEED(script, nb_format(ctx, "%s.gp", name));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
+    NB_NEED(data, nb_format(ctx, "%s/%s.dat", folder, name));
+    NB_TRY(ctx, nb_write_file(data, print_blocks, s, ctx));
     NB_TRY(ctx, nb_write_file(path, print_driver, s, ctx));
     return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
 }
@@ -378,7 +475,7 @@ nb_status nb_core_plot(const char *folder, const char *kind, const char *experim
     NB_TRY(ctx, sheet_init(&s, ctx));
     NB_TRY(ctx, kinds[k].collect(&s, ctx));
     if (s.point_count == 0) return NB_OK;
-    qsort(s.points, (size_t)s.point_count, sizeof *s.points, compare);
+    NB_TRY(ctx, sum_up(&s, ctx));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &s, ctx));
