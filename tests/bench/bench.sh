@@ -54,7 +54,16 @@ peer() {
 
 strategies() {
     ./nysbench run experiments/04-strategies.yaml --out results/04-strategies
-    awk -v facts="$facts" '{ print $0 "," (NR == 1 ? "machine,date,command" : facts) }' results/04-strategies/shares.csv >"$out/strategies.csv"
+    /usr/bin/python3 - results/04-strategies/shares.csv "$facts" >"$out/strategies.csv" <<'PY'
+import csv, sys
+keep = "panel label core landmarks count error error_relative error_share subspace subspace_relative subspace_share select_s".split()
+out = csv.writer(sys.stdout, lineterminator="\n")
+for i, row in enumerate(csv.DictReader(open(sys.argv[1], newline=""))):
+    if i == 0:
+        out.writerow(keep + ["machine", "date", "command"])
+    numbers = [row[k] if k in ("panel", "label", "core") or not row[k] else f"{float(row[k]):.6g}" for k in keep]
+    out.writerow(numbers + (sys.argv[2].split(",") if i == 0 else ["", "", ""]))
+PY
     /usr/bin/python3 tests/bench/strategies.py "$out/strategies.csv" "$out/strategies"
 }
 
