@@ -200,7 +200,7 @@ static void test_exchange_is_never_worse(void **state)
             nb_landmarks none = pick(ctx, &f, "exchange(start=kmeans(snap=nearest), sweeps=0)", m, 2);
             double before = subspace(ctx, &f, &start, NB_CUR), after = subspace(ctx, &f, &end, NB_CUR);
             assert_at_most(after * after, before * before + 1e-14);
-            if (before > 0.2) assert_true(after < before - 1e-3);
+            if (before > 0.2 && m > 1) assert_true(after < before - 1e-3); /* one token may be a local optimum */
             assert_memory_equal(none.queries.tokens, start.queries.tokens, (size_t)m * sizeof(int));
             assert_memory_equal(none.keys.tokens, start.keys.tokens, (size_t)m * sizeof(int));
             nb_ctx_release(ctx, mark);
