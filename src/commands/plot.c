@@ -111,4 +111,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative, or its landmarks", run};
+const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative, cutoff, steps, cores, rows, precision; or its landmarks", run};

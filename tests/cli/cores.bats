@@ -1,0 +1,67 @@
+# Cores compared: their figures' data, recomputed with NumPy from the rows.
+
+load helpers
+
+sweep() {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set 'landmarks=[4, 8, 16]' --set factors=nystromformer --set metrics=error \
+        --set 'problems=["gaussian(n=60, d=8)", "clusters(n=64, d=8, count=4)"]' --set 'strategies=[uniform, segment_means]' \
+        --set 'cores=[svd, "svd(rcond=[0.1, 0.01, 1e-10])", iterative, "iterative(steps=[2, 12, 30])", "iterative(steps=[6, 12], precision=float)", "tikhonov(lambda=[0.1, 0.01, 0.0001])", "fitted(rows=[8, 16, 32])", fitted, chosen, best]' \
+        --set 'plots=[cutoff, steps, cores, rows, precision]' -o "$WORK/r" "$@"
+}
+
+@test "figures by cut-off, steps, above the best core, rows and precision hold what the rows give" {
+    sweep
+    for figure in cutoff_uniform cutoff_segment_means steps_uniform cores_segment_means rows_fitted precision; do
+        [ -s "$WORK/r/plots/$figure.dat" ]
+        if command -v gnuplot >/dev/null; then [ -s "$WORK/r/plots/$figure.png" ]; fi
+    done
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, sys
+import numpy as np
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}", newline="")))
+rows = [r for r in read("rows.csv") if r["status"] == "ok"]
+number = lambda r, c: float(r[c])
+def pick(core, strategy, problem, m=None):
+    return [r for r in rows if r["core"].startswith(core) and r["strategy"].startswith(strategy) and r["problem"].startswith(problem)
+            and (m is None or r["landmarks"] == m)]
+def line(kind, figure, panel, series):
+    return [r for r in read(f"plots/{kind}.csv") if (r["figure"], r["panel"], r["series"]) == (figure, panel, series)]
+def same(got, values, column="median"):
+    assert np.isclose(float(got[column]), np.median(values), rtol=1e-12), (got, np.median(values))
+
+at = "8"  # the middle one
+# svd over its cut-offs, from left to right
+got = line("cutoff", "uniform", "gaussian(n=60, d=8)", "svd")
+assert [float(r["x"]) for r in got] == [1e-15, 1e-10, 0.01, 0.1]
+for r, core in zip(got, ("svd(rcond=1.0000000000000001e-15", "svd(rcond=1e-10", "svd(rcond=0.01,", "svd(rcond=0.1")):
+    same(r, [number(x, "error") for x in pick(core, "uniform", "gaussian", at)])
+got = line("cutoff", "uniform", "gaussian(n=60, d=8)", "subspace part: the best core")
+same(got[0], [number(x, "error_subspace") for x in pick("best", "uniform", "gaussian", at)])
+# iterative: the measured cut-off falls with the steps
+got = line("cutoff", "segment_means", "clusters(n=64, d=8, count=4)", "iterative")
+assert [float(r["x"]) for r in got] == sorted(float(r["x"]) for r in got) and len(got) == 4
+got = line("steps", "uniform", "|I - AX|_F: gaussian(n=60, d=8)", "iterative")
+assert [float(r["x"]) for r in got] == [2, 6, 12, 30]
+same(got[3], [number(x, "core_residual") for x in pick("iterative(steps=30,", "uniform", "gaussian", at)])
+# the best rcond of each choice of landmarks
+def excess(r):
+    return number(r, "error") / number(r, "error_subspace") - 1
+got = line("cores", "uniform", "gaussian(n=60, d=8)", "best rcond of svd")
+for r, m in zip(got, ("4", "8", "16")):
+    least = {}
+    for x in pick("svd(", "uniform", "gaussian", m):
+        least[x["trial"]] = min(least.get(x["trial"], np.inf), excess(x))
+    assert int(r["count"]) == 3
+    same(r, list(least.values()))
+got = line("rows", "fitted", "gaussian(n=60, d=8)", "uniform")
+assert [float(r["x"]) for r in got] == [0.5, 1, 2, 4, 8]
+same(got[4], [1 + excess(x) for x in pick("fitted(rows=32", "uniform", "gaussian", "4")])
+assert len([r for r in read("plots/precision.csv") if r["panel"] == "gaussian(n=60, d=8)"]) == 2 * (9 + 9)
+PY
+}
+
+@test "a core that looks at all of S is skipped where rows are sampled" {
+    sweep --set 'rows=sample(20)' --set 'cores=[best, fitted, svd]'
+    grep -q "best looks at all of S" "$WORK/r/rows.csv"
+    [ "$(grep -c ',skipped,' "$WORK/r/rows.csv")" -eq 36 ]
+}
