@@ -31,7 +31,7 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
         int figures;
         if (only && strcmp(only, nb_plot_kinds[i]) != 0) continue;
         NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, draw, &figures, ctx));
-        count_figures(nb_plot_kinds[i], figures, target, draw);
+        if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, target, draw);
     }
     return NB_OK;
 }

@@ -130,7 +130,7 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
     for (int i = 0; i < e->config.plot_count; i++) {
         NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, gnuplot, &figures, ctx));
-        if (figures == 0) fprintf(stderr, "nysbench: warning: plot %s: the run has nothing to draw; it needs a second core\n", e->config.plots[i]);
+        if (figures == 0) fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", e->config.plots[i]);
     }
     return NB_OK;
 }
@@ -267,7 +267,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     catch_signals();
     if (run_rows(&e.plan, pending, workers, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);
-    if (interrupted) return NB_EXIT_INTERRUPTED;
+    if (interrupted) {
+        fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
+        return NB_EXIT_INTERRUPTED;
+    }
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }

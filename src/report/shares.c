@@ -17,6 +17,8 @@ typedef struct {
 
 typedef enum { WHOLE, SUBSPACE, SELECTION } quantity;
 
+static const double ROUNDING = 1e-12; /* errors below it are not compared */
+
 typedef struct {
     const nb_summary *summary;
     const entry *entries; /* sorted */
@@ -89,6 +91,12 @@ static int head_end(const matcher *m, int i, int end)
     return i;
 }
 
+/* NaN where both are rounding. */
+static double ratio(double a, double b)
+{
+    return a < ROUNDING && b < ROUNDING ? NAN : a / b;
+}
+
 /* The ratios of one head: entries a ... a_end - 1 over b ... b_end - 1. */
 static int match_trials(const matcher *m, int a, int a_end, int b, int b_end, quantity q, double *ratios)
 {
@@ -96,7 +104,7 @@ static int match_trials(const matcher *m, int a, int a_end, int b, int b_end, qu
     int count = 0;
     while (a < a_end && b < b_end) {
         int order = a_once || b_once ? 0 : m->entries[a].trial - m->entries[b].trial;
-        if (order == 0) ratios[count++] = value_of(&m->entries[a], q) / value_of(&m->entries[b], q);
+        if (order == 0) ratios[count++] = ratio(value_of(&m->entries[a], q), value_of(&m->entries[b], q));
         a += b_once || (order <= 0 && !a_once);
         b += (a_once && !b_once) || (order >= 0 && !b_once);
     }
@@ -145,10 +153,13 @@ static void compare_cell(const matcher *m, nb_comparison *cells, int panel, int 
         if (strcmp(s->variants[v].factors, s->variants[variant].factors) == 0)
             best = fmin(best, *median_of(&cells[nb_summary_cell(s, panel, v, core, landmark)], q));
     out->relative = paired_ratio(m, cell, of, q, &out->pairs);
-    if (best < from) out->share = (from - out->error) / (from - best);
+    if (from < ROUNDING) return;
+    out->gain = 1 - out->error / from;
+    out->gap = 1 - best / from;
+    if (out->gap > 0) out->share = out->gain / out->gap;
 }
 
-static const nb_share nothing = {.error = NAN, .relative = NAN, .share = NAN};
+static const nb_share nothing = {.error = NAN, .relative = NAN, .gain = NAN, .gap = NAN, .share = NAN};
 
 static void compare_all(const matcher *m, const char *baseline, nb_comparison *cells)
 {
@@ -178,16 +189,34 @@ static double pool(const matcher *m, const nb_comparison *cells, int variant, in
     return median(m->values, count);
 }
 
+/* All gains over all gaps: a median of shares would leave out the cells where the
+ * baseline is the best, and so those where a strategy loses. */
+static double pooled_share(const nb_summary *s, const nb_comparison *cells, int variant, int core, bool whole)
+{
+    double gain = 0, gap = 0;
+    for (int p = 0; p < s->panel_count; p++)
+        for (int l = 0; l < s->landmark_count; l++) {
+            const nb_comparison *c = &cells[nb_summary_cell(s, p, variant, core, l)];
+            const nb_share *share = whole ? &c->whole : &c->subspace;
+            if (isnan(share->gain)) continue;
+            gain += share->gain;
+            gap += share->gap;
+        }
+    return gap > 0 ? gain / gap : NAN;
+}
+
 static nb_comparison pool_all(const matcher *m, const nb_comparison *cells, int variant, int core)
 {
     static const size_t numbers[] = {
-        offsetof(nb_comparison, whole.error),    offsetof(nb_comparison, whole.share),       offsetof(nb_comparison, subspace.error),
-        offsetof(nb_comparison, subspace.relative), offsetof(nb_comparison, subspace.share), offsetof(nb_comparison, select_s)};
+        offsetof(nb_comparison, whole.error), offsetof(nb_comparison, subspace.error), offsetof(nb_comparison, subspace.relative),
+        offsetof(nb_comparison, select_s)};
     nb_comparison out = {.planned = m->summary->panel_count * m->summary->landmark_count};
     int unused;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *(double *)((char *)&out + numbers[i]) = pool(m, cells, variant, core, numbers[i], &unused);
     out.whole.relative = pool(m, cells, variant, core, offsetof(nb_comparison, whole.relative), &out.cells);
+    out.whole.share = pooled_share(m->summary, cells, variant, core, true);
+    out.subspace.share = pooled_share(m->summary, cells, variant, core, false);
     return out;
 }
 
@@ -244,7 +273,8 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
     for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
     fputs("error: over the baseline's in the same trial; subspace: the same of the least error that any core reaches;\n"
           "share: of the gap between the baseline (0) and the best strategy here (1), below 0 where worse than the\n"
-          "baseline. Medians over problems and landmarks of each cell's median; ! some cells are missing. select_s: seconds.\n",
+          "baseline, all gains over all gaps. Else medians over problems and landmarks of each cell's median;\n"
+          "! some cells are missing. select_s: seconds.\n",
           out);
 }
 

@@ -11,7 +11,8 @@
 typedef struct { /* all NaN where there is no baseline to compare with */
     double error;    /* median, as in the summary */
     double relative; /* median of error / baseline's error on the same head and trial */
-    double share;    /* (baseline's median - its) / (baseline's median - the least median); NaN where the baseline is the best */
+    double gain, gap; /* (baseline's median - its) / baseline's median, and the same of the least median */
+    double share;    /* gain / gap; NaN where the baseline is the best; pooled: the sum of gains over the sum of gaps */
     int pairs;       /* that the ratio's median is of */
 } nb_share;
 

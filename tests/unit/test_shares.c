@@ -98,6 +98,20 @@ static void test_pooled(void **state)
     assert_true(isnan(none.whole.relative) && isnan(none.whole.share) && none.cells == 0);
 }
 
+/* One that loses twice the baseline and wins a tenth of it once has lost: (-1 + 0.1) of
+ * (0 + 0.1). Errors that are rounding count for nothing. */
+static void test_the_pooled_share_counts_losses(void **state)
+{
+    const nb_row rows[] = {
+        row("base", 0, 0, 2, 1.0, 1), row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 8, 1e-14, 1),
+        row("a", 0, 0, 2, 2.0, 1),    row("a", 0, 0, 4, 0.9, 1),    row("a", 0, 0, 8, 5e-13, 1),
+    };
+    nb_comparison a = compare(*state, 6, rows, "base", "a", 0);
+    assert_close(a.whole.share, -9, 1e-13);
+    assert_close(a.whole.relative, 1.45, 1e-15);
+    assert_int_equal(a.cells, 2);
+}
+
 /* Each factors' own baseline and best. */
 static void test_factors_apart(void **state)
 {
@@ -117,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_shares),
+        test_with_ctx(test_the_pooled_share_counts_losses),
         test_with_ctx(test_pairs_by_head),
         test_with_ctx(test_pooled),
         test_with_ctx(test_factors_apart),
