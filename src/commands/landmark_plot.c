@@ -345,7 +345,11 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     *figures = 0;
     NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));
-    NB_REQUIRE(ctx, among(&config, view->m), NB_EINVAL, "--m %d: the run has no such number of landmarks", view->m);
+    if (!among(&config, view->m)) {
+        const char *all = "";
+        for (int i = 0; i < config.landmark_count; i++) NB_NEED(all, nb_format(ctx, "%s%s%d", all, i ? ", " : "", config.landmarks[i]));
+        NB_FAIL(ctx, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", view->m, all);
+    }
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial, config.trials - 1);
     for (int i = 0; i < plan.scene_count; i++) {
         const nb_planned_scene *s = &plan.scenes[i];
@@ -356,6 +360,6 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }
-    NB_REQUIRE(ctx, *figures > 0, NB_EINVAL, "the run has nothing to draw with this head and number of landmarks");
+    NB_REQUIRE(ctx, *figures > 0, NB_EINVAL, "the run has nothing to draw: no problem has head %d, or all have fewer tokens than landmarks", view->head);
     return NB_OK;
 }
