@@ -3,6 +3,7 @@
  * strategies/strategy.h and base/component.h promise. */
 #include "testing.h"
 
+#include "base/files.h"
 #include "cores/core.h"
 #include "data/tensor.h"
 #include "kernels/kernel.h"
@@ -12,10 +13,8 @@
 #include "measure/engine.h"
 
 #include <assert.h>
-#include <dirent.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/nysbench-XXXXXX"; /* for files that components need */
+static const char *folder; /* for files that components need */
 
 /* Problems at the sizes where code breaks; a problem that needs a file is given one. */
 static const char *const heads_of[] = {
@@ -367,24 +366,12 @@ static void add_all(nb_ctx *ctx, struct CMUnitTest *tests, size_t *count, const 
         add(tests, count, nb_format(ctx, "%s %s%s", registry->kind, e->component->name, what), function, e->component);
 }
 
-static void remove_folder(void)
-{
-    char path[300];
-    DIR *listing = opendir(folder);
-    for (struct dirent *e; listing && (e = readdir(listing));) {
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        if (e->d_name[0] != '.') unlink(path);
-    }
-    if (listing) closedir(listing);
-    rmdir(folder);
-}
-
 int main(void)
 {
     static struct CMUnitTest tests[MOST];
     size_t count = 0;
     nb_ctx *ctx = nb_ctx_new();
-    if (!mkdtemp(folder)) return 1;
+    if (nb_temporary_folder(&folder, ctx) != NB_OK) return 1;
     for (int i = 0; nb_registries[i]; i++)
         add(tests, &count, nb_format(ctx, "metadata of %s", nb_registries[i]->plural), test_metadata, nb_registries[i]);
     add_all(ctx, tests, &count, &nb_problems, test_problem, "");
@@ -395,6 +382,5 @@ int main(void)
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
     int failed = _cmocka_run_group_tests("conformance", tests, count, NULL, NULL);
     nb_ctx_free(ctx);
-    remove_folder();
     return failed;
 }

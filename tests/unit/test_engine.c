@@ -469,6 +469,37 @@ static void test_rows_on_offer(void **state)
     }
 }
 
+static bool needs_options(const nb_component *c)
+{
+    const nb_option *o = c->options;
+    while (o->key && o->initial) o++;
+    return o->key;
+}
+
+/* Every strategy with every core, as the registries have them, under both factors. */
+static void test_engines_agree_on_all_components(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_fixture(ctx, &f, "gaussian(n=65, d=6)", false);
+    nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY, .order = order_of(ctx, 65, 10)}, direct = streamed;
+    direct.engine = NB_DIRECT;
+    int compared = 0;
+    for (const nb_entry *s = nb_strategies.entries; s->component; s++)
+        for (int kind = 0; kind < NB_FACTORS_COUNT && !needs_options(s->component); kind++) {
+            nb_pair a = {.landmarks = pick(ctx, &f, spec_of(s->component), 9, 0), .kind = (nb_factors_kind)kind}, b = a;
+            if (a.landmarks->refusal || nb_factors_refusal(a.kind, a.landmarks->queries.kind, false)) continue;
+            prepare(ctx, &f, &streamed, 1, &a);
+            prepare(ctx, &f, &direct, 1, &b);
+            for (const nb_entry *c = nb_cores.entries; c->component; c++, compared++) {
+                double *x = core_of(ctx, b.factors, c->component->name);
+                nb_measures one = measure(ctx, &f, &streamed, &a, x), two = measure(ctx, &f, &direct, &b, x);
+                compare(ctx, &f, &one, &two);
+            }
+        }
+    assert_true(compared > 200);
+}
+
 /* S formed anew in each pass gives the bits of S kept; what lies beyond the mask
  * is never looked at. */
 static void test_keeping_s_changes_nothing(void **state)
@@ -645,7 +676,7 @@ int main(void)
         test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
         test_with_ctx(test_cores_that_look_at_s),    test_with_ctx(test_chosen_chooses_the_least),
-        test_with_ctx(test_rows_on_offer),
+        test_with_ctx(test_rows_on_offer),           test_with_ctx(test_engines_agree_on_all_components),
         test_with_ctx(test_the_best_core),           test_with_ctx(test_keeping_s_changes_nothing),
         test_with_ctx(test_sample_of_all_rows),      test_with_ctx(test_coverage_of_sampled_rows),
         test_with_ctx(test_allocation_failures),     test_with_ctx(test_one_pair_fails),

@@ -2,13 +2,14 @@
  * k-means never gets worse, draws follow their probabilities, clusters are hit. */
 #include "testing.h"
 
+#include "base/files.h"
+
 #include "data/tensor.h"
 #include "linalg/linalg.h"
 #include "linalg/ridge.h"
 #include "measure/landmarks.h"
 
 #include <float.h>
-#include <unistd.h>
 
 typedef struct {
     nb_head head;
@@ -311,11 +312,9 @@ static void test_dsquared_frequencies(void **state)
 /* Weights (rows of d + 1) in a new file. */
 static const char *save(nb_ctx *ctx, int rank, const int64_t *shape, const double *w)
 {
-    static char path[] = "/tmp/nysbench-XXXXXX";
-    strcpy(path + sizeof path - 7, "XXXXXX");
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
+    const char *made;
+    assert_ok(ctx, nb_temporary_folder(&made, ctx));
+    const char *path = nb_format(ctx, "%s/weights.npy", made);
     assert_ok(ctx, nb_npy_save_reals(path, rank, shape, w, ctx));
     return path;
 }
@@ -328,7 +327,6 @@ static void check_refused(nb_ctx *ctx, const fixture *f, const char *path, nb_st
     nb_status got = nb_landmarks_pick(f->scene, &choice, 3, NB_INDEPENDENT, stream, f->rng, &out, ctx);
     if (!strstr(nb_error_message(ctx), path)) fail_msg("'%s' does not name the file", nb_error_message(ctx));
     assert_error(ctx, got, status, text);
-    unlink(path);
 }
 
 static void test_weights_files(void **state)
@@ -338,7 +336,7 @@ static void test_weights_files(void **state)
     double w[10] = {1, 2, 3, 4, 5, -1, 0.5, 2.385, 0, 1};
     int64_t integers[5] = {1, 2, 3, 4, 5};
     open_fixture(ctx, &f, "gaussian(n=20, d=4)");
-    check_refused(ctx, &f, "/tmp/nysbench-no-such-file.npy", NB_EIO, "cannot be opened");
+    check_refused(ctx, &f, "no-such-file.npy", NB_EIO, "cannot be opened");
     check_refused(ctx, &f, save(ctx, 2, (int64_t[]){5, 2}, w), NB_EDIM, "expected shape (2, d+1) or (d+1)");
     check_refused(ctx, &f, save(ctx, 3, (int64_t[]){1, 2, 5}, w), NB_EDIM, "expected shape (2, d+1) or (d+1)");
     check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 4}, w), NB_EDIM, "4 weights a side, expected 5 for heads of dimension d = 4");
@@ -358,7 +356,6 @@ static void test_one_row_of_weights(void **state)
     open_fixture(ctx, &f, "gaussian(n=20, d=4)");
     const char *path = save(ctx, 1, (int64_t[]){5}, w);
     nb_landmarks l = pick(ctx, &f, nb_format(ctx, "learned(weights=\"%s\")", path), 20, NB_INDEPENDENT, 0);
-    unlink(path);
     for (int side = 0; side < 2; side++) {
         const double *x = side ? f.head.k : f.head.q;
         const int *t = side ? l.keys.tokens : l.queries.tokens;
