@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""pinv.py RUN - how far each way to compute X is above the best core, from the rows of a
+run of experiments/03-pinv.yaml: the README's table, on the heads of its files. A choice of
+landmarks that is the same in all trials has the rows of cores without randomness once, in
+trial 0; they stand for the other trials."""
+import collections, csv, os, sys
+
+choices = collections.defaultdict(lambda: collections.defaultdict(dict))
+for r in csv.DictReader(open(os.path.join(sys.argv[1], "rows.csv"), newline="")):
+    if r["status"] == "ok" and r["problem"].startswith("heads("):
+        key = r["problem"], r["head"], r["strategy"], r["landmarks"]
+        choices[key][r["trial"]][r["core"]] = float(r["error"]) / float(r["error_subspace"]) - 1
+kinds = {"svd(rcond=1e-15)": "svd(rcond=1.0000000000000001e-15", "iterative(steps=6)": "iterative(steps=6, start=paper, scale=1, tolerance=0, precision=double",
+         "best rcond": "svd(", "best steps": "iterative(", "best lambda": "tikhonov(", "chosen": "chosen(", "fitted": "fitted(rows=auto"}
+above = collections.defaultdict(list)
+for trials in choices.values():
+    for cores in trials.values():
+        cores = {**trials["0"], **cores}
+        for name, prefix in kinds.items():
+            above[name].append(min(x for core, x in cores.items() if core.startswith(prefix)))
+print(f"{len(above['fitted'])} choices of landmarks; above the best core: median (10-90 %)")
+for name, values in above.items():
+    at = lambda p: sorted(values)[int(p * (len(values) - 1))]
+    print(f"{name:20} {100 * at(0.5):7.1f} % ({100 * at(0.1):.1f} - {100 * at(0.9):.1f})")
+share = lambda good: 100 * sum(good) / len(above["fitted"])
+print(f"fitted below six steps: {share(f < s for f, s in zip(above['fitted'], above['iterative(steps=6)'])):.0f} %; below every cut-off: "
+      f"{share(f < min(c) for f, *c in zip(above['fitted'], above['best rcond'], above['best steps'], above['best lambda'])):.0f} %")
