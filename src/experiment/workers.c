@@ -1,12 +1,10 @@
 /* workers.c - a worker is a forked copy of this process that is told which unit
  * of work to do next, and answers with its rows. The parent keeps the rows of
- * an instance until it is complete, and hands them to the sink only then.
- *
- * A unit is a scene with all its trials where they share its data, and a single
- * trial where they do not: in both cases a range of the plan's rows. */
+ * an instance until it is complete, and hands them to the sink only then. */
 #include "experiment/workers.h"
 
 #include "experiment/channel.h"
+#include "experiment/units.h"
 #include "linalg/blas.h"
 
 #include <errno.h>
@@ -21,10 +19,6 @@
 #include <unistd.h>
 
 enum { CHANNEL = 3 }; /* a worker's end, its only open file but the standard streams */
-
-typedef struct {
-    int first, end; /* rows of the plan */
-} unit;
 
 typedef struct kept_row {
     int index;
@@ -46,7 +40,7 @@ typedef struct {
     const nb_sink *sink;
     nb_ctx *ctx;
     nb_workers how;
-    unit *units;
+    nb_unit *units;
     int unit_count, next_unit;
     worker *workers;
     struct pollfd *polled;
@@ -89,7 +83,7 @@ static bool never_stop(void *self)
 }
 
 /* The flags of the unit's rows are set in `mine` while it runs, and no others. */
-static nb_status run_unit(const pool *p, const unit *u, bool *mine)
+static nb_status run_unit(const pool *p, const nb_unit *u, bool *mine)
 {
     static const nb_sink sink = {NULL, begin_nothing, tell_row, tell_instance_done, never_stop};
     size_t count = (size_t)(u->end - u->first);
@@ -297,22 +291,6 @@ static nb_status run_pool(pool *p)
     return NB_OK;
 }
 
-/* The units that have pending rows, in the plan's order. */
-static nb_status find_units(pool *p)
-{
-    const nb_planned_row *rows = p->plan->rows;
-    NB_NEED(p->units, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *p->units));
-    for (int i = 0, next; i < p->plan->row_count; i = next) {
-        bool random = p->plan->scenes[rows[i].scene].random, any = p->pending[i];
-        for (next = i + 1; next < p->plan->row_count && rows[next].scene == rows[i].scene &&
-                           !(random && rows[next].trial != rows[i].trial);
-             next++)
-            any = any || p->pending[next];
-        if (any) p->units[p->unit_count++] = (unit){i, next};
-    }
-    return NB_OK;
-}
-
 static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_threads, const nb_sink *sink, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_blas_set_threads(blas_threads, ctx));
@@ -326,7 +304,7 @@ nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers worke
     pool p = {.plan = plan, .pending = pending, .sink = sink, .ctx = ctx, .how = workers};
     if (workers.jobs == 1) return run_here(plan, pending, workers.blas_threads, sink, ctx);
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = find_units(&p);
+    nb_status status = nb_units_find(plan, pending, &p.units, &p.unit_count, ctx);
     if (status == NB_OK) status = run_pool(&p);
     nb_ctx_release(ctx, mark);
     return status;
