@@ -1,7 +1,9 @@
 /* plot.c - nysbench plot RUN [KIND], or --landmarks */
 #include "commands/command.h"
 
+#include "commands/experiment.h"
 #include "commands/landmark_plot.h"
+#include "commands/spectrum_plot.h"
 #include "report/plots.h"
 #include "report/run_folder.h"
 
@@ -29,10 +31,23 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
     for (int i = 0; nb_plot_kinds[i]; i++) {
         int figures;
-        if (only && strcmp(only, nb_plot_kinds[i]) != 0) continue;
+        if (strcmp(nb_plot_kinds[i], nb_spectrum_kind) == 0 || (only && strcmp(only, nb_plot_kinds[i]) != 0)) continue;
         NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, draw, &figures, ctx));
         if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, target, draw);
     }
+    return NB_OK;
+}
+
+static nb_status plot_spectrum(const char *folder, bool draw, nb_ctx *ctx)
+{
+    nb_config config;
+    nb_plan plan;
+    const char *target;
+    int figures;
+    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
+    NB_TRY(ctx, nb_plot_spectrum(&plan, target, draw, &figures, ctx));
+    count_figures(nb_spectrum_kind, figures, target, draw);
     return NB_OK;
 }
 
@@ -107,8 +122,14 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     bool draw = nb_gnuplot_found();
     if (!draw) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts are written, figures are not\n");
-    nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, draw, ctx) : plot(arguments[0], arguments[1], draw, ctx);
+    nb_status status;
+    if (chosen.landmarks)
+        status = plot_landmarks(arguments[0], &view, draw, ctx);
+    else if (arguments[1] && strcmp(arguments[1], nb_spectrum_kind) == 0)
+        status = plot_spectrum(arguments[0], draw, ctx);
+    else
+        status = plot(arguments[0], arguments[1], draw, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative, cutoff, steps, cores, rows, precision; or its landmarks", run};
+const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative, cutoff, steps, cores, rows, precision; spectrum, by name, and --landmarks pick again", run};

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "commands/experiment.h"
+#include "commands/spectrum_plot.h"
 #include "experiment/provenance.h"
 #include "experiment/workers.h"
 #include "linalg/blas.h"
@@ -129,7 +130,10 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
     for (int i = 0; i < e->config.plot_count; i++) {
-        NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, gnuplot, &figures, ctx));
+        if (strcmp(e->config.plots[i], nb_spectrum_kind) == 0)
+            NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, gnuplot, &figures, ctx));
+        else
+            NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, gnuplot, &figures, ctx));
         if (figures == 0) fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", e->config.plots[i]);
     }
     return NB_OK;

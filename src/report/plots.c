@@ -91,7 +91,7 @@ static const plot_kind kinds[] = {
     {"svd_vs_iterative", print_ratio_data, 1},
 };
 
-const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", NULL};
+const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", "spectrum", NULL};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -65,3 +65,39 @@ PY
     grep -q "best looks at all of S" "$WORK/r/rows.csv"
     [ "$(grep -c ',skipped,' "$WORK/r/rows.csv")" -eq 36 ]
 }
+
+@test "the spectrum of A and the filter of six steps are those of the run's landmarks" {
+    sweep --set 'plots=[spectrum]'
+    [ -s "$WORK/r/plots/spectrum_iterative_steps_6.dat" ]
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/landmarks"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, sys
+import numpy as np
+work = sys.argv[1]
+read = lambda name: list(csv.DictReader(open(f"{work}/{name}", newline="")))
+got = read("r/plots/spectrum.csv")
+checked = 0
+for row in read("landmarks/index.csv"):
+    if row["trial"] != "0" or row["landmarks"] != "8" or not row["strategy"].startswith("uniform"):
+        continue
+    load = lambda name: np.load(f"{work}/landmarks/instance-{row['instance']}/{name}.npy")
+    q, k = load("q"), load("k")
+    a = np.exp(q[load(row["picks"] + "-queries")] @ k[load(row["picks"] + "-keys")].T / np.sqrt(q.shape[1]))
+    a /= a.sum(1, keepdims=True)
+    s = np.linalg.svd(a, compute_uv=False)
+    p = s**2 / (np.abs(a).sum(0).max() * np.abs(a).sum(1).max())
+    for _ in range(6):
+        p = p * (13 - p * (15 - p * (7 - p))) / 4
+    panel = row["problem"].split("(")[0]
+    line = lambda series: np.array([float(r["median"]) for r in got if r["figure"] == "iterative(steps=6)"
+                                    and r["panel"].startswith(panel) and r["series"] == series])
+    np.testing.assert_allclose(line("uniform"), s / s[0], rtol=1e-12, atol=1e-15)  # rounding of the SVD, relative to s[0]
+    np.testing.assert_allclose(line("uniform: filter"), p, rtol=1e-9, atol=1e-15)  # smallest s of A here: 1e-5 of the largest
+    checked += 1
+assert checked == 2, checked
+assert {r["figure"] for r in got} == {"svd(rcond=1e-15)", "iterative(steps=6)"}, {r["figure"] for r in got}
+PY
+    run "$NYSBENCH" plot "$WORK/r" spectrum
+    [ "$status" -eq 0 ]
+    [[ $output == "spectrum: 2 figures"* ]]
+}
