@@ -2,6 +2,7 @@
 #include "commands/command.h"
 
 #include "base/registry.h"
+#include "cores/core.h"
 #include "experiment/row.h"
 
 #include <stdio.h>
@@ -30,7 +31,10 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
 
 static void describe(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
-    printf("%s (%s): %s\n\noptions:%s\n", c->name, registry->kind, c->summary, c->options->key ? "" : " none");
+    const char *explanation = registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
+    printf("%s (%s): %s\n", c->name, registry->kind, c->summary);
+    if (explanation) printf("\n%s\n", explanation);
+    printf("\noptions:%s\n", c->options->key ? "" : " none");
     for (const nb_option *o = c->options; o->key; o++) {
         const char *allowed = range(o, ctx);
         printf("  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed ? allowed : "?",

@@ -31,6 +31,8 @@ typedef struct {
     /* Optional: why there is no X of these factors, in one sentence (the row is
      * `skipped`), or NULL. */
     const char *(*refusal)(const nb_factors *factors, const void *options);
+
+    const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_core;
 
 #endif
