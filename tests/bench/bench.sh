@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# What users wait for and what they get, in four parts, each a table and a CSV in OUT
+# What users wait for and what they get, in five parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
 #   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI
 #           (a virtual environment in build/peer-venv, made when it is missing)
+#   sweep   40 settings of X beside one, on the same landmarks
 #   strategies  experiments/04-strategies.yaml: each strategy against uniform tokens, and
 #           a figure; goes on where it was stopped, minutes otherwise
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|strategies]...
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|sweep|strategies]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -52,6 +53,10 @@ peer() {
     "$python" tests/bench/peer.py ./nysbench "$out/bench_peer.csv"
 }
 
+sweep() {
+    /usr/bin/python3 tests/bench/sweep.py ./nysbench | keep "$out/bench_sweep.csv"
+}
+
 strategies() {
     ./nysbench run experiments/04-strategies.yaml --out results/04-strategies
     /usr/bin/python3 - results/04-strategies/shares.csv "$facts" >"$out/strategies.csv" <<'PY'
@@ -69,8 +74,8 @@ PY
 
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | strategies) "$part" ;;
-    all) engine; memory; peer; strategies ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, strategies" >&2; exit 2 ;;
+    engine | memory | peer | sweep | strategies) "$part" ;;
+    all) engine; memory; peer; sweep; strategies ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, sweep, strategies" >&2; exit 2 ;;
     esac
 done
