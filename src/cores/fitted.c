@@ -7,7 +7,8 @@
  * those squares over a grid: exact leave-one-out, at the cost of one product each.
  *
  * In a forward pass: |I| n d for S_I, |I| n m for S_I Q_B, n m^2 for Q_B and R_B (a
- * QR that the pseudo-inverses do not need), 60 |I| m^2 for the ridge: linear in n. */
+ * QR that the pseudo-inverses do not need), 60 |I| m^2 for the ridge: linear in n.
+ * lambda = 0 fails where |I| is near m (experiments/05-fitted-limits.yaml). */
 #include "cores/core.h"
 
 #include "linalg/linalg.h"

@@ -6,9 +6,11 @@ trial 0; they stand for the other trials."""
 import collections, csv, os, sys
 
 choices = collections.defaultdict(lambda: collections.defaultdict(dict))
+errors = collections.defaultdict(lambda: collections.defaultdict(dict))
 for r in csv.DictReader(open(os.path.join(sys.argv[1], "rows.csv"), newline="")):
     if r["status"] == "ok" and r["problem"].startswith("heads("):
         key = r["problem"], r["head"], r["strategy"], r["landmarks"]
+        errors[key][r["trial"]][r["core"]] = float(r["error"])
         choices[key][r["trial"]][r["core"]] = float(r["error"]) / float(r["error_subspace"]) - 1
 kinds = {"svd(rcond=1e-15)": "svd(rcond=1.0000000000000001e-15", "iterative(steps=6)": "iterative(steps=6, start=paper, scale=1, tolerance=0, precision=double",
          "best rcond": "svd(", "best steps": "iterative(", "best lambda": "tikhonov(", "chosen": "chosen(", "fitted": "fitted(rows=auto"}
@@ -25,3 +27,17 @@ for name, values in above.items():
 share = lambda good: 100 * sum(good) / len(above["fitted"])
 print(f"fitted below six steps: {share(f < s for f, s in zip(above['fitted'], above['iterative(steps=6)'])):.0f} %; below every cut-off: "
       f"{share(f < min(c) for f, *c in zip(above['fitted'], above['best rcond'], above['best steps'], above['best lambda'])):.0f} %")
+# What one may have instead at about the same cost: six steps with twice the landmarks.
+for m in (8, 16, 32):
+    ratios = []
+    for (problem, head, strategy, landmarks), trials in choices.items():
+        other = choices.get((problem, head, strategy, str(2 * m)))
+        if landmarks != str(m) or not other:
+            continue
+        for trial in trials:
+            one, two = {**errors[problem, head, strategy, landmarks]["0"], **errors[problem, head, strategy, landmarks][trial]}, errors[problem, head, strategy, str(2 * m)]
+            two = {**two["0"], **two.get(trial, {})}
+            pick = lambda cores, name: next(x for core, x in cores.items() if core.startswith(kinds[name]))
+            ratios.append(pick(one, "fitted") / pick(two, "iterative(steps=6)"))
+    at = lambda p: sorted(ratios)[int(p * (len(ratios) - 1))]
+    print(f"error of fitted with m = {m} over six steps with m = {2 * m}: {at(0.5):.2f} ({at(0.1):.2f} - {at(0.9):.2f}), below 1 on {100 * sum(x < 1 for x in ratios) / len(ratios):.0f} %")
