@@ -6,32 +6,43 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
+cores=$(nproc) number=0
 
-# tally NAME COMMAND...: prints the failures, counts the rest.
-tally() {
-    local name=$1 started=$SECONDS ok bad skip code
-    shift
-    "$@" >"$work/out" 2>"$work/err"
+# run_one FOLDER NAME COMMAND...: prints the failures, counts the rest.
+run_one() {
+    local folder=$1 name=$2 started=$SECONDS ok bad skip code
+    shift 2
+    "$@" >"$folder/out" 2>"$folder/err"
     code=$?
-    skip=$(grep -cE '^ok .*# *[Ss][Kk][Ii][Pp]' "$work/out")
-    ok=$(($(grep -cE '^ok ' "$work/out") - skip))
-    bad=$(grep -cE '^not ok ' "$work/out")
-    if [ "$bad" -gt 0 ] || [ "$code" -ne 0 ]; then
-        [ "$bad" -gt 0 ] || { bad=1; echo "$name: exit status $code"; }
-        sed -n '/^not ok/,/^ok/p' "$work/out" | grep -v '^ok' | head -100
-        tail -50 "$work/err"
-    elif [ "$((ok + skip))" -eq 0 ]; then
-        echo "$name: ran no test"
-        bad=1
-    fi
-    echo "$name: $ok passed, $bad failed, $skip skipped, $((SECONDS - started)) s"
-    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+    skip=$(grep -cE '^ok .*# *[Ss][Kk][Ii][Pp]' "$folder/out")
+    ok=$(($(grep -cE '^ok ' "$folder/out") - skip))
+    bad=$(grep -cE '^not ok ' "$folder/out")
+    {
+        if [ "$bad" -gt 0 ] || [ "$code" -ne 0 ]; then
+            [ "$bad" -gt 0 ] || { bad=1; echo "$name: exit status $code"; }
+            sed -n '/^not ok/,/^ok/p' "$folder/out" | grep -v '^ok' | head -100
+            tail -50 "$folder/err"
+        elif [ "$((ok + skip))" -eq 0 ]; then
+            echo "$name: ran no test"
+            bad=1
+        fi
+        echo "$name: $ok passed, $bad failed, $skip skipped, $((SECONDS - started)) s"
+    } >"$folder/report"
+    echo "$ok $bad $skip" >"$folder/counts"
+    cat "$folder/report"
 }
 
-unit() { # FOLDER LABEL
+# tally NAME COMMAND...: as many at a time as there are cores.
+tally() {
+    while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n; done
+    number=$((number + 1))
+    mkdir "$work/$number"
+    run_one "$work/$number" "$@" &
+}
+
+unit() { # FOLDER LABEL; conformance and engine, the longest, first
     local test
-    for test in "$1"/tests/test_*; do
+    for test in "$1"/tests/test_{c,e}* "$1"/tests/test_[!ce]*; do
         case $test in *.d) continue ;; esac
         CMOCKA_MESSAGE_OUTPUT=TAP tally "$2$(basename "$test")" "$test"
     done
@@ -62,10 +73,13 @@ for part in "${@:-all}"; do
     cli) cli "$PWD/nysbench" "" ;;
     oracle) oracle ;;
     asan) asan ;;
-    all) unit build ""; cli "$PWD/nysbench" ""; oracle; asan ;;
+    all) unit build ""; oracle; cli "$PWD/nysbench" ""; asan ;;
     *) echo "tests/run.sh: no part '$part'; allowed: unit, cli, oracle, asan" >&2; exit 2 ;;
     esac
 done
+wait
+[ "$(cat "$work"/*/counts | wc -l)" -eq "$number" ] || { echo "tests/run.sh: a runner was lost" >&2; exit 1; }
+read -r passed failed skipped <<<"$(cat "$work"/*/counts | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
 summary="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || summary="$summary, $skipped skipped"
 echo "$summary"
