@@ -30,15 +30,30 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* The lock of a folder itself ends at this machine; that of a file in it reaches the
+ * others that share a network file system. */
+static nb_status lock_for_others(const char *path, nb_ctx *ctx)
+{
+    const char *name;
+    NB_NEED(name, nb_format(ctx, "%s/.lock", path));
+    int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", name, strerror(errno));
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return NB_OK;
+    int reason = errno;
+    close(file);
+    NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: a run on another machine is writing into it", path);
+    NB_FAIL(ctx, NB_EIO, "%s: cannot be locked, so two runs could write into the same folder: %s", name, strerror(reason));
+}
+
 nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stays open: closing it would unlock */
     NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0) return NB_OK;
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0) return lock_for_others(path, ctx);
     int reason = errno;
     close(folder);
     NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: another run is writing into it", path);
-    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked: %s", path, strerror(reason));
+    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked, so two runs could write into it: %s", path, strerror(reason));
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,

@@ -27,11 +27,29 @@ static void print_file(const char *key, const json_t *file)
            (long long)json_integer_value(json_object_get(file, "bytes")), json_string_value(json_object_get(file, "sha256")));
 }
 
+/* As a shell would read them. */
+static void print_arguments(const char *key, const json_t *list)
+{
+    size_t i;
+    const json_t *item;
+    printf("%-*s", KEY, key);
+    json_array_foreach(list, i, item) {
+        const char *text = json_string_value(item);
+        bool plain = *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+%@")];
+        fputs(plain ? " " : " '", stdout);
+        for (; *text; text++) fputs(*text == '\'' ? "'\\''" : (char[2]){*text, '\0'}, stdout);
+        fputs(plain ? "" : "'", stdout);
+    }
+    putchar('\n');
+}
+
 static void print_value(const char *key, const json_t *value)
 {
     size_t i;
     const json_t *item;
-    if (json_is_array(value))
+    if (strcmp(key, "arguments") == 0)
+        print_arguments(key, value);
+    else if (json_is_array(value))
         json_array_foreach(value, i, item) print_value(i ? "" : key, item);
     else if (json_is_object(value))
         print_file(key, value);

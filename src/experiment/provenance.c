@@ -65,9 +65,20 @@ int nb_usable_cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+/* JSON is UTF-8; names of files need not be, and are told with '?' for what is not ASCII then. */
+static json_t *text_of(const char *text)
+{
+    json_t *whole = json_string(text);
+    char *copy = whole ? NULL : strdup(text);
+    for (char *c = copy; c && *c; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
+    if (copy) whole = json_string(copy);
+    free(copy);
+    return whole;
+}
+
 static int add_text(json_t *facts, const char *key, const char *value)
 {
-    return json_object_set_new(facts, key, json_string(value));
+    return json_object_set_new(facts, key, text_of(value));
 }
 
 static int add_blas(json_t *facts)
@@ -153,37 +164,43 @@ nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx)
     return NB_OK;
 }
 
-static json_t *command_line(int argc, const char **argv)
+static int add_arguments(json_t *facts, int argc, const char **argv)
 {
     json_t *list = json_array();
-    for (int i = 0; i < argc; i++) json_array_append_new(list, json_string(argv[i]));
-    return list;
+    int failed = json_object_set_new(facts, "arguments", list);
+    for (int i = 0; i < argc && !failed; i++) failed = json_array_append_new(list, text_of(argv[i]));
+    return failed;
 }
 
-/* Where they lie, whatever the current folder was. */
-static json_t *plugins(void)
+/* Where a file lies, whatever the current folder was. */
+static json_t *place_of(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    json_t *place = text_of(whole ? whole : path);
+    free(whole);
+    return place;
+}
+
+static int add_plugins(json_t *facts)
 {
     json_t *list = json_array();
-    for (const char *const *path = nb_plugins_loaded(); *path; path++) {
-        char *whole = realpath(*path, NULL);
-        json_array_append_new(list, json_string(whole ? whole : *path));
-        free(whole);
-    }
-    return list;
+    int failed = json_object_set_new(facts, "plugins", list);
+    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++) failed = json_array_append_new(list, place_of(*path));
+    return failed;
 }
 
 /* What the plan's rows are made from. */
-static json_t *files(const nb_inputs *inputs)
+static int add_files(json_t *facts, const nb_inputs *inputs)
 {
     json_t *list = json_array();
-    for (int i = 0; i < inputs->count; i++) {
+    int failed = json_object_set_new(facts, "files", list);
+    for (int i = 0; i < inputs->count && !failed; i++) {
         const nb_input *file = &inputs->items[i];
-        char *whole = realpath(file->path, NULL);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s}", "path", file->path, "place", whole ? whole : file->path,
-                                              "bytes", (json_int_t)file->bytes, "sha256", file->sha256));
-        free(whole);
+        json_t *object = json_pack("{s:o, s:o, s:I, s:s}", "path", text_of(file->path), "place", place_of(file->path), "bytes",
+                                   (json_int_t)file->bytes, "sha256", file->sha256);
+        failed = json_array_append_new(list, object);
     }
-    return list;
+    return failed;
 }
 
 static nb_status dump(json_t *facts, bool failed, const char **text, nb_ctx *ctx)
@@ -209,11 +226,11 @@ nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, boo
     NB_TRY(ctx, nb_program_here(&manifest->program, ctx));
     NB_TRY(ctx, nb_provenance(gnuplot, &facts, ctx));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
-    failed |= json_object_set_new(facts, "arguments", command_line(argc, argv));
+    failed |= add_arguments(facts, argc, argv);
     failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(workers.blas_threads));
-    failed |= json_object_set_new(facts, "plugins", plugins());
-    failed |= json_object_set_new(facts, "files", files(plan->inputs));
+    failed |= add_plugins(facts);
+    failed |= add_files(facts, plan->inputs);
     failed |= add_text(facts, "config", config);
     return dump(facts, failed, &manifest->text, ctx);
 }

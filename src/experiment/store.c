@@ -108,7 +108,8 @@ static nb_status create(nb_store *store, nb_ctx *ctx)
                            "BEGIN; CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
                            "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
                            "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " DATA "));"
-                           "CREATE INDEX positions ON results (position); PRAGMA user_version = %d; COMMIT",
+                           "CREATE INDEX positions ON results (position);"
+                           "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = %d; COMMIT",
                            definitions, identity, VERSION));
     return execute(store, sql, "creating the tables", ctx);
 }
@@ -218,7 +219,6 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ct
     NB_NEED(sql, nb_format(ctx,
                            "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) ON CONFLICT (%s, " DATA ") "
                            "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
-                           "manifest = CASE WHEN " KEEP " THEN manifest END, "
                            "status = CASE WHEN " KEEP " THEN status ELSE 'planned' END, %s",
                            names, parameters, count + 1, count + 2, count + 3, identity, kept));
     NB_TRY(ctx, prepare(store, sql, &insert, ctx));
@@ -245,23 +245,20 @@ static nb_status find_pending(nb_store *store, const nb_plan *plan, bool **pendi
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading the plan", ctx);
 }
 
-/* The rows of the plan that ended so are as if they had not been run. */
+/* The rows of the plan that ended so are planned again. */
 static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 {
     const char *cleared, *sql;
     sqlite3_stmt *s;
     NB_NEED(cleared, columns(CLEARED, ctx));
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', manifest = NULL, %s WHERE position IS NOT NULL AND status = ?1", cleared));
+    NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', %s WHERE position IS NOT NULL AND status = ?1", cleared));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     sqlite3_bind_text(s, 1, status, -1, SQLITE_TRANSIENT);
     return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "planning", ctx);
 }
 
-static nb_status refuse_others(nb_store *store, const nb_program *program, nb_ctx *ctx)
+static nb_status refuse_others(nb_store *store, const nb_program *program, int count, const nb_measured_by *by, nb_ctx *ctx)
 {
-    nb_measured_by *by;
-    int count;
-    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     for (int i = 0; i < count; i++)
         NB_REQUIRE(ctx, strcmp(by[i].program.executable, program->executable) == 0, NB_EINVAL,
                    "%s: %d rows were measured by another build, %s (executable %.*s); this is %s (executable %.*s); "
@@ -283,12 +280,16 @@ static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
 
 nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
 {
+    nb_measured_by *by;
+    int count;
     NB_TRY(ctx, nb_store_begin(store, ctx));
     NB_TRY(ctx, execute(store, "UPDATE results SET position = NULL", "planning", ctx));
     NB_TRY(ctx, insert_planned(store, plan, ctx));
+    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still tell theirs */
     for (int i = 0; terms->retry[i]; i++) NB_TRY(ctx, plan_again(store, terms->retry[i], ctx));
     NB_TRY(ctx, find_pending(store, plan, pending, pending_count, ctx));
-    if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, ctx));
+    if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
+    NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned'", "planning", ctx));
     NB_TRY(ctx, nb_store_commit(store, ctx));
     return prepare_write(store, ctx);
 }
@@ -320,10 +321,30 @@ nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, n
     return NB_OK;
 }
 
+nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    NB_TRY(ctx, prepare(store, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)", &s, ctx));
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(s, 2, value, -1, SQLITE_TRANSIENT);
+    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "writing what the run is", ctx);
+}
+
 void nb_store_sign(nb_store *store, const nb_manifest *manifest)
 {
     store->signature = manifest;
     store->manifest = 0;
+}
+
+static nb_status find_manifest(nb_store *store, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    NB_TRY(ctx, prepare(store, "SELECT id FROM manifests WHERE text = ?1", &s, ctx));
+    sqlite3_bind_text(s, 1, store->signature->text, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW) store->manifest = sqlite3_column_int64(s, 0);
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading manifests", ctx);
 }
 
 static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
@@ -331,6 +352,8 @@ static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
     const nb_manifest *m = store->signature;
     sqlite3_stmt *s;
     NB_REQUIRE(ctx, m, NB_EBUG, "%s: rows without a manifest", store->path);
+    NB_TRY(ctx, find_manifest(store, ctx));
+    if (store->manifest) return NB_OK;
     NB_TRY(ctx, prepare(store, "INSERT INTO manifests (build, executable, text) VALUES (?1, ?2, ?3)", &s, ctx));
     sqlite3_bind_text(s, 1, m->program.build, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(s, 2, m->program.executable, -1, SQLITE_TRANSIENT);
@@ -445,6 +468,17 @@ static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting rows", ctx);
     *count = sqlite3_column_int(s, 0);
     return NB_OK;
+}
+
+nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    int total = 0, code;
+    NB_TRY(ctx, count_rows(store, &total, ctx));
+    NB_NEED(*manifests, nb_alloc(ctx, (size_t)total, sizeof **manifests));
+    NB_TRY(ctx, prepare(store, "SELECT coalesce(manifest, 0) FROM results WHERE position IS NOT NULL ORDER BY position", &s, ctx));
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count) (*manifests)[*count] = sqlite3_column_int64(s, 0);
+    return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
 }
 
 nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)

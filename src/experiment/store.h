@@ -47,7 +47,8 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
  * measured on other data), and plans rows again that lack a metric which is now wanted
  * or have one of the statuses to retry. *pending (row_count flags, ctx's) tells what is
  * to be run. NB_EINVAL, and the store stays as it was, where another program has measured
- * rows of the plan, some are to be run, and the terms do not allow to mix them. */
+ * rows of the plan, some are to be run (those perhaps, for a new metric), and the terms
+ * do not allow to mix them. */
 nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx);
 
 /* After planning: the manifests of hidden rows that stand for rows which are to be run,
@@ -60,8 +61,10 @@ nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, n
 nb_status nb_store_begin(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_commit(nb_store *store, nb_ctx *ctx);
 
+nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx);
+
 /* What the rows written from now on are signed with; it is added to the store with the
- * first of them. Must live as long as the store. */
+ * first of them, unless one of the same text is there. Must live as long as the store. */
 void nb_store_sign(nb_store *store, const nb_manifest *manifest);
 
 /* The result of row `index` of the plan. */
@@ -69,6 +72,9 @@ nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_r
 
 /* All manifests in the order in which they came. */
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
+
+/* The manifests' numbers of the rows of nb_store_rows, in their order; 0: planned. */
+nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx);
 
 /* The programs that have measured rows of the plan, in the order in which they came. */
 nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
