@@ -35,7 +35,7 @@ static void print_arguments(const char *key, const json_t *list)
     printf("%-*s", KEY, key);
     json_array_foreach(list, i, item) {
         const char *text = json_string_value(item);
-        bool plain = *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+%@")];
+        bool plain = i == 0 || (*text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+%@")]); /* the first is the command's name */
         fputs(plain ? " " : " '", stdout);
         for (; *text; text++) fputs(*text == '\'' ? "'\\''" : (char[2]){*text, '\0'}, stdout);
         fputs(plain ? "" : "'", stdout);

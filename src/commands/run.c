@@ -24,11 +24,9 @@ static void interrupt(int number)
     interrupted = number;
 }
 
-/* A file that may not grow further is an error like a full disk, not the end. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt};
-    signal(SIGXFSZ, SIG_IGN);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,16 +69,25 @@ static nb_status add_folder(nb_inputs *in, const char *folder, const char **dige
     return status;
 }
 
+/* A text that cannot be split names nothing: whoever uses it says what is wrong with it. */
+static nb_status add_words(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
+{
+    const char **words;
+    int count;
+    if (poptParseArgvString(text, &count, &words) != 0) return NB_OK;
+    nb_status status = NB_OK;
+    for (int i = 0; i < count && status == NB_OK; i++)
+        if (nb_is_file(words[i])) status = add_file(in, words[i], digests, ctx);
+    free(words);
+    return status;
+}
+
 static nb_status add_named(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
 {
-    char *words, *rest, *word;
     struct stat info;
     if (nb_is_file(text)) return add_file(in, text, digests, ctx);
     if (stat(text, &info) == 0 && S_ISDIR(info.st_mode)) return add_folder(in, text, digests, ctx);
-    NB_NEED(words, nb_strdup(ctx, text));
-    for (word = strtok_r(words, " \t\"'", &rest); word; word = strtok_r(NULL, " \t\"'", &rest))
-        if (nb_is_file(word)) NB_TRY(ctx, add_file(in, word, digests, ctx));
-    return NB_OK;
+    return add_words(in, text, digests, ctx);
 }
 
 static nb_status add_choice(nb_inputs *in, const nb_choice *choice, const char **digests, nb_ctx *ctx)

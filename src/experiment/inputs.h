@@ -21,8 +21,8 @@ struct nb_inputs {
 };
 
 /* Reads every file of the plan's scenes and cells once. An option that names files
- * holds a path, of a file or of a folder of .npy files, or words of which some are
- * paths of files; what names nothing that is there adds nothing. NB_EIO where a
+ * holds a path, of a file or of a folder of .npy files, or words, split as a shell would,
+ * of which some are paths of files; what names nothing that is there adds nothing. NB_EIO where a
  * file cannot be read. */
 nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx);
 
