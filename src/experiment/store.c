@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 4, BUSY_MS = 10000 };
+enum { VERSION = 4, BUSY_MS = 60000 /* another reads, or writes between its commits */ };
 
 static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
 {
