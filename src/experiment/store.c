@@ -9,8 +9,9 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { VERSION = 4, BUSY_MS = 60000 /* another reads, or writes between its commits */ };
+enum { VERSION = 4 };
 
 static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
 {
@@ -137,6 +138,16 @@ static nb_status check_whole(nb_store *store, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* A run of many small scenes leaves the store to readers for a millisecond between two
+ * commits, which SQLite's own waits, ever longer, miss. */
+static int wait_for_others(void *unused, int tries)
+{
+    enum { PAUSE_US = 1000, MOST_TRIES = 60000 };
+    (void)unused;
+    usleep(PAUSE_US);
+    return tries < MOST_TRIES;
+}
+
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
@@ -145,7 +156,7 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return fail(store, "cannot be opened", ctx);
-    sqlite3_busy_timeout(store->db, BUSY_MS);
+    sqlite3_busy_handler(store->db, wait_for_others, NULL);
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));

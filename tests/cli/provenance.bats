@@ -155,14 +155,14 @@ got_somewhere() {
 }
 
 @test "a file that changes while it is being measured ends the run; no row of the changed data passes for one of the old" {
-    save 1 4000
+    save 1 1500
     experiment 3000
     sed -i 's/, "gaussian.*/]/' "$WORK/c.yaml"
     cp -r "$WORK/h" "$WORK/old"
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
     until_true got_somewhere
-    save 2 4000
+    save 2 1500
     status=0
     wait "$pid" || status=$?
     output=$(cat "$WORK/log")
