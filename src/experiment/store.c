@@ -289,11 +289,11 @@ static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
     return prepare(store, sql, &store->write, ctx);
 }
 
-nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
+/* Within a transaction. */
+static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     nb_measured_by *by;
     int count;
-    NB_TRY(ctx, nb_store_begin(store, ctx));
     NB_TRY(ctx, execute(store, "UPDATE results SET position = NULL", "planning", ctx));
     NB_TRY(ctx, insert_planned(store, plan, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still tell theirs */
@@ -301,7 +301,15 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_TRY(ctx, find_pending(store, plan, pending, pending_count, ctx));
     if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
     NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned'", "planning", ctx));
-    NB_TRY(ctx, nb_store_commit(store, ctx));
+    return nb_store_commit(store, ctx);
+}
+
+nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_store_begin(store, ctx));
+    nb_status status = replan(store, plan, terms, pending, pending_count, ctx);
+    if (status != NB_OK) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do where SQLite did it */
+    NB_TRY(ctx, status);
     return prepare_write(store, ctx);
 }
 
