@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 16, MOST_OPTIONS = 64, MOST_COMBINATIONS = 10000 };
+enum { DEEPEST = 16, MOST_COMBINATIONS = 10000 };
 
 typedef struct {
     const char *text, *at;
@@ -137,7 +137,7 @@ static nb_status argument(parser *p, nb_spec *spec, int *capacity)
         spec->arguments = arguments;
     }
     nb_argument *a = &spec->arguments[spec->count];
-    if (spec->count == MOST_OPTIONS) return syntax(p, "at most 64 options");
+    if (spec->count == NB_MOST_OPTIONS) return syntax(p, "at most 64 options");
     skip_blanks(p);
     a->place = here(p);
     nb_status status = word(p, "an option's name", &a->key);
