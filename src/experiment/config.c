@@ -108,8 +108,8 @@ static nb_status read_name(loader *l, const char *key, field f)
     const char *text = scalar(f);
     if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
         return nb_mistakes_add(l->mistakes, place(f),
-                               "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'", key,
-                               text ? text : node_kind(f));
+                               "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", key,
+                               text ? text : node_kind(f), f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
     NB_NEED(l->config->name, nb_strdup(l->ctx, text));
     return NB_OK;
 }
