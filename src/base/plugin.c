@@ -5,6 +5,7 @@
 #include "base/registry.h"
 
 #include <dlfcn.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,9 +123,18 @@ static nb_status add(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* An experiment that names it is written as YAML and JSON, which know no other text. */
+static bool is_utf8(const char *path)
+{
+    json_t *text = json_string(path);
+    json_decref(text);
+    return text;
+}
+
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
 {
     const char *file;
+    NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
     NB_NEED(file, strchr(path, '/') ? path : nb_format(ctx, "./%s", path)); /* without a '/' it would be looked for elsewhere */
     NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file", path);
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);

@@ -167,7 +167,25 @@ there is a strategy 'lies' already
 EOT
     [ "$number" -eq 25 ]
     lies 0
+    cp "$WORK/lies0.so" "$WORK/"$'l\xff.so'
+    run "$NYSBENCH" list --plugin "$WORK/"$'l\xff.so'
+    expect_status 2
+    expect "the path of a plugin must be UTF-8"
     run "$NYSBENCH" list strategies --plugin "$WORK/lies0.so"
     expect_status 0
     expect "  lies  "
+}
+
+@test "the message names the option that is wrong; help COMMAND is the command's; export says what it wrote" {
+    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 3 --causal maybe
+    expect_status 2
+    expect "error: --causal 'maybe': expected true, false or auto"
+    [ "$("$NYSBENCH" help select)" = "$("$NYSBENCH" select --help)" ]
+    run "$NYSBENCH" help selct
+    expect_status 2
+    expect "did you mean 'select'?"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/r" --set trials=1 --set plots=[] >/dev/null
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks"
+    expect_status 0
+    expect "$WORK/picks: index.csv"
 }
