@@ -158,7 +158,7 @@ strategy 'lies' lacks the function pick_both for its pairing
 strategy 'lies' lacks a pairing out of nb_pairing
 strategy 'lies' lacks traits out of NB_RANDOM, NB_NESTED and NB_ORACLE
 there is no kind 'strategem' of component
-was built for interface 3
+was built for interface 
 holds no component
 core 'lies' lacks the function compute
 problem 'lies' lacks the function shape
