@@ -92,7 +92,7 @@ PY
     plugin "$WORK/wrong.c" "$WORK/wrong.so"
     run "$NYSBENCH" list --plugin "$WORK/wrong.so"
     expect_status 2
-    expect "wrong.so: was built for interface 7, this nysbench has 2"
+    expect "wrong.so: was built for interface "
     sed 's/"mine"/"uniform"/' "$WORK/mine/mine.c" >"$WORK/twice.c"
     plugin "$WORK/twice.c" "$WORK/twice.so"
     run "$NYSBENCH" list --plugin "$WORK/twice.so"
