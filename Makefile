@@ -16,7 +16,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # are fused, whatever the CPU. No peeling (gcc): the split does not depend on where an array begins. All three
 # keep the bits fixed for a compiler and a CPU.
 NO_PEELING := --param=vect-max-peeling-for-alignment=0
-NUMERIC := -fopenmp-simd -ffp-contract=off $(shell $(CC) $(NO_PEELING) -E -x c /dev/null >/dev/null 2>&1 && echo $(NO_PEELING))
+NUMERIC := -fopenmp-simd -ffp-contract=off $(shell $(CC) $(NO_PEELING) -Werror -S -o - -x c /dev/null >/dev/null 2>&1 && echo $(NO_PEELING))
 OPT ?= -O2 -g
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
@@ -43,10 +43,11 @@ names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call f
 
 SRC := $(filter-out src/main.c,$(wildcard src/*/*.c)) $(filter-out %/TEMPLATE.c,$(wildcard strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
-UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance
+FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan bench install clean help FORCE
+.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench install clean help FORCE
 
 all: nysbench
 
@@ -69,13 +70,13 @@ $B/registry.c: FORCE
 	@mkdir -p $B
 	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
 	   echo '#include "base/registry.h"'; \
-	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
+	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; echo '#include "measure/records.h"'; \
 	   echo '#include "problems/problem.h"'; echo '#include "strategies/strategy.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
 	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
 	   echo '    {0}};'; \
-	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1};';) \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks};';) \
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -120,6 +121,13 @@ $B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a
 	$(call say,cc $<)
 	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
+# A harness of tests/fuzz with libFuzzer, or with a main that reads the files that it is given.
+FUZZER := tests/fuzz/replay.c
+$B/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h tests/fuzz/replay.c $B/libnysbench.a
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/fuzz $(LDFLAGS) $< $(FUZZER) $B/libnysbench.a $(LDLIBS) -o $@
+
 $B/bench/engine: tests/bench/engine.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
@@ -143,6 +151,17 @@ asan: deps
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit
 	@tests/long.sh
+
+# Only for the hunt; that the kept inputs do no harm is a part of make test.
+FUZZ_PACKAGES := clang libclang-rt-dev llvm
+FUZZ_SECONDS ?= 600
+fuzz: nysbench
+	@command -v clang >/dev/null || { echo "fuzzing needs: apt-get install $(FUZZ_PACKAGES)" >&2; exit 1; }
+	@$(MAKE) --no-print-directory $(JOBS) B=build/fuzz CC=clang OPT="-O1 -g" FUZZER=-fsanitize=fuzzer \
+	    SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" fuzzers
+	@tests/fuzz/fuzz.sh $(FUZZ_SECONDS) $(HARNESS)
+
+fuzzers: $(FUZZ)
 
 bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
@@ -177,6 +196,7 @@ help:
 	@echo 'make test       build, run all tests; the last line sums them up'
 	@echo 'make test-long  the tests that take minutes'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
+	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep or strategies for one of five'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'

@@ -23,7 +23,7 @@ static void print_help(FILE *out)
         snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
         fprintf(out, "  %-24s %s\n", call, commands[i]->summary);
     }
-    fprintf(out, "\n'nysbench COMMAND --help' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from.\n");
+    fprintf(out, "\n'nysbench help COMMAND' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from.\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)
@@ -35,6 +35,20 @@ static int unknown(const char *name, nb_ctx *ctx)
     return NB_EXIT_USAGE;
 }
 
+static const nb_command *find(const char *name)
+{
+    int i = 0;
+    while (commands[i] && strcmp(commands[i]->name, name) != 0) i++;
+    return commands[i];
+}
+
+static int help(const char *name, nb_ctx *ctx)
+{
+    const nb_command *command = find(name);
+    const char *arguments[] = {name, "--help", NULL};
+    return command ? command->run(command, 2, arguments, ctx) : unknown(name, ctx);
+}
+
 static int dispatch(int argc, char **argv, nb_ctx *ctx)
 {
     if (argc < 2) {
@@ -42,6 +56,7 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         print_help(stderr);
         return NB_EXIT_USAGE;
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) return help(argv[2], ctx);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return NB_EXIT_OK;
@@ -50,9 +65,8 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         printf("nysbench %s\n", NB_VERSION);
         return NB_EXIT_OK;
     }
-    for (int i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, argv[1]) == 0) return commands[i]->run(commands[i], argc - 1, (const char **)argv + 1, ctx);
-    return unknown(argv[1], ctx);
+    const nb_command *command = find(argv[1]);
+    return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
 }
 
 int main(int argc, char **argv)

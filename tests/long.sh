@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests that take minutes: thirty kills at random moments, then both engines
-# on every head that is given: tests/long.sh [FOLDER OF .safetensors FILES]
+# on every head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -56,5 +56,7 @@ for file in "${1:-/nonexistent}"/*.safetensors; do
     [ -e "$file" ] || continue
     check "$file" agree "$file"
 done
+# Ten minutes for each parser, two at a time.
+if command -v clang >/dev/null; then check "fuzzing" make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"; else echo "fuzzing: skipped, clang is not installed"; fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

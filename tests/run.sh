@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [unit|cli|oracle|asan]...
+# repository's root: tests/run.sh [unit|fuzz|cli|oracle|asan]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -48,6 +48,14 @@ unit() { # FOLDER LABEL; conformance and engine, the longest, first
     done
 }
 
+# What fuzzing has found: every kept input once more.
+fuzz() { # FOLDER LABEL
+    local name
+    for name in config spec npy safetensors; do
+        tally "$2fuzz $name" "$1/tests/fuzz_$name" tests/fuzz/corpus/"$name"/*
+    done
+}
+
 cli() { # PROGRAM LABEL
     local file
     for file in tests/cli/*.bats; do NYSBENCH=$1 tally "$2$(basename "$file")" bats --tap "$file"; done
@@ -64,17 +72,19 @@ oracle() { # each NAME.py with the program and a new folder
 asan() {
     export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
     unit build/asan "asan "
+    fuzz build/asan "asan "
     cli "$PWD/build/asan/nysbench" "asan "
 }
 
 for part in "${@:-all}"; do
     case $part in
     unit) unit build "" ;;
+    fuzz) fuzz build "" ;;
     cli) cli "$PWD/nysbench" "" ;;
     oracle) oracle ;;
     asan) asan ;;
-    all) unit build ""; oracle; cli "$PWD/nysbench" ""; asan ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: unit, cli, oracle, asan" >&2; exit 2 ;;
+    all) unit build ""; fuzz build ""; oracle; cli "$PWD/nysbench" ""; asan ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: unit, fuzz, cli, oracle, asan" >&2; exit 2 ;;
     esac
 done
 wait

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CHOICES = 10000 }; /* of a kind in one experiment */
+
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name)
 {
     for (const nb_entry *e = registry->entries; e->component; e++)
@@ -209,7 +211,7 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
 
 static bool needs_quotes(const char *text)
 {
-    return *text == '\0' || text[strcspn(text, " \t\r\n,()[]=\"'\\")] != '\0';
+    return *text == '\0' || text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] != '\0';
 }
 
 static const char *quote(const char *text, nb_ctx *ctx)
@@ -356,6 +358,8 @@ nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const
     if (!spec) return NB_OK;
     nb_status status = nb_spec_expand(spec, &specs, &count, ctx);
     if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    if (count > MOST_CHOICES - choices->count)
+        return nb_mistakes_add(mistakes, place, "there are more than %d %s", MOST_CHOICES, registry->plural);
     int before = mistakes->count;
     for (int i = 0; i < count; i++) {
         nb_choice choice;

@@ -74,6 +74,7 @@ struct nb_registry {
     const char *kind, *plural;     /* "strategy", "strategies" */
     nb_entry *entries;             /* sorted by name; ends with component == NULL */
     int room;                      /* entries that it can hold, those of plugins included */
+    const char *(*lacks)(const nb_component *component); /* what a plugin's record of this kind is missing; NULL: nothing */
 };
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */

@@ -1,7 +1,6 @@
 /* ctx.c - the arena is a stack of blocks; a mark is its height. */
 #include "base/ctx.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,12 +213,27 @@ static void trace(nb_ctx *ctx, const char *file, int line, const char *what)
     snprintf(ctx->shared->trace + used, TRACE_BYTES - used, "  %s (%s:%d)\n", what, file, line);
 }
 
+void nb_print_cut(char *out, size_t size, const char *format, va_list args)
+{
+    va_list again;
+    char *whole = NULL;
+    size_t head = (size - 4) / 2, tail = size - 4 - head;
+    va_copy(again, args);
+    int length = vsnprintf(out, size, format, args);
+    if (length >= 0 && (size_t)length >= size && vasprintf(&whole, format, again) >= 0) {
+        memcpy(out + head, "...", 3);
+        memcpy(out + head + 3, whole + (size_t)length - tail, tail + 1);
+        free(whole);
+    }
+    va_end(again);
+}
+
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
 {
     if (ctx->shared->error != NB_OK) return status;
     va_list args;
     va_start(args, format);
-    vsnprintf(ctx->shared->message, MESSAGE_BYTES, format, args);
+    nb_print_cut(ctx->shared->message, MESSAGE_BYTES, format, args);
     va_end(args);
     ctx->shared->error = status;
     trace(ctx, file, line, nb_status_name(status));

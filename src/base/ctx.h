@@ -5,6 +5,7 @@
 #define NB_CTX_H
 
 #include <gsl/gsl_rng.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -58,6 +59,8 @@ const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a lin
 void nb_error_clear(nb_ctx *ctx);
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* vsnprintf, but what is too long is cut in its middle: the end says why. */
+void nb_print_cut(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
 
 size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */

@@ -59,16 +59,18 @@ nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         nb_ctx *ctx)
 {
-    const char *temporary;
-    NB_NEED(temporary, nb_format(ctx, "%s.%d.tmp", path, (int)getpid()));
-    FILE *out = fopen(temporary, "w");
+    struct stat info;
+    const char *temporary, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool replace = stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode); /* else a pipe or device: never replaced */
+    NB_NEED(temporary, nb_format(ctx, "%.*s%.200s.%d.tmp", (int)(name - path), path, name, (int)getpid())); /* a name has 255 bytes at most */
+    FILE *out = fopen(replace ? temporary : path, "w");
     NB_REQUIRE(ctx, out, NB_EIO, "%s: cannot be written: %s", path, strerror(errno));
     nb_status status = print(out, what, ctx);
     bool failed = ferror(out);
     failed = fclose(out) != 0 || failed;
-    if (status == NB_OK && !failed && rename(temporary, path) == 0) return NB_OK;
+    if (status == NB_OK && !failed && (!replace || rename(temporary, path) == 0)) return NB_OK;
     int reason = errno;
-    unlink(temporary);
+    if (replace) unlink(temporary);
     NB_TRY(ctx, status);
     NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
 }

@@ -41,7 +41,7 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
     char message[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    nb_print_cut(message, sizeof message, format, args);
     va_end(args);
     NB_TRY(mistakes->ctx, grow(mistakes));
     char *text;

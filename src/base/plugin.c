@@ -5,6 +5,7 @@
 #include "base/registry.h"
 
 #include <dlfcn.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,48 @@ static const char *lacks(const nb_component *c)
     return c->options ? NULL : "an options table, which may be NB_OPTION_END alone";
 }
 
+static size_t field_bytes(nb_option_type type)
+{
+    static const size_t bytes[] = {[NB_OPTION_INT] = sizeof(int), [NB_OPTION_REAL] = sizeof(double), [NB_OPTION_BOOL] = sizeof(int),
+                                   [NB_OPTION_ENUM] = sizeof(int), [NB_OPTION_STRING] = sizeof(char *), [NB_OPTION_SPEC] = sizeof(void *)};
+    return (unsigned)type < sizeof bytes / sizeof *bytes ? bytes[type] : 0;
+}
+
+static bool is_registry(const nb_registry *registry)
+{
+    int i = 0;
+    while (nb_registries[i] && nb_registries[i] != registry) i++;
+    return nb_registries[i];
+}
+
+/* Numbers before pointers: behind the end of a table is anything. */
+static nb_status check_option(const char *path, const nb_component *c, int row, nb_ctx *ctx)
+{
+    const nb_option *o = &c->options[row];
+    size_t bytes = field_bytes(o->type);
+    NB_REQUIRE(ctx, row < NB_MOST_OPTIONS && bytes > 0, NB_EINVAL,
+               "%s: %s: row %d of its options is none: the table must end with NB_OPTION_END, after at most %d", path, c->name, row, NB_MOST_OPTIONS);
+    NB_REQUIRE(ctx, o->offset % bytes == 0 && o->offset <= c->options_size && bytes <= c->options_size - o->offset, NB_EINVAL,
+               "%s: %s: row %d of its options is a field of %zu bytes at byte %zu, options_size is %zu", path, c->name, row, bytes, o->offset,
+               c->options_size);
+    for (int i = 0; i < row; i++)
+        NB_REQUIRE(ctx, o->offset >= c->options[i].offset + field_bytes(c->options[i].type) || c->options[i].offset >= o->offset + bytes, NB_EINVAL,
+                   "%s: %s: options '%s' and '%s' are the same bytes", path, c->name, c->options[i].key, o->key);
+    const char *missing = !o->help ? "help" : o->type == NB_OPTION_ENUM && !o->choices ? "choices" : o->type == NB_OPTION_SPEC && !is_registry(o->registry) ? "a registry" : NULL;
+    NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s: option '%s' lacks %s", path, c->name, o->key, missing);
+    return NB_OK;
+}
+
+/* The struct that the options fill, and the table that fills it. */
+static nb_status check_options(const char *path, const nb_component *c, nb_ctx *ctx)
+{
+    enum { MOST_BYTES = 1 << 16 };
+    NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL, "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name,
+               c->options_size, MOST_BYTES);
+    for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
+    return NB_OK;
+}
+
 static nb_status check_part(const char *path, const nb_plugin *plugin, int index, nb_ctx *ctx)
 {
     const nb_plugin_part *part = &plugin->parts[index];
@@ -52,6 +95,9 @@ static nb_status check_part(const char *path, const nb_plugin *plugin, int index
     NB_REQUIRE(ctx, registry, NB_EINVAL, "%s: there is no kind '%s' of component", path, part->kind);
     const char *missing = lacks(part->component);
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s %d lacks %s", path, part->kind, index, missing);
+    NB_TRY(ctx, check_options(path, part->component, ctx));
+    missing = registry->lacks(part->component);
+    NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s '%s' lacks %s", path, part->kind, part->component->name, missing);
     bool taken = nb_registry_find(registry, part->component->name);
     for (int i = 0; i < index; i++)
         taken = taken || (strcmp(plugin->parts[i].kind, part->kind) == 0 &&
@@ -85,9 +131,18 @@ static nb_status add(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* An experiment that names it is written as YAML and JSON, which know no other text. */
+static bool is_utf8(const char *path)
+{
+    json_t *text = json_string(path);
+    json_decref(text);
+    return text;
+}
+
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
 {
     const char *file;
+    NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
     NB_NEED(file, strchr(path, '/') ? path : nb_format(ctx, "./%s", path)); /* without a '/' it would be looked for elsewhere */
     NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file", path);
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);

@@ -38,7 +38,9 @@ typedef struct {
 /* Loads a shared object and adds its components to the registries; again does
  * nothing. It stays until the program ends. NB_EIO where it is no shared object,
  * NB_EINVAL where it exports no nysbench_plugin, was built for another NB_ABI, or
- * has a component that is not whole or whose name is taken; then none is added. */
+ * has a component that is not whole (no function, options outside of their struct)
+ * or whose name is taken; then none is added. What a plugin hides from its tables,
+ * such as a struct that is smaller than it says, `nysbench check` can only run into. */
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
 
 /* The paths of those that are loaded, as given, in that order; NULL-terminated. */

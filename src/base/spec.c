@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 16, MOST_COMBINATIONS = 100000 };
+enum { DEEPEST = 16, MOST_COMBINATIONS = 10000 };
 
 typedef struct {
     const char *text, *at;
@@ -137,6 +137,7 @@ static nb_status argument(parser *p, nb_spec *spec, int *capacity)
         spec->arguments = arguments;
     }
     nb_argument *a = &spec->arguments[spec->count];
+    if (spec->count == NB_MOST_OPTIONS) return syntax(p, "at most 64 options");
     skip_blanks(p);
     a->place = here(p);
     nb_status status = word(p, "an option's name", &a->key);
@@ -205,6 +206,7 @@ static nb_status expand_value(const nb_value *value, nb_value *forms, nb_ctx *ct
     for (int i = 0; i < value->count; i++) {
         nb_value inner;
         NB_TRY(ctx, expand_value(&value->items[i], &inner, ctx));
+        NB_REQUIRE(ctx, inner.count <= MOST_COMBINATIONS - forms->count, NB_EINVAL, "a list stands for more than %d values", MOST_COMBINATIONS);
         for (int j = 0; j < inner.count; j++) NB_TRY(ctx, append_value(forms, &capacity, inner.items[j], ctx));
     }
     return NB_OK;

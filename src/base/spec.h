@@ -8,6 +8,8 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 
+enum { NB_MOST_OPTIONS = 64 }; /* in one spec, and so in a component's table */
+
 typedef struct nb_spec nb_spec;
 typedef struct nb_value nb_value;
 

@@ -75,12 +75,20 @@ static nb_status quote(const char *text, const char **quoted, nb_ctx *ctx)
     return NB_OK;
 }
 
+static nb_status check_causal(const char *text, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !text || strcmp(text, "auto") == 0 || strcmp(text, "true") == 0 || strcmp(text, "false") == 0, NB_EINVAL,
+               "--causal '%s': expected true, false or auto", text);
+    return NB_OK;
+}
+
 static nb_status read_head(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *ctx)
 {
     const char *file, *quoted, *spec;
     long long head;
     nb_config *c = &cell->config;
     NB_REQUIRE(ctx, t->head, NB_EINVAL, "--head is missing");
+    NB_TRY(ctx, check_causal(t->causal, ctx));
     NB_TRY(ctx, split_head(t->head, &file, &head, ctx));
     NB_TRY(ctx, quote(file, &quoted, ctx));
     NB_NEED(spec, nb_format(ctx, "heads(file=%s, causal=%s%s)", quoted, t->causal ? t->causal : "auto",

@@ -1,6 +1,7 @@
 /* experiment.c - from the command line to a plan. */
 #include "commands/experiment.h"
 
+#include "experiment/foresight.h"
 #include "report/run_folder.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
     if (mistakes->count > 0) return NB_OK;
     NB_NEED(e->folder, e->out ? nb_strdup(ctx, e->out) : nb_format(ctx, "results/%s", e->config.name));
-    return nb_plan_make(&e->config, &e->plan, ctx);
+    NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
+    return nb_foresee(&e->plan, ctx);
 }
 
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,

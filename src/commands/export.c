@@ -22,6 +22,13 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     return NB_OK;
 }
 
+static nb_status export_landmarks(const char *folder, const char *out, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_export_landmarks(folder, out, ctx));
+    printf("%s: index.csv, and a folder with Q, K, V and the landmarks for each instance\n", out);
+    return NB_OK;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     char *format = NULL, *landmarks = NULL;
@@ -46,7 +53,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK)
-        status = landmarks ? nb_export_landmarks(arguments[0], landmarks, ctx) : export_rows(arguments[0], json, ctx);
+        status = landmarks ? export_landmarks(arguments[0], landmarks, ctx) : export_rows(arguments[0], json, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 

@@ -4,9 +4,11 @@
 #include "data/bytes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const unsigned char sizes[NB_DTYPE_COUNT] = {
     [NB_F16] = 2, [NB_BF16] = 2, [NB_F32] = 4, [NB_F64] = 8, [NB_I8] = 1, [NB_I16] = 2,
@@ -25,8 +27,13 @@ static void close_file(void *file)
 nb_status nb_open_input(const char *path, FILE **file, int64_t *length, nb_ctx *ctx)
 {
     struct stat info;
-    *file = fopen(path, "rb");
-    NB_REQUIRE(ctx, *file, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe without a writer is no reason to wait */
+    *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (!*file) {
+        int reason = errno;
+        if (descriptor >= 0) close(descriptor);
+        NB_FAIL(ctx, NB_EIO, "%s: cannot be opened: %s", path, strerror(reason));
+    }
     NB_TRY(ctx, nb_defer(ctx, close_file, *file));
     NB_REQUIRE(ctx, fstat(fileno(*file), &info) == 0, NB_EIO, "%s: %s", path, strerror(errno));
     NB_REQUIRE(ctx, S_ISREG(info.st_mode), NB_EIO, "%s: is not a regular file", path);

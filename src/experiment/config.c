@@ -5,10 +5,10 @@
 #include "base/plugin.h"
 #include "base/registry.h"
 #include "experiment/row.h"
+#include "experiment/yaml_text.h"
 #include "measure/heads.h"
 #include "report/plots.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,8 +108,8 @@ static nb_status read_name(loader *l, const char *key, field f)
     const char *text = scalar(f);
     if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
         return nb_mistakes_add(l->mistakes, place(f),
-                               "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'", key,
-                               text ? text : node_kind(f));
+                               "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", key,
+                               text ? text : node_kind(f), f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
     NB_NEED(l->config->name, nb_strdup(l->ctx, text));
     return NB_OK;
 }
@@ -581,20 +581,6 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     return mistakes->count == 0 ? problem_shapes(&l) : NB_OK;
 }
 
-/* A double-quoted YAML scalar. */
-static void print_quoted(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', out);
-        if (iscntrl((unsigned char)*text))
-            fprintf(out, "\\x%02x", (unsigned char)*text);
-        else
-            fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static int count_texts(const char *const *texts_)
 {
     int count = 0;
@@ -607,7 +593,7 @@ static void print_list(FILE *out, const char *key, int count, const char *const 
     fprintf(out, "%s:%s\n", key, count ? "" : " []");
     for (int i = 0; i < count; i++) {
         fputs("  - ", out);
-        print_quoted(out, texts_[i]);
+        nb_yaml_print_quoted(out, texts_[i]);
         fputc('\n', out);
     }
 }
@@ -617,7 +603,7 @@ static void print_choices(FILE *out, const char *key, const nb_choices *choices)
     fprintf(out, "%s:\n", key);
     for (int i = 0; i < choices->count; i++) {
         fputs("  - ", out);
-        print_quoted(out, choices->items[i].resolved);
+        nb_yaml_print_quoted(out, choices->items[i].resolved);
         fputc('\n', out);
     }
 }
@@ -625,9 +611,9 @@ static void print_choices(FILE *out, const char *key, const nb_choices *choices)
 static void print_config(FILE *out, const nb_config *c)
 {
     fprintf(out, "name: ");
-    print_quoted(out, c->name);
+    nb_yaml_print_quoted(out, c->name);
     fprintf(out, "\nquestion: ");
-    print_quoted(out, c->question);
+    nb_yaml_print_quoted(out, c->question);
     fprintf(out, "\nseed: %lld\ntrials: %d\nlandmarks: [", c->seed, c->trials);
     for (int i = 0; i < c->landmark_count; i++) fprintf(out, "%s%d", i ? ", " : "", c->landmarks[i]);
     fprintf(out, "]\n");
@@ -636,7 +622,7 @@ static void print_config(FILE *out, const nb_config *c)
     print_choices(out, "kernels", &c->kernels);
     print_choices(out, "strategies", &c->strategies);
     fputs("baseline: ", out);
-    print_quoted(out, c->baseline->resolved);
+    nb_yaml_print_quoted(out, c->baseline->resolved);
     fputc('\n', out);
     print_list(out, "pairing", c->pairing_count, c->pairings);
     print_list(out, "factors", c->factors_count, c->factors);

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "experiment/inputs.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -152,6 +153,8 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
 {
     bool empty = false;
     *store = (nb_store){.path = path};
+    int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1; /* SQLite's own files are 0644 at most */
+    if (made >= 0) close(made);
     int code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0), NULL);
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));

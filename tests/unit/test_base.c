@@ -233,7 +233,7 @@ static void test_registry_add(void **state)
 {
     static const nb_component a = {.name = "a"}, b = {.name = "b"}, c = {.name = "c"}, d = {.name = "d"};
     nb_entry entries[4] = {{"b", &b}};
-    const nb_registry registry = {"kind", "kinds", entries, 4};
+    const nb_registry registry = {.kind = "kind", .plural = "kinds", .entries = entries, .room = 4};
     assert_ok(*state, nb_registry_add(&registry, "c", &c, *state));
     assert_ok(*state, nb_registry_add(&registry, "a", &a, *state));
     const nb_component *const expected[] = {&a, &b, &c, NULL};

@@ -1,0 +1,67 @@
+/* foresight.c - a week of computing is not to end at a head that could have been
+ * looked at in the first second. */
+#include "experiment/foresight.h"
+
+#include "experiment/runner.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool seen_before(const nb_plan *plan, int scene)
+{
+    const nb_planned_scene *s = &plan->scenes[scene];
+    for (int i = 0; i < scene; i++)
+        if (plan->scenes[i].problem == s->problem && plan->scenes[i].head == s->head) return true;
+    return false;
+}
+
+static nb_status check_points(const nb_planned_scene *s, const char *name, int d, int n, const double *x, nb_ctx *ctx)
+{
+    for (size_t i = 0; x && i < (size_t)d * (size_t)n; i++)
+        NB_REQUIRE(ctx, isfinite(x[i]), NB_ENUMERIC, "%s, head %d: %s: token %zu, coordinate %zu is NaN or Inf", s->problem->label, s->head, name,
+                   i / (size_t)d, i % (size_t)d);
+    return NB_OK;
+}
+
+static nb_status check_head(const nb_plan *plan, int scene, gsl_rng *rng, nb_ctx *ctx)
+{
+    nb_head head;
+    const nb_planned_scene *s = &plan->scenes[scene];
+    NB_TRY(ctx, nb_run_make_head(plan, scene, 0, rng, &head, ctx));
+    NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM, "%s, head %d: has %d tokens of dimension %d, %d of dimension %d were announced",
+               s->problem->label, s->head, head.n, head.d, s->n, s->d);
+    NB_TRY(ctx, check_points(s, "q", head.d, head.n, head.q, ctx));
+    NB_TRY(ctx, check_points(s, "k", head.d, head.n, head.k, ctx));
+    return check_points(s, "v", head.dv, head.n, head.v, ctx);
+}
+
+/* q, k and v, and F and B of the largest m that is not skipped: less than this is never needed. */
+static nb_status check_memory(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
+{
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    int m = 0;
+    for (int i = 0; i < plan->cell_count; i++)
+        if (plan->cells[i].m <= s->n && plan->cells[i].m > m) m = plan->cells[i].m;
+    double bytes = 8.0 * s->n * (3.0 * s->d + 2.0 * m);
+    NB_REQUIRE(ctx, bytes <= machine, NB_ENOMEM, "%s: n = %d tokens, d = %d and m = %d landmarks need at least %.1f GB, this machine has %.1f GB",
+               s->problem->label, s->n, s->d, m, bytes * 1e-9, machine * 1e-9);
+    return NB_OK;
+}
+
+nb_status nb_foresee(const nb_plan *plan, nb_ctx *ctx)
+{
+    gsl_rng *rng;
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    for (int i = 0; i < plan->scene_count; i++) {
+        const nb_planned_scene *s = &plan->scenes[i];
+        if (s->refusal) continue;
+        NB_TRY(ctx, check_memory(plan, s, ctx));
+        if (s->random || seen_before(plan, i)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = check_head(plan, i, rng, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
+}

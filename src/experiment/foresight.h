@@ -1,0 +1,14 @@
+/* foresight.h - what can be told before anything runs, but not from the config alone. */
+#ifndef NB_FORESIGHT_H
+#define NB_FORESIGHT_H
+
+#include "experiment/plan.h"
+
+/* Makes each head of the plan that is not drawn, those of files above all, and looks
+ * at every number of it: NB_ENUMERIC with the file, tensor, head and place of one that
+ * is NaN or Inf, and whatever else making it fails with. NB_ENOMEM, naming the scene,
+ * n and m, where q, k, v and the factors of the largest m alone are more than the
+ * machine's memory. */
+nb_status nb_foresee(const nb_plan *plan, nb_ctx *ctx);
+
+#endif

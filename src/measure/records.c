@@ -1,0 +1,36 @@
+/* records.c - functions that are called without being asked for first. */
+#include "measure/records.h"
+
+#include "cores/core.h"
+#include "kernels/kernel.h"
+#include "problems/problem.h"
+#include "strategies/strategy.h"
+
+const char *nb_problem_lacks(const nb_component *component)
+{
+    const nb_problem *p = (const nb_problem *)component;
+    return !p->shape ? "the function shape" : !p->make ? "the function make" : NULL;
+}
+
+const char *nb_kernel_lacks(const nb_component *component)
+{
+    const nb_kernel *k = (const nb_kernel *)component;
+    if (k->standard) return "standard = false: the program has its standard kernel";
+    return !k->fill ? "the function fill" : NULL;
+}
+
+const char *nb_strategy_lacks(const nb_component *component)
+{
+    const nb_strategy *s = (const nb_strategy *)component;
+    if (s->abi != NB_STRATEGY_ABI) return "abi = NB_STRATEGY_ABI: it is zero, or was built for another nysbench";
+    if ((unsigned)s->pairing >= NB_PAIRING_COUNT) return "a pairing out of nb_pairing";
+    if (s->traits & ~(unsigned)(NB_RANDOM | NB_NESTED | NB_ORACLE)) return "traits out of NB_RANDOM, NB_NESTED and NB_ORACLE";
+    return s->pairing == NB_BOTH ? (s->pick_both ? NULL : "the function pick_both for its pairing") : s->pick ? NULL : "the function pick for its pairing";
+}
+
+const char *nb_core_lacks(const nb_component *component)
+{
+    const nb_core *c = (const nb_core *)component;
+    if (c->traits & ~(unsigned)(NB_CORE_RANDOM | NB_CORE_ORACLE)) return "traits out of NB_CORE_RANDOM and NB_CORE_ORACLE";
+    return c->compute ? NULL : "the function compute";
+}

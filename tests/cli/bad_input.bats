@@ -1,0 +1,210 @@
+# What cannot be right is refused before anything runs, by name.
+
+load helpers
+
+# Head files, in $WORK: name.safetensors or name/q.npy ..., each with one thing wrong.
+heads() {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, os, struct, sys
+import numpy as np
+work = sys.argv[1]
+rng = np.random.default_rng(1)
+
+def safetensors(name, **tensors):
+    header, data = {}, b""
+    for key, x in tensors.items():
+        raw = x.astype("<f4").tobytes()
+        header[key] = {"dtype": "F32", "shape": list(x.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    with open(f"{work}/{name}.safetensors", "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + data)
+
+def folder(name, **tensors):
+    os.mkdir(f"{work}/{name}")
+    for key, x in tensors.items():
+        np.save(f"{work}/{name}/{key}.npy", x)
+
+def x(*shape):
+    return rng.normal(size=shape)
+
+def spoilt(value, *place, shape=(3, 20, 4)):
+    array = x(*shape)
+    array[place] = value
+    return array
+
+good = x(3, 20, 4)
+safetensors("good", q=good, k=good, v=good)
+safetensors("nan", q=good, k=good, v=spoilt(np.nan, 1, 7, 2))
+safetensors("inf", q=good, k=spoilt(-np.inf, 2, 19, 0), v=good)
+folder("npy", q=x(20, 4), k=spoilt(np.nan, 0, 3, shape=(20, 4)))
+safetensors("empty", q=x(3, 0, 4), k=x(3, 0, 4))
+safetensors("flat", q=x(3, 20, 0), k=x(3, 20, 0))
+folder("empty_npy", q=x(0, 4), k=x(0, 4))
+safetensors("dimension", q=x(3, 20, 4), k=x(3, 20, 5))
+safetensors("tokens", q=x(3, 20, 4), k=x(3, 21, 4))
+safetensors("values", q=x(3, 20, 4), k=x(3, 20, 4), v=x(3, 19, 4))
+safetensors("groups", q=x(3, 20, 4), k=x(2, 20, 4))
+safetensors("value_heads", q=x(4, 20, 4), k=x(2, 20, 4), v=x(4, 20, 4))
+safetensors("rank", q=x(20), k=x(20))
+PY
+}
+
+# refused PROBLEM MESSAGE: by run and by plan, which leave no folder.
+refused() {
+    local command
+    printf 'problems: ["gaussian(n=20, d=2)", "%s"]\nstrategies: uniform\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' "$1" >"$WORK/c.yaml"
+    for command in plan run; do
+        run "$NYSBENCH" "$command" "$WORK/c.yaml" -o "$WORK/results"
+        expect_status 2
+        expect "$2"
+        [ ! -e "$WORK/results" ]
+    done
+}
+
+@test "NaN and Inf in a head: file, tensor, head, token and coordinate, before the first row" {
+    heads
+    refused "heads(file=$WORK/nan.safetensors)" "$WORK/nan.safetensors: tensor 'v', head 1: token 7, coordinate 2 is NaN or Inf"
+    refused "heads(file=$WORK/inf.safetensors)" "$WORK/inf.safetensors: tensor 'k', head 2: token 19, coordinate 0 is NaN or Inf"
+    refused "heads(file=$WORK/npy)" "$WORK/npy/k.npy: tensor 'k', head 0: token 0, coordinate 3 is NaN or Inf"
+    printf 'problems: "heads(file=%s, head=0)"\nstrategies: uniform\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' "$WORK/nan.safetensors" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/results"
+    expect_status 0
+}
+
+@test "shapes that are empty, or do not agree" {
+    heads
+    refused "heads(file=$WORK/empty.safetensors)" "c.yaml:1:36: $WORK/empty.safetensors: tensor 'q', shape: dimension 1 is 0"
+    refused "heads(file=$WORK/flat.safetensors)" "c.yaml:1:36: $WORK/flat.safetensors: tensor 'q', shape: dimension 2 is 0"
+    refused "heads(file=$WORK/empty_npy)" "c.yaml:1:36: $WORK/empty_npy/q.npy: tensor 'q', shape: dimension 0 is 0"
+    refused "heads(file=$WORK/dimension.safetensors)" "dimension.safetensors: q has dimension d = 4, k has 5"
+    refused "heads(file=$WORK/tokens.safetensors)" "tokens.safetensors: q has 20 tokens, k has 21"
+    refused "heads(file=$WORK/values.safetensors)" "values.safetensors: q has 20 tokens, v has 19"
+    refused "heads(file=$WORK/groups.safetensors)" "groups.safetensors: the 3 heads of q are no multiple of k's 2"
+    refused "heads(file=$WORK/value_heads.safetensors)" "value_heads.safetensors: k has 2 heads, v has 4"
+    refused "heads(file=$WORK/rank.safetensors)" "rank.safetensors: tensor 'q' has 1 dimensions, expected (heads, n, d) or (n, d)"
+    for command in "select --strategy uniform -o $WORK/p.npy" measure\ --strategy\ uniform "fit -o $WORK/w.npy"; do
+        run "$NYSBENCH" $command --head "$WORK/dimension.safetensors:0" -m 2
+        expect_status 2
+        [[ "$command" = fit* ]] || expect "dimension.safetensors: q has dimension d = 4, k has 5"
+    done
+}
+
+@test "n, d, m and their product beyond what can be" {
+    refused "gaussian(n=0, d=2)" "c.yaml:1:47: gaussian: n = 0 is not an integer from 1 to 1048576"
+    refused "gaussian(n=20, d=0)" "gaussian: d = 0 is not an integer from 1 to 16384"
+    refused "gaussian(n=100000000, d=2)" "gaussian: n = 100000000 is not an integer from 1 to 1048576"
+    refused "gaussian(n=1e3, d=2)" "gaussian: n = 1e3 is not an integer"
+    printf 'problems: gaussian(n=1000000, d=2)\nstrategies: uniform\ncores: svd\nlandmarks: [4, 1000000]\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    for command in plan run; do
+        run "$NYSBENCH" "$command" "$WORK/c.yaml" -o "$WORK/results"
+        expect_status 2
+        expect "n = 1000000"
+        expect "m = 1000000 landmarks"
+        expect "GB"
+        [ ! -e "$WORK/results" ]
+    done
+    for m in 0 -1 1000001 99999999999999999999 4.5 ""; do
+        run "$NYSBENCH" plan "$WORK/c.yaml" --set "landmarks=[4, '$m']"
+        expect_status 2
+        expect "landmarks: expected "
+        expect "from 1 to 1000000"
+    done
+}
+
+@test "a pipe, a folder and a device are no head files, and nobody waits for them" {
+    mkfifo "$WORK/pipe"
+    mkdir "$WORK/folder"
+    refused "heads(file=$WORK/pipe)" "$WORK/pipe: is not a regular file"
+    refused "heads(file=/dev/zero)" "/dev/zero: is not a regular file"
+    refused "heads(file=$WORK/folder)" "$WORK/folder/q.npy: cannot be opened: No such file or directory"
+    refused "heads(file='')" "c.yaml:1:"
+    printf '\223NUMPY\001\000\377\377' >"$WORK/short.npy"
+    refused "heads(file=$WORK/short.npy)" "$WORK/short.npy: "
+}
+
+# lies N: a plugin with the N-th lie of plugins/lies.c.
+lies() {
+    cc -std=c11 -I. -Isrc -Istrategies -DLIE="$1" -Wno-missing-field-initializers -shared -fPIC tests/cli/plugins/lies.c -o "$WORK/lies$1.so"
+}
+
+@test "plug-ins that lie about their size, or have not what they must" {
+    local number=1 expected
+    while IFS= read -r expected; do
+        lies "$number"
+        run "$NYSBENCH" check "$WORK/lies$number.so"
+        expect_status 2
+        expect "$WORK/lies$number.so: $expected"
+        run "$NYSBENCH" list --plugin "$WORK/lies$number.so"
+        expect_status 2
+        expect "$WORK/lies$number.so: $expected"
+        number=$((number + 1))
+    done <<'EOT'
+lies: row 1 of its options is a field of 8 bytes at byte 8, options_size is 8
+lies: options_size is 1000000000000, allowed are at most 65536 bytes
+lies: row 2 of its options is none: the table must end with NB_OPTION_END, after at most 64
+lies: options 'm' and 'x' are the same bytes
+lies: row 0 of its options is a field of 4 bytes at byte 2, options_size is 16
+lies: option 'm' lacks help
+lies: option 'm' lacks choices
+lies: option 'm' lacks a registry
+strategy 0 lacks a name of a-z, 0-9 and '_'
+strategy 0 lacks a reference
+strategy 0 lacks a summary
+strategy 0 lacks an options table, which may be NB_OPTION_END alone
+strategy 'lies' lacks abi = NB_STRATEGY_ABI: it is zero, or was built for another nysbench
+strategy 'lies' lacks the function pick for its pairing
+strategy 'lies' lacks the function pick_both for its pairing
+strategy 'lies' lacks a pairing out of nb_pairing
+strategy 'lies' lacks traits out of NB_RANDOM, NB_NESTED and NB_ORACLE
+there is no kind 'strategem' of component
+was built for interface 
+holds no component
+core 'lies' lacks the function compute
+problem 'lies' lacks the function shape
+kernel 'lies' lacks the function fill
+there is a strategy 'lies' already
+EOT
+    [ "$number" -eq 25 ]
+    lies 0
+    cp "$WORK/lies0.so" "$WORK/"$'l\xff.so'
+    run "$NYSBENCH" list --plugin "$WORK/"$'l\xff.so'
+    expect_status 2
+    expect "the path of a plugin must be UTF-8"
+    run "$NYSBENCH" list strategies --plugin "$WORK/lies0.so"
+    expect_status 0
+    expect "  lies  "
+}
+
+@test "the message names the option that is wrong; help COMMAND is the command's; export says what it wrote" {
+    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 3 --causal maybe
+    expect_status 2
+    expect "error: --causal 'maybe': expected true, false or auto"
+    [ "$("$NYSBENCH" help select)" = "$("$NYSBENCH" select --help)" ]
+    run "$NYSBENCH" help selct
+    expect_status 2
+    expect "did you mean 'select'?"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/r" --set trials=1 --set plots=[] >/dev/null
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks"
+    expect_status 0
+    expect "$WORK/picks: index.csv"
+}
+
+@test "a header that would take much memory is refused, and the longest one takes less than 256 MB" {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import struct, sys
+for name, size in (("allowed", 2 << 20), ("longer", (2 << 20) + 1)):
+    text = b'{"q": {"shape": [' + b"{}," * ((2 << 20) // 3 - 30) + b"0]}}"
+    with open(f"{sys.argv[1]}/{name}.safetensors", "wb") as f:
+        f.write(struct.pack("<Q", size) + text.ljust(size))
+PY
+    refused "heads(file=$WORK/longer.safetensors)" "longer.safetensors: header length 2097153, allowed are 2 to 2097152"
+    refused "heads(file=$WORK/allowed.safetensors)" "allowed.safetensors: tensor 'q', dtype: no text"
+    case $NYSBENCH in */asan/*) return 0 ;; esac # which has memory of its own
+    /usr/bin/python3 - "$NYSBENCH" "$WORK/c.yaml" <<'PY'
+import resource, subprocess, sys
+assert subprocess.run([sys.argv[1], "plan", sys.argv[2]], stderr=subprocess.DEVNULL).returncode == 2
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+assert peak < 256 * 1024, peak
+PY
+}

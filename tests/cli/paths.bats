@@ -1,0 +1,165 @@
+# Names of files and folders are names, whatever is in them; and what is written is
+# written whole, with the user's permissions.
+
+load helpers
+
+VIT=experiments/data/vit_astronaut_n257_L6.safetensors
+
+# Blanks, quotes, what shells, gnuplot, printf, YAML and CSV would take for theirs, UTF-8, a line's end.
+ODD=$'-o "a" \'b\' $(touch pwned) `touch pwned`; touch pwned | \xc3\xbc \xe2\x80\x93 \xe5\x90\x8d %s%n \\ #{x}: [y], z\n^_{2} & !'
+
+# The experiment c.yaml in folder $1, on the head file $2 of the folder $3.
+experiment() {
+    /usr/bin/python3 - "$@" <<'PY'
+import json, sys
+folder, name, where = sys.argv[1:]
+quoted = json.dumps(where + "/" + name, ensure_ascii=False).replace("\\n", "\n")
+json.dump({"name": "odd", "question": name, "problems": f"heads(file={quoted}, head=0, max_n=40)", "strategies": ["uniform", "kmeans"], "cores": ["svd", "iterative"],
+           "landmarks": [3, 5], "trials": 2, "plots": ["error", "cutoff"]}, open(folder + "/c.yaml", "w"))
+PY
+}
+
+@test "any name: config, heads, results, figures, plugin, landmarks; nothing in it is executed" {
+    local folder="$WORK/$ODD" head="$ODD.safetensors" config="$WORK/$ODD/$ODD.yaml"
+    mkdir "$folder"
+    cp "$VIT" "$folder/$head"
+    experiment "$folder" "$head" "$folder"
+    mv "$folder/c.yaml" "$config"
+    cc -std=c11 -I. -Isrc -Istrategies -DLIE=0 -w -shared -fPIC tests/cli/plugins/lies.c -o "$folder/$ODD.so"
+    cd "$WORK"
+    run "$NYSBENCH" run "$config" -j 1 -o "$folder/results" --plugin "$folder/$ODD.so"
+    expect_status 0
+    expect "rows: 16, 16 ok"
+    [ -s "$folder/results/plots/error_svd.svg" ] && [ -s "$folder/results/plots/error_svd.png" ]
+    run "$NYSBENCH" run "$folder/results/resolved.yaml" -q -j 1 -o "$folder/again"
+    expect_status 0
+    diff <(timeless "$folder/results/rows.csv") <(timeless "$folder/again/rows.csv")
+    /usr/bin/python3 - "$folder/results" "$folder/$head" <<'PY'
+import csv, json, sys
+folder, head = sys.argv[1:]
+rows = list(csv.DictReader(open(folder + "/rows.csv", newline="")))
+text = head.replace("\\", "\\\\").replace('"', '\\"')
+assert len(rows) == 16 and all(f'file="{text}"' in row["problem"] for row in rows), rows[0]["problem"]
+manifest = json.load(open(folder + "/manifest.json"))
+assert folder in json.dumps(manifest, ensure_ascii=False).replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
+PY
+    "$NYSBENCH" plan "$config" -o "$folder/results" | grep -q "16 are done and 0 are to run"
+    "$NYSBENCH" export "$folder/results" | cmp - "$folder/results/rows.csv"
+    "$NYSBENCH" plot "$folder/results" >/dev/null
+    "$NYSBENCH" plot "$folder/results" --landmarks >/dev/null
+    [ -n "$(find "$folder/results/plots" -name 'landmarks*.svg')" ]
+    "$NYSBENCH" export "$folder/results" --landmarks "$folder/picks" >/dev/null
+    [ -s "$folder/picks/instance-0/0-keys.npy" ]
+    "$NYSBENCH" select --head "$folder/$head:0" --strategy uniform -m 4 -o "$folder/$ODD.npy" >/dev/null
+    "$NYSBENCH" measure --head "$folder/$head:0" --core svd --query-landmarks "$folder/$ODD.npy" --json | /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.stdin.readline())["status"] == "ok"'
+    [ -z "$(find "$WORK" -name pwned)" ]
+    [ -z "$(find "$WORK" -name '*.tmp')" ]
+}
+
+@test "relative names, with a dash in front; a symbolic link as the folder of results, on another file system" {
+    local other
+    other=$(mktemp -d /dev/shm/nysbench-XXXXXX) || skip "no /dev/shm"
+    [ "$(stat -c %d "$other")" != "$(stat -c %d "$WORK")" ] || { rmdir "$other"; skip "/dev/shm is on the same file system"; }
+    mkdir -p "$WORK/-here/tmp"
+    cp "$VIT" "$WORK/-here/-head.safetensors"
+    cd "$WORK/-here"
+    ln -s "$other" -- -link
+    experiment . -head.safetensors .
+    mv c.yaml -- -c.yaml
+    TMPDIR=$WORK/-here/tmp run "$NYSBENCH" run -q -j 1 -o -link/results -- -c.yaml
+    local code=$status
+    find "$other" >"$WORK/found"
+    timeless "$other/results/rows.csv" >"$WORK/rows"
+    "$NYSBENCH" select --head -head.safetensors:0 --strategy uniform -m 4 -o -link/picks.npy >/dev/null
+    [ -s "$other/picks.npy" ] || code=99
+    rm -rf "$other"
+    [ "$code" -eq 0 ] || { echo "$output"; return 1; }
+    [ "$(wc -l <"$WORK/rows")" -eq 16 ]
+    grep -q 'error_svd.svg$' "$WORK/found"
+    ! grep -q 'tmp$' "$WORK/found" || return 1
+    [ -z "$(ls -A tmp)" ]
+    sed -i 's/"name": "odd", //' ./-c.yaml
+    run "$NYSBENCH" plan -- -c.yaml
+    expect_status 2
+    expect "-c.yaml: name: expected letters, digits, '.', '_' and '-', a letter or digit first, found '-c', the file's own name"
+}
+
+@test "a name that is too long is told from its beginning to the reason" {
+    local long
+    long=$(printf 'd%.0s' $(seq 200)) long="$long/$long/$long/$long/$long/$long/$long/$long/$long/$long"
+    long="$WORK/$long/$long/$long"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$long"
+    expect_status 2
+    expect "folder $WORK/ddd"
+    expect "File name too long"
+    run "$NYSBENCH" plan "$long/c.yaml"
+    expect_status 2
+    expect "error: $WORK/ddd"
+    expect "File name too long"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=heads(file=$long)"
+    expect_status 2
+    expect "File name too long"
+    run "$NYSBENCH" list --plugin "$long.so"
+    expect_status 2
+    run "$NYSBENCH" select --head "$VIT:0" --strategy uniform -m 4 -o "$WORK/$(printf 'f%.0s' $(seq 255))"
+    expect_status 0
+    run "$NYSBENCH" select --head "$VIT:0" --strategy uniform -m 4 -o "$WORK/$(printf 'f%.0s' $(seq 256))"
+    expect_status 1
+    expect "File name too long"
+}
+
+@test "files have the user's permissions" {
+    local mask modes
+    for mask in 022:644:755 077:600:700 002:664:775; do
+        modes=${mask#*:}
+        (umask "${mask%%:*}"
+         "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/$mask" >/dev/null
+         "$NYSBENCH" export "$WORK/$mask" --landmarks "$WORK/$mask/picks" >/dev/null)
+        [ "$(find "$WORK/$mask" -type f | wc -l)" -gt 10 ]
+        [ -z "$(find "$WORK/$mask" -type f -not -perm "${modes%:*}" -o -type d -not -perm "${modes#*:}")" ] ||
+            { find "$WORK/$mask" -ls; return 1; }
+    done
+}
+
+@test "a file that could not be written whole is not there; the old one stays; a pipe stays a pipe" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/r" >/dev/null
+    run bash -c 'ulimit -f 1; "$0" export "$1/r" --landmarks "$1/picks"' "$NYSBENCH" "$WORK"
+    [ "$status" -ne 0 ]
+    [ -d "$WORK/picks/instance-0" ]
+    [ ! -e "$WORK/picks/instance-0/q.npy" ] && [ ! -e "$WORK/picks/index.csv" ]
+    echo old >"$WORK/r/plots/error.csv"
+    run bash -c 'ulimit -f 1; "$0" plot "$1/r" error' "$NYSBENCH" "$WORK"
+    [ "$status" -ne 0 ]
+    [ "$(cat "$WORK/r/plots/error.csv")" = old ]
+    mkfifo "$WORK/pipe"
+    cat "$WORK/pipe" >"$WORK/got" &
+    "$NYSBENCH" select --head "$VIT:0" --strategy uniform -m 4 -o "$WORK/pipe" >/dev/null
+    wait $!
+    [ -p "$WORK/pipe" ]
+    "$NYSBENCH" select --head "$VIT:0" --strategy uniform -m 4 -o "$WORK/file" >/dev/null
+    cmp "$WORK/got" "$WORK/file"
+}
+
+@test "command: no shell sees its words, nor the name of its folder" {
+    mkdir "$WORK/tmp $ODD"
+    cat >"$WORK/p.py" <<'PY'
+import os, sys
+import numpy as np
+assert sys.argv[1] == "$(touch pwned)`touch pwned`;touch" and sys.argv[2] == "pwned" and os.getcwd() == sys.argv[-1]
+np.save("picks.npy", np.arange(3))
+PY
+    experiment "$WORK" "$ODD.safetensors" "$WORK"
+    cp "$VIT" "$WORK/$ODD.safetensors"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, sys
+work = sys.argv[1]
+config = json.load(open(work + "/c.yaml"))
+config.update(strategies=f'command(run="/usr/bin/python3 {work}/p.py $(touch\\\\ pwned)`touch\\\\ pwned`;touch pwned")', landmarks=3, trials=1, plots=[])
+json.dump(config, open(work + "/c.yaml", "w"))
+PY
+    TMPDIR="$WORK/tmp $ODD" run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r"
+    expect_status 0
+    expect "rows: 2, 2 ok"
+    [ -z "$(find "$WORK" -name pwned)" ]
+    [ -z "$(ls -A "$WORK/tmp $ODD")" ]
+}

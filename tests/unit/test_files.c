@@ -1,0 +1,183 @@
+/* test_files.c - files that are replaced whole or not at all, and messages that are
+ * longer than their room. */
+#include "base/files.h"
+#include "experiment/yaml_text.h"
+#include "testing.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <yaml.h>
+
+static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(what, out);
+    return NB_OK;
+}
+
+/* The first half, then the process is killed. */
+static nb_status die(FILE *out, const void *what, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(what, out);
+    fflush(out);
+    raise(SIGKILL);
+    return NB_OK;
+}
+
+static nb_status give_up(FILE *out, const void *what, nb_ctx *ctx)
+{
+    fputs(what, out);
+    NB_FAIL(ctx, NB_EIO, "no more");
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+static void test_write_is_whole_or_not(void **state)
+{
+    int how;
+    nb_ctx *ctx = *state;
+    const char *folder, *path;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    path = nb_format(ctx, "%s/file", folder);
+    for (int old = 0; old < 2; old++) {
+        pid_t child = fork();
+        if (child == 0) _exit(nb_write_file(path, die, "half", ctx) == NB_OK ? 0 : 1);
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+        if (old) assert_content(path, "whole");
+        if (!old) assert_int_equal(access(path, F_OK), -1);
+        assert_ok(ctx, nb_write_file(path, print_text, "whole", ctx));
+        assert_content(path, "whole");
+    }
+    assert_error(ctx, nb_write_file(path, give_up, "half", ctx), NB_EIO, "no more");
+    assert_content(path, "whole");
+}
+
+/* A name may have 255 bytes, and so may the temporary one. */
+static void test_write_names(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *path;
+    char name[257];
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    path = nb_format(ctx, "%s/%s", folder, name);
+    assert_ok(ctx, nb_write_file(path, print_text, "text", ctx));
+    assert_content(path, "text");
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), print_text, "text", ctx), NB_EIO, "File name too long");
+    assert_error(ctx, nb_write_file(folder, print_text, "text", ctx), NB_EIO, "cannot be written");
+}
+
+/* What is no file is written to, not replaced. */
+static void test_write_to_a_device(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *path;
+    struct stat info;
+    int how;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    path = nb_format(ctx, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char text[16] = "";
+        FILE *in = fopen(path, "r");
+        _exit(in && fread(text, 1, sizeof text - 1, in) == 4 && strcmp(text, "text") == 0 ? 0 : 1);
+    }
+    assert_ok(ctx, nb_write_file(path, print_text, "text", ctx));
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    assert_true(stat(path, &info) == 0 && S_ISFIFO(info.st_mode));
+}
+
+static void cut(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void cut(char *out, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    nb_print_cut(out, size, format, args);
+    va_end(args);
+}
+
+static void test_long_messages_keep_their_end(void **state)
+{
+    char text[12];
+    (void)state;
+    cut(text, sizeof text, "%s", "");
+    assert_string_equal(text, "");
+    cut(text, sizeof text, "%s: %s", "12345", "6789"); /* 11 bytes: just enough */
+    assert_string_equal(text, "12345: 6789");
+    cut(text, sizeof text, "%s: %s", "12345", "67890");
+    assert_string_equal(text, "1234...7890");
+    char *big = malloc(5001);
+    assert_non_null(big);
+    memset(big, 'x', 5000);
+    big[5000] = '\0';
+    assert_error(*state, nb_error_set(*state, NB_EIO, "", 0, "%s: no such thing", big), NB_EIO, "xxx...xxx");
+    assert_int_equal(nb_error_set(*state, NB_EIO, "", 0, "%s: no such thing", big), NB_EIO);
+    assert_non_null(strstr(nb_error_message(*state), "x: no such thing"));
+    nb_error_clear(*state);
+    free(big);
+}
+
+static void assert_reads_back(const char *text)
+{
+    char *buffer = NULL;
+    size_t size = 0;
+    yaml_parser_t parser;
+    yaml_document_t document;
+    FILE *out = open_memstream(&buffer, &size);
+    assert_non_null(out);
+    nb_yaml_print_quoted(out, text);
+    fclose(out);
+    assert_true(yaml_parser_initialize(&parser));
+    yaml_parser_set_input_string(&parser, (const unsigned char *)buffer, size);
+    assert_true(yaml_parser_load(&parser, &document));
+    assert_non_null(yaml_document_get_root_node(&document));
+    assert_string_equal((const char *)yaml_document_get_root_node(&document)->data.scalar.value, text);
+    assert_null(strchr(buffer, '\n'));
+    yaml_document_delete(&document);
+    yaml_parser_delete(&parser);
+    free(buffer);
+}
+
+/* Every character up to U+FFFF that UTF-8 has, alone and between others. */
+static void test_yaml_text_reads_back(void **state)
+{
+    (void)state;
+    assert_reads_back("");
+    assert_reads_back("  a: \"b\" \\ 'c' #d  ");
+    for (unsigned c = 1; c < 0x10000; c++) {
+        char text[16], alone[4] = {(char)c, 0, 0, 0};
+        if (c >= 0xd800 && c < 0xe000) continue;
+        if (c >= 0x80) alone[0] = (char)(0xc0 | c >> 6), alone[1] = (char)(0x80 | (c & 63));
+        if (c >= 0x800) alone[0] = (char)(0xe0 | c >> 12), alone[1] = (char)(0x80 | (c >> 6 & 63)), alone[2] = (char)(0x80 | (c & 63));
+        snprintf(text, sizeof text, "a %s b", alone);
+        assert_reads_back(alone);
+        assert_reads_back(text);
+    }
+    assert_reads_back("\xf0\x9f\x98\x80");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_write_is_whole_or_not), test_with_ctx(test_write_names),         test_with_ctx(test_write_to_a_device),
+        test_with_ctx(test_long_messages_keep_their_end), test_with_ctx(test_yaml_text_reads_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
