@@ -22,6 +22,17 @@ static nb_status overrides(const char **set, int *count, nb_override **out, nb_c
     return NB_OK;
 }
 
+/* The experiment becomes its shard: that part of the plan, and a folder within the run's. */
+static nb_status take_shard(nb_experiment *e, nb_ctx *ctx)
+{
+    nb_plan whole = e->plan;
+    int *of;
+    NB_TRY(ctx, nb_shard_parse(e->shard_text, &e->shard, ctx));
+    NB_TRY(ctx, nb_shards_assign(&whole, e->shard.count, &of, ctx));
+    NB_TRY(ctx, nb_shard_plan(&whole, of, e->shard.index, &e->plan, ctx));
+    return nb_run_shard_folder(e->folder, e->shard, &e->folder, ctx);
+}
+
 static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_override *replaced;
@@ -30,7 +41,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
     if (mistakes->count > 0) return NB_OK;
     NB_NEED(e->folder, e->out ? nb_strdup(ctx, e->out) : nb_format(ctx, "results/%s", e->config.name));
-    return nb_plan_make(&e->config, &e->plan, ctx);
+    NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
+    return e->shard_text ? take_shard(e, ctx) : NB_OK;
 }
 
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
@@ -43,6 +55,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     nb_status status = nb_command_own(experiment->set, ctx);
     if (status == NB_OK) status = nb_command_plugins(experiment->plugins, ctx);
     if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
+    if (status == NB_OK && experiment->shard_text) status = nb_defer(ctx, free, experiment->shard_text);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
