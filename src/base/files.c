@@ -30,15 +30,39 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Tries again for a moment: it may be held by nb_folder_is_locked alone. */
+static bool lock(int folder)
+{
+    enum { TRIES = 20, PAUSE_US = 5000 };
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(folder, LOCK_EX | LOCK_NB) == 0) return true;
+        if (errno != EWOULDBLOCK) return false;
+        usleep(PAUSE_US);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stays open: closing it would unlock */
     NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0) return NB_OK;
+    if (lock(folder)) return NB_OK;
     int reason = errno;
     close(folder);
     NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: another run is writing into it", path);
     NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked: %s", path, strerror(reason));
+}
+
+nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
+    int code = flock(folder, LOCK_SH | LOCK_NB), reason = errno;
+    close(folder);
+    *locked = code != 0;
+    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "folder %s: its lock cannot be seen: %s", path, strerror(reason));
+    return NB_OK;
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
@@ -56,6 +80,24 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     unlink(temporary);
     NB_TRY(ctx, status);
     NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+}
+
+nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx)
+{
+    char *buffer;
+    struct stat info;
+    *text = NULL;
+    FILE *in = fopen(path, "r");
+    NB_REQUIRE(ctx, in, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    bool regular = fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode);
+    buffer = regular ? nb_alloc(ctx, (size_t)info.st_size + 1, 1) : NULL;
+    bool whole = buffer && fread(buffer, 1, (size_t)info.st_size, in) == (size_t)info.st_size;
+    fclose(in);
+    NB_REQUIRE(ctx, regular, NB_EIO, "%s: is not a file", path);
+    if (!buffer) return NB_ENOMEM;
+    NB_REQUIRE(ctx, whole, NB_EIO, "%s: cannot be read", path);
+    *text = buffer;
+    return NB_OK;
 }
 
 typedef struct {

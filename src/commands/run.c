@@ -118,6 +118,7 @@ static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bo
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     NB_TRY(ctx, nb_store_plan(&s->store, &e->plan, pending, &s->todo, ctx));
+    if (e->shard.count) NB_TRY(ctx, nb_store_set(&s->store, "shard", e->shard_text, ctx));
     if (s->todo == 0) return NB_OK;
     NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, e->config.plot_count > 0, workers, &manifest, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest, ctx));

@@ -268,6 +268,18 @@ nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_c
     return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "writing the manifest", ctx);
 }
 
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    *value = NULL;
+    NB_TRY(ctx, prepare(store, "SELECT value FROM meta WHERE key = ?1", &s, ctx));
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW) NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the manifest", ctx);
+}
+
 static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, nb_ctx *ctx)
 {
     const nb_column *c = &nb_columns[index];

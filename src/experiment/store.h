@@ -35,6 +35,8 @@ nb_status nb_store_commit(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx);
 
 nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx);
+/* What was set; *value is NULL where nothing was. */
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
 
 /* All planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);

@@ -1,0 +1,353 @@
+/* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
+#include "commands/command.h"
+
+#include "base/files.h"
+#include "base/shell.h"
+#include "commands/run.h"
+#include "experiment/merge.h"
+#include "experiment/provenance.h"
+#include "report/plots.h"
+#include "report/run_folder.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *folder;
+    nb_shard shard;    /* count 0: it is none */
+    json_t *manifest;  /* NULL: nothing has been run there */
+} source;
+
+typedef struct { /* the command line's */
+    const char *out;
+    char *shards; /* --shards; NULL: not given */
+    int mixed, quiet;
+} choices;
+
+typedef struct {
+    int count;
+    source *items;
+    bool own; /* they are the shards within OUT */
+    const char *config;
+    nb_experiment e; /* that of all of them, in OUT */
+    nb_merge merge;
+} merger;
+
+/* The line that begins at text, without its end. */
+static int line_length(const char *text)
+{
+    return (int)strcspn(text, "\n");
+}
+
+static nb_status check_same_config(const merger *m, const char *folder, const char *config, nb_ctx *ctx)
+{
+    const char *a = m->config, *b = config;
+    int line = 1;
+    while (*a && *a == *b) line += *a == '\n', a++, b++;
+    if (!*a && !*b) return NB_OK;
+    while (a > m->config && a[-1] != '\n') a--, b--;
+    NB_FAIL(ctx, NB_EINVAL, "%s and %s are runs of different configs: line %d of their " NB_CONFIG_FILE " is '%.*s' and '%.*s'",
+            m->items[0].folder, folder, line, line_length(a), a, line_length(b), b);
+}
+
+static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
+{
+    const char *path, *config;
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_read_file(path, &config, ctx));
+    if (m->config) return check_same_config(m, folder, config, ctx);
+    m->config = config;
+    NB_TRY(ctx, nb_experiment_of_run(folder, &m->e.config, &m->e.plan, ctx));
+    return nb_merge_init(&m->e.plan, m->count + 1, &m->merge, ctx);
+}
+
+static void release(void *json)
+{
+    json_decref(json);
+}
+
+static nb_status read_manifest(nb_store *store, json_t **manifest, nb_ctx *ctx)
+{
+    const char *text;
+    json_error_t error;
+    *manifest = NULL;
+    NB_TRY(ctx, nb_store_get(store, "manifest", &text, ctx));
+    if (!text) return NB_OK;
+    *manifest = json_loads(text, 0, &error);
+    NB_REQUIRE(ctx, *manifest, NB_EIO, "%s: its manifest cannot be read: line %d: %s", store->path, error.line, error.text);
+    return nb_defer(ctx, release, *manifest);
+}
+
+static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
+{
+    nb_store store;
+    nb_row *rows;
+    int count;
+    const char *shard;
+    NB_TRY(ctx, read_config(m, s->folder, ctx));
+    NB_TRY(ctx, nb_run_load(s->folder, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));
+    if (shard) NB_TRY(ctx, nb_shard_parse(shard, &s->shard, ctx));
+    NB_TRY(ctx, read_manifest(&store, &s->manifest, ctx));
+    return nb_merge_add(&m->merge, s->folder, false, count, rows, ctx);
+}
+
+/* A shard that was killed before it had a store counts as one that has nothing yet. */
+static nb_status find_own(const choices *c, int wanted, merger *m, nb_ctx *ctx)
+{
+    nb_shard *shards;
+    int count;
+    NB_TRY(ctx, nb_run_shards(c->out, &count, &shards, ctx));
+    NB_NEED(m->items, nb_alloc(ctx, (size_t)count, sizeof *m->items));
+    for (int i = 0; i < count; i++) {
+        source *s = &m->items[m->count];
+        if (wanted && shards[i].count != wanted) continue;
+        NB_TRY(ctx, nb_run_shard_folder(c->out, shards[i], &s->folder, ctx));
+        m->count += nb_run_exists(s->folder, ctx);
+    }
+    m->own = true;
+    NB_REQUIRE(ctx, m->count > 0, NB_EINVAL, "%s: has no shard with results in " NB_SHARDS_FOLDER "/%s%s", c->out,
+               wanted ? " of " : "", wanted ? c->shards : "");
+    return NB_OK;
+}
+
+static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
+{
+    while (folders[m->count]) m->count++;
+    NB_NEED(m->items, nb_alloc(ctx, (size_t)m->count, sizeof *m->items));
+    for (int i = 0; i < m->count; i++) {
+        m->items[i].folder = folders[i];
+        NB_REQUIRE(ctx, nb_run_exists(folders[i], ctx), NB_EINVAL, "%s: is not the folder of a run: it has no " NB_STORE_FILE, folders[i]);
+    }
+    return NB_OK;
+}
+
+static nb_status refuse_conflicts(const merger *m, nb_ctx *ctx)
+{
+    const nb_merge *merge = &m->merge;
+    for (int i = 0; i < merge->conflict_count && i < NB_CONFLICTS_SHOWN; i++) nb_print_error("conflict: %s", merge->conflicts[i]);
+    NB_REQUIRE(ctx, merge->conflict_count == 0, NB_EINVAL, "rows with different results: %d; nothing is merged", merge->conflict_count);
+    return NB_OK;
+}
+
+typedef struct {
+    const char *build, *folder;
+} built;
+
+/* Whether the manifest, or one of those that it unites, is of another build. */
+static bool built_otherwise(json_t *manifest, const char *folder, built *first, built *other)
+{
+    json_t *runs = json_object_get(manifest, "runs"), *run;
+    const char *build = json_string_value(json_object_get(manifest, "build"));
+    size_t i;
+    if (runs) {
+        json_array_foreach(runs, i, run)
+            if (built_otherwise(json_object_get(run, "manifest"), json_string_value(json_object_get(run, "folder")), first, other))
+                return true;
+        return false;
+    }
+    if (!build) return false;
+    if (!first->build) *first = (built){build, folder};
+    *other = (built){build, folder};
+    return strcmp(build, first->build) != 0;
+}
+
+static nb_status check_builds(const merger *m, json_t *before, nb_ctx *ctx)
+{
+    built first = {NULL, NULL}, other;
+    for (int i = 0; i <= m->count; i++) {
+        bool run = i < m->count;
+        NB_REQUIRE(ctx, !built_otherwise(run ? m->items[i].manifest : before, run ? m->items[i].folder : m->e.folder, &first, &other), NB_EINVAL,
+                   "%s was run by build %s, %s by build %s; --mixed merges them", first.folder, first.build, other.folder, other.build);
+    }
+    return NB_OK;
+}
+
+static json_t *shard_name(nb_shard shard)
+{
+    return shard.count ? json_sprintf("%d/%d", shard.index, shard.count) : json_null();
+}
+
+/* Of the runs that OUT united before, those that are not among the present ones. */
+static int add_earlier(const merger *m, json_t *runs, json_t *before)
+{
+    json_t *earlier = json_object_get(before, "runs"), *run;
+    size_t i;
+    int failed = 0;
+    if (before && !earlier)
+        return json_array_append_new(runs, json_pack("{s:s, s:n, s:O}", "folder", m->e.folder, "shard", "manifest", before));
+    json_array_foreach(earlier, i, run) {
+        const char *folder = json_string_value(json_object_get(run, "folder"));
+        int s = 0;
+        while (s < m->count && folder && strcmp(m->items[s].folder, folder) != 0) s++;
+        if (s == m->count) failed |= json_array_append(runs, run);
+    }
+    return failed;
+}
+
+/* That of this command, with those of all runs whose rows are here. */
+static nb_status write_manifest(const merger *m, json_t *before, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+{
+    const char *text;
+    json_t *manifest, *runs = json_array();
+    NB_REQUIRE(ctx, runs, NB_ENOMEM, "out of memory: the manifest");
+    NB_TRY(ctx, nb_defer(ctx, release, runs));
+    NB_TRY(ctx, nb_manifest_text(argc, argv, m->config, m->e.config.plot_count > 0, (nb_workers){1, 1}, &text, ctx));
+    NB_TRY(ctx, nb_store_set(store, "manifest", text, ctx));
+    NB_TRY(ctx, read_manifest(store, &manifest, ctx));
+    int failed = 0;
+    for (int i = 0; i < m->count; i++)
+        if (m->items[i].manifest)
+            failed |= json_array_append_new(runs, json_pack("{s:s, s:o, s:O}", "folder", m->items[i].folder, "shard",
+                                                            shard_name(m->items[i].shard), "manifest", m->items[i].manifest));
+    failed |= add_earlier(m, runs, before) | json_object_set(manifest, "runs", runs);
+    char *dumped = failed ? NULL : json_dumps(manifest, JSON_INDENT(2));
+    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
+    NB_TRY(ctx, nb_defer(ctx, free, dumped));
+    NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_MANIFEST_FILE, dumped, ctx));
+    return nb_store_set(store, "manifest", dumped, ctx);
+}
+
+/* Rows that OUT holds and no run does stay; they are a run's like any other's. */
+static nb_status add_out(merger *m, nb_store *store, bool mixed, json_t **before, nb_ctx *ctx)
+{
+    nb_row *rows;
+    int count, kept = 0;
+    NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, count, rows, ctx));
+    for (int i = 0; i < m->e.plan.row_count; i++) kept += m->merge.from[i] == m->count + 1;
+    *before = NULL;
+    if (kept) NB_TRY(ctx, read_manifest(store, before, ctx));
+    if (!mixed) NB_TRY(ctx, check_builds(m, *before, ctx));
+    return refuse_conflicts(m, ctx);
+}
+
+static nb_status write_out(merger *m, bool mixed, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+{
+    const char *path;
+    bool *pending;
+    json_t *before;
+    int pending_count;
+    NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
+    NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
+    NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_store_open(path, true, store, ctx));
+    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &pending, &pending_count, ctx));
+    NB_TRY(ctx, add_out(m, store, mixed, &before, ctx));
+    NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_CONFIG_FILE, m->config, ctx));
+    NB_TRY(ctx, nb_store_begin(store, ctx));
+    for (int i = 0; i < m->e.plan.row_count; i++)
+        if (m->merge.from[i] && m->merge.from[i] <= m->count)
+            NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, &m->merge.rows[i], ctx));
+    NB_TRY(ctx, write_manifest(m, before, argc, argv, store, ctx));
+    return nb_store_commit(store, ctx);
+}
+
+/* How many shards there are, where all runs are shards of one such number; else 0. */
+static int shard_count(const merger *m)
+{
+    int count = m->items[0].shard.count;
+    for (int i = 1; i < m->count; i++)
+        if (m->items[i].shard.count != count) return 0;
+    return count;
+}
+
+static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
+{
+    int *of, *planned, *missing;
+    const char *folder;
+    NB_TRY(ctx, nb_shell_word(m->e.folder, &folder, ctx));
+    NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
+    NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));
+    NB_NEED(missing, nb_alloc(ctx, (size_t)shards + 1, sizeof *missing));
+    for (int i = 0; i < m->e.plan.row_count; i++) {
+        planned[of[i]]++;
+        missing[of[i]] += !m->merge.from[i];
+    }
+    for (int s = 1; s <= shards; s++) {
+        if (missing[s] == 0) continue;
+        fprintf(stderr, "nysbench: missing: shard %d/%d: %d of its %d rows", s, shards, missing[s], planned[s]);
+        if (m->own) {
+            const char *config;
+            NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
+            NB_TRY(ctx, nb_shell_word(config, &config, ctx));
+            fprintf(stderr, "; nysbench run %s --out %s --shard %d/%d", config, folder, s, shards);
+        }
+        fputc('\n', stderr);
+    }
+    return NB_OK;
+}
+
+/* *missing: planned rows that no run holds. */
+static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
+{
+    enum { SHOWN = 5 };
+    int shards = shard_count(m);
+    *missing = 0;
+    for (int i = 0; i < m->e.plan.row_count; i++) {
+        nb_row row;
+        if (m->merge.from[i] || (*missing)++ >= SHOWN || shards) continue;
+        nb_plan_row(&m->e.plan, i, &row);
+        fprintf(stderr, "nysbench: missing: %s head %d, %s, trial %d, %s, m = %d, %s, %s, %s\n", row.problem, row.head, row.kernel,
+                row.trial, row.strategy, row.landmarks, row.pairing, row.factors, row.core);
+    }
+    if (*missing && shards) NB_TRY(ctx, print_missing_shards(m, shards, ctx));
+    if (*missing)
+        fprintf(stderr, "nysbench: %d of %d rows are in none of the runs\n", *missing, m->e.plan.row_count);
+    return NB_OK;
+}
+
+static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+{
+    for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
+    if (!c->mixed) NB_TRY(ctx, check_builds(m, NULL, ctx));
+    NB_TRY(ctx, refuse_conflicts(m, ctx));
+    return write_out(m, c->mixed, argc, argv, store, ctx);
+}
+
+static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whole, nb_ctx *ctx)
+{
+    int failures, missing;
+    bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_found();
+    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
+    NB_TRY(ctx, nb_run_report(&m->e, store, quiet, gnuplot, &failures, ctx));
+    NB_TRY(ctx, print_missing(m, &missing, ctx));
+    if (m->merge.replaced)
+        fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n", m->merge.replaced,
+                m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
+    *whole = failures == 0 && missing == 0;
+    return NB_OK;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    choices c = {.out = NULL};
+    merger m = {.count = 0};
+    nb_store store;
+    int wanted = 0;
+    bool whole;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"shards", '\0', POPT_ARG_STRING, &c.shards, 0, "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"},
+        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0, "Merge results of different builds of the program", NULL},
+        {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL}, POPT_TABLEEND};
+    const char **arguments;
+    int code = nb_command_parse(command, argc, argv, options, 1, INT_MAX, &arguments, ctx);
+    if (c.shards && nb_defer(ctx, free, c.shards) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--shards", c.shards, 1, NB_MOST_SHARDS, &wanted);
+    if (code != NB_GO_ON) return code;
+    if (c.shards && arguments[1]) {
+        nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
+        return NB_EXIT_USAGE;
+    }
+    c.out = m.e.folder = arguments[0];
+    nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, wanted, &m, ctx);
+    if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (report(&m, &store, c.quiet, &whole, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
+}
+
+const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run", run};
