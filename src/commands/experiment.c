@@ -62,13 +62,18 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
 }
 
-nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {
-    const char *path;
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return nb_plan_make(config, plan, ctx);
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    return nb_experiment_of_file(path, config, plan, ctx);
 }

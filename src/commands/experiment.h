@@ -33,5 +33,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
 
 /* The experiment that a run's folder holds, and its plan. */
 nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* The same of a config's file. */
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 #endif

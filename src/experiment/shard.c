@@ -65,6 +65,16 @@ nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx
     return NB_OK;
 }
 
+nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx)
+{
+    job *jobs;
+    int job_count;
+    NB_NEED(*seconds, nb_alloc_reals(ctx, (size_t)count + 1, 1));
+    NB_TRY(ctx, find_jobs(plan, &jobs, &job_count, ctx));
+    for (int j = 0; j < job_count; j++) (*seconds)[of[jobs[j].rows.first]] += jobs[j].seconds;
+    return NB_OK;
+}
+
 nb_status nb_shard_plan(const nb_plan *plan, const int *of, int index, nb_plan *part, nb_ctx *ctx)
 {
     int last = -1; /* the scene of the row before */

@@ -19,6 +19,9 @@ nb_status nb_shard_parse(const char *text, nb_shard *shard, nb_ctx *ctx);
  * of work are never split; they are spread so that the foreseen times are balanced. */
 nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx);
 
+/* What is foreseen of each shard: count + 1 seconds of one worker, from 1 on. */
+nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx);
+
 /* The rows of `plan` that belong to shard `index` by that assignment, in the plan's
  * order, with the scenes that they need. It shares the config and the cells. */
 nb_status nb_shard_plan(const nb_plan *plan, const int *of, int index, nb_plan *part, nb_ctx *ctx);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx)
 {
@@ -67,7 +68,8 @@ nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ct
 bool nb_run_exists(const char *folder, nb_ctx *ctx)
 {
     const char *path;
-    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && nb_is_file(path);
+    struct stat info;
+    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
