@@ -118,14 +118,18 @@ static nb_status show_all_shards(look *l, bool *any, nb_ctx *ctx)
 /* Counts of rows by what came of them, in the order in which they are met. */
 static void print_outcomes(int count, const nb_row *rows)
 {
-    printf("rows: %d", count);
+    enum { MOST = 16 }; /* statuses */
+    const char *names[MOST];
+    int counts[MOST] = {0}, known = 0;
     for (int i = 0; i < count; i++) {
-        int before = 0, of = 0;
-        for (int j = 0; j < i && !before; j++) before = strcmp(rows[j].status, rows[i].status) == 0;
-        if (before) continue;
-        for (int j = i; j < count; j++) of += strcmp(rows[j].status, rows[i].status) == 0;
-        printf(", %d %s", of, rows[i].status);
+        int s = 0;
+        while (s < known && strcmp(names[s], rows[i].status) != 0) s++;
+        if (s == MOST) continue;
+        if (s == known) names[known++] = rows[i].status;
+        counts[s]++;
     }
+    printf("rows: %d", count);
+    for (int s = 0; s < known; s++) printf(", %d %s", counts[s], names[s]);
     fputc('\n', stdout);
 }
 
