@@ -7,12 +7,12 @@ slurm_free_port() {
     /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# slurm_daemon NAME COMMAND...: in the background, with a log; its number in slurm_pids.
+# slurm_daemon NAME COMMAND...: in the background, with a log; its number in the file pids.
 slurm_daemon() {
     local name=$1
     shift
     setsid "$@" >"$slurm_dir/$name.out" 2>&1 </dev/null 3>&- &
-    slurm_pids+=($!)
+    echo $! >>"$slurm_dir/pids"
 }
 
 # Waits 30 s for a command to succeed.
@@ -37,7 +37,6 @@ slurm_configure() {
     cat >"$slurm_dir/slurm.conf" <<CONF
 ClusterName=nysbench
 SlurmctldHost=$host(127.0.0.1)
-SlurmctldParameters=
 SlurmUser=root
 SlurmdUser=root
 SlurmctldPort=$(slurm_free_port)
@@ -66,13 +65,12 @@ KillWait=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=$memory State=UNKNOWN
 PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP
 CONF
-    sed -i '/^SlurmctldParameters=$/d' "$slurm_dir/slurm.conf"
     printf 'CgroupAutomount=no\n' >"$slurm_dir/cgroup.conf"
 }
 
 slurm_start() {
     local program
-    slurm_dir=$1 slurm_pids=() slurm_why=
+    export slurm_dir=$1 slurm_why=
     for program in munged slurmctld slurmd sbatch squeue; do
         command -v "$program" >/dev/null || { slurm_why="$program is not installed (Debian: slurm-wlm, munge)"; return 1; }
     done
@@ -90,17 +88,20 @@ slurm_start() {
     slurm_await slurm_ready || { slurm_why="Slurm does not start: $(grep -h error "$slurm_dir"/slurm*.log "$slurm_dir"/*.out | tail -n 1)"; return 1; }
 }
 
-slurm_stop() {
-    local i pid
-    for ((i = ${#slurm_pids[@]} - 1; i >= 0; i--)); do
-        pid=${slurm_pids[i]}
-        kill "$pid" 2>/dev/null || continue
-        slurm_await slurm_gone "$pid" || kill -KILL "$pid"
-        wait "$pid" 2>/dev/null || true
-    done
-    slurm_pids=()
+# Ended, or a zombie that nobody has waited for.
+slurm_gone() {
+    local stat
+    stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+    [[ "$stat" == *") Z "* ]]
 }
 
-slurm_gone() {
-    ! kill -0 "$1"
+slurm_stop() {
+    local pid
+    [ -e "$slurm_dir/pids" ] || return 0
+    scancel --user=root 2>/dev/null || true
+    for pid in $(tac "$slurm_dir/pids"); do
+        kill "$pid" 2>/dev/null || continue
+        slurm_await slurm_gone "$pid" || kill -KILL "$pid"
+    done
+    rm "$slurm_dir/pids"
 }
