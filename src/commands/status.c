@@ -24,14 +24,27 @@ static state state_of(const nb_shard_state *s, bool asked)
     return s->done > 0 ? STOPPED : MISSING;
 }
 
-static void print_shard(nb_shard shard, const nb_shard_state *s, state now)
+/* A task that was cancelled before it began has no log. */
+static nb_status print_log(nb_shard shard, const nb_shard_state *s, nb_ctx *ctx)
+{
+    const char *log;
+    NB_NEED(log, nb_format(ctx, "%s/shard-%d.log", s->sent->folder, shard.index));
+    if (nb_is_file(log))
+        printf("; its log: %s", log);
+    else
+        printf("; it did not begin");
+    return NB_OK;
+}
+
+static nb_status print_shard(nb_shard shard, const nb_shard_state *s, state now, nb_ctx *ctx)
 {
     char name[32];
     snprintf(name, sizeof name, "%d/%d", shard.index, shard.count);
     printf("%-10s %-10s %8d %8d %8d", name, state_names[now], s->planned, s->done, s->failed);
     if (s->sent) printf("  %s_%d", s->sent->array, shard.index);
-    if (now == LOST) printf("; its log: %s/shard-%d.log", s->sent->folder, shard.index);
+    if (now == LOST) NB_TRY(ctx, print_log(shard, s, ctx));
     fputc('\n', stdout);
+    return NB_OK;
 }
 
 static void print_sum(int count, const nb_shard_state *states, const int of_state[STATE_COUNT])
@@ -88,7 +101,7 @@ static nb_status show_shards(look *l, int count, nb_ctx *ctx)
     printf("%-10s %-10s %8s %8s %8s  %s\n", "shard", "state", "rows", "done", "failed", "job");
     for (int i = 1; i <= count; i++) {
         state now = state_of(&states[i], status == NB_OK);
-        print_shard((nb_shard){i, count}, &states[i], now);
+        NB_TRY(ctx, print_shard((nb_shard){i, count}, &states[i], now, ctx));
         of_state[now]++;
         l->wrong += states[i].failed;
     }

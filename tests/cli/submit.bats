@@ -87,7 +87,7 @@ merge_job() {
     run "$NYSBENCH" status "$WORK/r"
     expect_status 1
     expect "shards: 4, 1 done, 1 queued, 2 lost; rows: 48"
-    [[ "$output" =~ 2/4\ +lost.*101_2\;\ its\ log:\ $WORK/r/submissions/1/shard-2.log ]]
+    [[ "$output" =~ 2/4\ +lost.*101_2\;\ it\ did\ not\ begin ]]
     [[ "$output" =~ 4/4\ +queued ]]
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
     expect_status 0
@@ -95,6 +95,7 @@ merge_job() {
     grep -qx -e --array=2-3 "$WORK/calls/103"
     grep -qx -e --dependency=afterany:103:101 "$WORK/calls/104"
     tasks 103 2
+    echo "slurmstepd: error: killed" >"$WORK/r/submissions/2/shard-3.log"
     printf '%s\n' "101 4 PENDING" >"$WORK/queue"
     run "$NYSBENCH" status "$WORK/r"
     expect "shards: 4, 2 done, 1 queued, 1 lost"
