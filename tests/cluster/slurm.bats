@@ -121,7 +121,7 @@ shard_has_rows() { # of shard 1/1
 }
 
 @test "a task that is killed half way keeps its rows, and goes on when it is sent again" {
-    long=(--set "problems=gaussian(n=300, d=16)" --set trials=200 --set plots=[])
+    long=(--set "problems=gaussian(n=300, d=16)" --set trials=600 --set plots=[])
     whole "${long[@]}"
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 1 "${long[@]}" -o "$WORK/r" >/dev/null
     await shard_has_rows
@@ -129,9 +129,9 @@ shard_has_rows() { # of shard 1/1
     await queue_is_empty
     run "$NYSBENCH" status "$WORK/r"
     expect_status 1
-    [[ "$output" =~ 1/1\ +lost\ +1600\ +([0-9]+) ]]
+    [[ "$output" =~ 1/1\ +lost\ +4800\ +([0-9]+) ]]
     [ "${BASH_REMATCH[1]}" -gt 0 ]
-    [ "${BASH_REMATCH[1]}" -lt 1600 ]
+    [ "${BASH_REMATCH[1]}" -lt 4800 ]
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 1 "${long[@]}" -o "$WORK/r" >/dev/null
     await queue_is_empty
     run "$NYSBENCH" status "$WORK/r"
