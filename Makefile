@@ -4,7 +4,7 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
-PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev \
+PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn pkg-config
 
 ifeq ($(origin CC),default)
@@ -22,7 +22,7 @@ BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || ech
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
-LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lm
+LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lm
 
 # The steps that compile use all cores, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -79,9 +79,13 @@ $B/registry.c: FORCE
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
+# A text within a C string within single quotes.
+in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
+
 $B/version.h: FORCE
 	@mkdir -p $B
-	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n' '$(VERSION)' '$(BUILD_ID)' > $@.new
+	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(VERSION)' '$(BUILD_ID)' \
+	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $B/src/main.o $B/src/experiment/provenance.o: $B/version.h

@@ -6,6 +6,7 @@
 #include <gsl/gsl_errno.h>
 #include <limits.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ int main(int argc, char **argv)
         return NB_EXIT_FAILED;
     }
     gsl_set_error_handler_off();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
     mallopt(M_MMAP_MAX, 0); /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);

@@ -37,7 +37,7 @@ typedef struct {
 } command_options;
 
 static const nb_option options[] = {
-    NB_TEXT(command_options, run, NULL, "the program and its arguments, such as \"python3 mine.py\""),
+    NB_FILE(command_options, run, NULL, "the program and its arguments, such as \"python3 mine.py\""),
     NB_REAL(command_options, timeout, "60", 1e-3, 1e6, "seconds for one call, then it is told to end and killed a second later"),
     NB_BOOL(command_options, deterministic, "false", "it does not use the seed: no new picks in each trial"),
     NB_OPTION_END};

@@ -27,7 +27,7 @@ enum { TOP, SAMPLE };
 static const char *const takes[] = {"top", "sample", NULL};
 
 static const nb_option options[] = {
-    NB_TEXT(learned_options, weights, NULL, "a .npy file of weights, of shape (2, d+1): queries and keys, the intercept last; or (d+1) for both"),
+    NB_FILE(learned_options, weights, NULL, "a .npy file of weights, of shape (2, d+1): queries and keys, the intercept last; or (d+1) for both"),
     NB_ENUM(learned_options, take, "top", takes, "take the largest scores, or draw in proportion to exp(score)"),
     NB_OPTION_END};
 

@@ -27,6 +27,7 @@ typedef struct {
     const nb_registry *registry; /* SPEC: of what */
     bool selects_head;          /* names a head of the problem, and so is no part of the problem's identity */
     bool reorders;              /* puts a problem's tokens in another order, and so is no part of what is drawn */
+    bool names_files;           /* STRING: a path, or words of which some are paths: what they hold is part of what a row is */
     const char *help;           /* one sentence, with the unit */
 } nb_option;
 
@@ -49,6 +50,8 @@ enum { NB_AUTO = INT_MIN }; /* what an INT field holds for its `word`; a REAL fi
     {.key = #field, .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, field, int), .initial = default_, .choices = names, .help = text}
 #define NB_TEXT(T, field, default_, text) \
     {.key = #field, .type = NB_OPTION_STRING, .offset = NB_FIELD_(T, field, const char *), .initial = default_, .help = text}
+#define NB_FILE(T, field, default_, text) \
+    {.key = #field, .type = NB_OPTION_STRING, .offset = NB_FIELD_(T, field, const char *), .initial = default_, .names_files = true, .help = text}
 #define NB_COMPONENT(T, field, default_, registry_, text) \
     {.key = #field, .type = NB_OPTION_SPEC, .offset = NB_FIELD_(T, field, const nb_choice *), .initial = default_, .registry = registry_, .help = text}
 #define NB_OPTION_END {.key = NULL}

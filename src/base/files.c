@@ -31,11 +31,11 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
 }
 
 /* Tries again for a moment: it may be held by nb_folder_is_locked alone. */
-static bool lock(int folder)
+static bool lock(int file)
 {
     enum { TRIES = 20, PAUSE_US = 5000 };
     for (int i = 0; i < TRIES; i++) {
-        if (flock(folder, LOCK_EX | LOCK_NB) == 0) return true;
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
         if (errno != EWOULDBLOCK) return false;
         usleep(PAUSE_US);
     }
@@ -43,26 +43,51 @@ static bool lock(int folder)
     return false;
 }
 
+/* The lock of a folder itself ends at this machine; that of a file in it reaches the
+ * others that share a network file system. */
+static nb_status lock_for_others(const char *path, nb_ctx *ctx)
+{
+    const char *name;
+    NB_NEED(name, nb_format(ctx, "%s/.lock", path));
+    int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", name, strerror(errno));
+    if (lock(file)) return NB_OK;
+    int reason = errno;
+    close(file);
+    NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: a run on another machine is writing into it", path);
+    NB_FAIL(ctx, NB_EIO, "%s: cannot be locked, so two runs could write into the same folder: %s", name, strerror(reason));
+}
+
 nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stays open: closing it would unlock */
     NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
-    if (lock(folder)) return NB_OK;
+    if (lock(folder)) return lock_for_others(path, ctx);
     int reason = errno;
     close(folder);
     NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: another run is writing into it", path);
-    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked: %s", path, strerror(reason));
+    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked, so two runs could write into it: %s", path, strerror(reason));
+}
+
+static nb_status look_at_lock(const char *path, bool *locked, nb_ctx *ctx)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) return NB_OK;
+    NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    int code = flock(file, LOCK_SH | LOCK_NB), reason = errno;
+    close(file);
+    *locked = *locked || code != 0;
+    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "%s: its lock cannot be seen: %s", path, strerror(reason));
+    return NB_OK;
 }
 
 nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
-    int code = flock(folder, LOCK_SH | LOCK_NB), reason = errno;
-    close(folder);
-    *locked = code != 0;
-    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "folder %s: its lock cannot be seen: %s", path, strerror(reason));
-    return NB_OK;
+    const char *name;
+    *locked = false;
+    NB_NEED(name, nb_format(ctx, "%s/.lock", path));
+    NB_TRY(ctx, look_at_lock(path, locked, ctx));
+    return look_at_lock(name, locked, ctx);
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,

@@ -10,7 +10,8 @@
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
 
 /* Keeps other processes that ask for the same from this folder, until the program
- * ends. NB_EIO where one holds it. */
+ * ends, by a lock on it and on a file `.lock` in it. NB_EIO where one holds it, and where
+ * the file system has no locks. */
 nb_status nb_lock_folder(const char *path, nb_ctx *ctx);
 
 /* Whether a process holds it. */

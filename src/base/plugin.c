@@ -19,6 +19,14 @@ const char *const *nb_plugins_loaded(void)
     return (const char *const *)paths;
 }
 
+const char *nb_plugin_of(const nb_component *component)
+{
+    for (int i = 0; plugins[i]; i++)
+        for (const nb_plugin_part *part = plugins[i]->parts; part->kind; part++)
+            if (part->component == component) return paths[i];
+    return NULL;
+}
+
 static const nb_registry *registry_of(const char *kind)
 {
     for (int i = 0; nb_registries[i]; i++)

@@ -14,7 +14,7 @@
 
 /* The number of what the installed headers say. It grows when a record, a struct or
  * a function in them changes, so that what was built for another is refused. */
-enum { NB_ABI = 3 };
+enum { NB_ABI = 4 };
 
 typedef struct {
     const char *kind; /* "strategy", "problem", "kernel", "core" */
@@ -43,5 +43,8 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
 
 /* The paths of those that are loaded, as given, in that order; NULL-terminated. */
 const char *const *nb_plugins_loaded(void);
+
+/* The path of the plugin that a component came from, as given; NULL: it is in the tree. */
+const char *nb_plugin_of(const nb_component *component);
 
 #endif

@@ -2,6 +2,7 @@
 #include "commands/command.h"
 
 #include "commands/landmark_files.h"
+#include "report/builds.h"
 #include "report/csv.h"
 #include "report/run_folder.h"
 
@@ -15,6 +16,7 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     nb_row *rows;
     int count;
     NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", &store, ctx));
     if (json) return nb_json_print(stdout, count, rows, ctx);
     nb_csv_print(stdout, count, rows);
     return NB_OK;

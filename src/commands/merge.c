@@ -1,6 +1,7 @@
 /* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
 #include "commands/command.h"
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/shell.h"
 #include "commands/run.h"
@@ -16,8 +17,7 @@
 
 typedef struct {
     const char *folder;
-    nb_shard shard;    /* count 0: it is none */
-    json_t *manifest;  /* NULL: nothing has been run there */
+    nb_shard shard; /* count 0: it is none */
 } source;
 
 typedef struct { /* the command line's */
@@ -63,21 +63,38 @@ static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
     return nb_merge_init(&m->e.plan, m->count + 1, &m->merge, ctx);
 }
 
-static void release(void *json)
+/* The rows of a run, and what signs each. */
+static nb_status read_rows(nb_store *store, int *count, nb_row **rows, const nb_manifest ***by, nb_ctx *ctx)
 {
-    json_decref(json);
+    nb_signed *manifests;
+    long long *ids;
+    int manifest_count, id_count;
+    NB_TRY(ctx, nb_store_rows(store, count, rows, ctx));
+    NB_TRY(ctx, nb_store_signatures(store, &id_count, &ids, ctx));
+    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
+    NB_REQUIRE(ctx, id_count == *count, NB_EIO, "%s: is being planned anew: try again", store->path);
+    NB_NEED(*by, nb_alloc(ctx, (size_t)*count, sizeof **by));
+    for (int i = 0; i < *count; i++) {
+        int m = 0;
+        while (m < manifest_count && manifests[m].id != ids[i]) m++;
+        if (m < manifest_count) (*by)[i] = &manifests[m].manifest;
+    }
+    return NB_OK;
 }
 
-static nb_status read_manifest(nb_store *store, json_t **manifest, nb_ctx *ctx)
+/* Rows of other data than now are other rows. */
+static nb_status check_inputs(const merger *m, const char *folder, nb_store *store, nb_ctx *ctx)
 {
-    const char *text;
-    json_error_t error;
-    *manifest = NULL;
-    NB_TRY(ctx, nb_store_get(store, "manifest", &text, ctx));
-    if (!text) return NB_OK;
-    *manifest = json_loads(text, 0, &error);
-    NB_REQUIRE(ctx, *manifest, NB_EIO, "%s: its manifest cannot be read: line %d: %s", store->path, error.line, error.text);
-    return nb_defer(ctx, release, *manifest);
+    nb_signed *manifests;
+    const char **lines;
+    int count;
+    NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
+    for (int i = 0; i < count; i++) {
+        if (manifests[i].rows == 0) continue;
+        NB_TRY(ctx, nb_manifest_changes(manifests[i].manifest.text, m->e.plan.inputs, &lines, ctx));
+        NB_REQUIRE(ctx, !lines[0], NB_EINVAL, "%s: its rows were measured on other data: %s", folder, lines[0]);
+    }
+    return NB_OK;
 }
 
 static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
@@ -85,13 +102,16 @@ static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
     nb_store store;
     nb_row *rows;
     int count;
-    const char *shard;
+    const nb_manifest **by;
+    const char *path, *shard;
     NB_TRY(ctx, read_config(m, s->folder, ctx));
-    NB_TRY(ctx, nb_run_load(s->folder, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_run_path(s->folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
+    NB_TRY(ctx, read_rows(&store, &count, &rows, &by, ctx));
+    NB_TRY(ctx, check_inputs(m, s->folder, &store, ctx));
     NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));
     if (shard) NB_TRY(ctx, nb_shard_parse(shard, &s->shard, ctx));
-    NB_TRY(ctx, read_manifest(&store, &s->manifest, ctx));
-    return nb_merge_add(&m->merge, s->folder, false, count, rows, ctx);
+    return nb_merge_add(&m->merge, s->folder, false, count, rows, by, ctx);
 }
 
 /* A shard that was killed before it had a store counts as one that has nothing yet. */
@@ -132,116 +152,69 @@ static nb_status refuse_conflicts(const merger *m, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct {
-    const char *build, *folder;
-} built;
-
-/* Whether the manifest, or one of those that it unites, is of another build. */
-static bool built_otherwise(json_t *manifest, const char *folder, built *first, built *other)
+/* All results are one program's. */
+static nb_status check_builds(const merger *m, nb_ctx *ctx)
 {
-    json_t *runs = json_object_get(manifest, "runs"), *run;
-    const char *build = json_string_value(json_object_get(manifest, "build"));
-    size_t i;
-    if (runs) {
-        json_array_foreach(runs, i, run)
-            if (built_otherwise(json_object_get(run, "manifest"), json_string_value(json_object_get(run, "folder")), first, other))
-                return true;
-        return false;
-    }
-    if (!build) return false;
-    if (!first->build) *first = (built){build, folder};
-    *other = (built){build, folder};
-    return strcmp(build, first->build) != 0;
-}
-
-static nb_status check_builds(const merger *m, json_t *before, nb_ctx *ctx)
-{
-    built first = {NULL, NULL}, other;
-    for (int i = 0; i <= m->count; i++) {
-        bool run = i < m->count;
-        NB_REQUIRE(ctx, !built_otherwise(run ? m->items[i].manifest : before, run ? m->items[i].folder : m->e.folder, &first, &other), NB_EINVAL,
-                   "%s was run by build %s, %s by build %s; --mixed merges them", first.folder, first.build, other.folder, other.build);
+    const nb_merge *merge = &m->merge;
+    int first = 0;
+    while (first < m->e.plan.row_count && !merge->by[first]) first++;
+    for (int i = first + 1; i < m->e.plan.row_count; i++) {
+        if (!merge->by[i] || merge->by[i] == merge->by[first]) continue;
+        const nb_program *a = &merge->by[first]->program, *b = &merge->by[i]->program;
+        NB_REQUIRE(ctx, strcmp(a->executable, b->executable) == 0, NB_EINVAL,
+                   "%s was run by build %s (executable %.*s), %s by build %s (executable %.*s); --mixed merges them",
+                   merge->names[merge->from[first] - 1], a->build, NB_DIGEST_SHOWN, a->executable, merge->names[merge->from[i] - 1],
+                   b->build, NB_DIGEST_SHOWN, b->executable);
     }
     return NB_OK;
 }
 
-static json_t *shard_name(nb_shard shard)
-{
-    return shard.count ? json_sprintf("%d/%d", shard.index, shard.count) : json_null();
-}
-
-/* Of the runs that OUT united before, those that are not among the present ones. */
-static int add_earlier(const merger *m, json_t *runs, json_t *before)
-{
-    json_t *earlier = json_object_get(before, "runs"), *run;
-    size_t i;
-    int failed = 0;
-    if (before && !earlier)
-        return json_array_append_new(runs, json_pack("{s:s, s:n, s:O}", "folder", m->e.folder, "shard", "manifest", before));
-    json_array_foreach(earlier, i, run) {
-        const char *folder = json_string_value(json_object_get(run, "folder"));
-        int s = 0;
-        while (s < m->count && folder && strcmp(m->items[s].folder, folder) != 0) s++;
-        if (s == m->count) failed |= json_array_append(runs, run);
-    }
-    return failed;
-}
-
-/* That of this command, with those of all runs whose rows are here. */
-static nb_status write_manifest(const merger *m, json_t *before, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
-{
-    const char *text;
-    json_t *manifest, *runs = json_array();
-    NB_REQUIRE(ctx, runs, NB_ENOMEM, "out of memory: the manifest");
-    NB_TRY(ctx, nb_defer(ctx, release, runs));
-    NB_TRY(ctx, nb_manifest_text(argc, argv, m->config, m->e.config.plot_count > 0, (nb_workers){1, 1}, &text, ctx));
-    NB_TRY(ctx, nb_store_set(store, "manifest", text, ctx));
-    NB_TRY(ctx, read_manifest(store, &manifest, ctx));
-    int failed = 0;
-    for (int i = 0; i < m->count; i++)
-        if (m->items[i].manifest)
-            failed |= json_array_append_new(runs, json_pack("{s:s, s:o, s:O}", "folder", m->items[i].folder, "shard",
-                                                            shard_name(m->items[i].shard), "manifest", m->items[i].manifest));
-    failed |= add_earlier(m, runs, before) | json_object_set(manifest, "runs", runs);
-    char *dumped = failed ? NULL : json_dumps(manifest, JSON_INDENT(2));
-    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
-    NB_TRY(ctx, nb_defer(ctx, free, dumped));
-    NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_MANIFEST_FILE, dumped, ctx));
-    return nb_store_set(store, "manifest", dumped, ctx);
-}
-
 /* Rows that OUT holds and no run does stay; they are a run's like any other's. */
-static nb_status add_out(merger *m, nb_store *store, bool mixed, json_t **before, nb_ctx *ctx)
+static nb_status add_out(merger *m, nb_store *store, bool mixed, nb_ctx *ctx)
 {
     nb_row *rows;
-    int count, kept = 0;
-    NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
-    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, count, rows, ctx));
-    for (int i = 0; i < m->e.plan.row_count; i++) kept += m->merge.from[i] == m->count + 1;
-    *before = NULL;
-    if (kept) NB_TRY(ctx, read_manifest(store, before, ctx));
-    if (!mixed) NB_TRY(ctx, check_builds(m, *before, ctx));
+    const nb_manifest **by;
+    int count;
+    NB_TRY(ctx, read_rows(store, &count, &rows, &by, ctx));
+    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, count, rows, by, ctx));
+    if (!mixed) NB_TRY(ctx, check_builds(m, ctx));
     return refuse_conflicts(m, ctx);
 }
 
-static nb_status write_out(merger *m, bool mixed, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+/* Each row with what signed it where it was measured. */
+static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
 {
+    const nb_merge *merge = &m->merge;
+    const nb_manifest *by = NULL;
+    for (int i = 0; i < m->e.plan.row_count; i++) {
+        if (!merge->from[i] || merge->from[i] > m->count) continue;
+        if (merge->by[i] != by) nb_store_sign(store, by = merge->by[i]);
+        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, &merge->rows[i], ctx));
+    }
+    return NB_OK;
+}
+
+/* OUT's store may hold rows of several programs: what is refused has been looked at. */
+static nb_status write_out(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+{
+    static const char *const none[] = {NULL};
     const char *path;
     bool *pending;
-    json_t *before;
+    nb_program program;
+    nb_manifest manifest;
     int pending_count;
+    NB_TRY(ctx, nb_program_here(&program, ctx));
+    NB_TRY(ctx, nb_manifest_make(argc, argv, &m->e.plan, m->e.config.plot_count > 0, (nb_workers){1, 1}, &manifest, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, store, ctx));
-    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &pending, &pending_count, ctx));
-    NB_TRY(ctx, add_out(m, store, mixed, &before, ctx));
+    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){&program, true, none}, &pending, &pending_count, ctx));
+    NB_TRY(ctx, add_out(m, store, c->mixed, ctx));
     NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_CONFIG_FILE, m->config, ctx));
+    NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_MANIFEST_FILE, manifest.text, ctx));
     NB_TRY(ctx, nb_store_begin(store, ctx));
-    for (int i = 0; i < m->e.plan.row_count; i++)
-        if (m->merge.from[i] && m->merge.from[i] <= m->count)
-            NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, &m->merge.rows[i], ctx));
-    NB_TRY(ctx, write_manifest(m, before, argc, argv, store, ctx));
+    NB_TRY(ctx, write_rows(m, store, ctx));
     return nb_store_commit(store, ctx);
 }
 
@@ -302,9 +275,9 @@ static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
 static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
 {
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
-    if (!c->mixed) NB_TRY(ctx, check_builds(m, NULL, ctx));
+    if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
-    return write_out(m, c->mixed, argc, argv, store, ctx);
+    return write_out(m, c, argc, argv, store, ctx);
 }
 
 static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whole, nb_ctx *ctx)

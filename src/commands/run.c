@@ -2,21 +2,20 @@
 #include "commands/command.h"
 
 #include "base/clock.h"
-#include "base/files.h"
+#include "commands/prepare.h"
 #include "commands/run.h"
 #include "commands/spectrum_plot.h"
 #include "experiment/provenance.h"
 #include "experiment/workers.h"
 #include "linalg/blas.h"
+#include "report/builds.h"
 #include "report/plots.h"
 #include "report/run_folder.h"
 #include "report/table.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -36,6 +35,7 @@ static void catch_signals(void)
 typedef struct {
     nb_store store;
     unsigned wanted;
+    nb_inputs *inputs; /* that the rows are made from */
     int todo, done, shown; /* rows: to run, run, run when progress was last shown */
     double start_s;
     bool quiet, terminal;
@@ -68,6 +68,7 @@ static void show_progress(sink *s)
 static nb_status end(void *self, nb_ctx *ctx)
 {
     sink *s = self;
+    NB_TRY(ctx, nb_inputs_check(s->inputs, ctx)); /* else the rows are not of what the manifest says */
     NB_TRY(ctx, nb_store_commit(&s->store, ctx));
     show_progress(s);
     return NB_OK;
@@ -79,23 +80,6 @@ static bool stop(void *self)
     return interrupted;
 }
 
-/* With --fresh, an old store is kept under a name that says when it was put aside. */
-static nb_status put_aside(const char *path, nb_ctx *ctx)
-{
-    char moment[32];
-    const char *aside, *journal, *journal_aside;
-    time_t now = time(NULL);
-    struct tm utc;
-    if (!nb_is_file(path)) return NB_OK;
-    strftime(moment, sizeof moment, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
-    NB_NEED(aside, nb_format(ctx, "%s.%s.%d.old", path, moment, (int)getpid()));
-    NB_NEED(journal, nb_format(ctx, "%s-journal", path)); /* what a killed run left; it belongs to the store */
-    NB_NEED(journal_aside, nb_format(ctx, "%s-journal", aside));
-    if (nb_is_file(journal)) NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, NB_EIO, "%s: cannot be renamed: %s", journal, strerror(errno));
-    NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot be renamed: %s", path, strerror(errno));
-    return NB_OK;
-}
-
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
     nb_sink functions = {s, begin, put_row, end, stop};
@@ -103,26 +87,6 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     if (!s->quiet && s->terminal && s->done > 0 && s->done < s->todo) fputc('\n', stderr);
     return status;
-}
-
-/* The store, the resolved config and the manifest are there before anything runs. */
-static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bool fresh, nb_workers workers, sink *s,
-                         bool **pending, nb_ctx *ctx)
-{
-    const char *path, *resolved, *manifest;
-    NB_TRY(ctx, nb_make_folder(e->folder, ctx));
-    NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
-    if (fresh) NB_TRY(ctx, put_aside(path, ctx));
-    NB_TRY(ctx, nb_store_open(path, true, &s->store, ctx));
-    NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
-    NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
-    NB_TRY(ctx, nb_store_plan(&s->store, &e->plan, pending, &s->todo, ctx));
-    if (e->shard.count) NB_TRY(ctx, nb_store_set(&s->store, "shard", e->shard_text, ctx));
-    if (s->todo == 0) return NB_OK;
-    NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, e->config.plot_count > 0, workers, &manifest, ctx));
-    NB_TRY(ctx, nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest, ctx));
-    return nb_store_set(&s->store, "manifest", manifest, ctx);
 }
 
 static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gnuplot, nb_ctx *ctx)
@@ -211,17 +175,19 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, bool quiet, boo
     if (!quiet) {
         nb_table_print(stdout, &summary);
         nb_shares_print(stdout, &summary, &shares);
+        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", store, ctx));
         fputc('\n', stdout);
     }
     print_outcomes(count, rows);
     if (!quiet) print_places(e, gnuplot);
     fflush(stdout);
-    return draw(e, &summary, gnuplot, ctx);
+    return interrupted ? NB_OK : draw(e, &summary, gnuplot, ctx);
 }
 
 typedef struct { /* the command line's */
     char *jobs, *blas_threads; /* NULL: not given */
-    int fresh, quiet;
+    nb_start_choices start;
+    int quiet;
 } choices;
 
 static int read_workers(const nb_command *command, const choices *chosen, nb_workers *workers)
@@ -243,11 +209,12 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e),
         {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 1: no other process", "N"},
         {"blas-threads", '\0', POPT_ARG_STRING, &chosen->blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"},
-        {"fresh", 'f', POPT_ARG_NONE, &chosen->fresh, 0, "Start anew; the old results are kept aside", NULL},
+        NB_START_OPTIONS(chosen->start),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
     nb_status status = chosen->jobs ? nb_defer(ctx, free, chosen->jobs) : NB_OK;
     if (status == NB_OK && chosen->blas_threads) status = nb_defer(ctx, free, chosen->blas_threads);
+    if (status == NB_OK) status = nb_command_own(chosen->start.retry, ctx);
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return read_workers(command, chosen, workers);
@@ -268,7 +235,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     s.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
-    if (prepare(&e, argc, argv, chosen.fresh, workers, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    s.inputs = e.plan.inputs;
+    if (nb_prepare(&e, argc, argv, &chosen.start, workers, &s.store, &pending, &s.todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     catch_signals();
     if (run_rows(&e.plan, pending, workers, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = nb_run_report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);

@@ -10,6 +10,7 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
     *merge = (nb_merge){.plan = plan};
     NB_NEED(merge->from, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->from));
     NB_NEED(merge->rows, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->rows));
+    NB_NEED(merge->by, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->by));
     NB_NEED(merge->names, nb_alloc(ctx, (size_t)run_count, sizeof *merge->names));
     return NB_OK;
 }
@@ -84,11 +85,12 @@ static bool is_failure(const nb_row *row)
     return strcmp(row->status, "ok") && strcmp(row->status, "skipped") && strcmp(row->status, "diverged");
 }
 
-static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row, nb_ctx *ctx)
+static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row, const nb_manifest *by, nb_ctx *ctx)
 {
     if (!merge->from[index]) {
         merge->from[index] = merge->count + 1;
         merge->rows[index] = *row;
+        merge->by[index] = by;
         return NB_OK;
     }
     const nb_column *c = difference(&merge->rows[index], row);
@@ -98,7 +100,8 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
     return NB_OK;
 }
 
-nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count, const nb_row *rows, nb_ctx *ctx)
+nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count, const nb_row *rows, const nb_manifest *const *by,
+                       nb_ctx *ctx)
 {
     merge->names[merge->count] = name;
     for (int i = 0, at = 0; i < count; i++, at++) {
@@ -110,7 +113,7 @@ nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count
         NB_REQUIRE(ctx, at < merge->plan->row_count, NB_EIO,
                    "%s: its rows are not those of its config (%s, trial %d, %s, m = %d): run it again", name, rows[i].problem,
                    rows[i].trial, rows[i].strategy, rows[i].landmarks);
-        if (strcmp(rows[i].status, "planned") != 0) NB_TRY(ctx, add_row(merge, at, name, yields, &rows[i], ctx));
+        if (strcmp(rows[i].status, "planned") != 0) NB_TRY(ctx, add_row(merge, at, name, yields, &rows[i], by ? by[i] : NULL, ctx));
     }
     merge->count++;
     return NB_OK;

@@ -2,6 +2,7 @@
 #include "experiment/plan.h"
 
 #include "cores/core.h"
+#include "experiment/inputs.h"
 
 #include <limits.h>
 #include <string.h>
@@ -135,7 +136,8 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx)
         if (nb_strategy_traits(&config->strategies.items[i]) & NB_ORACLE) plan->oracle = true;
     NB_TRY(ctx, plan_scenes(plan, ctx));
     NB_TRY(ctx, plan_cells(plan, ctx));
-    return plan_rows(plan, ctx);
+    NB_TRY(ctx, plan_rows(plan, ctx));
+    return nb_inputs_find(plan, &plan->inputs, ctx);
 }
 
 void nb_plan_row(const nb_plan *plan, int index, nb_row *row)

@@ -23,6 +23,8 @@ typedef struct {
     int scene, trial, cell;
 } nb_planned_row;
 
+typedef struct nb_inputs nb_inputs; /* inputs.h */
+
 typedef struct {
     const nb_config *config;
     bool oracle;  /* some strategy asks for singular vectors of S */
@@ -30,8 +32,10 @@ typedef struct {
     nb_planned_scene *scenes;
     nb_cell *cells;       /* cells of the same picks, then of the same factors, stand together */
     nb_planned_row *rows; /* scene by scene, trial by trial; each row once */
+    nb_inputs *inputs;    /* the files that they are made from */
 } nb_plan;
 
+/* NB_EIO where a file that an option names cannot be read. */
 nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 /* A row with its identity filled in, status "planned", nothing measured. */

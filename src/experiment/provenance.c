@@ -1,6 +1,7 @@
 /* provenance.c - facts, each from the library or system that knows it. */
 #include "experiment/provenance.h"
 
+#include "base/digest.h"
 #include "base/plugin.h"
 #include "linalg/blas.h"
 #include "linalg/vector.h"
@@ -64,9 +65,20 @@ int nb_usable_cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+/* JSON is UTF-8; names of files need not be, and are told with '?' for what is not ASCII then. */
+static json_t *text_of(const char *text)
+{
+    json_t *whole = json_string(text);
+    char *copy = whole ? NULL : strdup(text);
+    for (char *c = copy; c && *c; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
+    if (copy) whole = json_string(copy);
+    free(copy);
+    return whole;
+}
+
 static int add_text(json_t *facts, const char *key, const char *value)
 {
-    return json_object_set_new(facts, key, json_string(value));
+    return json_object_set_new(facts, key, text_of(value));
 }
 
 static int add_blas(json_t *facts)
@@ -127,58 +139,126 @@ static void release(void *json)
     json_decref(json);
 }
 
+nb_status nb_program_here(nb_program *program, nb_ctx *ctx)
+{
+    long long bytes;
+    program->build = NB_BUILD_ID;
+    return nb_digest_file("/proc/self/exe", &program->executable, &bytes, ctx);
+}
+
 nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx)
 {
+    nb_program program;
+    NB_TRY(ctx, nb_program_here(&program, ctx));
     *facts = json_object();
     NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
     NB_TRY(ctx, nb_defer(ctx, release, *facts));
     int failed = add_text(*facts, "nysbench", NB_VERSION);
-    failed |= add_text(*facts, "build", NB_BUILD_ID);
+    failed |= add_text(*facts, "build", program.build);
+    failed |= add_text(*facts, "executable", program.executable);
     failed |= add_text(*facts, "compiler", COMPILER);
+    failed |= add_text(*facts, "flags", NB_FLAGS);
     failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
     if (gnuplot) failed |= add_gnuplot(*facts);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
     return NB_OK;
 }
 
-static json_t *command_line(int argc, const char **argv)
+static int add_arguments(json_t *facts, int argc, const char **argv)
 {
     json_t *list = json_array();
-    for (int i = 0; i < argc; i++) json_array_append_new(list, json_string(argv[i]));
-    return list;
+    int failed = json_object_set_new(facts, "arguments", list);
+    for (int i = 0; i < argc && !failed; i++) failed = json_array_append_new(list, text_of(argv[i]));
+    return failed;
 }
 
-/* Where they lie, whatever the current folder was. */
-static json_t *plugins(void)
+/* Where a file lies, whatever the current folder was. */
+static json_t *place_of(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    json_t *place = text_of(whole ? whole : path);
+    free(whole);
+    return place;
+}
+
+static int add_plugins(json_t *facts)
 {
     json_t *list = json_array();
-    for (const char *const *path = nb_plugins_loaded(); *path; path++) {
-        char *whole = realpath(*path, NULL);
-        json_array_append_new(list, json_string(whole ? whole : *path));
-        free(whole);
+    int failed = json_object_set_new(facts, "plugins", list);
+    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++) failed = json_array_append_new(list, place_of(*path));
+    return failed;
+}
+
+/* What the plan's rows are made from. */
+static int add_files(json_t *facts, const nb_inputs *inputs)
+{
+    json_t *list = json_array();
+    int failed = json_object_set_new(facts, "files", list);
+    for (int i = 0; i < inputs->count && !failed; i++) {
+        const nb_input *file = &inputs->items[i];
+        json_t *object = json_pack("{s:o, s:o, s:I, s:s}", "path", text_of(file->path), "place", place_of(file->path), "bytes",
+                                   (json_int_t)file->bytes, "sha256", file->sha256);
+        failed = json_array_append_new(list, object);
     }
-    return list;
+    return failed;
 }
 
-nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool gnuplot, nb_workers workers,
-                           const char **text, nb_ctx *ctx)
+static nb_status dump(json_t *facts, bool failed, const char **text, nb_ctx *ctx)
+{
+    char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
+    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
+    NB_TRY(ctx, nb_defer(ctx, free, dumped));
+    NB_NEED(*text, nb_format(ctx, "%s\n", dumped));
+    return NB_OK;
+}
+
+nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, bool gnuplot, nb_workers workers,
+                           nb_manifest *manifest, nb_ctx *ctx)
 {
     json_t *facts;
+    const char *config;
     char moment[32], host[256] = "";
     time_t now = time(NULL);
     struct tm utc;
     strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     gethostname(host, sizeof host - 1);
+    NB_TRY(ctx, nb_config_text(plan->config, &config, ctx));
+    NB_TRY(ctx, nb_program_here(&manifest->program, ctx));
     NB_TRY(ctx, nb_provenance(gnuplot, &facts, ctx));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
-    failed |= json_object_set_new(facts, "arguments", command_line(argc, argv));
+    failed |= add_arguments(facts, argc, argv);
     failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(workers.blas_threads));
-    failed |= json_object_set_new(facts, "plugins", plugins());
+    failed |= add_plugins(facts);
+    failed |= add_files(facts, plan->inputs);
     failed |= add_text(facts, "config", config);
-    char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
-    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
-    NB_TRY(ctx, nb_defer(ctx, free, dumped));
-    NB_NEED(*text, nb_format(ctx, "%s\n", dumped));
+    return dump(facts, failed, &manifest->text, ctx);
+}
+
+static const char *digest_then(const json_t *facts, const char *path)
+{
+    size_t i;
+    const json_t *file;
+    json_array_foreach(json_object_get(facts, "files"), i, file) {
+        const char *name = json_string_value(json_object_get(file, "path"));
+        if (name && strcmp(name, path) == 0) return json_string_value(json_object_get(file, "sha256"));
+    }
+    return NULL;
+}
+
+nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char ***lines, nb_ctx *ctx)
+{
+    json_error_t error;
+    json_t *facts = json_loads(text, 0, &error);
+    int count = 0;
+    NB_REQUIRE(ctx, facts, NB_EIO, "a manifest in the store is no JSON: %s", error.text);
+    NB_TRY(ctx, nb_defer(ctx, release, facts));
+    NB_NEED(*lines, nb_alloc(ctx, (size_t)now->count + 1, sizeof **lines));
+    for (int i = 0; i < now->count; i++) {
+        const char *before = digest_then(facts, now->items[i].path);
+        if (!before || strcmp(before, now->items[i].sha256) == 0) continue;
+        NB_NEED((*lines)[count++], nb_format(ctx, "%s: holds something else (SHA-256 %.*s...) than when rows were measured on it (%.*s...)",
+                                             now->items[i].path, NB_DIGEST_SHOWN, now->items[i].sha256, NB_DIGEST_SHOWN, before));
+    }
     return NB_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef NB_PROVENANCE_H
 #define NB_PROVENANCE_H
 
+#include "experiment/inputs.h"
+#include "experiment/manifest.h"
 #include "experiment/workers.h"
 
 #include <jansson.h>
@@ -10,9 +12,17 @@
  * them; owned by ctx. */
 nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx);
 
-/* The manifest of a run: those facts, when, the command, how it was spread, and the resolved config. */
-nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool gnuplot, nb_workers workers,
-                           const char **text, nb_ctx *ctx);
+/* The program that is running. */
+nb_status nb_program_here(nb_program *program, nb_ctx *ctx);
+
+/* The manifest of a run: those facts, when, the command, how it was spread, the files
+ * that its plan is made from, and the resolved config. */
+nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, bool gnuplot, nb_workers workers,
+                           nb_manifest *manifest, nb_ctx *ctx);
+
+/* What files of a manifest held something else than now: a line for people each, ctx's;
+ * NULL-terminated. NB_EIO where the text is no manifest. */
+nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char ***lines, nb_ctx *ctx);
 
 int nb_usable_cores(void); /* of the machine, by this process */
 

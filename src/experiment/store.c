@@ -1,12 +1,17 @@
 /* store.c - SQL made from the table of columns. `position` is the row's place in
  * the present plan, NULL for rows that it does not hold; `wanted` the metrics
- * that were measured. */
+ * that were measured; `inputs` the digests of the files that it was measured on;
+ * `manifest` what signs it, NULL while it is planned. */
 #include "experiment/store.h"
+
+#include "base/digest.h"
+#include "experiment/inputs.h"
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { VERSION = 3, BUSY_MS = 10000 };
+enum { VERSION = 4 };
 
 static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
 {
@@ -35,19 +40,21 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-typedef enum { DEFINITIONS, NAMES, IDENTITY, PARAMETERS, ASSIGNMENTS, KEPT } form;
+typedef enum { DEFINITIONS, NAMES, IDENTITY, PARAMETERS, ASSIGNMENTS, KEPT, CLEARED, SAME, PAIRED } form;
 
-/* Whether a row that is there already is what is planned now: measured on data of
- * the same size, with all metrics that are wanted. */
-#define KEEP "(wanted & excluded.wanted) = excluded.wanted AND n = excluded.n AND d = excluded.d"
+/* Whether a row that is there already has all metrics that are wanted now. */
+#define KEEP "(wanted & excluded.wanted) = excluded.wanted"
+/* What makes a row the row it is beside its identity: the data. */
+#define DATA "n, d, inputs"
 
 static bool hidden(form f, const nb_column *c)
 {
     bool result = c->type == NB_COLUMN_REAL || strcmp(c->name, "reason") == 0;
-    return (f == IDENTITY && !c->identity) || (f == KEPT && !result);
+    bool of_identity = f == IDENTITY || f == SAME || f == PAIRED;
+    return (of_identity && !c->identity) || ((f == KEPT || f == CLEARED) && !result);
 }
 
-/* The columns in one of the forms that SQL wants them in, separated by commas. */
+/* The columns in one of the forms that SQL wants them in, separated by commas or ANDs. */
 static const char *columns(form f, nb_ctx *ctx)
 {
     static const char *const types[] = {
@@ -55,13 +62,17 @@ static const char *columns(form f, nb_ctx *ctx)
     const char *all = nb_strdup(ctx, "");
     for (const nb_column *c = nb_columns; c->name && all; c++) {
         if (hidden(f, c)) continue;
-        const char *comma = *all ? ", " : "";
+        const char *comma = !*all ? "" : f == SAME || f == PAIRED ? " AND " : ", ";
         if (f == DEFINITIONS)
             all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
-        else if (f == ASSIGNMENTS)
+        else if (f == ASSIGNMENTS || f == SAME)
             all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - nb_columns) + 1);
         else if (f == KEPT)
             all = nb_format(ctx, "%s%s%s = CASE WHEN " KEEP " THEN %s END", all, comma, c->name, c->name);
+        else if (f == CLEARED)
+            all = nb_format(ctx, "%s%s%s = NULL", all, comma, c->name);
+        else if (f == PAIRED)
+            all = nb_format(ctx, "%s%sold.%s = new.%s", all, comma, c->name, c->name);
         else if (f == PARAMETERS)
             all = nb_format(ctx, "%s%s?%d", all, comma, (int)(c - nb_columns) + 1);
         else
@@ -95,7 +106,9 @@ static nb_status create(nb_store *store, nb_ctx *ctx)
     NB_NEED(definitions, columns(DEFINITIONS, ctx));
     NB_NEED(identity, columns(IDENTITY, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "BEGIN; CREATE TABLE results (position INTEGER, wanted INTEGER, %s, UNIQUE (%s));"
+                           "BEGIN; CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
+                           "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
+                           "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " DATA "));"
                            "CREATE INDEX positions ON results (position);"
                            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = %d; COMMIT",
                            definitions, identity, VERSION));
@@ -112,6 +125,29 @@ static nb_status is_empty(nb_store *store, bool *empty, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* SQLite's own: pages, records and what a column may hold; no checksum of values. */
+static nb_status check_whole(nb_store *store, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    NB_TRY(ctx, prepare(store, "PRAGMA quick_check(1)", &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "cannot be checked", ctx);
+    const char *told = (const char *)sqlite3_column_text(s, 0);
+    NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; run --fresh puts it aside", store->path,
+               told ? told : "no answer");
+    sqlite3_reset(s);
+    return NB_OK;
+}
+
+/* A run of many small scenes leaves the store to readers for a millisecond between two
+ * commits, which SQLite's own waits, ever longer, miss. */
+static int wait_for_others(void *unused, int tries)
+{
+    enum { PAUSE_US = 1000, MOST_TRIES = 60000 };
+    (void)unused;
+    usleep(PAUSE_US);
+    return tries < MOST_TRIES;
+}
+
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
@@ -120,11 +156,13 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return fail(store, "cannot be opened", ctx);
-    sqlite3_busy_timeout(store->db, BUSY_MS);
+    sqlite3_busy_handler(store->db, wait_for_others, NULL);
+    NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
     if (empty && writable) NB_TRY(ctx, create(store, ctx));
-    return check_version(store, ctx);
+    NB_TRY(ctx, check_version(store, ctx));
+    return check_whole(store, ctx);
 }
 
 static int bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *row)
@@ -169,6 +207,17 @@ nb_status nb_store_commit(nb_store *store, nb_ctx *ctx)
     return execute(store, "COMMIT", "committing a transaction", ctx);
 }
 
+/* The digests of a row's files, as parameter `index`; the text lives as long as the statement. */
+static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const nb_plan *plan, int row, nb_ctx *ctx)
+{
+    const char *digests;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_inputs_of_row(plan, row, &digests, ctx));
+    int code = sqlite3_bind_text(s, index, digests, -1, SQLITE_TRANSIENT);
+    nb_ctx_release(ctx, mark);
+    return code == SQLITE_OK ? NB_OK : fail(store, "binding a row", ctx);
+}
+
 static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
     const char *names, *parameters, *identity, *kept, *sql;
@@ -179,14 +228,15 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ct
     NB_NEED(identity, columns(IDENTITY, ctx));
     NB_NEED(kept, columns(KEPT, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "INSERT INTO results (%s, position, wanted) VALUES (%s, ?%d, ?%d) ON CONFLICT (%s) DO UPDATE SET "
-                           "position = excluded.position, experiment = excluded.experiment, n = excluded.n, d = excluded.d, "
+                           "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) ON CONFLICT (%s, " DATA ") "
+                           "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
                            "status = CASE WHEN " KEEP " THEN status ELSE 'planned' END, %s",
-                           names, parameters, count + 1, count + 2, identity, kept));
+                           names, parameters, count + 1, count + 2, count + 3, identity, kept));
     NB_TRY(ctx, prepare(store, sql, &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_row row;
         nb_plan_row(plan, i, &row);
+        NB_TRY(ctx, bind_inputs(store, insert, count + 3, plan, i, ctx));
         NB_TRY(ctx, step_with_row(store, insert, &row, i, plan->config->wanted, ctx));
     }
     return NB_OK;
@@ -206,37 +256,72 @@ static nb_status find_pending(nb_store *store, const nb_plan *plan, bool **pendi
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading the plan", ctx);
 }
 
-nb_status nb_store_plan(nb_store *store, const nb_plan *plan, bool **pending, int *pending_count, nb_ctx *ctx)
+/* The rows of the plan that ended so are planned again. */
+static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
+{
+    const char *cleared, *sql;
+    sqlite3_stmt *s;
+    NB_NEED(cleared, columns(CLEARED, ctx));
+    NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', %s WHERE position IS NOT NULL AND status = ?1", cleared));
+    NB_TRY(ctx, prepare(store, sql, &s, ctx));
+    sqlite3_bind_text(s, 1, status, -1, SQLITE_TRANSIENT);
+    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "planning", ctx);
+}
+
+static nb_status refuse_others(nb_store *store, const nb_program *program, int count, const nb_measured_by *by, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++)
+        NB_REQUIRE(ctx, strcmp(by[i].program.executable, program->executable) == 0, NB_EINVAL,
+                   "%s: %d rows were measured by another build, %s (executable %.*s); this is %s (executable %.*s); "
+                   "--mixed measures the rest beside them, --fresh puts them aside",
+                   store->path, by[i].rows, by[i].program.build, NB_DIGEST_SHOWN, by[i].program.executable, program->build,
+                   NB_DIGEST_SHOWN, program->executable);
+    return NB_OK;
+}
+
+static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
 {
     const char *assignments, *sql;
     int count = column_count();
-    NB_TRY(ctx, nb_store_begin(store, ctx));
-    NB_TRY(ctx, execute(store, "UPDATE results SET position = NULL", "planning", ctx));
-    NB_TRY(ctx, insert_planned(store, plan, ctx));
-    NB_TRY(ctx, nb_store_commit(store, ctx));
     NB_NEED(assignments, columns(ASSIGNMENTS, ctx));
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d WHERE position = ?%d", assignments, count + 2, count + 1));
-    NB_TRY(ctx, prepare(store, sql, &store->write, ctx));
-    return find_pending(store, plan, pending, pending_count, ctx);
+    NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d, manifest = ?%d WHERE position = ?%d", assignments, count + 2,
+                           count + 3, count + 1));
+    return prepare(store, sql, &store->write, ctx);
 }
 
-/* "a = ?1 AND b = ?2 ..." over the columns that make a row's identity. */
-static const char *same_identity(nb_ctx *ctx)
+/* Within a transaction. */
+static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
 {
-    const char *all = nb_strdup(ctx, "");
-    for (const nb_column *c = nb_columns; c->name && all; c++)
-        if (c->identity) all = nb_format(ctx, "%s%s%s = ?%d", all, *all ? " AND " : "", c->name, (int)(c - nb_columns) + 1);
-    return all;
+    nb_measured_by *by;
+    int count;
+    NB_TRY(ctx, execute(store, "UPDATE results SET position = NULL", "planning", ctx));
+    NB_TRY(ctx, insert_planned(store, plan, ctx));
+    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still tell theirs */
+    for (int i = 0; terms->retry[i]; i++) NB_TRY(ctx, plan_again(store, terms->retry[i], ctx));
+    NB_TRY(ctx, find_pending(store, plan, pending, pending_count, ctx));
+    if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
+    NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned'", "planning", ctx));
+    return nb_store_commit(store, ctx);
+}
+
+nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_store_begin(store, ctx));
+    nb_status status = replan(store, plan, terms, pending, pending_count, ctx);
+    if (status != NB_OK) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do where SQLite did it */
+    NB_TRY(ctx, status);
+    return prepare_write(store, ctx);
 }
 
 nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, nb_ctx *ctx)
 {
     const char *identity, *sql;
     sqlite3_stmt *s;
+    int count = column_count();
     *done = 0;
-    NB_NEED(identity, same_identity(ctx));
-    NB_NEED(sql, nb_format(ctx, "SELECT 1 FROM results WHERE %s AND status <> 'planned' AND (wanted & %u) = %u", identity,
-                           plan->config->wanted, plan->config->wanted));
+    NB_NEED(identity, columns(SAME, ctx));
+    NB_NEED(sql, nb_format(ctx, "SELECT 1 FROM results WHERE %s AND n = ?%d AND d = ?%d AND inputs = ?%d AND status <> 'planned' AND (wanted & %u) = %u",
+                           identity, count + 1, count + 2, count + 3, plan->config->wanted, plan->config->wanted));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_row row;
@@ -244,18 +329,14 @@ nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, n
         nb_plan_row(plan, i, &row);
         for (int c = 0; nb_columns[c].name && code == SQLITE_OK; c++)
             if (nb_columns[c].identity) code = bind(s, c + 1, &nb_columns[c], &row);
+        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, row.n);
+        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 2, row.d);
+        NB_TRY(ctx, bind_inputs(store, s, count + 3, plan, i, ctx));
         if (code == SQLITE_OK) code = sqlite3_step(s);
         *done += code == SQLITE_ROW;
         sqlite3_reset(s);
         if (code != SQLITE_ROW && code != SQLITE_DONE) return fail(store, "reading rows", ctx);
     }
-    return NB_OK;
-}
-
-nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx)
-{
-    NB_TRY(ctx, step_with_row(store, store->write, row, index, wanted, ctx));
-    NB_REQUIRE(ctx, sqlite3_changes(store->db) == 1, NB_EBUG, "%s: row %d of the plan is not in the store", store->path, index);
     return NB_OK;
 }
 
@@ -265,7 +346,117 @@ nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_c
     NB_TRY(ctx, prepare(store, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)", &s, ctx));
     sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(s, 2, value, -1, SQLITE_TRANSIENT);
-    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "writing the manifest", ctx);
+    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "writing what the run is", ctx);
+}
+
+void nb_store_sign(nb_store *store, const nb_manifest *manifest)
+{
+    store->signature = manifest;
+    store->manifest = 0;
+}
+
+static nb_status find_manifest(nb_store *store, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    NB_TRY(ctx, prepare(store, "SELECT id FROM manifests WHERE text = ?1", &s, ctx));
+    sqlite3_bind_text(s, 1, store->signature->text, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW) store->manifest = sqlite3_column_int64(s, 0);
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading manifests", ctx);
+}
+
+static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
+{
+    const nb_manifest *m = store->signature;
+    sqlite3_stmt *s;
+    NB_REQUIRE(ctx, m, NB_EBUG, "%s: rows without a manifest", store->path);
+    NB_TRY(ctx, find_manifest(store, ctx));
+    if (store->manifest) return NB_OK;
+    NB_TRY(ctx, prepare(store, "INSERT INTO manifests (build, executable, text) VALUES (?1, ?2, ?3)", &s, ctx));
+    sqlite3_bind_text(s, 1, m->program.build, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(s, 2, m->program.executable, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(s, 3, m->text, -1, SQLITE_TRANSIENT);
+    if (sqlite3_step(s) != SQLITE_DONE) return fail(store, "writing the manifest", ctx);
+    store->manifest = sqlite3_last_insert_rowid(store->db);
+    return NB_OK;
+}
+
+nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx)
+{
+    if (store->manifest == 0) NB_TRY(ctx, add_manifest(store, ctx));
+    sqlite3_bind_int64(store->write, column_count() + 3, store->manifest);
+    NB_TRY(ctx, step_with_row(store, store->write, row, index, wanted, ctx));
+    NB_REQUIRE(ctx, sqlite3_changes(store->db) == 1, NB_EBUG, "%s: row %d of the plan is not in the store", store->path, index);
+    return NB_OK;
+}
+
+static nb_status read_text(sqlite3_stmt *s, int index, const char **text, nb_ctx *ctx)
+{
+    NB_NEED(*text, nb_strdup(ctx, (const char *)sqlite3_column_text(s, index)));
+    return NB_OK;
+}
+
+/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build and executable. */
+static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    int code, most = 0;
+    NB_TRY(ctx, prepare(store, "SELECT count(*) FROM manifests", &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting manifests", ctx);
+    most = sqlite3_column_int(s, 0);
+    sqlite3_reset(s);
+    NB_NEED(*manifests, nb_alloc(ctx, (size_t)most, sizeof **manifests));
+    NB_TRY(ctx, prepare(store, sql, &s, ctx));
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < most; ++*count) {
+        nb_signed *m = &(*manifests)[*count];
+        *m = (nb_signed){.id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int(s, 1), .hidden = sqlite3_column_int(s, 2)};
+        NB_TRY(ctx, read_text(s, 3, &m->manifest.text, ctx));
+        NB_TRY(ctx, read_text(s, 4, &m->manifest.program.build, ctx));
+        NB_TRY(ctx, read_text(s, 5, &m->manifest.program.executable, ctx));
+    }
+    return code == SQLITE_DONE ? NB_OK : fail(store, "reading manifests", ctx);
+}
+
+nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
+{
+    return read_manifests(store,
+                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, m.executable "
+                          "FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
+                          count, manifests, ctx);
+}
+
+nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
+{
+    const char *paired, *sql;
+    NB_NEED(paired, columns(PAIRED, ctx));
+    NB_NEED(sql, nb_format(ctx,
+                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable FROM results new CROSS JOIN results old ON %s CROSS JOIN manifests m ON m.id = old.manifest "
+                           "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned' "
+                           "GROUP BY m.id ORDER BY m.id",
+                           paired));
+    return read_manifests(store, sql, count, manifests, ctx);
+}
+
+nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx)
+{
+    static const char *const sql = "SELECT m.executable, m.build, count(*) FROM results r JOIN manifests m ON m.id = r.manifest "
+                                   "WHERE r.position IS NOT NULL GROUP BY m.executable ORDER BY min(m.id)";
+    sqlite3_stmt *s;
+    int code, most = 0;
+    NB_TRY(ctx, prepare(store, sql, &s, ctx));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) most++;
+    sqlite3_reset(s);
+    NB_NEED(*programs, nb_alloc(ctx, (size_t)most, sizeof **programs));
+    for (*count = 0; code == SQLITE_DONE && *count < most && sqlite3_step(s) == SQLITE_ROW; ++*count) {
+        nb_measured_by *by = &(*programs)[*count];
+        by->rows = sqlite3_column_int(s, 2);
+        NB_TRY(ctx, read_text(s, 0, &by->program.executable, ctx));
+        NB_TRY(ctx, read_text(s, 1, &by->program.build, ctx));
+    }
+    if (*count < most || code != SQLITE_DONE) return fail(store, "reading manifests", ctx);
+    sqlite3_reset(s);
+    return NB_OK;
 }
 
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
@@ -310,6 +501,17 @@ static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting rows", ctx);
     *count = sqlite3_column_int(s, 0);
     return NB_OK;
+}
+
+nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    int total = 0, code;
+    NB_TRY(ctx, count_rows(store, &total, ctx));
+    NB_NEED(*manifests, nb_alloc(ctx, (size_t)total, sizeof **manifests));
+    NB_TRY(ctx, prepare(store, "SELECT coalesce(manifest, 0) FROM results WHERE position IS NOT NULL ORDER BY position", &s, ctx));
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count) (*manifests)[*count] = sqlite3_column_int64(s, 0);
+    return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
 }
 
 nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)

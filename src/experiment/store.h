@@ -3,6 +3,7 @@
 #ifndef NB_STORE_H
 #define NB_STORE_H
 
+#include "experiment/manifest.h"
 #include "experiment/plan.h"
 #include "experiment/row.h"
 
@@ -13,30 +14,73 @@ typedef struct {
     sqlite3 *db;
     sqlite3_stmt *write; /* updates one row */
     const char *path;
+    const nb_manifest *signature; /* of the rows that are written */
+    long long manifest;           /* its number in the store; 0: no row has been written under it */
 } nb_store;
+
+/* On what terms a run goes on from the rows that are there. */
+typedef struct {
+    const nb_program *program; /* that is going to measure */
+    bool mixed;                /* beside rows that another one has measured */
+    const char *const *retry;  /* statuses of rows that are planned again; NULL-terminated */
+} nb_terms;
+
+typedef struct { /* rows of the plan that one program has measured */
+    nb_program program;
+    int rows;
+} nb_measured_by;
+
+typedef struct { /* a manifest, and how many rows hang on it */
+    long long id;
+    int rows, hidden; /* of the plan; those that it does not hold */
+    nb_manifest manifest;
+} nb_signed;
 
 /* Opens the file, making it and its tables where they are not there (writable),
  * or an existing one for reading (which may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the
- * file's name where it is not a store, or one of another version. */
+ * file's name where it is not a store, is one of another version, is damaged (SQLite's
+ * quick check), or is read-only and should not be. */
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx);
 
 /* Makes the store's rows those of the plan: adds what is new as "planned",
- * keeps what is there (rows that are no longer planned stay, hidden), and plans
- * rows again that lack a metric which is now wanted or whose data have another size. *pending (row_count flags,
- * ctx's) tells what is to be run. */
-nb_status nb_store_plan(nb_store *store, const nb_plan *plan, bool **pending, int *pending_count, nb_ctx *ctx);
+ * keeps what is there (rows that are no longer planned stay, hidden, and so do those
+ * measured on other data), and plans rows again that lack a metric which is now wanted
+ * or have one of the statuses to retry. *pending (row_count flags, ctx's) tells what is
+ * to be run. NB_EINVAL, and the store stays as it was, where another program has measured
+ * rows of the plan, some are to be run (those perhaps, for a new metric), and the terms
+ * do not allow to mix them. */
+nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx);
+
+/* After planning: the manifests of hidden rows that stand for rows which are to be run,
+ * but were measured on other data; `hidden` counts those rows, `rows` is 0. */
+nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
 
 /* How many rows of the plan are there already, without changing anything. */
 nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, nb_ctx *ctx);
 
 nb_status nb_store_begin(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_commit(nb_store *store, nb_ctx *ctx);
+
+nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx);
+
+/* What the rows written from now on are signed with; it is added to the store with the
+ * first of them, unless one of the same text is there. Must live as long as the store. */
+void nb_store_sign(nb_store *store, const nb_manifest *manifest);
+
 /* The result of row `index` of the plan. */
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx);
 
-nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx);
 /* What was set; *value is NULL where nothing was. */
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
+
+/* All manifests in the order in which they came. */
+nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
+
+/* The manifests' numbers of the rows of nb_store_rows, in their order; 0: planned. */
+nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx);
+
+/* The programs that have measured rows of the plan, in the order in which they came. */
+nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
 
 /* All planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);

@@ -11,7 +11,7 @@ enum { AUTO, ON, OFF };
 static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
-    NB_TEXT(heads_options, file, NULL, "a .safetensors file or a folder of .npy files"),
+    NB_FILE(heads_options, file, NULL, "a .safetensors file or a folder of .npy files"),
     {.key = "head", .type = NB_OPTION_INT, .offset = NB_FIELD_(heads_options, head, int), .initial = "all", .lo = 0,
      .hi = 1 << 20, .word = "all", .selects_head = true, .help = "which of the file's query heads, from 0; a list takes several"},
     NB_ENUM(heads_options, causal, "auto", masks, "whether a query sees only the keys up to its own position; auto: as the file says"),

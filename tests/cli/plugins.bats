@@ -85,14 +85,14 @@ PY
     run "$NYSBENCH" list --plugin "$WORK/empty.so"
     expect_status 2
     expect "empty.so: exports no nysbench_plugin"
-    expect "has interface 2"
+    expect "has interface 4"
     mine
     sed 's/NB_PLUGIN(\(.*\)); .*/static const nb_plugin_part parts[] = {\1, {0}}; extern const nb_plugin nysbench_plugin; const nb_plugin nysbench_plugin = {NB_ABI + 5, parts};/' \
         "$WORK/mine/mine.c" >"$WORK/wrong.c"
     plugin "$WORK/wrong.c" "$WORK/wrong.so"
     run "$NYSBENCH" list --plugin "$WORK/wrong.so"
     expect_status 2
-    expect "wrong.so: was built for interface 7, this nysbench has 2"
+    expect "wrong.so: was built for interface 9, this nysbench has 4"
     sed 's/"mine"/"uniform"/' "$WORK/mine/mine.c" >"$WORK/twice.c"
     plugin "$WORK/twice.c" "$WORK/twice.so"
     run "$NYSBENCH" list --plugin "$WORK/twice.so"

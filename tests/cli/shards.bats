@@ -60,17 +60,19 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
     expect "rows: 96"
 }
 
-@test "the manifest of a merged run holds those of the runs" {
+@test "a merged run's rows are signed as they were where they were measured" {
     shards "$WORK/r" 2 1 2
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
-    /usr/bin/python3 - "$WORK/r" <<'PY'
+    "$NYSBENCH" merge "$WORK/r" -q >/dev/null
+    for i in 1 2; do "$NYSBENCH" info "$WORK/r/shards/$i-of-2" --json >"$WORK/$i.json"; done
+    "$NYSBENCH" info "$WORK/r" --json >"$WORK/both.json"
+    /usr/bin/python3 - "$WORK" <<'PY'
 import json, sys
-manifest = json.load(open(sys.argv[1] + "/manifest.json"))
-runs = manifest["runs"]
-assert [r["shard"] for r in runs] == ["1/2", "2/2"], runs
-for r in runs:
-    own = json.load(open(r["folder"] + "/manifest.json"))
-    assert r["manifest"] == own and "--shard" in own["arguments"]
+one, two, both = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("1", "2", "both"))
+for manifest in one + two + both:
+    del manifest["manifest"]  # its number in the store
+assert len(both) == 2 and sum(manifest["rows"] for manifest in both) == 96
+assert all(manifest in both for manifest in one + two)
 PY
 }
 
@@ -220,16 +222,31 @@ PY
 
 @test "runs of different builds are refused, with both, unless --mixed" {
     shards "$WORK/r" 2 1 2
-    sql "$WORK/r/shards/2-of-2" "UPDATE meta SET value = json_set(value, '\$.build', 'another') WHERE key = 'manifest'"
+    sql "$WORK/r/shards/2-of-2" "UPDATE manifests SET build = 'another', executable = '0123456789abcdef'"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 2
-    expect "$WORK/r/shards/2-of-2 by build another; --mixed merges them"
+    expect "by build another (executable 0123456789ab)"
+    expect "--mixed merges them"
+    [ ! -e "$WORK/r/results.sqlite" ]
     run "$NYSBENCH" merge "$WORK/r" -q --mixed
     expect_status 0
     rm -r "$WORK/r/shards/2-of-2" # the merged run remembers that its rows are mixed
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 2
     expect "by build another"
+}
+
+@test "shards that were measured on other data of the same name are refused, with the file" {
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/h.safetensors"
+    small+=(--set "problems=heads(file=$WORK/h.safetensors, head=[0, 1])")
+    shards "$WORK/r" 2 1
+    printf 'x' | dd of="$WORK/h.safetensors" bs=1 seek=100000 conv=notrunc status=none
+    shards "$WORK/r" 2 2
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    expect "$WORK/r/shards/1-of-2: its rows were measured on other data: "
+    expect "h.safetensors"
+    [ ! -e "$WORK/r/results.sqlite" ]
 }
 
 @test "what is no run is not merged" {

@@ -143,7 +143,7 @@ static void test_merge_parts(void **state)
         int count = 0;
         for (int i = 0; i < plan.row_count; i++)
             if (of[i] == s) parts[count++] = rows[i];
-        assert_ok(ctx, nb_merge_add(&merge, "part", false, count, parts, ctx));
+        assert_ok(ctx, nb_merge_add(&merge, "part", false, count, parts, NULL, ctx));
     }
     for (int i = 0; i < plan.row_count; i++) {
         assert_int_equal(merge.from[i], 4 - of[i]);
@@ -151,7 +151,7 @@ static void test_merge_parts(void **state)
     }
     rows[2].status = "planned"; /* a second copy, run elsewhere and unfinished, agrees */
     for (int i = 0; i < plan.row_count; i++) rows[i].measures.core_s = 2;
-    assert_ok(ctx, nb_merge_add(&merge, "copy", false, plan.row_count, rows, ctx));
+    assert_ok(ctx, nb_merge_add(&merge, "copy", false, plan.row_count, rows, NULL, ctx));
     assert_int_equal(merge.conflict_count, 0);
     assert_close(merge.rows[0].measures.core_s, 1, 0);
 }
@@ -164,7 +164,7 @@ static void test_merge_holes(void **state)
     nb_merge merge;
     rows[5].status = "planned";
     assert_ok(ctx, nb_merge_init(&plan, 1, &merge, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "a", false, plan.row_count, rows, ctx));
+    assert_ok(ctx, nb_merge_add(&merge, "a", false, plan.row_count, rows, NULL, ctx));
     for (int i = 0; i < plan.row_count; i++) assert_int_equal(merge.from[i], i != 5);
 }
 
@@ -179,8 +179,8 @@ static void test_merge_conflicts(void **state)
     b[11].status = "failed";
     b[11].reason = "out of luck";
     assert_ok(ctx, nb_merge_init(&plan, 3, &merge, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, a, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "runs/b", false, plan.row_count, b, ctx));
+    assert_ok(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, a, NULL, ctx));
+    assert_ok(ctx, nb_merge_add(&merge, "runs/b", false, plan.row_count, b, NULL, ctx));
     assert_int_equal(merge.conflict_count, 3);
     assert_non_null(strstr(merge.conflicts[0], "error is 7 in runs/a and 7.0000000000000009 in runs/b"));
     assert_non_null(strstr(merge.conflicts[0], a[7].core));
@@ -201,8 +201,8 @@ static void test_merge_yields(void **state)
     before[6].status = "diverged";
     now[8].status = "failed";
     assert_ok(ctx, nb_merge_init(&plan, 2, &merge, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "now", false, plan.row_count, now, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "before", true, plan.row_count, before, ctx));
+    assert_ok(ctx, nb_merge_add(&merge, "now", false, plan.row_count, now, NULL, ctx));
+    assert_ok(ctx, nb_merge_add(&merge, "before", true, plan.row_count, before, NULL, ctx));
     assert_int_equal(merge.replaced, 2);
     assert_int_equal(merge.conflict_count, 3);
     assert_string_equal(merge.rows[3].status, "ok");
@@ -216,7 +216,7 @@ static void test_merge_other_plan(void **state)
     nb_merge merge;
     rows[4].landmarks = 4;
     assert_ok(ctx, nb_merge_init(&plan, 1, &merge, ctx));
-    assert_error(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, rows, ctx), NB_EIO, "runs/a: its rows are not those of its config");
+    assert_error(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, rows, NULL, ctx), NB_EIO, "runs/a: its rows are not those of its config");
 }
 
 int main(void)

@@ -1,0 +1,35 @@
+/* digest.c - SHA-256 by Nettle. */
+#include "base/digest.h"
+
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 16 };
+
+nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes, nb_ctx *ctx)
+{
+    struct sha256_ctx hash;
+    uint8_t chunk[CHUNK], sum[SHA256_DIGEST_SIZE];
+    char *letters;
+    size_t got;
+    NB_NEED(letters, nb_alloc(ctx, NB_DIGEST_LETTERS + 1, 1));
+    FILE *in = fopen(path, "rb");
+    NB_REQUIRE(ctx, in, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    sha256_init(&hash);
+    *bytes = 0;
+    while ((got = fread(chunk, 1, sizeof chunk, in)) > 0) {
+        sha256_update(&hash, got, chunk);
+        *bytes += (long long)got;
+    }
+    int reason = ferror(in) ? errno : 0;
+    fclose(in);
+    NB_REQUIRE(ctx, reason == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(reason));
+    sha256_digest(&hash, sizeof sum, sum);
+    base16_encode_update(letters, sizeof sum, sum);
+    *sha256 = letters;
+    return NB_OK;
+}

@@ -1,0 +1,29 @@
+/* prepare.h - what a run goes on from: its folder, the lock, the store with the plan. */
+#ifndef NB_PREPARE_H
+#define NB_PREPARE_H
+
+#include "commands/experiment.h"
+#include "experiment/store.h"
+#include "experiment/workers.h"
+
+typedef struct { /* the command line's */
+    int fresh, mixed;
+    const char **retry; /* each --retry, or NULL */
+} nb_start_choices;
+
+#define NB_START_OPTIONS(s) \
+    {"fresh", 'f', POPT_ARG_NONE, &(s).fresh, 0, "Start anew; the old results are kept aside", NULL}, \
+    {"mixed", '\0', POPT_ARG_NONE, &(s).mixed, 0, "Go on beside rows that another build has measured", NULL}, \
+    {"retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, "Run rows again that ended so: failed, timeout, crashed, diverged; several with commas, or repeated", "STATUS"}
+
+/* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */
+nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);
+
+/* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and
+ * signs those to come; writes the resolved config and, where there is something to run,
+ * the manifest. Says on standard error what was measured on other data and is run
+ * again. Where it fails, the store is as it was. */
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, nb_workers workers,
+                     nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
+
+#endif

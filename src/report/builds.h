@@ -1,0 +1,13 @@
+/* builds.h - which programs have measured what is shown together. */
+#ifndef NB_BUILDS_H
+#define NB_BUILDS_H
+
+#include "experiment/store.h"
+
+#include <stdio.h>
+
+/* One line, after `prefix`, where the rows of the plan come from more than one build;
+ * nothing where they do not. */
+nb_status nb_builds_print(FILE *out, const char *prefix, nb_store *store, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,241 @@
+# What made a row: manifests, digests of files, and what happens when a file changes
+# under a store.
+
+load helpers
+
+# Head files of n tokens in $WORK/h: save SEED [N].
+save() {
+    mkdir -p "$WORK/h"
+    /usr/bin/python3 -c 'import numpy, sys
+r = numpy.random.default_rng(int(sys.argv[2]))
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, r.standard_normal((int(sys.argv[3]), 3)))' "$WORK/h" "$1" "${2:-30}"
+}
+
+experiment() {
+    config <<Y
+problems: [heads(file=$WORK/h), "gaussian(n=20, d=3)"]
+strategies: uniform
+cores: svd
+landmarks: 4
+trials: ${1:-2}
+metrics: error
+plots: []
+Y
+}
+
+manifests() {
+    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -c 'import json, sys
+print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
+}
+
+until_true() {
+    local i
+    for i in $(seq 1000); do
+        if "$@"; then return 0; fi
+        sleep 0.02
+    done
+    echo "in vain: $*"
+    return 1
+}
+
+@test "each run that adds rows leaves a manifest, each row is linked to its own, info RUN shows them" {
+    save 1
+    experiment
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=5 -o "$WORK/r"
+    /usr/bin/python3 - "$NYSBENCH" "$WORK" <<'PY'
+import datetime, hashlib, json, os, platform, sqlite3, subprocess, sys
+program, work = sys.argv[1:]
+sha = lambda path: hashlib.sha256(open(path, "rb").read()).hexdigest()
+all = json.loads(subprocess.run([program, "info", work + "/r", "--json"], check=True, capture_output=True, text=True).stdout)
+assert [(m["manifest"], m["rows"], m["rows_unused"]) for m in all] == [(1, 4, 0), (2, 6, 0)]
+for m in all:
+    assert m["nysbench"] == "0.1.0" and m["build"] and m["executable"] == sha(os.path.realpath(program))
+    assert "-std=c11" in m["flags"] and "-Wall" in m["flags"] and m["compiler"].split()[0] in ("gcc", "clang", "Debian", "Clang")
+    assert "OpenBLAS" in m["blas"] and m["blas_kernels"] and m["blas_threads"] == 1 and m["cpu"]
+    assert m["host"] == platform.node()
+    assert 0 <= (datetime.datetime.utcnow() - datetime.datetime.strptime(m["started"], "%Y-%m-%dT%H:%M:%SZ")).total_seconds() < 600
+    assert m["arguments"][:2] == ["nysbench run", work + "/c.yaml"]
+    assert [f["path"] for f in m["files"]] == [f"{work}/h/{name}.npy" for name in "kq"]
+    for f in m["files"]:
+        assert f["sha256"] == sha(f["path"]) and f["bytes"] == os.path.getsize(f["path"]) and f["place"] == os.path.realpath(f["path"])
+assert "trials: 2\n" in all[0]["config"] and "trials: 5\n" in all[1]["config"] and all[1]["jobs"] == 1
+assert all[1]["config"] == open(work + "/r/resolved.yaml").read()
+last = json.load(open(work + "/r/manifest.json"))
+assert {**last, "manifest": 2, "rows": 6, "rows_unused": 0} == all[1]
+store = sqlite3.connect(work + "/r/results.sqlite")
+links = store.execute("SELECT trial, manifest FROM results WHERE problem LIKE 'gaussian%' ORDER BY trial").fetchall()
+assert links == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 2)], links
+PY
+    run "$NYSBENCH" info "$WORK/r"
+    expect_status 0
+    [ "$(grep -c '^manifest ' <<<"$output")" -eq 2 ]
+    expect "rows                 4"
+    expect "arguments            nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r"
+    expect "$WORK/h/k.npy, $(stat -c %s "$WORK/h/k.npy") bytes, SHA-256 $(sha256sum <"$WORK/h/k.npy" | cut -d ' ' -f 1)"
+    expect "                     trials: 5"
+}
+
+@test "info of what is no run, or has measured nothing" {
+    run "$NYSBENCH" info "$WORK"
+    expect_status 2
+    expect "is not the folder of a run"
+    run "$NYSBENCH" info "$WORK" extra
+    expect_status 2
+    run "$NYSBENCH" info --json
+    expect_status 0
+    /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.argv[1])["flags"]' "$output"
+}
+
+@test "a head file of the same size that holds something else is noticed: its rows are measured anew, the old ones stay" {
+    save 1
+    experiment
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    cp "$WORK/r/rows.csv" "$WORK/first.csv"
+    was=$(sha256sum <"$WORK/h/k.npy" | cut -c 1-12)
+    save 2
+    is=$(sha256sum <"$WORK/h/k.npy" | cut -c 1-12)
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect "rows: 4, of which 2 are done and 2 are to run"
+    "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" >"$WORK/out" 2>"$WORK/told"
+    output=$(cat "$WORK/told")
+    expect "nysbench: warning: $WORK/h/k.npy: holds something else (SHA-256 $is...) than when rows were measured on it ($was...)"
+    expect "nysbench: warning: $WORK/h/q.npy: holds something else"
+    expect "nysbench: warning: 2 rows that were measured on other data of the same name stay in $WORK/r/results.sqlite, unused"
+    [ "$(manifests)" = "2 2, 2 0" ]
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole"
+    cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/whole/rows.csv")
+    status=0
+    cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/first.csv") || status=$?
+    [ "$status" -eq 1 ]
+    # As it was: nothing is to run, and the rows are there to the last bit.
+    save 1
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect "4 are done and 0 are to run"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" 2>"$WORK/told"
+    [ ! -s "$WORK/told" ]
+    cmp "$WORK/r/rows.csv" "$WORK/first.csv"
+    [ "$(manifests)" = "4 0, 0 2" ]
+}
+
+@test "a .safetensors file that holds something else is noticed, one that was only touched or moved to the same place is not" {
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/h.safetensors"
+    experiment
+    sed -i "s,heads(file=[^)]*),\"heads(file=$WORK/h.safetensors\, head=1)\"," "$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    cp "$WORK/h.safetensors" "$WORK/copy"
+    mv "$WORK/copy" "$WORK/h.safetensors"
+    touch "$WORK/h.safetensors"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect "4 are done and 0 are to run"
+    # The first byte of q's head 1, which holds 257 x 64 numbers a head.
+    /usr/bin/python3 - "$WORK/h.safetensors" <<'PY'
+import json, struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+size = struct.unpack("<Q", data[:8])[0]
+q = json.loads(data[8:8 + size])["q"]
+at = 8 + size + q["data_offsets"][0] + (q["data_offsets"][1] - q["data_offsets"][0]) // q["shape"][0]
+data[at] ^= 1
+open(sys.argv[1], "wb").write(data)
+PY
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect "2 are done and 2 are to run"
+}
+
+done_rows() {
+    local told
+    told=$("$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r") || return 1
+    [[ "$told" =~ "of which "([0-9]+)" are done" ]]
+    rows=${BASH_REMATCH[1]}
+}
+
+got_somewhere() {
+    done_rows && [ "$rows" -gt 0 ]
+}
+
+@test "a file that changes while it is being measured ends the run; no row of the changed data passes for one of the old" {
+    save 1 1500
+    experiment 3000
+    sed -i 's/, "gaussian.*/]/' "$WORK/c.yaml"
+    cp -r "$WORK/h" "$WORK/old"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true got_somewhere
+    save 2 1500
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat "$WORK/log")
+    expect_status 1
+    expect "npy: was changed while it was being measured"
+    [ "$(manifests | tr ' ' '\n' | head -1)" -gt 0 ]
+    # What is in the store is of the old data, to the last bit.
+    cp "$WORK"/old/* "$WORK/h"
+    done_rows
+    [ "$rows" -gt 0 ] && [ "$rows" -lt 3000 ]
+    "$NYSBENCH" export "$WORK/r" | grep -c ',ok,' | grep -qx "$rows"
+    experiment 3
+    sed -i 's/, "gaussian.*/]/' "$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole"
+    cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/whole/rows.csv")
+}
+
+@test "a script that a strategy runs is part of what its rows are" {
+    script() {
+        cat >"$WORK/my script.py" <<PY
+import json, numpy
+numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]) + $1)
+PY
+    }
+    config <<Y
+problems: "gaussian(n=20, d=3)"
+strategies: [uniform, "command(run=\"/usr/bin/python3 '$WORK/my script.py'\", deterministic=true)"]
+cores: svd
+landmarks: 4
+trials: 1
+metrics: error
+plots: []
+Y
+    script 0
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    script 1
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "my script.py: holds something else"
+    [ "$(manifests)" = "1 1, 1 0" ]
+}
+
+@test "a plugin that was built anew: its strategy's rows are measured again, the others are not" {
+    mkdir "$WORK/include"
+    build() {
+        sed "s/summary of mine/& $1/" "$WORK/mine.c" >"$WORK/build.c"
+        cc -I"$PWD" -Isrc -Istrategies -shared -fPIC "$WORK/build.c" -o "$WORK/mine.so"
+    }
+    "$NYSBENCH" new strategy mine --out "$WORK/new" >/dev/null
+    sed 's/\.component = {"mine", "[^"]*"/.component = {"mine", "summary of mine"/' "$WORK/new/mine.c" >"$WORK/mine.c"
+    grep -q '"summary of mine"' "$WORK/mine.c"
+    config <<Y
+plugins: [$WORK/mine.so]
+problems: "gaussian(n=20, d=3)"
+strategies: [uniform, mine]
+cores: svd
+landmarks: 4
+trials: 1
+metrics: error
+plots: []
+Y
+    build 1
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    [ "$(manifests)" = "2 0" ]
+    build 2
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "mine.so: holds something else"
+    [ "$(manifests)" = "1 1, 1 0" ]
+    /usr/bin/python3 - "$WORK" <<'PY'
+import hashlib, json, sys
+files = json.load(open(sys.argv[1] + "/r/manifest.json"))["files"]
+assert [(f["path"], f["sha256"]) for f in files] == [(sys.argv[1] + "/mine.so", hashlib.sha256(open(sys.argv[1] + "/mine.so", "rb").read()).hexdigest())]
+PY
+}

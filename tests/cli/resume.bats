@@ -1,0 +1,355 @@
+# Going on from what is there: other builds, failures again, signals, full disks,
+# read-only and damaged stores, two runs at once.
+
+load helpers
+
+small=(experiments/00-smoke.yaml -q --set plots=[] --set "metrics=[error]" --set "problems=gaussian(n=20, d=4)")
+
+# The same program under another identity: what stands behind the end of an executable is not run.
+other_build() {
+    cp "$(realpath "$NYSBENCH")" "$WORK/other"
+    printf x >>"$WORK/other"
+}
+
+# Every file of the run with what it holds.
+state() {
+    find "$WORK/r" -type f -exec sha256sum {} + | sort -k 2
+}
+
+expect_unchanged() {
+    diff <(echo "$before") <(state)
+}
+
+# The manifests as "ROWS UNUSED, ..." in the order in which they came.
+manifests() {
+    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -c 'import json, sys
+print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
+}
+
+# What an integrity check of SQLite itself, by another program, says.
+sound() {
+    /usr/bin/python3 -c 'import sqlite3, sys
+assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall() == [("ok",)]' "$WORK/r/results.sqlite"
+}
+
+until_true() {
+    local i
+    for i in $(seq 1000); do
+        if "$@"; then return 0; fi
+        sleep 0.02
+    done
+    echo "in vain: $*"
+    return 1
+}
+
+@test "another build is told with both ids and refused, and nothing is touched; --mixed goes on, and every output tells of it" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    other_build
+    before=$(state)
+    ours=$(sha256sum <"$(realpath "$NYSBENCH")" | cut -c 1-12)
+    theirs=$(sha256sum <"$WORK/other" | cut -c 1-12)
+    run "$WORK/other" run "${small[@]}" --set trials=3 -o "$WORK/r"
+    expect_status 2
+    expect "r/results.sqlite: 64 rows were measured by another build"
+    expect "(executable $ours); this is"
+    expect "(executable $theirs); --mixed"
+    expect_unchanged
+    # Nothing is to run: nothing can mix.
+    run "$WORK/other" run "${small[@]}" -o "$WORK/r"
+    expect_status 0
+    "$WORK/other" run "${small[@]}" --set trials=3 -o "$WORK/r" --mixed >"$WORK/out"
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set "metrics=[error]" --set "problems=gaussian(n=20, d=4)" --set trials=3 -o "$WORK/r" >"$WORK/out"
+    grep -q "^Note: these rows come from 2 builds: 64 of .* (executable $ours), 32 of .* (executable $theirs); " "$WORK/out"
+    [ "$(manifests)" = "64 0, 32 0" ]
+    run "$NYSBENCH" info "$WORK/r"
+    expect "these rows come from 2 builds"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv" 2>"$WORK/told"
+    grep -q "^nysbench: warning: these rows come from 2 builds" "$WORK/told"
+    cmp "$WORK/x.csv" "$WORK/r/rows.csv"
+}
+
+@test "the rows of one build are no mixture, and are told nothing of" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/r"
+    [ "$(manifests)" = "64 0, 32 0" ]
+    run "$NYSBENCH" export "$WORK/r" --format json
+    [[ "$output" != *warning* ]]
+    run "$NYSBENCH" info "$WORK/r"
+    [[ "$output" != *"come from"* ]]
+}
+
+@test "another build does not measure over rows for a new metric; --fresh puts them aside" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    other_build
+    before=$(state)
+    run "$WORK/other" run "${small[@]}" --set metrics=output_error -o "$WORK/r"
+    expect_status 2
+    expect "64 rows were measured by another build"
+    expect_unchanged
+    run "$WORK/other" run "${small[@]}" --set metrics=output_error -o "$WORK/r" --fresh
+    expect_status 0
+    [ "$(manifests)" = "64 0" ]
+    [ "$(ls "$WORK/r" | grep -c 'results.sqlite.*old')" -eq 1 ]
+}
+
+@test "--retry runs again what failed so, and nothing else" {
+    cat >"$WORK/mine.py" <<'PY'
+import json, numpy, os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+assert os.path.exists(here + "/ready"), "not ready"
+numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]))
+PY
+    config <<Y
+seed: 2 # three rows diverge
+problems: gaussian(n=[40, 50], d=4, scale=20)
+strategies: [uniform, 'command(run="/usr/bin/python3 $WORK/mine.py", deterministic=true)']
+factors: cur
+cores: svd
+landmarks: 1
+trials: 20
+metrics: [error]
+plots: []
+Y
+    sed 's/, .command.*/]/' "$WORK/c.yaml" >"$WORK/uniform.yaml"
+    run "$NYSBENCH" run "$WORK/uniform.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "rows: 40, 37 ok, 3 diverged"
+    sed -i 's/trials: 20/trials: 1/' "$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "2 failed"
+    touch "$WORK/ready"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "2 failed"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry timeout,crashed
+    expect "2 failed"
+    [ "$(manifests)" = "2 38, 2 0" ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry crashed --retry failed
+    [[ "$output" != *failed* ]]
+    [ "$(manifests)" = "2 38, 0 0, 2 0" ]
+    timeless "$WORK/r/rows.csv" >"$WORK/retried.txt"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole" || [ $? -eq 1 ]
+    timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
+    cmp "$WORK/whole.txt" "$WORK/retried.txt"
+    # What diverged diverges again, under a manifest of its own.
+    run "$NYSBENCH" run "$WORK/uniform.yaml" -q -o "$WORK/r" --retry diverged
+    expect "37 ok, 3 diverged"
+    [ "$(manifests)" = "37 0, 0 0, 0 2, 3 0" ]
+}
+
+@test "--retry of what is no failure is refused, with what is allowed" {
+    for word in ok skipped planned none "failed,ok" ""; do
+        run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --retry "$word"
+        expect_status 2
+        expect "expected failed, timeout, crashed or diverged"
+        [ ! -e "$WORK/r" ]
+    done
+}
+
+# A run of units that take some milliseconds each, and cannot end before the test ends it.
+long=(experiments/00-smoke.yaml --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8
+    --set factors=cur --set "metrics=[error]" --set "plots=[]")
+
+count_done() {
+    local told
+    told=$("$NYSBENCH" plan "${long[@]}" --set trials=2000 -o "$WORK/r")
+    [[ "$told" =~ "of which "([0-9]+)" are done" ]]
+    rows=${BASH_REMATCH[1]}
+}
+
+got_somewhere() {
+    count_done
+    [ "$rows" -gt 3 ]
+}
+
+@test "SIGTERM: 130 within seconds, every finished row in the store and in the CSV, and the same command goes on" {
+    "$NYSBENCH" run "${long[@]}" --set trials=2000 -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true got_somewhere
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat "$WORK/log")
+    expect_status 130
+    expect "interrupted; the same command goes on"
+    count_done
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 4001 ]
+    [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq "$rows" ]
+    sound
+    trials=$((rows / 2 + 2))
+    "$NYSBENCH" run "${long[@]}" --set trials=$trials -q -j 2 -o "$WORK/r"
+    "$NYSBENCH" run "${long[@]}" --set trials=$trials -q -j 1 -o "$WORK/whole"
+    timeless "$WORK/r/rows.csv" >"$WORK/cut.txt"
+    timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
+    cmp "$WORK/whole.txt" "$WORK/cut.txt"
+}
+
+@test "killed at four random moments: the store is sound each time, the rows are those of a whole run" {
+    local i
+    for i in 1 2 3 4; do
+        "$NYSBENCH" run "${long[@]}" --set trials=2000 -q -j 2 -o "$WORK/r" >/dev/null 2>&1 3>&- &
+        pid=$!
+        [ "$i" -gt 1 ] || until_true got_somewhere
+        sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+        kill -KILL "$pid"
+        wait "$pid" 2>/dev/null || true
+        sound
+    done
+    count_done
+    "$NYSBENCH" run "${long[@]}" --set trials=$((rows / 2 + 2)) -q -o "$WORK/r"
+    "$NYSBENCH" run "${long[@]}" --set trials=$((rows / 2 + 2)) -q -o "$WORK/whole"
+    timeless "$WORK/r/rows.csv" >"$WORK/cut.txt"
+    timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
+    cmp "$WORK/whole.txt" "$WORK/cut.txt"
+}
+
+@test "a disk that is full, as a limit of a file's size: an error, finished rows stay, the same command goes on" {
+    big=("${small[@]}" --set trials=40)
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    timeless "$WORK/r/rows.csv" >"$WORK/before.txt"
+    (ulimit -f 120 && "$NYSBENCH" run "${big[@]}" -o "$WORK/r") >"$WORK/log" 2>&1 && status=0 || status=$?
+    output=$(cat "$WORK/log")
+    [ "$status" -eq 2 ] || expect_status 1
+    expect "nysbench: error: $WORK/r/results.sqlite: "
+    sound
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    timeless "$WORK/r/rows.csv" | cmp - "$WORK/before.txt"
+    [[ "$(manifests)" == "64 0"* ]]
+    "$NYSBENCH" run "${big[@]}" -o "$WORK/r"
+    "$NYSBENCH" run "${big[@]}" -o "$WORK/whole"
+    cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/whole/rows.csv")
+}
+
+@test "a disk that is full, as a small tmpfs: an error, and with more room the same command goes on" {
+    [ "$(id -u)" = 0 ] || skip "only root can mount a tmpfs"
+    mkdir "$WORK/r"
+    mount -t tmpfs -o size=400k none "$WORK/r" || skip "no tmpfs can be mounted here"
+    status=0
+    "$NYSBENCH" run "${small[@]}" --set trials=80 -o "$WORK/r" >"$WORK/log" 2>&1 || status=$?
+    output=$(cat "$WORK/log")
+    mount -o remount,size=50m "$WORK/r"
+    "$NYSBENCH" run "${small[@]}" --set trials=80 -o "$WORK/r" >"$WORK/again" 2>&1
+    sound && cp "$WORK/r/rows.csv" "$WORK/rows.csv" && umount "$WORK/r" || { umount "$WORK/r"; false; }
+    [ "$status" -eq 2 ] || expect_status 1
+    expect "disk is full"
+    "$NYSBENCH" run "${small[@]}" --set trials=80 -o "$WORK/whole"
+    cmp <(timeless "$WORK/rows.csv") <(timeless "$WORK/whole/rows.csv")
+}
+
+# As a user to whom permissions apply: root passes them by.
+as_user() {
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+
+@test "a read-only store or folder: run names it and changes nothing, the others read it" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    cp "$(realpath "$NYSBENCH")" "$WORK/nysbench"
+    cp experiments/00-smoke.yaml "$WORK/e.yaml"
+    chmod 755 "$WORK" "$WORK/nysbench"
+    cd "$WORK"
+    mine=(e.yaml "${small[@]:1}")
+    as_user test -x "$WORK/nysbench" || skip "the folder for temporary files cannot be reached by another user"
+    chmod 777 "$WORK/r" && chmod 666 "$WORK/r/.lock" && chmod 444 "$WORK/r/results.sqlite"
+    before=$(state)
+    run as_user ./nysbench run "${mine[@]}" --set trials=3 -o "$WORK/r"
+    expect_status 2
+    expect "nysbench: error: $WORK/r/results.sqlite: cannot be written to: it is read-only"
+    expect_unchanged
+    chmod 555 "$WORK/r"
+    run as_user ./nysbench run "${mine[@]}" --set trials=3 -o "$WORK/r"
+    expect_status 2
+    expect "nysbench: error: folder $WORK/r: cannot be written to: "
+    for command in "plan e.yaml --set problems=gaussian(n=20) -o" export info; do
+        run as_user ./nysbench $command "$WORK/r"
+        expect_status 0
+    done
+    expect_unchanged
+}
+
+@test "a store of another version is refused by all that read it, and stays as it is" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    /usr/bin/python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 3")' "$WORK/r/results.sqlite"
+    before=$(state)
+    for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
+        run "$NYSBENCH" $command "$WORK/r"
+        [ "$status" -eq 2 ] || expect_status 1
+        expect "results.sqlite: is a store of version 3, this program reads version 4; run --fresh puts it aside"
+    done
+    expect_unchanged
+}
+
+# A store cut off, with a page overwritten at each place in turn, with a page of zeros, or no store at all.
+@test "a damaged store is told, not used, not changed; --fresh puts it aside" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    cp "$WORK/r/results.sqlite" "$WORK/good"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import sys
+good = open(sys.argv[1] + "/good", "rb").read()
+page = int.from_bytes(good[16:18], "big")
+pages = len(good) // page
+assert pages > 10
+def write(name, data): open(f"{sys.argv[1]}/bad.{name}", "wb").write(data)
+write("cut", good[:len(good) // 2])
+write("cut-in-page", good[:3 * page + 1000])
+write("garbage", b"\x91" * len(good))
+for at in range(0, pages, 5):
+    write(f"page{at}", good[:at * page] + bytes(range(1, 256)) * 16 + b"\x01" * (page - 4080) + good[(at + 1) * page:])
+PY
+    for bad in "$WORK"/bad.*; do
+        cp "$bad" "$WORK/r/results.sqlite"
+        before=$(state)
+        for command in "run ${small[0]} -q --set plots=[] -o" export; do
+            run "$NYSBENCH" $command "$WORK/r"
+            echo "$bad: $output"
+            [ "$status" -eq 2 ] || expect_status 1
+            expect "nysbench: error: $WORK/r/results.sqlite: "
+        done
+        expect_unchanged
+    done
+    run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --fresh
+    expect_status 0
+    cmp "$bad" "$WORK"/r/results.sqlite.*.old
+    cmp <(timeless "$WORK/r/rows.csv") <("$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null; timeless "$WORK/whole/rows.csv")
+}
+
+@test "two runs on one folder: the second is refused, --fresh too, and on another machine too" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    before=$(state)
+    for held in r r/.lock; do
+        flock --exclusive "$WORK/$held" sleep 60 3>&- &
+        pid=$!
+        until_true eval "! flock --nonblock '$WORK/$held' true"
+        for how in "" --fresh; do
+            run timeout 20 "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/r" $how
+            expect_status 2
+            case $held in
+            r) expect "folder $WORK/r: another run is writing into it" ;;
+            *) expect "folder $WORK/r: a run on another machine is writing into it" ;;
+            esac
+        done
+        # flock passes its lock on to sleep.
+        kill $(cat "/proc/$pid/task/$pid/children") "$pid"
+        wait "$pid" 2>/dev/null || true
+    done
+    expect_unchanged
+    "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/r"
+}
+
+@test "a file system without locks is told, and nothing is written" {
+    run ldd "$(realpath "$NYSBENCH")"
+    [[ "$output" != *libasan* ]] || skip "the sanitizer does not bear another library before it"
+    cat >"$WORK/nolocks.c" <<'C'
+#include <errno.h>
+int flock(int file, int operation);
+int flock(int file, int operation) { (void)file, (void)operation; errno = ENOLCK; return -1; }
+C
+    cc -shared -fPIC "$WORK/nolocks.c" -o "$WORK/nolocks.so"
+    LD_PRELOAD="$WORK/nolocks.so" run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    expect_status 2
+    expect "nysbench: error: folder $WORK/r: cannot be locked, so two runs could write into it: No locks available"
+    [ -z "$(ls "$WORK/r")" ]
+}

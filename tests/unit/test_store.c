@@ -1,0 +1,235 @@
+/* What a plan is made from, and what a store keeps of rows, of those who measured them,
+ * and of what they were measured on. */
+#include "testing.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "experiment/inputs.h"
+#include "experiment/store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* FIPS 180-2, appendix B: the digests of "abc" and of 56 letters; and of nothing. */
+static void test_digest(void **state)
+{
+    static const char *const known[][2] = {
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}};
+    nb_ctx *ctx = *state;
+    const char *folder, *path, *sha256;
+    long long bytes;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    path = nb_format(ctx, "%s/file", folder);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        write_file(path, known[i][0]);
+        assert_ok(ctx, nb_digest_file(path, &sha256, &bytes, ctx));
+        assert_string_equal(sha256, known[i][1]);
+        assert_int_equal(bytes, strlen(known[i][0]));
+    }
+    assert_error(ctx, nb_digest_file(folder, &sha256, &bytes, ctx), NB_EIO, "cannot be read: Is a directory");
+    assert_error(ctx, nb_digest_file("/nonexistent", &sha256, &bytes, ctx), NB_EIO, "/nonexistent: cannot be opened: No such file");
+}
+
+/* Ten rows: five trials under two strategies, the second with files. */
+static nb_plan make_plan(const char *strategy, nb_ctx *ctx)
+{
+    const nb_override overrides[] = {
+        {"problems", "[\"gaussian(n=30, d=4)\"]"}, {"strategies", nb_format(ctx, "[uniform, '%s']", strategy)}, {"factors", "nystromformer"},
+        {"metrics", "[error]"}, {"landmarks", "3"}, {"trials", "5"}, {"cores", "svd"}};
+    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
+    nb_mistakes mistakes;
+    nb_plan plan;
+    nb_mistakes_init(&mistakes, ctx);
+    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
+    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
+    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
+    assert_int_equal(plan.row_count, 10);
+    return plan;
+}
+
+static const char *inputs_of(const nb_plan *plan, int row, nb_ctx *ctx)
+{
+    const char *digests = NULL;
+    assert_ok(ctx, nb_inputs_of_row(plan, row, &digests, ctx));
+    return digests;
+}
+
+static void test_inputs(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *script, *other;
+    struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    script = nb_format(ctx, "%s/a script.py", folder);
+    other = nb_format(ctx, "%s/other", folder);
+    write_file(script, "abc");
+    write_file(other, "");
+    nb_plan plan = make_plan(nb_format(ctx, "command(run=\"true ''%s'' %s -x ''%s'' %s/none\")", script, other, script, folder), ctx);
+    assert_int_equal(plan.inputs->count, 2);
+    assert_string_equal(plan.inputs->items[0].path, script);
+    assert_string_equal(inputs_of(&plan, 0, ctx), "");
+    assert_string_equal(inputs_of(&plan, 1, ctx), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad+"
+                                                  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855+"
+                                                  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
+    assert_int_equal(utimensat(AT_FDCWD, script, times, 0), 0); /* touched, not changed */
+    assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
+    write_file(script, "abd");
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO, "a script.py: was changed while it was being measured");
+    write_file(script, "abc");
+    assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
+    assert_int_equal(unlink(other), 0);
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO, "other: is gone while it was being measured: No such file");
+}
+
+static const char *const nothing[] = {NULL};
+static const nb_manifest a = {{"build-a", "aaaaaaaaaaaaaaaa"}, "{\"a\": 1}"}, b = {{"build-b", "bbbbbbbbbbbbbbbb"}, "{\"b\": 1}"};
+
+static nb_store open_store(const char *folder, nb_ctx *ctx)
+{
+    nb_store store;
+    assert_ok(ctx, nb_store_open(nb_format(ctx, "%s/store", folder), true, &store, ctx));
+    return store;
+}
+
+static int plan_store(nb_store *store, const nb_plan *plan, const nb_manifest *as, bool mixed, const char *const *retry, nb_ctx *ctx)
+{
+    bool *pending;
+    int count = -1;
+    assert_ok(ctx, nb_store_plan(store, plan, &(nb_terms){&as->program, mixed, retry}, &pending, &count, ctx));
+    return count;
+}
+
+static void write_rows(nb_store *store, const nb_plan *plan, const nb_manifest *as, const char *status, int first, int end, nb_ctx *ctx)
+{
+    nb_store_sign(store, as);
+    assert_ok(ctx, nb_store_begin(store, ctx));
+    for (int i = first; i < end; i++) {
+        nb_row row;
+        nb_plan_row(plan, i, &row);
+        row.status = status;
+        row.measures.error = 0.385 + i;
+        assert_ok(ctx, nb_store_write(store, i, plan->config->wanted, &row, ctx));
+    }
+    assert_ok(ctx, nb_store_commit(store, ctx));
+}
+
+static void expect_signatures(nb_store *store, const long long expected[10], nb_ctx *ctx)
+{
+    long long *found;
+    int count;
+    assert_ok(ctx, nb_store_signatures(store, &count, &found, ctx));
+    assert_int_equal(count, 10);
+    for (int i = 0; i < 10; i++) assert_int_equal(found[i], expected[i]);
+}
+
+/* A manifest is there once however often it signs; other programs are refused, and nothing is changed by that. */
+static void test_signatures(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder;
+    bool *pending;
+    int count, done;
+    nb_measured_by *by;
+    nb_signed *manifests;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    nb_plan plan = make_plan("segment_means", ctx);
+    nb_store store = open_store(folder, ctx);
+    assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 10);
+    write_rows(&store, &plan, &a, "ok", 0, 2, ctx);
+    assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){&b.program, false, nothing}, &pending, &count, ctx), NB_EINVAL,
+                 "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa); this is build-b (executable bbbbbbbbbbbb); --mixed");
+    assert_ok(ctx, nb_store_count_done(&store, &plan, &done, ctx));
+    assert_int_equal(done, 2);
+    assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);
+    write_rows(&store, &plan, &b, "failed", 2, 5, ctx);
+    write_rows(&store, &plan, &a, "crashed", 5, 7, ctx);
+    expect_signatures(&store, (long long[]){1, 1, 2, 2, 2, 1, 1, 0, 0, 0}, ctx);
+    assert_ok(ctx, nb_store_manifests(&store, &count, &manifests, ctx));
+    assert_int_equal(count, 2);
+    assert_int_equal(manifests[0].rows, 4);
+    assert_int_equal(manifests[1].rows, 3);
+    assert_string_equal(manifests[1].manifest.text, b.text);
+    assert_ok(ctx, nb_store_programs(&store, &count, &by, ctx));
+    assert_int_equal(count, 2);
+    assert_int_equal(by[0].rows, 4);
+    assert_string_equal(by[1].program.build, "build-b");
+    assert_int_equal(plan_store(&store, &plan, &a, true, (const char *const[]){"failed", NULL}, ctx), 6);
+    expect_signatures(&store, (long long[]){1, 1, 0, 0, 0, 1, 1, 0, 0, 0}, ctx);
+}
+
+/* Rows that are retried have no numbers until they are measured; what is planned is no one's. */
+static void test_retry(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder;
+    nb_row *rows;
+    int count;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    nb_plan plan = make_plan("segment_means", ctx);
+    nb_store store = open_store(folder, ctx);
+    plan_store(&store, &plan, &a, false, nothing, ctx);
+    write_rows(&store, &plan, &a, "ok", 0, 4, ctx);
+    write_rows(&store, &plan, &a, "timeout", 4, 6, ctx);
+    write_rows(&store, &plan, &a, "diverged", 6, 10, ctx);
+    assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 0);
+    assert_int_equal(plan_store(&store, &plan, &a, false, (const char *const[]){"timeout", "crashed", NULL}, ctx), 2);
+    assert_ok(ctx, nb_store_rows(&store, &count, &rows, ctx));
+    for (int i = 0; i < 10; i++) {
+        bool again = i == 4 || i == 5;
+        assert_string_equal(rows[i].status, again ? "planned" : i < 4 ? "ok" : "diverged");
+        if (again) assert_true(isnan(rows[i].measures.error));
+        else assert_close(rows[i].measures.error, 0.385 + i, 0);
+    }
+}
+
+/* Rows of a file that has changed give way to new ones, and come back with the file. */
+static void test_replaced(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *script;
+    nb_signed *old;
+    int count;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    script = nb_format(ctx, "%s/script", folder);
+    write_file(script, "abc");
+    const char *strategy = nb_format(ctx, "command(run=\"true %s\")", script);
+    nb_plan plan = make_plan(strategy, ctx);
+    nb_store store = open_store(folder, ctx);
+    plan_store(&store, &plan, &a, false, nothing, ctx);
+    write_rows(&store, &plan, &a, "ok", 0, 10, ctx);
+    write_file(script, "abd");
+    nb_plan changed = make_plan(strategy, ctx);
+    assert_int_equal(plan_store(&store, &changed, &a, false, nothing, ctx), 5);
+    assert_ok(ctx, nb_store_find_replaced(&store, &count, &old, ctx));
+    assert_int_equal(count, 1);
+    assert_int_equal(old[0].hidden, 5);
+    write_rows(&store, &changed, &b, "ok", 1, 2, ctx);
+    assert_ok(ctx, nb_store_find_replaced(&store, &count, &old, ctx));
+    assert_int_equal(old[0].hidden, 4);
+    expect_signatures(&store, (long long[]){1, 2, 1, 0, 1, 0, 1, 0, 1, 0}, ctx);
+    assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 0);
+    expect_signatures(&store, (long long[]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, ctx);
+    assert_ok(ctx, nb_store_find_replaced(&store, &count, &old, ctx));
+    assert_int_equal(count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_digest), test_with_ctx(test_inputs),   test_with_ctx(test_signatures),
+        test_with_ctx(test_retry),  test_with_ctx(test_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
