@@ -77,18 +77,10 @@ nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, doubl
 
 nb_status nb_shard_plan(const nb_plan *plan, const int *of, int index, nb_plan *part, nb_ctx *ctx)
 {
-    int last = -1; /* the scene of the row before */
     *part = *plan;
-    part->scene_count = part->row_count = 0;
-    NB_NEED(part->scenes, nb_alloc(ctx, (size_t)plan->scene_count, sizeof *part->scenes));
+    part->row_count = 0;
     NB_NEED(part->rows, nb_alloc(ctx, (size_t)plan->row_count, sizeof *part->rows));
-    for (int i = 0; i < plan->row_count; i++) {
-        nb_planned_row row = plan->rows[i];
-        if (of[i] != index) continue;
-        if (row.scene != last) part->scenes[part->scene_count++] = plan->scenes[row.scene];
-        last = row.scene;
-        row.scene = part->scene_count - 1;
-        part->rows[part->row_count++] = row;
-    }
+    for (int i = 0; i < plan->row_count; i++)
+        if (of[i] == index) part->rows[part->row_count++] = plan->rows[i];
     return NB_OK;
 }

@@ -23,7 +23,7 @@ nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx
 nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx);
 
 /* The rows of `plan` that belong to shard `index` by that assignment, in the plan's
- * order, with the scenes that they need. It shares the config and the cells. */
+ * order. All else is the plan's, whose scenes and cells may then have no row. */
 nb_status nb_shard_plan(const nb_plan *plan, const int *of, int index, nb_plan *part, nb_ctx *ctx);
 
 #endif
