@@ -4,6 +4,7 @@
 #include "commands/experiment.h"
 #include "commands/landmark_plot.h"
 #include "commands/spectrum_plot.h"
+#include "report/builds.h"
 #include "report/plots.h"
 #include "report/run_folder.h"
 
@@ -26,6 +27,7 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
     int count;
     const char *target;
     NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", &store, ctx));
     NB_REQUIRE(ctx, count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LETTERS = 16 }; /* of a digest that a row carries: 64 bits tell apart what one path has held */
+
 static nb_status grow(nb_inputs *in, nb_ctx *ctx)
 {
     nb_input *items;
@@ -44,7 +46,7 @@ static nb_status add_file(nb_inputs *in, const char *path, const char **digests,
 {
     const nb_input *file = NULL;
     NB_TRY(ctx, find_file(in, path, &file, ctx));
-    NB_NEED(*digests, nb_format(ctx, "%s%s%s", *digests, **digests ? "+" : "", file->sha256));
+    NB_NEED(*digests, nb_format(ctx, "%s%s%.*s", *digests, **digests ? "+" : "", LETTERS, file->sha256));
     return NB_OK;
 }
 

@@ -17,7 +17,7 @@ typedef struct {
 struct nb_inputs {
     int count, capacity;
     nb_input *items;
-    const char **of_scene, **of_cell; /* digests joined by '+', "" where there are no files */
+    const char **of_scene, **of_cell; /* first letters of digests joined by '+', "" where there are no files */
 };
 
 /* Reads every file of the plan's scenes and cells once. An option that names files

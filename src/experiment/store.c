@@ -300,7 +300,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     for (int i = 0; terms->retry[i]; i++) NB_TRY(ctx, plan_again(store, terms->retry[i], ctx));
     NB_TRY(ctx, find_pending(store, plan, pending, pending_count, ctx));
     if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
-    NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned'", "planning", ctx));
+    NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned' AND manifest IS NOT NULL", "planning", ctx));
     return nb_store_commit(store, ctx);
 }
 

@@ -66,6 +66,8 @@ until_true() {
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv" 2>"$WORK/told"
     grep -q "^nysbench: warning: these rows come from 2 builds" "$WORK/told"
     cmp "$WORK/x.csv" "$WORK/r/rows.csv"
+    run "$NYSBENCH" plot "$WORK/r" error
+    expect "nysbench: warning: these rows come from 2 builds"
 }
 
 @test "the rows of one build are no mixture, and are told nothing of" {

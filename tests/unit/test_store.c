@@ -79,9 +79,7 @@ static void test_inputs(void **state)
     assert_int_equal(plan.inputs->count, 2);
     assert_string_equal(plan.inputs->items[0].path, script);
     assert_string_equal(inputs_of(&plan, 0, ctx), "");
-    assert_string_equal(inputs_of(&plan, 1, ctx), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad+"
-                                                  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855+"
-                                                  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_string_equal(inputs_of(&plan, 1, ctx), "ba7816bf8f01cfea+e3b0c44298fc1c14+ba7816bf8f01cfea");
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     assert_int_equal(utimensat(AT_FDCWD, script, times, 0), 0); /* touched, not changed */
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
