@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests that take minutes: thirty kills at random moments, then shards under
-# Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), then both engines on every head that is given: tests/long.sh [FOLDER OF .safetensors FILES]
+# Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), then both engines on
+# every head that is given: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
