@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The tests that take minutes: thirty kills at random moments, then both engines
-# on every head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
+# The tests that take minutes: thirty kills at random moments, then shards under Slurm
+# and GNU parallel (Debian: slurm-wlm, munge, parallel), then both engines on every head
+# that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -32,6 +33,11 @@ done
 timeless "$work/whole/rows.csv" >"$work/whole.txt"
 timeless "$work/cut/rows.csv" >"$work/cut.txt"
 check "the rows after 30 kills" cmp "$work/whole.txt" "$work/cut.txt"
+
+# Shards under Slurm and under GNU parallel; where one is not there bats says so.
+for file in tests/cluster/*.bats; do
+    check "$file" bats "$file"
+done
 
 # The engines on one head file: the same errors but for what both estimate as their rounding.
 agree() { # FILE

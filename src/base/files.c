@@ -30,6 +30,19 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Tries again for a moment: it may be held by nb_folder_is_locked alone. */
+static bool lock(int file)
+{
+    enum { TRIES = 20, PAUSE_US = 5000 };
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+        if (errno != EWOULDBLOCK) return false;
+        usleep(PAUSE_US);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 /* The lock of a folder itself ends at this machine; that of a file in it reaches the
  * others that share a network file system. */
 static nb_status lock_for_others(const char *path, nb_ctx *ctx)
@@ -38,7 +51,7 @@ static nb_status lock_for_others(const char *path, nb_ctx *ctx)
     NB_NEED(name, nb_format(ctx, "%s/.lock", path));
     int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", name, strerror(errno));
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) return NB_OK;
+    if (lock(file)) return NB_OK;
     int reason = errno;
     close(file);
     NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: a run on another machine is writing into it", path);
@@ -49,11 +62,32 @@ nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stays open: closing it would unlock */
     NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0) return lock_for_others(path, ctx);
+    if (lock(folder)) return lock_for_others(path, ctx);
     int reason = errno;
     close(folder);
     NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: another run is writing into it", path);
     NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked, so two runs could write into it: %s", path, strerror(reason));
+}
+
+static nb_status look_at_lock(const char *path, bool *locked, nb_ctx *ctx)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) return NB_OK;
+    NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    int code = flock(file, LOCK_SH | LOCK_NB), reason = errno;
+    close(file);
+    *locked = *locked || code != 0;
+    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "%s: its lock cannot be seen: %s", path, strerror(reason));
+    return NB_OK;
+}
+
+nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
+{
+    const char *name;
+    *locked = false;
+    NB_NEED(name, nb_format(ctx, "%s/.lock", path));
+    NB_TRY(ctx, look_at_lock(path, locked, ctx));
+    return look_at_lock(name, locked, ctx);
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
@@ -73,6 +107,24 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     if (replace) unlink(temporary);
     NB_TRY(ctx, status);
     NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+}
+
+nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx)
+{
+    char *buffer;
+    struct stat info;
+    *text = NULL;
+    FILE *in = fopen(path, "r");
+    NB_REQUIRE(ctx, in, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    bool regular = fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode);
+    buffer = regular ? nb_alloc(ctx, (size_t)info.st_size + 1, 1) : NULL;
+    bool whole = buffer && fread(buffer, 1, (size_t)info.st_size, in) == (size_t)info.st_size;
+    fclose(in);
+    NB_REQUIRE(ctx, regular, NB_EIO, "%s: is not a file", path);
+    if (!buffer) return NB_ENOMEM;
+    NB_REQUIRE(ctx, whole, NB_EIO, "%s: cannot be read", path);
+    *text = buffer;
+    return NB_OK;
 }
 
 typedef struct {

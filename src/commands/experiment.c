@@ -1,7 +1,7 @@
 /* experiment.c - from the command line to a plan. */
 #include "commands/experiment.h"
 
-#include "experiment/foresight.h"
+#include "experiment/plan_check.h"
 #include "report/run_folder.h"
 
 #include <stdio.h>
@@ -23,6 +23,17 @@ static nb_status overrides(const char **set, int *count, nb_override **out, nb_c
     return NB_OK;
 }
 
+/* The experiment becomes its shard: that part of the plan, and a folder within the run's. */
+static nb_status take_shard(nb_experiment *e, nb_ctx *ctx)
+{
+    nb_plan whole = e->plan;
+    int *of;
+    NB_TRY(ctx, nb_shard_parse(e->shard_text, &e->shard, ctx));
+    NB_TRY(ctx, nb_shards_assign(&whole, e->shard.count, &of, ctx));
+    NB_TRY(ctx, nb_shard_plan(&whole, of, e->shard.index, &e->plan, ctx));
+    return nb_run_shard_folder(e->folder, e->shard, &e->folder, ctx);
+}
+
 static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_override *replaced;
@@ -32,7 +43,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     if (mistakes->count > 0) return NB_OK;
     NB_NEED(e->folder, e->out ? nb_strdup(ctx, e->out) : nb_format(ctx, "results/%s", e->config.name));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
-    return nb_foresee(&e->plan, ctx);
+    NB_TRY(ctx, nb_plan_check(&e->plan, ctx));
+    return e->shard_text ? take_shard(e, ctx) : NB_OK;
 }
 
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
@@ -45,19 +57,25 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     nb_status status = nb_command_own(experiment->set, ctx);
     if (status == NB_OK) status = nb_command_plugins(experiment->plugins, ctx);
     if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
+    if (status == NB_OK && experiment->shard_text) status = nb_defer(ctx, free, experiment->shard_text);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
 }
 
-nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {
-    const char *path;
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return nb_plan_make(config, plan, ctx);
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    return nb_experiment_of_file(path, config, plan, ctx);
 }

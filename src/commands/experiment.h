@@ -4,20 +4,27 @@
 
 #include "commands/command.h"
 #include "experiment/plan.h"
+#include "experiment/shard.h"
 
 typedef struct {
     char *out;          /* --out, or NULL */
     const char **set;   /* each --set, or NULL */
     const char **plugins; /* each --plugin, or NULL */
-    const char *folder; /* of the results: --out, or results/NAME */
+    char *shard_text;   /* --shard, or NULL */
+    const char *folder; /* of the results: --out, or results/NAME; a shard's is within it */
     nb_config config;
-    nb_plan plan;
+    nb_shard shard;
+    nb_plan plan;       /* the shard's, where there is one */
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
     {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment; may be repeated", "KEY=VALUE"}, \
     NB_PLUGIN_OPTION((e).plugins), \
     {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME)", "DIR"}
+
+/* For the commands that take a shard. */
+#define NB_SHARD_OPTION(e) \
+    {"shard", '\0', POPT_ARG_STRING, &(e).shard_text, 0, "Only the I-th of N parts, balanced by foreseen time, in a folder of its own: DIR/shards/I-of-N", "I/N"}
 
 /* Parses the command line, whose options include those above, loads the file that
  * it names and plans it; prints what is wrong. NB_GO_ON, or the status to exit with. */
@@ -26,5 +33,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
 
 /* The experiment that a run's folder holds, and its plan. */
 nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* The same of a config's file. */
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 #endif

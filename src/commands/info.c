@@ -85,7 +85,7 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
     for (int i = 0; i < count && !failed; i++) {
         json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows", manifests[i].rows,
                                    "rows_unused", manifests[i].hidden);
-        json_t *facts = json_loads(manifests[i].text, 0, &error);
+        json_t *facts = json_loads(manifests[i].manifest.text, 0, &error);
         failed = !object || json_array_append_new(*list, object);
         NB_REQUIRE(ctx, facts, NB_EIO, "%s: manifest %lld is no JSON: %s", store->path, manifests[i].id, error.text);
         failed = failed || json_object_update(object, facts);

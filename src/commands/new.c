@@ -50,17 +50,8 @@ static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
 static nb_status read_template(const char **text, nb_ctx *ctx)
 {
     const char *path;
-    char *buffer;
-    struct stat info;
     NB_TRY(ctx, nb_shared_file("templates", TEMPLATE_FILE, &path, ctx));
-    FILE *in = fopen(path, "r");
-    NB_REQUIRE(ctx, in && fstat(fileno(in), &info) == 0, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
-    buffer = nb_alloc(ctx, (size_t)info.st_size + 1, 1);
-    bool whole = buffer && fread(buffer, 1, (size_t)info.st_size, in) == (size_t)info.st_size;
-    fclose(in);
-    NB_REQUIRE(ctx, whole, NB_EIO, "%s: cannot be read", path);
-    *text = buffer;
-    return NB_OK;
+    return nb_read_file(path, text, ctx);
 }
 
 static nb_status check_name(const char *name, nb_ctx *ctx)

@@ -32,11 +32,12 @@ static void print_scenes(const nb_plan *plan)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
-    struct poptOption options[] = {NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), POPT_TABLEEND};
+    struct poptOption options[] = {NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), NB_SHARD_OPTION(e), POPT_TABLEEND};
     int done, code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
     if (code != NB_GO_ON) return code;
     if (count_done(e.folder, &e.plan, &done, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     printf("experiment %s, seed %lld, results in %s\n", e.config.name, e.config.seed, e.folder);
+    if (e.shard.count) printf("shard %d of %d\n", e.shard.index, e.shard.count);
     printf("scenes: %d\n", e.plan.scene_count);
     print_scenes(&e.plan);
     printf("trials: %d\ncells: %d (strategies %d, landmarks %d, cores %d)\nrows: %d, of which %d are done and %d are to run\n",

@@ -71,7 +71,7 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     int count, rows = 0;
     NB_TRY(ctx, nb_store_find_replaced(store, &count, &old, ctx));
     for (int i = 0; i < count; i++) {
-        NB_TRY(ctx, nb_manifest_changes(old[i].text, inputs, &lines, ctx));
+        NB_TRY(ctx, nb_manifest_changes(old[i].manifest.text, inputs, &lines, ctx));
         for (int l = 0; lines[l]; l++) fprintf(stderr, "nysbench: warning: %s\n", lines[l]);
         rows += old[i].hidden;
     }
@@ -106,6 +106,7 @@ nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const 
     NB_TRY(ctx, open_and_plan(e, choices, store, pending, pending_count, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
+    if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
     if (*pending_count == 0) return NB_OK;
     NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
     NB_TRY(ctx, nb_manifest_make(argc, argv, &e->plan, e->config.plot_count > 0, workers, manifest, ctx));

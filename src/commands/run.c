@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "commands/prepare.h"
+#include "commands/run.h"
 #include "commands/spectrum_plot.h"
 #include "experiment/provenance.h"
 #include "experiment/workers.h"
@@ -93,7 +94,7 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     const char *folder;
     int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
-    for (int i = 0; i < e->config.plot_count; i++) {
+    for (int i = 0; i < e->config.plot_count && !e->shard.count; i++) { /* a part has no figures of its own */
         if (strcmp(e->config.plots[i], nb_spectrum_kind) == 0)
             NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, gnuplot, &figures, ctx));
         else
@@ -154,12 +155,12 @@ static void print_places(const nb_experiment *e, bool gnuplot)
            NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
            NB_MANIFEST_FILE);
-    if (e->config.plot_count)
+    if (e->config.plot_count && !e->shard.count)
         printf("  %-16s %s\n", NB_PLOTS_FOLDER "/", gnuplot ? "figures (SVG, PNG), their data and scripts"
                                                               : "data and scripts of the figures; gnuplot is missing");
 }
 
-static nb_status report(const nb_experiment *e, nb_store *store, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx)
+nb_status nb_run_report(const nb_experiment *e, nb_store *store, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx)
 {
     nb_row *rows;
     int count;
@@ -205,7 +206,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
                  nb_workers *workers, nb_ctx *ctx)
 {
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e),
+        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e),
         {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 1: no other process", "N"},
         {"blas-threads", '\0', POPT_ARG_STRING, &chosen->blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"},
         NB_START_OPTIONS(chosen->start),
@@ -229,7 +230,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     bool *pending, gnuplot = true;
     int code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
     if (code != NB_GO_ON) return code;
-    if (e.config.plot_count) gnuplot = nb_gnuplot_found();
+    if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     s.quiet = chosen.quiet;
@@ -238,7 +239,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (nb_prepare(&e, argc, argv, &chosen.start, workers, &s.store, &pending, &s.todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     catch_signals();
     if (run_rows(&e.plan, pending, workers, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_status status = report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);
+    nb_status status = nb_run_report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
         return NB_EXIT_INTERRUPTED;

@@ -400,7 +400,7 @@ static nb_status read_text(sqlite3_stmt *s, int index, const char **text, nb_ctx
     return NB_OK;
 }
 
-/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text. */
+/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build and executable. */
 static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
@@ -414,7 +414,9 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
     for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < most; ++*count) {
         nb_signed *m = &(*manifests)[*count];
         *m = (nb_signed){.id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int(s, 1), .hidden = sqlite3_column_int(s, 2)};
-        NB_TRY(ctx, read_text(s, 3, &m->text, ctx));
+        NB_TRY(ctx, read_text(s, 3, &m->manifest.text, ctx));
+        NB_TRY(ctx, read_text(s, 4, &m->manifest.program.build, ctx));
+        NB_TRY(ctx, read_text(s, 5, &m->manifest.program.executable, ctx));
     }
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading manifests", ctx);
 }
@@ -422,7 +424,7 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     return read_manifests(store,
-                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text "
+                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, m.executable "
                           "FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
                           count, manifests, ctx);
 }
@@ -432,7 +434,7 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
     const char *paired, *sql;
     NB_NEED(paired, columns(PAIRED, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "SELECT m.id, 0, count(*), m.text FROM results new CROSS JOIN results old ON %s CROSS JOIN manifests m ON m.id = old.manifest "
+                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable FROM results new CROSS JOIN results old ON %s CROSS JOIN manifests m ON m.id = old.manifest "
                            "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned' "
                            "GROUP BY m.id ORDER BY m.id",
                            paired));
@@ -458,6 +460,18 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
     if (*count < most || code != SQLITE_DONE) return fail(store, "reading manifests", ctx);
     sqlite3_reset(s);
     return NB_OK;
+}
+
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    *value = NULL;
+    NB_TRY(ctx, prepare(store, "SELECT value FROM meta WHERE key = ?1", &s, ctx));
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW) NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the manifest", ctx);
 }
 
 static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, nb_ctx *ctx)

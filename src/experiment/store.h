@@ -33,7 +33,7 @@ typedef struct { /* rows of the plan that one program has measured */
 typedef struct { /* a manifest, and how many rows hang on it */
     long long id;
     int rows, hidden; /* of the plan; those that it does not hold */
-    const char *text;
+    nb_manifest manifest;
 } nb_signed;
 
 /* Opens the file, making it and its tables where they are not there (writable),
@@ -69,6 +69,9 @@ void nb_store_sign(nb_store *store, const nb_manifest *manifest);
 
 /* The result of row `index` of the plan. */
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx);
+
+/* What was set; *value is NULL where nothing was. */
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
 
 /* All manifests in the order in which they came. */
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);

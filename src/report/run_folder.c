@@ -4,7 +4,12 @@
 #include "base/files.h"
 #include "report/csv.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx)
 {
@@ -13,10 +18,58 @@ nb_status nb_run_path(const char *folder, const char *name, const char **path, n
     return NB_OK;
 }
 
+nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **path, nb_ctx *ctx)
+{
+    char name[64];
+    snprintf(name, sizeof name, NB_SHARDS_FOLDER "/%d-of-%d", shard.index, shard.count);
+    return nb_run_path(folder, name, path, ctx);
+}
+
+/* Whether that is the name of a shard's folder, as it is written above. */
+static bool read_shard(const char *name, nb_shard *shard)
+{
+    char again[64];
+    if (sscanf(name, "%d-of-%d", &shard->index, &shard->count) != 2) return false;
+    snprintf(again, sizeof again, "%d-of-%d", shard->index, shard->count);
+    return strcmp(name, again) == 0 && shard->index >= 1 && shard->index <= shard->count && shard->count <= NB_MOST_SHARDS;
+}
+
+static int compare_shards(const void *a, const void *b)
+{
+    const nb_shard *x = a, *y = b;
+    return x->count != y->count ? (x->count > y->count) - (x->count < y->count) : (x->index > y->index) - (x->index < y->index);
+}
+
+static int is_shard(const struct dirent *entry)
+{
+    nb_shard shard;
+    return read_shard(entry->d_name, &shard);
+}
+
+nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ctx *ctx)
+{
+    const char *path;
+    struct dirent **entries = NULL;
+    NB_TRY(ctx, nb_run_path(folder, NB_SHARDS_FOLDER, &path, ctx));
+    int found = scandir(path, &entries, is_shard, NULL), reason = errno;
+    NB_REQUIRE(ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", path, strerror(reason));
+    *count = found > 0 ? found : 0;
+    *shards = nb_alloc(ctx, (size_t)*count, sizeof **shards);
+    for (int i = 0; i < *count; i++) {
+        if (*shards) read_shard(entries[i]->d_name, &(*shards)[i]);
+        free(entries[i]);
+    }
+    free(entries);
+    if (!*shards) return NB_ENOMEM;
+    qsort(*shards, (size_t)*count, sizeof **shards, compare_shards);
+    return NB_OK;
+}
+
 bool nb_run_exists(const char *folder, nb_ctx *ctx)
 {
     const char *path;
-    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && nb_is_file(path);
+    struct stat info;
+    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)

@@ -3,6 +3,7 @@
 #define NB_RUN_FOLDER_H
 
 #include "base/ctx.h"
+#include "experiment/shard.h"
 #include "experiment/store.h"
 #include "report/shares.h"
 
@@ -12,11 +13,18 @@
 #define NB_CONFIG_FILE "resolved.yaml"
 #define NB_MANIFEST_FILE "manifest.json"
 #define NB_PLOTS_FOLDER "plots"
+#define NB_SHARDS_FOLDER "shards" /* of folders of runs, I-of-N */
 
 /* folder/name, without a second slash. */
 nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx);
 
-bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run */
+/* folder/shards/I-of-N */
+nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **path, nb_ctx *ctx);
+
+/* The shards that have a folder there, by count and then index, and which they are. */
+nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ctx *ctx);
+
+bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run; a store that was not finished being made is none */
 
 /* All rows of the run in a folder; NB_EIO where it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);

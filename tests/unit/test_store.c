@@ -158,7 +158,7 @@ static void test_signatures(void **state)
     assert_int_equal(count, 2);
     assert_int_equal(manifests[0].rows, 4);
     assert_int_equal(manifests[1].rows, 3);
-    assert_string_equal(manifests[1].text, b.text);
+    assert_string_equal(manifests[1].manifest.text, b.text);
     assert_ok(ctx, nb_store_programs(&store, &count, &by, ctx));
     assert_int_equal(count, 2);
     assert_int_equal(by[0].rows, 4);

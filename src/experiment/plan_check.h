@@ -1,6 +1,6 @@
-/* foresight.h - what can be told before anything runs, but not from the config alone. */
-#ifndef NB_FORESIGHT_H
-#define NB_FORESIGHT_H
+/* plan_check.h - what can be told before anything runs, but not from the config alone. */
+#ifndef NB_PLAN_CHECK_H
+#define NB_PLAN_CHECK_H
 
 #include "experiment/plan.h"
 
@@ -9,6 +9,6 @@
  * is NaN or Inf, and whatever else making it fails with. NB_ENOMEM, naming the scene,
  * n and m, where q, k, v and the factors of the largest m alone are more than the
  * machine's memory. */
-nb_status nb_foresee(const nb_plan *plan, nb_ctx *ctx);
+nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx);
 
 #endif

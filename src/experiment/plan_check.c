@@ -1,6 +1,6 @@
-/* foresight.c - a week of computing is not to end at a head that could have been
+/* plan_check.c - a week of computing is not to end at a head that could have been
  * looked at in the first second. */
-#include "experiment/foresight.h"
+#include "experiment/plan_check.h"
 
 #include "experiment/runner.h"
 
@@ -49,7 +49,7 @@ static nb_status check_memory(const nb_plan *plan, const nb_planned_scene *s, nb
     return NB_OK;
 }
 
-nb_status nb_foresee(const nb_plan *plan, nb_ctx *ctx)
+nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
 {
     gsl_rng *rng;
     NB_TRY(ctx, nb_random_new(&rng, ctx));

@@ -1,0 +1,21 @@
+/* shell.c - within single quotes nothing is special but the single quote. */
+#include "base/shell.h"
+
+#include <string.h>
+
+nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    char *out;
+    *word = text;
+    if (*text && *text != '=' && !text[strspn(text, plain)]) return NB_OK;
+    NB_NEED(out, nb_alloc(ctx, 4 * strlen(text) + 3, 1));
+    *word = out;
+    *out++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') out = stpcpy(out, "'\\'");
+        *out++ = *text;
+    }
+    *out = '\'';
+    return NB_OK;
+}

@@ -1,0 +1,10 @@
+/* shell.h - words for a shell that people or scripts give them to. */
+#ifndef NB_SHELL_H
+#define NB_SHELL_H
+
+#include "base/ctx.h"
+
+/* The text as one word of a POSIX shell, in single quotes where it needs them. */
+nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx);
+
+#endif

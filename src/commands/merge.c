@@ -1,0 +1,326 @@
+/* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
+#include "commands/command.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/shell.h"
+#include "commands/run.h"
+#include "experiment/merge.h"
+#include "experiment/provenance.h"
+#include "report/plots.h"
+#include "report/run_folder.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *folder;
+    nb_shard shard; /* count 0: it is none */
+} source;
+
+typedef struct { /* the command line's */
+    const char *out;
+    char *shards; /* --shards; NULL: not given */
+    int mixed, quiet;
+} choices;
+
+typedef struct {
+    int count;
+    source *items;
+    bool own; /* they are the shards within OUT */
+    const char *config;
+    nb_experiment e; /* that of all of them, in OUT */
+    nb_merge merge;
+} merger;
+
+/* The line that begins at text, without its end. */
+static int line_length(const char *text)
+{
+    return (int)strcspn(text, "\n");
+}
+
+static nb_status check_same_config(const merger *m, const char *folder, const char *config, nb_ctx *ctx)
+{
+    const char *a = m->config, *b = config;
+    int line = 1;
+    while (*a && *a == *b) line += *a == '\n', a++, b++;
+    if (!*a && !*b) return NB_OK;
+    while (a > m->config && a[-1] != '\n') a--, b--;
+    NB_FAIL(ctx, NB_EINVAL, "%s and %s are runs of different configs: line %d of their " NB_CONFIG_FILE " is '%.*s' and '%.*s'",
+            m->items[0].folder, folder, line, line_length(a), a, line_length(b), b);
+}
+
+static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
+{
+    const char *path, *config;
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_read_file(path, &config, ctx));
+    if (m->config) return check_same_config(m, folder, config, ctx);
+    m->config = config;
+    NB_TRY(ctx, nb_experiment_of_run(folder, &m->e.config, &m->e.plan, ctx));
+    return nb_merge_init(&m->e.plan, m->count + 1, &m->merge, ctx);
+}
+
+/* The rows of a run, and what signs each. */
+static nb_status read_rows(nb_store *store, int *count, nb_row **rows, const nb_manifest ***by, nb_ctx *ctx)
+{
+    nb_signed *manifests;
+    long long *ids;
+    int manifest_count, id_count;
+    NB_TRY(ctx, nb_store_rows(store, count, rows, ctx));
+    NB_TRY(ctx, nb_store_signatures(store, &id_count, &ids, ctx));
+    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
+    NB_REQUIRE(ctx, id_count == *count, NB_EIO, "%s: is being planned anew: try again", store->path);
+    NB_NEED(*by, nb_alloc(ctx, (size_t)*count, sizeof **by));
+    for (int i = 0; i < *count; i++) {
+        int m = 0;
+        while (m < manifest_count && manifests[m].id != ids[i]) m++;
+        if (m < manifest_count) (*by)[i] = &manifests[m].manifest;
+    }
+    return NB_OK;
+}
+
+/* Rows of other data than now are other rows. */
+static nb_status check_inputs(const merger *m, const char *folder, nb_store *store, nb_ctx *ctx)
+{
+    nb_signed *manifests;
+    const char **lines;
+    int count;
+    NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
+    for (int i = 0; i < count; i++) {
+        if (manifests[i].rows == 0) continue;
+        NB_TRY(ctx, nb_manifest_changes(manifests[i].manifest.text, m->e.plan.inputs, &lines, ctx));
+        NB_REQUIRE(ctx, !lines[0], NB_EINVAL, "%s: its rows were measured on other data: %s", folder, lines[0]);
+    }
+    return NB_OK;
+}
+
+static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
+{
+    nb_store store;
+    nb_row *rows;
+    int count;
+    const nb_manifest **by;
+    const char *path, *shard;
+    NB_TRY(ctx, read_config(m, s->folder, ctx));
+    NB_TRY(ctx, nb_run_path(s->folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
+    NB_TRY(ctx, read_rows(&store, &count, &rows, &by, ctx));
+    NB_TRY(ctx, check_inputs(m, s->folder, &store, ctx));
+    NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));
+    if (shard) NB_TRY(ctx, nb_shard_parse(shard, &s->shard, ctx));
+    return nb_merge_add(&m->merge, s->folder, false, count, rows, by, ctx);
+}
+
+/* A shard that was killed before it had a store counts as one that has nothing yet. */
+static nb_status find_own(const choices *c, int wanted, merger *m, nb_ctx *ctx)
+{
+    nb_shard *shards;
+    int count;
+    NB_TRY(ctx, nb_run_shards(c->out, &count, &shards, ctx));
+    NB_NEED(m->items, nb_alloc(ctx, (size_t)count, sizeof *m->items));
+    for (int i = 0; i < count; i++) {
+        source *s = &m->items[m->count];
+        if (wanted && shards[i].count != wanted) continue;
+        NB_TRY(ctx, nb_run_shard_folder(c->out, shards[i], &s->folder, ctx));
+        m->count += nb_run_exists(s->folder, ctx);
+    }
+    m->own = true;
+    NB_REQUIRE(ctx, m->count > 0, NB_EINVAL, "%s: has no shard with results in " NB_SHARDS_FOLDER "/%s%s", c->out,
+               wanted ? " of " : "", wanted ? c->shards : "");
+    return NB_OK;
+}
+
+static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
+{
+    while (folders[m->count]) m->count++;
+    NB_NEED(m->items, nb_alloc(ctx, (size_t)m->count, sizeof *m->items));
+    for (int i = 0; i < m->count; i++) {
+        m->items[i].folder = folders[i];
+        NB_REQUIRE(ctx, nb_run_exists(folders[i], ctx), NB_EINVAL, "%s: is not the folder of a run: it has no " NB_STORE_FILE, folders[i]);
+    }
+    return NB_OK;
+}
+
+static nb_status refuse_conflicts(const merger *m, nb_ctx *ctx)
+{
+    const nb_merge *merge = &m->merge;
+    for (int i = 0; i < merge->conflict_count && i < NB_CONFLICTS_SHOWN; i++) nb_print_error("conflict: %s", merge->conflicts[i]);
+    NB_REQUIRE(ctx, merge->conflict_count == 0, NB_EINVAL, "rows with different results: %d; nothing is merged", merge->conflict_count);
+    return NB_OK;
+}
+
+/* All results are one program's. */
+static nb_status check_builds(const merger *m, nb_ctx *ctx)
+{
+    const nb_merge *merge = &m->merge;
+    int first = 0;
+    while (first < m->e.plan.row_count && !merge->by[first]) first++;
+    for (int i = first + 1; i < m->e.plan.row_count; i++) {
+        if (!merge->by[i] || merge->by[i] == merge->by[first]) continue;
+        const nb_program *a = &merge->by[first]->program, *b = &merge->by[i]->program;
+        NB_REQUIRE(ctx, strcmp(a->executable, b->executable) == 0, NB_EINVAL,
+                   "%s was run by build %s (executable %.*s), %s by build %s (executable %.*s); --mixed merges them",
+                   merge->names[merge->from[first] - 1], a->build, NB_DIGEST_SHOWN, a->executable, merge->names[merge->from[i] - 1],
+                   b->build, NB_DIGEST_SHOWN, b->executable);
+    }
+    return NB_OK;
+}
+
+/* Rows that OUT holds and no run does stay; they are a run's like any other's. */
+static nb_status add_out(merger *m, nb_store *store, bool mixed, nb_ctx *ctx)
+{
+    nb_row *rows;
+    const nb_manifest **by;
+    int count;
+    NB_TRY(ctx, read_rows(store, &count, &rows, &by, ctx));
+    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, count, rows, by, ctx));
+    if (!mixed) NB_TRY(ctx, check_builds(m, ctx));
+    return refuse_conflicts(m, ctx);
+}
+
+/* Each row with what signed it where it was measured. */
+static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
+{
+    const nb_merge *merge = &m->merge;
+    const nb_manifest *by = NULL;
+    for (int i = 0; i < m->e.plan.row_count; i++) {
+        if (!merge->from[i] || merge->from[i] > m->count) continue;
+        if (merge->by[i] != by) nb_store_sign(store, by = merge->by[i]);
+        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, &merge->rows[i], ctx));
+    }
+    return NB_OK;
+}
+
+/* OUT's store may hold rows of several programs: what is refused has been looked at. */
+static nb_status write_out(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+{
+    static const char *const none[] = {NULL};
+    const char *path;
+    bool *pending;
+    nb_program program;
+    nb_manifest manifest;
+    int pending_count;
+    NB_TRY(ctx, nb_program_here(&program, ctx));
+    NB_TRY(ctx, nb_manifest_make(argc, argv, &m->e.plan, m->e.config.plot_count > 0, (nb_workers){1, 1}, &manifest, ctx));
+    NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
+    NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
+    NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_store_open(path, true, store, ctx));
+    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){&program, true, none}, &pending, &pending_count, ctx));
+    NB_TRY(ctx, add_out(m, store, c->mixed, ctx));
+    NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_CONFIG_FILE, m->config, ctx));
+    NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_MANIFEST_FILE, manifest.text, ctx));
+    NB_TRY(ctx, nb_store_begin(store, ctx));
+    NB_TRY(ctx, write_rows(m, store, ctx));
+    return nb_store_commit(store, ctx);
+}
+
+/* How many shards there are, where all runs are shards of one such number; else 0. */
+static int shard_count(const merger *m)
+{
+    int count = m->items[0].shard.count;
+    for (int i = 1; i < m->count; i++)
+        if (m->items[i].shard.count != count) return 0;
+    return count;
+}
+
+static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
+{
+    int *of, *planned, *missing;
+    const char *folder;
+    NB_TRY(ctx, nb_shell_word(m->e.folder, &folder, ctx));
+    NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
+    NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));
+    NB_NEED(missing, nb_alloc(ctx, (size_t)shards + 1, sizeof *missing));
+    for (int i = 0; i < m->e.plan.row_count; i++) {
+        planned[of[i]]++;
+        missing[of[i]] += !m->merge.from[i];
+    }
+    for (int s = 1; s <= shards; s++) {
+        if (missing[s] == 0) continue;
+        fprintf(stderr, "nysbench: missing: shard %d/%d: %d of its %d rows", s, shards, missing[s], planned[s]);
+        if (m->own) {
+            const char *config;
+            NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
+            NB_TRY(ctx, nb_shell_word(config, &config, ctx));
+            fprintf(stderr, "; nysbench run %s --out %s --shard %d/%d", config, folder, s, shards);
+        }
+        fputc('\n', stderr);
+    }
+    return NB_OK;
+}
+
+/* *missing: planned rows that no run holds. */
+static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
+{
+    enum { SHOWN = 5 };
+    int shards = shard_count(m);
+    *missing = 0;
+    for (int i = 0; i < m->e.plan.row_count; i++) {
+        nb_row row;
+        if (m->merge.from[i] || (*missing)++ >= SHOWN || shards) continue;
+        nb_plan_row(&m->e.plan, i, &row);
+        fprintf(stderr, "nysbench: missing: %s head %d, %s, trial %d, %s, m = %d, %s, %s, %s\n", row.problem, row.head, row.kernel,
+                row.trial, row.strategy, row.landmarks, row.pairing, row.factors, row.core);
+    }
+    if (*missing && shards) NB_TRY(ctx, print_missing_shards(m, shards, ctx));
+    if (*missing)
+        fprintf(stderr, "nysbench: %d of %d rows are in none of the runs\n", *missing, m->e.plan.row_count);
+    return NB_OK;
+}
+
+static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+{
+    for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
+    if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
+    NB_TRY(ctx, refuse_conflicts(m, ctx));
+    return write_out(m, c, argc, argv, store, ctx);
+}
+
+static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whole, nb_ctx *ctx)
+{
+    int failures, missing;
+    bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_found();
+    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
+    NB_TRY(ctx, nb_run_report(&m->e, store, quiet, gnuplot, &failures, ctx));
+    NB_TRY(ctx, print_missing(m, &missing, ctx));
+    if (m->merge.replaced)
+        fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n", m->merge.replaced,
+                m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
+    *whole = failures == 0 && missing == 0;
+    return NB_OK;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    choices c = {.out = NULL};
+    merger m = {.count = 0};
+    nb_store store;
+    int wanted = 0;
+    bool whole;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"shards", '\0', POPT_ARG_STRING, &c.shards, 0, "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"},
+        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0, "Merge results of different builds of the program", NULL},
+        {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL}, POPT_TABLEEND};
+    const char **arguments;
+    int code = nb_command_parse(command, argc, argv, options, 1, INT_MAX, &arguments, ctx);
+    if (c.shards && nb_defer(ctx, free, c.shards) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--shards", c.shards, 1, NB_MOST_SHARDS, &wanted);
+    if (code != NB_GO_ON) return code;
+    if (c.shards && arguments[1]) {
+        nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
+        return NB_EXIT_USAGE;
+    }
+    c.out = m.e.folder = arguments[0];
+    nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, wanted, &m, ctx);
+    if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (report(&m, &store, c.quiet, &whole, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
+}
+
+const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run", run};

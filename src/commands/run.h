@@ -1,0 +1,13 @@
+/* run.h - the end of a run, for the commands that make one. */
+#ifndef NB_RUN_H
+#define NB_RUN_H
+
+#include "commands/experiment.h"
+#include "experiment/store.h"
+
+/* Writes rows.csv and shares.csv of the store's planned rows, draws the experiment's
+ * figures (with gnuplot: their pictures too), and prints the outcomes; unless quiet, the
+ * table. *failures: rows that are neither ok nor skipped. */
+nb_status nb_run_report(const nb_experiment *e, nb_store *store, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx);
+
+#endif

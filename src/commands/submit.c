@@ -1,0 +1,355 @@
+/* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards,
+ * and a job that merges and plots when they have ended, however that was. */
+#include "commands/command.h"
+
+#include "base/files.h"
+#include "base/shell.h"
+#include "commands/experiment.h"
+#include "commands/submission.h"
+#include "experiment/slurm.h"
+#include "report/run_folder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ARRAY_SCRIPT "shards.sh"
+#define MERGE_SCRIPT "merge.sh"
+
+typedef struct { /* the command line's; NULL: not given */
+    char *jobs, *minutes;
+    int dry_run;
+    const char *const *sbatch; /* options behind "--" */
+} choices;
+
+typedef struct {
+    nb_experiment e;
+    nb_submission s;
+    const char *here, *run, *program; /* current folder, the run's and the program, from the root */
+    const char *config;               /* its text */
+    int *of;                          /* the shard of each row */
+    nb_shard_state *states;
+} sending;
+
+static nb_status whole_path(const char *path, const char **whole, nb_ctx *ctx)
+{
+    char *found = realpath(path, NULL);
+    NB_REQUIRE(ctx, found, NB_EIO, "%s: %s", path, strerror(errno));
+    NB_TRY(ctx, nb_defer(ctx, free, found));
+    *whole = found;
+    return NB_OK;
+}
+
+/* The time limit of a task, where none is given. */
+static nb_status foresee_minutes(sending *s, nb_ctx *ctx)
+{
+    enum { TIMES = 3, MORE = 10, MOST = 365 * 24 * 60 };
+    double *seconds, longest = 0;
+    NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->s.shards, &seconds, ctx));
+    for (int i = 1; i <= s->s.shards; i++) longest = fmax(longest, seconds[i]);
+    s->s.minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
+    printf("time limit: %d minutes a shard: %d times the %.3g that are foreseen of the longest, and %d; --minutes sets another\n",
+           s->s.minutes, TIMES, longest / 60, MORE);
+    return NB_OK;
+}
+
+/* Jobs of another config would write into the same folders. */
+static nb_status check_earlier(const sending *s, nb_ctx *ctx)
+{
+    for (int i = 1; i <= s->s.shards; i++) {
+        const nb_submission *earlier = s->states[i].sent;
+        const char *path, *config;
+        if (!s->states[i].queue) continue;
+        NB_TRY(ctx, nb_run_path(earlier->folder, NB_SUBMISSION_CONFIG, &path, ctx));
+        NB_TRY(ctx, nb_read_file(path, &config, ctx));
+        NB_REQUIRE(ctx, strcmp(config, s->config) == 0, NB_EINVAL,
+                   "%s: shards of another config are still in the queue: wait, or 'scancel %s', or choose another --out", s->run, earlier->array);
+    }
+    return NB_OK;
+}
+
+static nb_status choose_shards(sending *s, nb_ctx *ctx)
+{
+    int finished = 0, busy = 0;
+    NB_NEED(s->s.sent, nb_alloc(ctx, (size_t)s->s.shards, sizeof *s->s.sent));
+    for (int i = 1; i <= s->s.shards; i++) {
+        const nb_shard_state *state = &s->states[i];
+        if (state->done == state->planned)
+            finished++;
+        else if (state->queue || state->locked)
+            busy++;
+        else
+            s->s.sent[s->s.sent_count++] = i;
+    }
+    printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be sent\n", s->s.shards, finished, busy,
+           s->s.sent_count);
+    return NB_OK;
+}
+
+static nb_status find_places(sending *s, nb_ctx *ctx)
+{
+    char link[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", link, sizeof link - 1);
+    NB_REQUIRE(ctx, length > 0, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));
+    link[length] = '\0';
+    NB_NEED(s->program, nb_strdup(ctx, link));
+    NB_TRY(ctx, whole_path(".", &s->here, ctx));
+    NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
+    return nb_config_text(&s->e.config, &s->config, ctx);
+}
+
+/* What has been done, and what is under way. */
+static nb_status look_around(sending *s, nb_ctx *ctx)
+{
+    nb_submission *earlier;
+    int count;
+    NB_TRY(ctx, nb_shards_assign(&s->e.plan, s->s.shards, &s->of, ctx));
+    NB_TRY(ctx, nb_shard_states(s->run, &s->e.plan, s->of, s->s.shards, &s->states, ctx));
+    NB_TRY(ctx, nb_submissions_load(s->run, &count, &earlier, ctx));
+    NB_TRY(ctx, nb_shard_states_ask(count, earlier, s->s.shards, s->states, ctx));
+    NB_TRY(ctx, check_earlier(s, ctx));
+    return choose_shards(s, ctx);
+}
+
+/* "1,3-5" */
+static nb_status array_text(const nb_submission *s, const char **text, nb_ctx *ctx)
+{
+    char *all, *at;
+    enum { MOST_DIGITS = 16 };
+    NB_NEED(all, nb_alloc(ctx, (size_t)s->sent_count + 1, MOST_DIGITS));
+    at = all;
+    for (int i = 0, last; i < s->sent_count; i = last + 1) {
+        for (last = i; last + 1 < s->sent_count && s->sent[last + 1] == s->sent[last] + 1;) last++;
+        at += sprintf(at, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", s->sent[i], s->sent[last]);
+    }
+    *text = all;
+    return NB_OK;
+}
+
+static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
+{
+    const char *here, *program, *run, *config;
+    NB_TRY(ctx, nb_shell_word(s->here, &here, ctx));
+    NB_TRY(ctx, nb_shell_word(s->program, &program, ctx));
+    NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
+    NB_TRY(ctx, nb_run_path(s->s.folder, NB_SUBMISSION_CONFIG, &config, ctx));
+    NB_TRY(ctx, nb_shell_word(config, &config, ctx));
+    NB_NEED(*text, nb_format(ctx,
+                             "#!/bin/sh\n"
+                             "# One shard of a run: which, says Slurm. Written by nysbench submit.\n"
+                             "cd %s || exit\n"
+                             "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"\n",
+                             here, program, config, run, s->s.shards));
+    return NB_OK;
+}
+
+static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
+{
+    const char *here, *program, *run;
+    NB_TRY(ctx, nb_shell_word(s->here, &here, ctx));
+    NB_TRY(ctx, nb_shell_word(s->program, &program, ctx));
+    NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
+    NB_NEED(*text, nb_format(ctx,
+                             "#!/bin/sh\n"
+                             "# The shards of a run, united and drawn. Written by nysbench submit.\n"
+                             "cd %s || exit\n"
+                             "exec %s merge %s --shards %d\n",
+                             here, program, run, s->s.shards));
+    return NB_OK;
+}
+
+/* Those that a caller may replace, the caller's, and those that must be. The logs are
+ * named relative to --chdir, where no % or \ of a path can mean anything to Slurm. */
+static nb_status sbatch_options(const sending *s, const choices *c, const char *kind, const char *must, const char *log,
+                                const char *const **options, nb_ctx *ctx)
+{
+    size_t given = 0, count = 0;
+    const char **all;
+    while (c->sbatch[given]) given++;
+    NB_NEED(all, nb_alloc(ctx, given + 6, sizeof *all));
+    NB_NEED(all[count++], nb_format(ctx, "--job-name=%s-%s", kind, s->e.config.name));
+    NB_NEED(all[count++], nb_format(ctx, "--time=%d", s->s.minutes));
+    for (size_t i = 0; i < given; i++) all[count++] = c->sbatch[i];
+    NB_NEED(all[count++], nb_format(ctx, "--output=%s", log));
+    NB_NEED(all[count++], nb_format(ctx, "--chdir=%s", s->s.folder));
+    all[count++] = must;
+    *options = all;
+    return NB_OK;
+}
+
+/* Two at a time would send the same shards; the lock goes with this process. */
+static nb_status lock_submissions(const sending *s, nb_ctx *ctx)
+{
+    const char *folder;
+    NB_TRY(ctx, nb_run_path(s->run, NB_SUBMISSIONS_FOLDER, &folder, ctx));
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    return nb_lock_folder(folder, ctx);
+}
+
+static nb_status number_submission(sending *s, nb_ctx *ctx)
+{
+    struct stat info;
+    int number = 0;
+    do NB_NEED(s->s.folder, nb_format(ctx, "%s/" NB_SUBMISSIONS_FOLDER "/%d", s->run, ++number));
+    while (stat(s->s.folder, &info) == 0);
+    return NB_OK;
+}
+
+static nb_status write_scripts(const sending *s, nb_ctx *ctx)
+{
+    const char *array, *merge;
+    NB_TRY(ctx, nb_make_folder(s->s.folder, ctx));
+    NB_TRY(ctx, array_script(s, &array, ctx));
+    NB_TRY(ctx, merge_script(s, &merge, ctx));
+    NB_TRY(ctx, nb_run_write_text(s->s.folder, NB_SUBMISSION_CONFIG, s->config, ctx));
+    NB_TRY(ctx, nb_run_write_text(s->s.folder, ARRAY_SCRIPT, array, ctx));
+    return nb_run_write_text(s->s.folder, MERGE_SCRIPT, merge, ctx);
+}
+
+static nb_status print_command(const char *const *options, const char *script, const char *text, nb_ctx *ctx)
+{
+    char **words;
+    NB_TRY(ctx, nb_slurm_command(options, script, &words, ctx));
+    for (int i = 0; words[i]; i++) {
+        const char *word;
+        NB_TRY(ctx, nb_shell_word(words[i], &word, ctx));
+        printf("%s%s", i ? " " : "\n", word);
+    }
+    printf("\n%s", text);
+    return NB_OK;
+}
+
+/* On that job, and on all earlier arrays that have shards under way. */
+static nb_status dependency(const sending *s, const char *job, const char **option, nb_ctx *ctx)
+{
+    NB_NEED(*option, nb_format(ctx, "--dependency=afterany:%s", job));
+    for (int i = 1; i <= s->s.shards; i++) {
+        bool again = !s->states[i].queue;
+        for (int j = 1; j < i && !again; j++) again = s->states[j].queue && s->states[j].sent == s->states[i].sent;
+        if (!again) NB_NEED(*option, nb_format(ctx, "%s:%s", *option, s->states[i].sent->array));
+    }
+    return NB_OK;
+}
+
+/* The array's options and script, or the merge's, which waits for job `after`. */
+static nb_status job_of(const sending *s, const choices *c, const char *after, const char *const **options, const char **script,
+                        nb_ctx *ctx)
+{
+    const char *array, *must = NULL;
+    NB_TRY(ctx, nb_run_path(s->s.folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, script, ctx));
+    if (after) {
+        NB_TRY(ctx, dependency(s, after, &must, ctx));
+        return sbatch_options(s, c, "merge", must, "merge.log", options, ctx);
+    }
+    NB_TRY(ctx, array_text(&s->s, &array, ctx));
+    NB_NEED(must, nb_format(ctx, "--array=%s", array));
+    return sbatch_options(s, c, "shards", must, "shard-%a.log", options, ctx);
+}
+
+static nb_status dry_run(const sending *s, const choices *c, nb_ctx *ctx)
+{
+    const char *const *options, *script, *text;
+    NB_TRY(ctx, job_of(s, c, NULL, &options, &script, ctx));
+    NB_TRY(ctx, array_script(s, &text, ctx));
+    NB_TRY(ctx, print_command(options, script, text, ctx));
+    NB_TRY(ctx, job_of(s, c, "ARRAY", &options, &script, ctx));
+    NB_TRY(ctx, merge_script(s, &text, ctx));
+    return print_command(options, script, text, ctx);
+}
+
+/* What is in the queue is on record at once: a merge that is refused does not lose the array. */
+static nb_status submit(sending *s, const choices *c, nb_ctx *ctx)
+{
+    const char *const *options, *script;
+    NB_TRY(ctx, write_scripts(s, ctx));
+    NB_TRY(ctx, job_of(s, c, NULL, &options, &script, ctx));
+    NB_TRY(ctx, nb_slurm_submit(options, script, &s->s.array, ctx));
+    printf("shards: job %s\n", s->s.array);
+    NB_TRY(ctx, nb_submission_save(&s->s, ctx));
+    NB_TRY(ctx, job_of(s, c, s->s.array, &options, &script, ctx));
+    NB_TRY(ctx, nb_slurm_submit(options, script, &s->s.merge, ctx));
+    printf("merge: job %s\n", s->s.merge);
+    NB_TRY(ctx, nb_submission_save(&s->s, ctx));
+    printf("scripts and logs: %s\n", s->s.folder);
+    return NB_OK;
+}
+
+static nb_status send(sending *s, const choices *c, nb_ctx *ctx)
+{
+    NB_TRY(ctx, find_places(s, ctx));
+    if (!c->dry_run) NB_TRY(ctx, lock_submissions(s, ctx));
+    NB_TRY(ctx, look_around(s, ctx));
+    if (s->s.sent_count == 0) return NB_OK;
+    if (!c->minutes) NB_TRY(ctx, foresee_minutes(s, ctx));
+    NB_TRY(ctx, number_submission(s, ctx));
+    return c->dry_run ? dry_run(s, c, ctx) : submit(s, c, ctx);
+}
+
+/* What stands behind "--" is sbatch's. *argc and *argv: what stands before. */
+static nb_status split(int *argc, const char ***argv, choices *c, nb_ctx *ctx)
+{
+    const char **before;
+    int dashes = 0;
+    while (dashes < *argc && strcmp((*argv)[dashes], "--") != 0) dashes++;
+    c->sbatch = dashes < *argc ? *argv + dashes + 1 : *argv + *argc;
+    NB_NEED(before, nb_alloc(ctx, (size_t)dashes + 1, sizeof *before));
+    memcpy(before, *argv, (size_t)dashes * sizeof *before);
+    *argc = dashes;
+    *argv = before;
+    return NB_OK;
+}
+
+static int check_options(const choices *c)
+{
+    static const char *const ours[] = {"--array", "-a", "--output", "-o", "--chdir", "-D", "--parsable", "--wrap", NULL};
+    for (int i = 0; c->sbatch[i]; i++)
+        for (int o = 0; ours[o]; o++) {
+            size_t length = strlen(ours[o]);
+            bool longer = ours[o][1] == '-' ? c->sbatch[i][length] == '=' : true;
+            if (strncmp(c->sbatch[i], ours[o], length) != 0 || (c->sbatch[i][length] && !longer)) continue;
+            nb_print_error("submit: sbatch's %s is set by this command", ours[o]);
+            return NB_EXIT_USAGE;
+        }
+    return NB_GO_ON;
+}
+
+static int parse(const nb_command *command, int argc, const char **argv, choices *c, sending *s, nb_ctx *ctx)
+{
+    enum { MOST_MINUTES = 365 * 24 * 60 };
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(s->e),
+        {"jobs", 'j', POPT_ARG_STRING, &c->jobs, 0, "Shards, each a task of a Slurm job array", "N"},
+        {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard (default: three times what is foreseen, and 10)", "M"},
+        {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0, "Print the scripts and the calls of sbatch; write and submit nothing", NULL}, POPT_TABLEEND};
+    int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
+    nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
+    if (status == NB_OK && c->minutes) status = nb_defer(ctx, free, c->minutes);
+    if (code != NB_GO_ON) return code;
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (!c->jobs) {
+        nb_print_error("submit: --jobs N is missing: into how many shards?");
+        return NB_EXIT_USAGE;
+    }
+    code = nb_command_number(command, "--jobs", c->jobs, 1, NB_MOST_SHARDS, &s->s.shards);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--minutes", c->minutes, 1, MOST_MINUTES, &s->s.minutes);
+    return code == NB_GO_ON ? check_options(c) : code;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    choices c = {.jobs = NULL};
+    sending s = {.s.user = getuid()};
+    if (split(&argc, &argv, &c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    int code = parse(command, argc, argv, &c, &s, ctx);
+    if (code != NB_GO_ON) return code;
+    if (send(&s, &c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (s.s.sent_count == 0) printf("nothing is sent; nysbench status and nysbench merge tell more\n");
+    return NB_EXIT_OK;
+}
+
+const nb_command nb_command_submit = {"submit", "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]", "Run an experiment's shards under Slurm, merge and plot them; returns at once", run};

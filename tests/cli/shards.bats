@@ -1,0 +1,287 @@
+# Parts of a run, in several processes that know nothing of each other, and what unites them.
+
+load helpers
+
+small=(experiments/00-smoke.yaml -q --set 'problems=["gaussian(n=[30, 65], d=8)", "clusters(n=64, d=8, count=4)"]' --set "metrics=[error]"
+    --set "plots=[]" --set "strategies=[uniform, kmeans]")
+
+shards() { # RUN N I...: these shards of N
+    local run=$1 n=$2 i
+    shift 2
+    for i in "$@"; do "$NYSBENCH" run "${small[@]}" -o "$run" --shard "$i/$n" >/dev/null; done
+}
+
+same_rows() { # RUN RUN
+    timeless "$1/rows.csv" >"$WORK/one.txt"
+    timeless "$2/rows.csv" >"$WORK/two.txt"
+    [ "$(wc -l <"$WORK/one.txt")" -gt 30 ]
+    cmp "$WORK/one.txt" "$WORK/two.txt"
+}
+
+# Changes the store of a run behind the program's back.
+sql() { # RUN STATEMENT
+    /usr/bin/python3 - "$1/results.sqlite" "$2" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+changed = db.execute(sys.argv[2]).rowcount
+assert changed == 1, changed
+db.commit()
+PY
+}
+
+one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
+
+@test "the shards' rows, merged, are those of one run, byte for byte but for times" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    shards "$WORK/r" 4 3 1 4 2
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 0
+    expect "best rank m"
+    expect "rows: 96"
+    same_rows "$WORK/whole" "$WORK/r"
+    cmp "$WORK/whole/resolved.yaml" "$WORK/r/resolved.yaml"
+    [ "$(cat "$WORK"/r/shards/*/rows.csv | grep -vc ^experiment)" -eq 96 ]
+    for i in 1 2 3 4; do [ "$(wc -l <"$WORK/r/shards/$i-of-4/rows.csv")" -gt 10 ]; done
+}
+
+@test "a merged folder is a run like any other" {
+    small+=(--set "plots=[error]")
+    shards "$WORK/r" 2 1 2
+    [ ! -e "$WORK/r/shards/1-of-2/plots" ] # a part has no figures
+    "$NYSBENCH" merge "$WORK/r" -q >/dev/null
+    for f in rows.csv shares.csv results.sqlite resolved.yaml manifest.json plots/error.csv; do [ -s "$WORK/r/$f" ]; done
+    run "$NYSBENCH" plot "$WORK/r" error
+    expect_status 0
+    "$NYSBENCH" export "$WORK/r" | cmp - "$WORK/r/rows.csv"
+    run "$NYSBENCH" plan "$WORK/r/resolved.yaml" -o "$WORK/r"
+    expect "96 are done and 0 are to run"
+    run "$NYSBENCH" run "$WORK/r/resolved.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "rows: 96"
+}
+
+@test "a merged run's rows are signed as they were where they were measured" {
+    shards "$WORK/r" 2 1 2
+    "$NYSBENCH" merge "$WORK/r" -q >/dev/null
+    "$NYSBENCH" merge "$WORK/r" -q >/dev/null
+    for i in 1 2; do "$NYSBENCH" info "$WORK/r/shards/$i-of-2" --json >"$WORK/$i.json"; done
+    "$NYSBENCH" info "$WORK/r" --json >"$WORK/both.json"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, sys
+one, two, both = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("1", "2", "both"))
+for manifest in one + two + both:
+    del manifest["manifest"]  # its number in the store
+assert len(both) == 2 and sum(manifest["rows"] for manifest in both) == 96
+assert all(manifest in both for manifest in one + two)
+PY
+}
+
+@test "what is no shard is refused, and what is allowed is told" {
+    for bad in 0/2 3/2 1 1/0 -1/2 x/y 1/2/3 1/1000000; do
+        run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --shard "$bad"
+        expect_status 2
+        expect "--shard '$bad': expected I/N, whole numbers with 1 <= I <= N"
+        [ ! -e "$WORK/r" ]
+    done
+}
+
+@test "a shard is repeated alone, and goes on where it is" {
+    shards "$WORK/r" 3 2
+    timeless "$WORK/r/shards/2-of-3/rows.csv" >"$WORK/before.txt"
+    run "$NYSBENCH" plan "${small[@]:0:1}" "${small[@]:2}" -o "$WORK/r" --shard 2/3
+    expect "shard 2 of 3"
+    expect "and 0 are to run"
+    rm -r "$WORK/r/shards/2-of-3"
+    shards "$WORK/r" 3 2
+    timeless "$WORK/r/shards/2-of-3/rows.csv" | cmp - "$WORK/before.txt"
+}
+
+@test "more shards than work: some are empty, and nothing is missing" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    shards "$WORK/r" 9 1 2 3 4 5 6 7 8 9
+    [ "$(wc -l <"$WORK/r/shards/9-of-9/rows.csv")" -eq 1 ]
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 0
+    same_rows "$WORK/whole" "$WORK/r"
+}
+
+@test "holes are listed by shard, with the command that fills them; a shard that is run later is merged later" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    shards "$WORK/my run" 4 1 3
+    run "$NYSBENCH" merge "$WORK/my run" -q
+    expect_status 1
+    expect "missing: shard 2/4: "
+    expect "missing: shard 4/4: "
+    [[ "$output" != *"missing: shard 1/4"* ]]
+    expect " rows are in none of the runs"
+    grep -q ',planned,' "$WORK/my run/rows.csv"
+    for i in 2 4; do
+        command=$(sed -n "s|.*missing: shard $i/4: .*; nysbench \(.*\)|\1|p" <<<"$output")
+        eval "$NYSBENCH $command -q" >/dev/null
+    done
+    run "$NYSBENCH" merge "$WORK/my run" -q
+    expect_status 0
+    same_rows "$WORK/whole" "$WORK/my run"
+    cp "$WORK/my run/rows.csv" "$WORK/once.csv"
+    run "$NYSBENCH" merge "$WORK/my run" -q
+    expect_status 0
+    cmp "$WORK/once.csv" "$WORK/my run/rows.csv"
+}
+
+@test "holes of runs that are no shards are named by their rows" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    sql "$WORK/whole" "UPDATE results SET status = 'planned' WHERE $one_row"
+    run "$NYSBENCH" merge "$WORK/out" "$WORK/whole" -q
+    expect_status 1
+    expect "missing: gaussian(n=30"
+    expect "1 of 96 rows are in none of the runs"
+}
+
+@test "shards from several places, and of different numbers, are merged by name" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    shards "$WORK/héré" 2 1
+    shards "$WORK/the re" 3 1 2 3
+    run "$NYSBENCH" merge "$WORK/out" "$WORK/héré/shards/1-of-2" "$WORK/the re/shards/"*
+    expect_status 0
+    same_rows "$WORK/whole" "$WORK/out"
+    [ ! -e "$WORK/out/shards" ]
+}
+
+@test "of OUT's own shards --shards takes those of one number" {
+    shards "$WORK/r" 2 1 2
+    shards "$WORK/r" 3 1
+    run "$NYSBENCH" merge "$WORK/r" --shards 3 -q
+    expect_status 1
+    expect "missing: shard 2/3"
+    run "$NYSBENCH" merge "$WORK/r" --shards 4 -q
+    expect_status 2
+    expect "has no shard with results in shards/ of 4"
+    run "$NYSBENCH" merge "$WORK/r" --shards 2 "$WORK/r/shards/1-of-2"
+    expect_status 2
+}
+
+@test "two results of one row: refused, with the row, both values and both runs; nothing is written" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    shards "$WORK/r" 2 1 2
+    sql "$WORK/whole" "UPDATE results SET error = 0.123456 WHERE $one_row"
+    run "$NYSBENCH" merge "$WORK/out" "$WORK/r/shards/"* "$WORK/whole"
+    expect_status 2
+    expect "conflict: gaussian(n=30"
+    expect "svd(rcond=1.0000000000000001e-15, rank=all): error is "
+    expect " in $WORK/r/shards/"
+    expect "0.123456"
+    expect " in $WORK/whole"
+    expect "rows with different results: 1; nothing is merged"
+    [ ! -e "$WORK/out" ]
+}
+
+@test "times may differ" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    shards "$WORK/r" 2 1 2
+    sql "$WORK/whole" "UPDATE results SET select_s = 1000, core_s = 2000 WHERE $one_row"
+    run "$NYSBENCH" merge "$WORK/out" "$WORK/r/shards/"* "$WORK/whole" -q
+    expect_status 0
+}
+
+@test "a result that OUT has and the runs have otherwise is a conflict; a failure that OUT has gives way" {
+    shards "$WORK/r" 2 1 2
+    "$NYSBENCH" merge "$WORK/r" -q >/dev/null
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    sql "$WORK/r" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 0
+    expect "1 row had failed in $WORK/r"
+    cmp "$WORK/before.csv" "$WORK/r/rows.csv"
+    sql "$WORK/r" "UPDATE results SET error = 0.5 WHERE $one_row"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/kept.csv"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 2
+    expect "error is "
+    "$NYSBENCH" export "$WORK/r" | cmp - "$WORK/kept.csv"
+}
+
+@test "a row that failed in a shard is a failed row of the merged run" {
+    shards "$WORK/r" 2 1 2
+    sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 1
+    expect "1 failed"
+    expect "lightning"
+    grep -q ',failed,lightning,' "$WORK/r/rows.csv"
+}
+
+@test "runs of different configs are refused, with what differs" {
+    shards "$WORK/r" 2 1
+    "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/r" --shard 2/2 >/dev/null
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    expect "are runs of different configs: line "
+    expect "'trials: 2' and 'trials: 3'"
+    [ ! -e "$WORK/r/results.sqlite" ]
+}
+
+@test "runs of different builds are refused, with both, unless --mixed" {
+    shards "$WORK/r" 2 1 2
+    sql "$WORK/r/shards/2-of-2" "UPDATE manifests SET build = 'another', executable = '0123456789abcdef'"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 2
+    expect "by build another (executable 0123456789ab)"
+    expect "--mixed merges them"
+    [ ! -e "$WORK/r/results.sqlite" ]
+    run "$NYSBENCH" merge "$WORK/r" -q --mixed
+    expect_status 0
+    rm -r "$WORK/r/shards/2-of-2" # the merged run remembers that its rows are mixed
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 2
+    expect "by build another"
+}
+
+@test "shards that were measured on other data of the same name are refused, with the file" {
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/h.safetensors"
+    small+=(--set "problems=heads(file=$WORK/h.safetensors, head=[0, 1])")
+    shards "$WORK/r" 2 1
+    printf 'x' | dd of="$WORK/h.safetensors" bs=1 seek=100000 conv=notrunc status=none
+    shards "$WORK/r" 2 2
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    expect "$WORK/r/shards/1-of-2: its rows were measured on other data: "
+    expect "h.safetensors"
+    [ ! -e "$WORK/r/results.sqlite" ]
+}
+
+@test "what is no run is not merged" {
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    expect "$WORK/r: has no shard with results in shards/"
+    mkdir -p "$WORK/r/shards/1-of-2" "$WORK/r/shards/notes" # a shard that was killed at once
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    shards "$WORK/r" 2 2
+    : >"$WORK/r/shards/1-of-2/results.sqlite"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 1
+    expect "missing: shard 1/2"
+    run "$NYSBENCH" merge "$WORK/out" "$WORK/r/shards/2-of-2" "$WORK/nowhere"
+    expect_status 2
+    expect "$WORK/nowhere: is not the folder of a run"
+    run "$NYSBENCH" merge
+    expect_status 2
+    expect "an argument is missing"
+}
+
+@test "a damaged shard is named, and nothing is written" {
+    shards "$WORK/r" 2 1 2
+    head -c 5000 /dev/urandom >"$WORK/r/shards/1-of-2/results.sqlite"
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    expect "$WORK/r/shards/1-of-2/results.sqlite: "
+    [ ! -e "$WORK/r/results.sqlite" ]
+}
+
+@test "two at once: a merge waits for nobody and says who holds the folder" {
+    shards "$WORK/r" 2 1 2
+    status=0
+    flock "$WORK/r" "$NYSBENCH" merge "$WORK/r" >"$WORK/log" 2>&1 || status=$?
+    [ "$status" -eq 2 ]
+    grep -q "another run is writing into it" "$WORK/log"
+}

@@ -1,0 +1,286 @@
+# What is sent to Slurm and what is said of it, with a sbatch and a squeue of the test's own.
+# tests/cluster/ has the same with a real one.
+
+load helpers
+
+setup() {
+    NYSBENCH=${NYSBENCH:-$PWD/nysbench}
+    WORK=$(mktemp -d)
+    mkdir "$WORK/bin" "$WORK/calls"
+    # Keeps each word of a call in calls/JOB and answers with the number, the first being 101.
+    cat >"$WORK/bin/sbatch" <<SH
+#!/bin/bash
+job=\$((101 + \$(ls "$WORK/calls" | wc -l)))
+printf '%s\n' "\$@" >"$WORK/calls/\$job"
+echo \$job\$(cat "$WORK/cluster" 2>/dev/null)
+SH
+    printf '#!/bin/bash\ncat "%s/queue"\n' "$WORK" >"$WORK/bin/squeue"
+    chmod +x "$WORK/bin/sbatch" "$WORK/bin/squeue"
+    : >"$WORK/queue"
+    PATH=$WORK/bin:$PATH
+    cat >"$WORK/e.yaml" <<'Y'
+name: little
+problems: ["gaussian(n=[30, 65], d=8)", "clusters(n=64, d=8, count=4)"]
+strategies: [uniform, kmeans]
+landmarks: [4, 8]
+cores: [svd, iterative]
+trials: 2
+metrics: [error]
+plots: []
+Y
+}
+
+# Runs the tasks of array job $1 that are named, as Slurm would, with the current folder elsewhere.
+tasks() {
+    local job=$1 script
+    shift
+    script=$(tail -n 1 "$WORK/calls/$job")
+    for i in "$@"; do (cd / && SLURM_ARRAY_TASK_ID=$i sh "$script" >"$(dirname "$script")/shard-$i.log" 2>&1); done
+}
+
+merge_job() {
+    (cd / && sh "$(tail -n 1 "$WORK/calls/$1")")
+}
+
+@test "submit sends an array and a merge that waits for it, and says which" {
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 --minutes 20 -o "$WORK/r"
+    expect_status 0
+    expect "shards: 3, of which 0 are finished, 0 in the queue or running, and 3 are to be sent"
+    expect "shards: job 101"
+    expect "merge: job 102"
+    [ "$(cat "$WORK/calls/101")" = "$(printf '%s\n' --parsable --job-name=shards-little --time=20 --output=shard-%a.log \
+        "--chdir=$WORK/r/submissions/1" --array=1-3 "$WORK/r/submissions/1/shards.sh")" ]
+    [ "$(cat "$WORK/calls/102")" = "$(printf '%s\n' --parsable --job-name=merge-little --time=20 --output=merge.log \
+        "--chdir=$WORK/r/submissions/1" --dependency=afterany:101 "$WORK/r/submissions/1/merge.sh")" ]
+}
+
+@test "the jobs give the rows of one run" {
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/whole" >/dev/null
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r" >/dev/null
+    tasks 101 1 2 3
+    run merge_job 102
+    expect_status 0
+    expect "rows: 48"
+    timeless "$WORK/whole/rows.csv" >"$WORK/one.txt"
+    timeless "$WORK/r/rows.csv" | cmp - "$WORK/one.txt"
+}
+
+@test "the config is frozen when it is submitted" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 --set seed=7 -o "$WORK/r" >/dev/null
+    "$NYSBENCH" run "$WORK/e.yaml" -q --set seed=7 -o "$WORK/whole" >/dev/null
+    echo "problems: [" >"$WORK/e.yaml"
+    tasks 101 1 2
+    run merge_job 102
+    expect_status 0
+    timeless "$WORK/whole/rows.csv" >"$WORK/one.txt"
+    timeless "$WORK/r/rows.csv" | cmp - "$WORK/one.txt"
+}
+
+@test "status: queued, running, lost, done; lost and unfinished shards are sent again, the others are not" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r" >/dev/null
+    printf '%s\n' "101 1 RUNNING" "101 2 RUNNING" "101 3 PENDING" "101 4 PENDING" "102 N/A PENDING" "77 1 RUNNING" >"$WORK/queue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 4, 2 running, 2 queued; rows: 48, of which 0 are done"
+    tasks 101 1
+    printf '%s\n' "101 4 PENDING" "77 2 RUNNING" "101_2 3 RUNNING" >"$WORK/queue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 1
+    expect "shards: 4, 1 done, 1 queued, 2 lost; rows: 48"
+    [[ "$output" =~ 2/4\ +lost.*101_2\;\ it\ did\ not\ begin ]]
+    [[ "$output" =~ 4/4\ +queued ]]
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
+    expect_status 0
+    expect "shards: 4, of which 1 are finished, 1 in the queue or running, and 2 are to be sent"
+    grep -qx -e --array=2-3 "$WORK/calls/103"
+    grep -qx -e --dependency=afterany:103:101 "$WORK/calls/104"
+    tasks 103 2
+    echo "slurmstepd: error: killed" >"$WORK/r/submissions/2/shard-3.log"
+    printf '%s\n' "101 4 PENDING" >"$WORK/queue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect "shards: 4, 2 done, 1 queued, 1 lost"
+    [[ "$output" =~ 3/4\ +lost.*103_3\;\ its\ log:\ $WORK/r/submissions/2/shard-3.log ]]
+    tasks 101 4
+    tasks 103 3
+    : >"$WORK/queue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 4, 4 done; rows: 48, of which 48 are done, 0 of them failed"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
+    expect_status 0
+    expect "nothing is sent"
+    [ "$(ls "$WORK/calls" | wc -l)" -eq 4 ]
+    run merge_job 104
+    expect_status 0
+}
+
+@test "a shard that a person runs is not sent either, and is finished work" {
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --shard 2/3 >/dev/null
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 3, 1 done, 2 not begun"
+    mkdir -p "$WORK/r/shards/3-of-3"
+    cp "$WORK/r/shards/2-of-3/results.sqlite" "$WORK/r/shards/3-of-3/"
+    run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" status "$WORK/r"
+    expect "shards: 3, 1 done, 1 running, 1 not begun"
+    run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
+    expect "of which 1 are finished, 1 in the queue or running, and 1 are to be sent"
+    grep -qx -e --array=1 "$WORK/calls/101"
+}
+
+@test "failed rows are counted, and the shard is done" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
+    tasks 101 1 2
+    /usr/bin/python3 - "$WORK/r/shards/2-of-2/results.sqlite" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE results SET status = 'failed', reason = 'lightning' WHERE rowid < 4")
+db.commit()
+PY
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 1
+    [[ "$output" =~ 2/2\ +done\ +[0-9]+\ +[0-9]+\ +3\ +101_2 ]]
+    expect "48 are done, 3 of them failed"
+}
+
+@test "shards of another config in the queue are not written over" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
+    echo "101 1 PENDING" >"$WORK/queue"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 --set trials=3 -o "$WORK/r"
+    expect_status 2
+    expect "shards of another config are still in the queue"
+    expect "scancel 101"
+    [ "$(ls "$WORK/calls" | wc -l)" -eq 2 ]
+}
+
+@test "options for sbatch come behind --, after those that they may replace; ours may not be replaced" {
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" -- --partition=long --time=7 --cpus-per-task=4 "--comment=two words"
+    expect_status 0
+    grep -qx -e "--comment=two words" "$WORK/calls/101"
+    [ "$(grep -n -e '--time=' "$WORK/calls/101" | tail -n 1)" = 5:--time=7 ]
+    grep -qx -e --partition=long "$WORK/calls/102"
+    for bad in --array=1-3 -a1 --output=x -ox --chdir=/ -D/ --parsable --wrap=ls; do
+        run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/q" -- "$bad"
+        expect_status 2
+        expect "is set by this command"
+    done
+    [ ! -e "$WORK/q" ]
+}
+
+@test "--dry-run prints all and writes nothing" {
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run -- "--comment=two words"
+    expect_status 0
+    expect "sbatch --parsable --job-name=shards-little"
+    expect "'--comment=two words'"
+    expect "--array=1-2 $WORK/r/submissions/1/shards.sh"
+    expect "--shard \"\$SLURM_ARRAY_TASK_ID/2\" --jobs \"\${SLURM_CPUS_PER_TASK:-1}\""
+    expect "merge $WORK/r --shards 2"
+    expect "minutes a shard: 3 times"
+    [ ! -e "$WORK/r" ]
+    [ -z "$(ls "$WORK/calls")" ]
+}
+
+@test "a task has as many workers as Slurm gives it CPUs" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 1 -o "$WORK/r" >/dev/null
+    SLURM_CPUS_PER_TASK=2 tasks 101 1
+    grep -q '"jobs": 2' "$WORK/r/shards/1-of-1/manifest.json"
+}
+
+@test "folders with spaces, quotes, percents and UTF-8" {
+    mkdir "$WORK/it's 50%a \"größer\""
+    cd "$WORK/it's 50%a \"größer\""
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o 'a $(touch pwned) `run`' >/dev/null
+    tasks 101 1 2
+    run merge_job 102
+    expect_status 0
+    expect "rows: 48"
+    [ "$(ls)" = 'a $(touch pwned) `run`' ]
+    run "$NYSBENCH" status 'a $(touch pwned) `run`'
+    expect_status 0
+    cd "$BATS_TEST_DIRNAME/../.."
+}
+
+@test "without sbatch: said" {
+    rm "$WORK/bin/sbatch"
+    ln -s /usr/bin/dirname "$WORK/bin/"
+    PATH=$WORK/bin run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 2
+    expect "sbatch cannot be started: is it installed, and in PATH?"
+}
+
+@test "a sbatch that refuses, and one that says something else" {
+    printf '#!/bin/bash\necho "sbatch: error: invalid partition" >&2\nexit 1\n' >"$WORK/bin/sbatch"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 2
+    expect "invalid partition"
+    expect "sbatch: exit status 1"
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 2
+    expect "is not the folder of a run"
+    printf '#!/bin/bash\necho "Submitted batch job 12"\n' >"$WORK/bin/sbatch"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 2
+    expect "expected the number of a job, it said 'Submitted batch job 12'"
+}
+
+@test "a job of a federation, JOB;CLUSTER" {
+    printf ';there' >"$WORK/cluster"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 0
+    grep -qx -e --dependency=afterany:101 "$WORK/calls/102"
+}
+
+@test "the array is on record even where the merge is refused" {
+    sed -i '2a [ $job -lt 102 ] || exit 1' "$WORK/bin/sbatch"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 2
+    expect "shards: job 101"
+    echo "101 1 PENDING" >"$WORK/queue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect "1 queued, 1 lost"
+}
+
+@test "a squeue that does not answer: nothing is called lost, and nothing is sent twice" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
+    printf '#!/bin/bash\nexit 1\n' >"$WORK/bin/squeue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "warning: the queue is not known: squeue: exit status 1"
+    expect "shards: 2, 2 unknown"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 2
+    [ "$(ls "$WORK/calls" | wc -l)" -eq 2 ]
+    printf '#!/bin/bash\necho what\n' >"$WORK/bin/squeue"
+    run "$NYSBENCH" status "$WORK/r"
+    expect "squeue: expected a job, an index and a state, it said 'what'"
+}
+
+@test "mistakes in the call" {
+    run "$NYSBENCH" submit "$WORK/e.yaml"
+    expect_status 2
+    expect "--jobs N is missing"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 0
+    expect_status 2
+    expect "--jobs '0': expected a whole number from 1 to 100000"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 --minutes soon
+    expect_status 2
+    expect "--minutes 'soon'"
+    run "$NYSBENCH" submit --jobs 2 -- "$WORK/e.yaml"
+    expect_status 2
+    expect "an argument is missing"
+    run "$NYSBENCH" status "$WORK/nowhere"
+    expect_status 2
+    expect "$WORK/nowhere: is not the folder of a run"
+    [ -z "$(ls "$WORK/calls")" ]
+}
+
+@test "status of a run without shards" {
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "no process is writing into it"
+    expect "rows: 48, 48 ok"
+    run flock "$WORK/r" "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "running: a process is writing into it"
+}

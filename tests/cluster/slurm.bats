@@ -1,0 +1,152 @@
+# submit, status and merge with a real Slurm, which these tests start and stop. Where it cannot
+# be started they are skipped, with the reason.
+
+load ../cli/helpers
+load slurm
+
+setup_file() {
+    export slurm_dir slurm_why
+    CLUSTER=$(mktemp -d)
+    export CLUSTER
+    slurm_start "$CLUSTER" || true
+}
+
+teardown_file() {
+    slurm_stop
+    rm -rf "$CLUSTER"
+}
+
+setup() {
+    [ -z "$slurm_why" ] || skip "$slurm_why"
+    NYSBENCH=${NYSBENCH:-$PWD/nysbench}
+    WORK=$(mktemp -d)
+    cat >"$WORK/e.yaml" <<'Y'
+name: little
+problems: ["gaussian(n=[30, 65], d=8)", "clusters(n=64, d=8, count=4)"]
+strategies: [uniform, kmeans]
+landmarks: [4, 8]
+cores: [svd, iterative]
+trials: 2
+metrics: [error]
+plots: [error]
+Y
+}
+
+# Waits for a minute and more, as the machine may be busy.
+await() {
+    local i
+    for i in $(seq 450); do
+        if "$@"; then return 0; fi
+        sleep 0.2
+    done
+    echo "in vain: $*"
+    squeue
+    return 1
+}
+
+queue_is_empty() {
+    [ -z "$(squeue --noheader)" ]
+}
+
+whole() {
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/whole" "$@" >/dev/null
+}
+
+same_rows() {
+    timeless "$WORK/whole/rows.csv" >"$WORK/one.txt"
+    timeless "$WORK/r/rows.csv" | cmp - "$WORK/one.txt"
+}
+
+job_of() { # array_job|merge_job of submission $2
+    /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$WORK/r/submissions/$2/submission.json" "$1"
+}
+
+@test "an array, a merge and its figures" {
+    whole
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 --minutes 5 -o "$WORK/r"
+    expect_status 0
+    expect "3 are to be sent"
+    await queue_is_empty
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 3, 3 done; rows: 48, of which 48 are done, 0 of them failed"
+    expect "rows: 48, 48 ok"
+    same_rows
+    [ -s "$WORK/r/plots/error.csv" ]
+    grep -q "best rank m" "$WORK/r/submissions/1/merge.log"
+    grep -q "rows: " "$WORK/r/submissions/1/shard-2.log"
+}
+
+@test "it returns at once, and what is submitted is what was asked for then" {
+    whole --set seed=7
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 --set seed=7 -o "$WORK/r" -- --hold >/dev/null
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 2, 2 queued"
+    echo "nothing: here" >"$WORK/e.yaml"
+    scontrol release "$(job_of array_job 1)"
+    scontrol release "$(job_of merge_job 1)"
+    await queue_is_empty
+    same_rows
+}
+
+@test "what is in the queue is not sent twice; what is lost is listed, and sent again alone" {
+    whole
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r" -- --hold >/dev/null
+    array=$(job_of array_job 1)
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
+    expect_status 0
+    expect "0 are finished, 3 in the queue or running, and 0 are to be sent"
+    scancel "${array}_2"
+    scontrol release "$array"
+    scontrol release "$(job_of merge_job 1)"
+    await queue_is_empty
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 1
+    expect "shards: 3, 2 done, 1 lost"
+    grep -q "missing: shard 2/3: " "$WORK/r/submissions/1/merge.log"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
+    expect "shards: 3, of which 2 are finished, 0 in the queue or running, and 1 are to be sent"
+    await queue_is_empty
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 3, 3 done"
+    [ -e "$WORK/r/submissions/2/shard-2.log" ]
+    [ "$(ls "$WORK/r/submissions/2" | grep -c shard-)" -eq 1 ]
+    same_rows
+}
+
+shard_has_rows() { # of shard 1/1
+    [[ "$("$NYSBENCH" status "$WORK/r")" =~ 1/1\ +running\ +[0-9]+\ +([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -gt 0 ]
+}
+
+@test "a task that is killed half way keeps its rows, and goes on when it is sent again" {
+    long=(--set "problems=gaussian(n=300, d=16)" --set trials=600 --set plots=[])
+    whole "${long[@]}"
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 1 "${long[@]}" -o "$WORK/r" >/dev/null
+    await shard_has_rows
+    scancel --signal=KILL --full "$(job_of array_job 1)"
+    await queue_is_empty
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 1
+    [[ "$output" =~ 1/1\ +lost\ +4800\ +([0-9]+) ]]
+    [ "${BASH_REMATCH[1]}" -gt 0 ]
+    [ "${BASH_REMATCH[1]}" -lt 4800 ]
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 1 "${long[@]}" -o "$WORK/r" >/dev/null
+    await queue_is_empty
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "shards: 1, 1 done"
+    same_rows
+}
+
+@test "options for sbatch are Slurm's to judge" {
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" -- --partition=nowhere
+    expect_status 2
+    expect "invalid partition"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 1 -o "$WORK/r" -- --cpus-per-task=1
+    expect_status 0
+    await queue_is_empty
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+}
