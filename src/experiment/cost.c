@@ -152,6 +152,11 @@ static const nb_pick_time *nearest(const nb_speeds *speeds, const nb_choice *str
     return best;
 }
 
+double nb_pick_n_power(unsigned traits)
+{
+    return traits & NB_EIGEN ? 3 : traits & (NB_SQUARE | NB_ORACLE) ? 2 : 1;
+}
+
 static double guessed_pick_s(const instance *in, unsigned traits, double m)
 {
     double n = in->n, seconds = 1e-5 + n * m * (in->d + 16) * 0.5e-9;

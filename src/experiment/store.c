@@ -229,13 +229,22 @@ static const char *same_identity(nb_ctx *ctx)
     return all;
 }
 
-nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, nb_ctx *ctx)
+static void count_status(const char *status, nb_standing *s)
+{
+    s->done++;
+    s->failed += strcmp(status, "failed") == 0;
+    s->diverged += strcmp(status, "diverged") == 0;
+    s->crashed += strcmp(status, "crashed") == 0;
+    s->timed_out += strcmp(status, "timeout") == 0;
+}
+
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, bool *pending, nb_standing *standing, nb_ctx *ctx)
 {
     const char *identity, *sql;
     sqlite3_stmt *s;
-    *done = 0;
+    *standing = (nb_standing){.done = 0};
     NB_NEED(identity, same_identity(ctx));
-    NB_NEED(sql, nb_format(ctx, "SELECT 1 FROM results WHERE %s AND status <> 'planned' AND (wanted & %u) = %u", identity,
+    NB_NEED(sql, nb_format(ctx, "SELECT status FROM results WHERE %s AND status <> 'planned' AND (wanted & %u) = %u", identity,
                            plan->config->wanted, plan->config->wanted));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     for (int i = 0; i < plan->row_count; i++) {
@@ -245,7 +254,10 @@ nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, n
         for (int c = 0; nb_columns[c].name && code == SQLITE_OK; c++)
             if (nb_columns[c].identity) code = bind(s, c + 1, &nb_columns[c], &row);
         if (code == SQLITE_OK) code = sqlite3_step(s);
-        *done += code == SQLITE_ROW;
+        if (code == SQLITE_ROW) {
+            pending[i] = false;
+            count_status((const char *)sqlite3_column_text(s, 0), standing);
+        }
         sqlite3_reset(s);
         if (code != SQLITE_ROW && code != SQLITE_DONE) return fail(store, "reading rows", ctx);
     }
@@ -313,4 +325,40 @@ nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
     for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count)
         for (int i = 0; nb_columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &(*rows)[*count], ctx));
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
+}
+
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    *value = NULL;
+    NB_TRY(ctx, prepare(store, "SELECT value FROM meta WHERE key = ?1", &s, ctx));
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading what it is about", ctx);
+}
+
+nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx)
+{
+    static const char groups[] = "FROM results WHERE status = 'ok' AND select_s IS NOT NULL GROUP BY strategy, n, landmarks";
+    sqlite3_stmt *s;
+    const char *number, *sql;
+    int code, total;
+    *count = 0;
+    NB_NEED(number, nb_format(ctx, "SELECT count(*) FROM (SELECT 1 %s)", groups));
+    NB_TRY(ctx, prepare(store, number, &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting the times of strategies", ctx);
+    total = sqlite3_column_int(s, 0);
+    sqlite3_reset(s);
+    NB_NEED(*picks, nb_alloc(ctx, (size_t)total + 1, sizeof **picks));
+    NB_NEED(sql, nb_format(ctx, "SELECT strategy, n, landmarks, avg(select_s) %s", groups));
+    NB_TRY(ctx, prepare(store, sql, &s, ctx));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW && *count < total) {
+        nb_store_pick *p = &(*picks)[(*count)++];
+        NB_NEED(p->strategy, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+        *p = (nb_store_pick){p->strategy, sqlite3_column_int(s, 1), sqlite3_column_int(s, 2), sqlite3_column_double(s, 3)};
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the times of strategies", ctx);
 }

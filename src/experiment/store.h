@@ -26,8 +26,13 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
  * ctx's) tells what is to be run. */
 nb_status nb_store_plan(nb_store *store, const nb_plan *plan, bool **pending, int *pending_count, nb_ctx *ctx);
 
-/* How many rows of the plan are there already, without changing anything. */
-nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, nb_ctx *ctx);
+typedef struct { /* rows of a plan */
+    int done, failed, diverged, crashed, timed_out; /* done: with any outcome; the others are among them */
+} nb_standing;
+
+/* Which rows of the plan are there already, without changing anything. Flags of
+ * those that are not (row_count, the caller's, all set before) stay set. */
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, bool *pending, nb_standing *standing, nb_ctx *ctx);
 
 nb_status nb_store_begin(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_commit(nb_store *store, nb_ctx *ctx);
@@ -38,5 +43,17 @@ nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_c
 
 /* All planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
+
+/* What nb_store_set has put there; NULL: nothing. */
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
+
+typedef struct { /* how long a strategy took */
+    const char *strategy; /* canonical */
+    int n, m;
+    double seconds;       /* select_s, on average */
+} nb_store_pick;
+
+/* Of all rows that are there, planned now or not: one for each strategy, n and m. */
+nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx);
 
 #endif

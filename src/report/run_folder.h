@@ -11,6 +11,7 @@
 #define NB_SHARES_FILE "shares.csv"
 #define NB_CONFIG_FILE "resolved.yaml"
 #define NB_MANIFEST_FILE "manifest.json"
+#define NB_FAILURES_FILE "failures.txt"
 #define NB_PLOTS_FOLDER "plots"
 
 /* folder/name, without a second slash. */
