@@ -59,10 +59,10 @@ int nb_outlook_hours(const nb_command *command, const char *text, double *hours)
 
 int nb_outlook_check(const nb_command *command, const nb_outlook *o, double max_hours)
 {
-    char predicted[NB_QUANTITY], allowed[NB_QUANTITY];
+    char predicted[NB_QUANTITY];
     if (o->foreseen.wall_s <= 3600 * max_hours) return NB_GO_ON;
-    nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %s; nothing was run", command->name,
+    nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %g h; nothing was run", command->name,
                    nb_duration_text(o->foreseen.wall_s, predicted), o->foreseen.workers, o->foreseen.workers == 1 ? "" : "s",
-                   nb_duration_text(3600 * max_hours, allowed));
+                   max_hours);
     return NB_EXIT_USAGE;
 }

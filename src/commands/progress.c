@@ -7,13 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 30 }; /* of the bar */
+enum { WIDTH = 30 };              /* of the bar */
+static const double ENOUGH = 0.2; /* share after which the pace alone tells what is left */
 
 double nb_progress_left_s(const nb_progress_state *s)
 {
     if (!(s->share > 0)) return s->foreseen_s;
     double by_pace = s->elapsed_s * (1 - s->share) / s->share, by_forecast = s->foreseen_s * (1 - s->share);
-    return s->share * by_pace + (1 - s->share) * by_forecast;
+    double trust = fmin(1, s->share / ENOUGH);
+    return trust * by_pace + (1 - trust) * by_forecast;
 }
 
 const char *nb_duration_text(double seconds, char text[NB_QUANTITY])

@@ -11,7 +11,7 @@ typedef struct {
     double elapsed_s, foreseen_s; /* since the start; of the whole */
 } nb_progress_state;
 
-/* What is left, in seconds: at first as foreseen, in the end by the pace so far. */
+/* What is left, in seconds: at first as foreseen, soon by the pace so far. */
 double nb_progress_left_s(const nb_progress_state *state);
 
 enum { NB_PROGRESS_LINE = 160 };

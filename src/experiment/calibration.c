@@ -3,6 +3,7 @@
 #include "experiment/calibration.h"
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/process.h"
 #include "data/synthetic.h"
 #include "linalg/blas.h"
@@ -12,7 +13,7 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ typedef struct {
     const nb_cell *const *cells;
     int count, n, m; /* cells; of the smallest try */
     board *board;
+    const char *folder; /* for what strategies leave behind where they are killed */
     nb_scene *scenes[2]; /* of n and 2n random points; made when first needed */
     gsl_rng *rng;
 } trying;
@@ -104,6 +106,7 @@ static _Noreturn void try_all(trying *t, nb_ctx *ctx)
     int nowhere = open("/dev/null", O_RDWR);
     if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0) _exit(EXIT_FAILURE);
     closefrom(STDERR_FILENO + 1);
+    if (setenv("TMPDIR", t->folder, 1) != 0) _exit(EXIT_FAILURE);
 #ifndef __SANITIZE_ADDRESS__ /* which takes terabytes of addresses */
     setrlimit(RLIMIT_AS, &limit);
 #else
@@ -171,7 +174,8 @@ nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb
     t.board->bytes = bytes;
     NB_TRY(ctx, nb_defer(ctx, unmap, t.board));
     for (int i = 0; i < SIZES * count; i++) t.board->seconds[i] = NAN;
-    nb_status status = run_tries(&t, limit_s, ctx);
+    nb_status status = nb_temporary_folder(&t.folder, ctx);
+    if (status == NB_OK) status = run_tries(&t, limit_s, ctx);
     fill(&t, times);
     nb_ctx_release(ctx, mark);
     return status;

@@ -33,14 +33,14 @@ static void test_left(void **state)
     nb_progress_state s = {.foreseen_s = 40};
     (void)state;
     assert_close(nb_progress_left_s(&s), 40, 0);
-    s.share = 0.5;
-    s.elapsed_s = 20; /* as foreseen */
-    assert_close(nb_progress_left_s(&s), 20, 1e-12);
-    s.elapsed_s = 40; /* half as fast: the mean of 20 and 40 */
-    assert_close(nb_progress_left_s(&s), 30, 1e-12);
-    s.share = 0.99; /* by then the pace tells nearly all */
-    s.elapsed_s = 198;
-    assert_close(nb_progress_left_s(&s), 2, 0.02);
+    s.share = 0.1;
+    s.elapsed_s = 4; /* as foreseen */
+    assert_close(nb_progress_left_s(&s), 36, 1e-12);
+    s.elapsed_s = 8; /* half as fast: the mean of 36 and 72 */
+    assert_close(nb_progress_left_s(&s), 54, 1e-12);
+    s.share = 0.5; /* by now the pace alone tells */
+    s.elapsed_s = 50;
+    assert_close(nb_progress_left_s(&s), 50, 1e-12);
     s.share = 1;
     assert_close(nb_progress_left_s(&s), 0, 0);
 }
