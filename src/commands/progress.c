@@ -73,6 +73,7 @@ nb_status nb_progress_init(nb_progress *p, const nb_foreseen *foreseen, const nb
     p->done_s = 0;
     p->shown = 0;
     NB_NEED(p->weight_s, nb_alloc_reals(ctx, (size_t)plan->row_count + 1, 1));
+    NB_NEED(p->ran, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->ran));
     NB_NEED(p->unit_of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->unit_of));
     NB_NEED(p->left, nb_alloc(ctx, (size_t)foreseen->unit_count + 1, sizeof *p->left));
     for (int u = 0; u < foreseen->unit_count; u++) {
@@ -90,6 +91,7 @@ nb_status nb_progress_init(nb_progress *p, const nb_foreseen *foreseen, const nb
 
 void nb_progress_row(nb_progress *p, int index, const char *status)
 {
+    p->ran[index] = true;
     p->state.rows_done++;
     p->state.failed += strcmp(status, "ok") != 0 && strcmp(status, "skipped") != 0;
     p->done_s += p->weight_s[index];

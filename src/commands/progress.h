@@ -30,6 +30,7 @@ typedef struct {
     double start_s;
     double done_s, total_s; /* foreseen, of what is done and of all */
     double *weight_s;       /* by row of the plan */
+    bool *ran;              /* the same: it is done, in this run */
     int *unit_of, *left;    /* unit of a row; rows of a unit that are to be run */
     int shown;              /* tenths; on a terminal characters */
 } nb_progress;

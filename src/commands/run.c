@@ -232,7 +232,7 @@ static int foresee(const nb_command *command, const nb_experiment *e, const choi
 }
 
 /* How good the forecast was, for people and for the next one. */
-static nb_status look_back(const nb_forecast *forecast, sink *s, nb_ctx *ctx)
+static nb_status look_back(const nb_plan *plan, int jobs, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
     char predicted[NB_QUANTITY], taken[NB_QUANTITY];
@@ -241,7 +241,7 @@ static nb_status look_back(const nb_forecast *forecast, sink *s, nb_ctx *ctx)
     if (!s->progress.quiet)
         printf("time: %s, predicted %s%s\n", nb_duration_text(p->elapsed_s, taken), nb_duration_text(foreseen_s, predicted),
                p->rows_done < p->rows ? " for what was done" : "");
-    return nb_forecast_learn(forecast, foreseen_s, p->elapsed_s, &s->store, ctx);
+    return nb_forecast_learn(plan, s->progress.ran, nb_outlook_workers(jobs), p->elapsed_s, &s->store, ctx);
 }
 
 static int run_and_report(const nb_experiment *e, const choices *chosen, nb_workers workers, const nb_forecast *forecast,
@@ -255,7 +255,7 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     catch_signals();
     if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
-    if (status == NB_OK) status = look_back(forecast, s, ctx);
+    if (status == NB_OK) status = look_back(&e->plan, workers.jobs, s, ctx);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
         return NB_EXIT_INTERRUPTED;

@@ -10,6 +10,7 @@
 
 static const double TRY_S = 1.5, LEAST_S = 0.5; /* for strategies that no row tells about; from which on a run's time tells something */
 
+static const double LEAST_SHARE = 0.1; /* of a run's time that is not its strategies', whatever these are said to take */
 static const char SPEED[] = "speed";
 
 /* Whether the rows told, and the calibration where they did not. */
@@ -152,10 +153,22 @@ nb_status nb_foresee(const nb_forecast *f, const bool *pending, int workers, nb_
     return NB_OK;
 }
 
-nb_status nb_forecast_learn(const nb_forecast *f, double foreseen_s, double taken_s, nb_store *store, nb_ctx *ctx)
+nb_status nb_forecast_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store, nb_ctx *ctx)
 {
+    nb_forecast f;
+    nb_foreseen foreseen;
     const char *text;
-    if (taken_s < LEAST_S || !(foreseen_s > 0)) return NB_OK;
-    NB_NEED(text, nb_format(ctx, "%.6g", f->speeds.machine * taken_s / foreseen_s));
+    double rest_s = 0;
+    if (taken_s < LEAST_S) return NB_OK;
+    NB_TRY(ctx, nb_forecast_make(plan, ran, store, false, &f, ctx));
+    NB_TRY(ctx, nb_foresee(&f, ran, workers, &foreseen, ctx));
+    for (int i = 0; i < foreseen.unit_count; i++) {
+        nb_cost cost = nb_cost_at(plan, &foreseen.units[i], ran, &f.speeds);
+        rest_s += cost.seconds - cost.pick_s;
+    }
+    if (!(rest_s > 0)) return NB_OK;
+    double worked_s = taken_s * foreseen.total_s / foreseen.wall_s, picks_s = foreseen.total_s - rest_s;
+    double machine = f.speeds.machine * fmax(worked_s - picks_s, LEAST_SHARE * worked_s) / rest_s;
+    NB_NEED(text, nb_format(ctx, "%.6g", machine));
     return nb_store_set(store, SPEED, text, ctx);
 }

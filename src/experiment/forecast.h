@@ -32,8 +32,9 @@ typedef struct {
 /* With at most so many workers at a time. */
 nb_status nb_foresee(const nb_forecast *forecast, const bool *pending, int workers, nb_foreseen *foreseen, nb_ctx *ctx);
 
-/* Keeps in the store how fast units were in fact: `taken_s` for what was foreseen
- * to take `foreseen_s`. Too short a time tells nothing. */
-nb_status nb_forecast_learn(const nb_forecast *forecast, double foreseen_s, double taken_s, nb_store *store, nb_ctx *ctx);
+/* Keeps in the store how fast this machine is: `taken_s` for the rows that are
+ * flagged, with so many workers. The time that strategies took is in their rows by
+ * now and is left out. Too short a time tells nothing. */
+nb_status nb_forecast_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store, nb_ctx *ctx);
 
 #endif
