@@ -48,6 +48,7 @@ nb_status nb_calibrate_machine(double *machine, nb_ctx *ctx)
 typedef struct { /* in memory that the process shares with its parent */
     size_t bytes;      /* of it all */
     int at;            /* the try that it is at: size * count + cell */
+    double begun_s;    /* clock at its begin */
     double seconds[];  /* by try; NaN: not known */
 } board;
 
@@ -56,6 +57,7 @@ typedef struct {
     const nb_planned_scene *scene;
     const nb_cell *const *cells;
     int count, n, m; /* cells; of the smallest try */
+    int unfinished;  /* the cell that was killed at its smallest try, or -1 */
     board *board;
     const char *folder; /* for what strategies leave behind where they are killed */
     nb_scene *scenes[2]; /* of n and 2n random points; made when first needed */
@@ -90,10 +92,11 @@ static nb_status try(trying *t, int number, nb_ctx *ctx)
     int size = number / t->count, twice = size == 1, m = size == 2 ? 2 * t->m : t->m;
     const nb_cell *cell = t->cells[number % t->count];
     nb_landmarks landmarks;
+    t->board->begun_s = INFINITY;
     if (!t->scenes[twice]) NB_TRY(ctx, make_scene(t, twice, ctx));
     NB_TRY(ctx, warm(t->scenes[twice], nb_strategy_traits(cell->strategy), m, ctx));
     nb_stream stream = {.seed = (uint64_t)t->plan->config->seed, .component = cell->strategy->canonical};
-    double start_s = nb_clock_s();
+    double start_s = t->board->begun_s = nb_clock_s();
     NB_TRY(ctx, nb_landmarks_pick(t->scenes[twice], cell->strategy, m, cell->pairing, stream, t->rng, &landmarks, ctx));
     if (!landmarks.refusal) t->board->seconds[number] = nb_clock_s() - start_s;
     return NB_OK;
@@ -130,6 +133,10 @@ static nb_status run_tries(trying *t, double limit_s, nb_ctx *ctx)
         NB_TRY(ctx, nb_process_fork(&pid, ctx));
         if (pid == 0) try_all(t, ctx);
         NB_TRY(ctx, nb_process_await(pid, left_s, &ending, ctx));
+        if (ending.timed_out && t->board->at < t->count && t->board->begun_s < end_s) {
+            t->board->seconds[t->board->at] = end_s - t->board->begun_s;
+            t->unfinished = t->board->at;
+        }
         if (ending.timed_out) return NB_OK;
         t->board->at++; /* it has died of this one, or done all */
     }
@@ -148,7 +155,7 @@ static void fill(const trying *t, nb_pick_time *times)
     for (int i = 0; i < t->count; i++) {
         const double *s = t->board->seconds;
         unsigned traits = nb_strategy_traits(t->cells[i]->strategy);
-        times[i] = (nb_pick_time){.strategy = t->cells[i]->strategy, .n = t->n, .m = t->m, .seconds = s[i]};
+        times[i] = (nb_pick_time){.strategy = t->cells[i]->strategy, .n = t->n, .m = t->m, .seconds = s[i], .unfinished = i == t->unfinished};
         times[i].n_power = growth(s[i], s[t->count + i], nb_pick_n_power(traits));
         times[i].m_power = growth(s[i], s[2 * t->count + i], 1);
     }
@@ -163,7 +170,7 @@ static void unmap(void *ptr)
 nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_cell *const *cells, double limit_s,
                              nb_pick_time *times, nb_ctx *ctx)
 {
-    trying t = {.plan = plan, .scene = &plan->scenes[scene], .cells = cells, .count = count};
+    trying t = {.plan = plan, .scene = &plan->scenes[scene], .cells = cells, .count = count, .unfinished = -1};
     t.n = t.scene->n < 2 * TOKENS ? (t.scene->n + 1) / 2 : TOKENS;
     t.m = t.n < 2 * LANDMARKS ? 1 : LANDMARKS;
     if (count == 0) return NB_OK;

@@ -120,8 +120,9 @@ static void add_spectra(instance *in, double *kept, double *working)
     if (in->sampled && !in->oracle) return;
     for (int bit = 0; bit < 31; bit++) {
         double bytes, more;
+        if (!(in->spectra >> bit & 1)) continue;
         int count = triplets(n, 1 << bit, &lapack);
-        if (!(in->spectra >> bit & 1) || count == last) continue;
+        if (count == last) continue;
         last = count;
         spectrum_bytes(in, 1 << bit, &bytes, &more);
         *kept += bytes;

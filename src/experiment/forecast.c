@@ -88,9 +88,9 @@ static nb_status try_the_rest(nb_forecast *f, int scene, int count, const nb_cel
         if (!known(&f->speeds, cells[i]->strategy)) rest[asked++] = cells[i];
     if (thorough) NB_TRY(ctx, nb_calibrate_picks(f->plan, scene, asked, rest, TRY_S, tried, ctx));
     for (int i = 0; i < asked; i++) {
-        if (thorough && isfinite(tried[i].seconds))
-            times[f->speeds.count++] = tried[i];
-        else
+        bool there = thorough && isfinite(tried[i].seconds);
+        if (there) times[f->speeds.count++] = tried[i];
+        if (!there || tried[i].unfinished)
             NB_NEED(f->unknown, nb_format(ctx, "%s%s%s", f->unknown ? f->unknown : "", f->unknown ? ", " : "", rest[i]->strategy->label));
     }
     return NB_OK;

@@ -191,19 +191,21 @@ on_terminal() {
     expect "(from the rows that are there)"
 }
 
-@test "a strategy that cannot be timed is named" {
-    config <<'Y'
+@test "a strategy that cannot be timed is named, and leaves nothing behind" {
+    config <<Y
 problems: gaussian(n=40, d=4)
-strategies: [uniform, 'command(run="sleep 100")', 'command(run="false")']
+strategies: [uniform, 'command(run="false")', 'command(run="sh $WORK/slow.sh")']
 cores: svd
 landmarks: 4
 trials: 1
 Y
+    printf 'exec sleep 77.385\n' >"$WORK/slow.sh"
     mkdir "$WORK/tmp"
     TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    expect 'time only guessed: of command(run="sleep 100"), command(run=false)'
+    expect 'time only guessed: of command(run=false), command(run=slow.sh)'
+    [[ "$output" =~ time:\ about\ [1-9] ]] # it was not done in a second or two, on 20 tokens
     [ -z "$(ls "$WORK/tmp")" ]
-    run pgrep -fx 'sleep 100'
+    run pgrep -fx 'sleep 77.385'
     expect_status 1
 }
