@@ -252,6 +252,7 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     if (nb_foresee(forecast, pending, nb_outlook_workers(workers.jobs), &foreseen, ctx) != NB_OK ||
         nb_progress_init(&s->progress, &foreseen, &e->plan, pending, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
     catch_signals();
     if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
