@@ -97,7 +97,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
 static unsigned traits_of(const void *opts)
 {
     const exchange_options *o = opts;
-    return (nb_strategy_traits(o->start) & NB_RANDOM) | NB_ORACLE;
+    return (nb_strategy_traits(o->start) & NB_RANDOM) | NB_ORACLE | NB_SQUARE;
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)

@@ -74,7 +74,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 static unsigned traits_of(const void *opts)
 {
     const ridge_leverage_options *o = opts;
-    return (o->take == SAMPLE || o->recursive ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0);
+    bool dense = o->of == KERNEL || (o->of != NB_GRAM && !o->recursive);
+    return (o->take == SAMPLE || o->recursive ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0) | (dense ? NB_EIGEN : 0);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)

@@ -59,6 +59,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
     if (status == NB_OK && experiment->shard_text) status = nb_defer(ctx, free, experiment->shard_text);
     if (code != NB_GO_ON) return code;
+    experiment->path = arguments[0];
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;

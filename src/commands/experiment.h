@@ -7,6 +7,7 @@
 #include "experiment/shard.h"
 
 typedef struct {
+    const char *path;   /* of the file */
     char *out;          /* --out, or NULL */
     const char **set;   /* each --set, or NULL */
     const char **plugins; /* each --plugin, or NULL */

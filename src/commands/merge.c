@@ -209,7 +209,7 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, store, ctx));
-    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){&program, true, none}, &pending, &pending_count, ctx));
+    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){.program = &program, .mixed = true, .retry = none}, &pending, &pending_count, ctx));
     NB_TRY(ctx, add_out(m, store, c->mixed, ctx));
     NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_CONFIG_FILE, m->config, ctx));
     NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_MANIFEST_FILE, manifest.text, ctx));
@@ -274,6 +274,8 @@ static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
 
 static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
 {
+    NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
+    NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
@@ -285,7 +287,7 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     int failures, missing;
     bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
-    NB_TRY(ctx, nb_run_report(&m->e, store, quiet, gnuplot, &failures, ctx));
+    NB_TRY(ctx, nb_run_report(&m->e, store, NULL, quiet, gnuplot, &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)
         fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n", m->merge.replaced,

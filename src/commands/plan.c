@@ -1,23 +1,12 @@
 /* plan.c - nysbench plan EXP.yaml */
 #include "commands/command.h"
 
-#include "base/files.h"
-#include "commands/experiment.h"
-#include "report/run_folder.h"
+#include "commands/outlook.h"
+#include "commands/progress.h"
+#include "experiment/provenance.h"
 
 #include <stdio.h>
-
-/* Rows of the plan that the store of the folder holds already. */
-static nb_status count_done(const char *folder, const nb_plan *plan, int *done, nb_ctx *ctx)
-{
-    const char *path;
-    *done = 0;
-    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
-    if (!nb_is_file(path)) return NB_OK;
-    nb_store store;
-    NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
-    return nb_store_count_done(&store, plan, done, ctx);
-}
+#include <stdlib.h>
 
 static void print_scenes(const nb_plan *plan)
 {
@@ -29,21 +18,56 @@ static void print_scenes(const nb_plan *plan)
     }
 }
 
+/* What went wrong before is done: it is run again where that is asked for. */
+static void print_rows(const nb_plan *plan, const nb_standing *s)
+{
+    int wrong = s->failed + s->diverged + s->crashed + s->timed_out;
+    printf("rows: %d, of which %d are done and %d are to run\n", plan->row_count, s->done, plan->row_count - s->done);
+    if (wrong > 0)
+        printf("failed before: %d of those that are done (%d failed, %d diverged, %d crashed, %d timeout)\n", wrong, s->failed,
+               s->diverged, s->crashed, s->timed_out);
+}
+
+static void print(const nb_experiment *e, const nb_outlook *o)
+{
+    char time[NB_QUANTITY], bytes[NB_QUANTITY];
+    const nb_foreseen *f = &o->foreseen;
+    printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
+    if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
+    printf("scenes: %d\n", e->plan.scene_count);
+    print_scenes(&e->plan);
+    printf("trials: %d\ncells: %d (strategies %d, landmarks %d, cores %d)\n", e->config.trials, e->plan.cell_count,
+           e->config.strategies.count, e->config.landmark_count, e->config.cores.count);
+    print_rows(&e->plan, &o->standing);
+    if (f->unit_count == 0) return;
+    printf("time: about %s with %d worker%s (%s)\n", nb_duration_text(f->wall_s, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
+    if (o->forecast.unknown) printf("time only guessed: of %s\n", o->forecast.unknown);
+    printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
+    if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
+    fputc('\n', stdout);
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
-    struct poptOption options[] = {NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), NB_SHARD_OPTION(e), POPT_TABLEEND};
-    int done, code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
+    char *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), NB_SHARD_OPTION(e),
+        {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0, "Predict for so many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
+        NB_MAX_HOURS_OPTION(hours_text), POPT_TABLEEND};
+    double max_hours;
+    nb_outlook outlook;
+    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--jobs", jobs_text, 1, 1024, &jobs);
+    if (code == NB_GO_ON) code = nb_outlook_hours(command, hours_text, &max_hours);
     if (code != NB_GO_ON) return code;
-    if (count_done(e.folder, &e.plan, &done, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    printf("experiment %s, seed %lld, results in %s\n", e.config.name, e.config.seed, e.folder);
-    if (e.shard.count) printf("shard %d of %d\n", e.shard.index, e.shard.count);
-    printf("scenes: %d\n", e.plan.scene_count);
-    print_scenes(&e.plan);
-    printf("trials: %d\ncells: %d (strategies %d, landmarks %d, cores %d)\nrows: %d, of which %d are done and %d are to run\n",
-           e.config.trials, e.plan.cell_count, e.config.strategies.count, e.config.landmark_count, e.config.cores.count,
-           e.plan.row_count, done, e.plan.row_count - done);
-    return NB_EXIT_OK;
+    if (nb_outlook_make(&e, &(nb_start_choices){.fresh = 0}, NULL, jobs, true, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    print(&e, &outlook);
+    fflush(stdout);
+    code = nb_outlook_check(command, &outlook, max_hours);
+    return code == NB_GO_ON ? NB_EXIT_OK : code;
 }
 
-const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment and count what it would run", run};
+const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run};

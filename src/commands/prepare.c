@@ -81,12 +81,12 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     return NB_OK;
 }
 
-static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, nb_store *store, bool **pending, int *pending_count,
+static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const bool *only, nb_store *store, bool **pending, int *pending_count,
                                nb_ctx *ctx)
 {
     const char *path;
     nb_program program;
-    nb_terms terms = {.program = &program, .mixed = choices->mixed};
+    nb_terms terms = {.program = &program, .mixed = choices->mixed, .only = only};
     NB_TRY(ctx, nb_start_statuses(choices, &terms.retry, ctx));
     NB_TRY(ctx, nb_program_here(&program, ctx));
     NB_TRY(ctx, nb_make_folder(e->folder, ctx));
@@ -98,12 +98,12 @@ static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *c
     return tell_replaced(store, e->plan.inputs, ctx);
 }
 
-nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, nb_workers workers,
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,
                      nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const char *resolved;
     nb_manifest *manifest;
-    NB_TRY(ctx, open_and_plan(e, choices, store, pending, pending_count, ctx));
+    NB_TRY(ctx, open_and_plan(e, choices, only, store, pending, pending_count, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));

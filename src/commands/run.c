@@ -1,10 +1,13 @@
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
 #include "commands/command.h"
 
-#include "base/clock.h"
+#include "commands/outcomes.h"
+#include "commands/outlook.h"
 #include "commands/prepare.h"
+#include "commands/progress.h"
 #include "commands/run.h"
 #include "commands/spectrum_plot.h"
+#include "experiment/match.h"
 #include "experiment/provenance.h"
 #include "experiment/workers.h"
 #include "linalg/blas.h"
@@ -36,9 +39,7 @@ typedef struct {
     nb_store store;
     unsigned wanted;
     nb_inputs *inputs; /* that the rows are made from */
-    int todo, done, shown; /* rows: to run, run, run when progress was last shown */
-    double start_s;
-    bool quiet, terminal;
+    nb_progress progress;
 } sink;
 
 static nb_status begin(void *self, nb_ctx *ctx)
@@ -49,20 +50,8 @@ static nb_status begin(void *self, nb_ctx *ctx)
 static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     sink *s = self;
-    s->done++;
+    nb_progress_row(&s->progress, index, row->status);
     return nb_store_write(&s->store, index, s->wanted, row, ctx);
-}
-
-static void show_progress(sink *s)
-{
-    double elapsed_s = nb_clock_s() - s->start_s;
-    if (s->quiet) return;
-    if (s->terminal)
-        fprintf(stderr, "\r%d of %d rows, %.0f s ", s->done, s->todo, elapsed_s);
-    else if (10LL * s->done / s->todo != 10LL * s->shown / s->todo)
-        fprintf(stderr, "nysbench: %d of %d rows, %.0f s\n", s->done, s->todo, elapsed_s);
-    if (s->terminal && s->done == s->todo) fputc('\n', stderr);
-    s->shown = s->done;
 }
 
 static nb_status end(void *self, nb_ctx *ctx)
@@ -70,7 +59,7 @@ static nb_status end(void *self, nb_ctx *ctx)
     sink *s = self;
     NB_TRY(ctx, nb_inputs_check(s->inputs, ctx)); /* else the rows are not of what the manifest says */
     NB_TRY(ctx, nb_store_commit(&s->store, ctx));
-    show_progress(s);
+    nb_progress_show(&s->progress);
     return NB_OK;
 }
 
@@ -83,9 +72,8 @@ static bool stop(void *self)
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
     nb_sink functions = {s, begin, put_row, end, stop};
-    s->start_s = nb_clock_s();
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
-    if (!s->quiet && s->terminal && s->done > 0 && s->done < s->todo) fputc('\n', stderr);
+    nb_progress_end(&s->progress);
     return status;
 }
 
@@ -104,51 +92,6 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     return NB_OK;
 }
 
-static int count_failures(int count, const nb_row *rows)
-{
-    int failures = 0;
-    for (int i = 0; i < count; i++) failures += strcmp(rows[i].status, "ok") && strcmp(rows[i].status, "skipped");
-    return failures;
-}
-
-/* Why rows were skipped, each reason once with its count. */
-static void print_skipped(int count, const nb_row *rows)
-{
-    for (int i = 0; i < count; i++) {
-        int of = 0, before = 0;
-        if (strcmp(rows[i].status, "skipped") != 0) continue;
-        for (int j = 0; j < count; j++) {
-            if (strcmp(rows[j].status, "skipped") != 0 || strcmp(rows[j].reason, rows[i].reason) != 0) continue;
-            before += j < i;
-            of++;
-            if (before) break;
-        }
-        if (!before) printf("skipped: %d rows: %s\n", of, rows[i].reason);
-    }
-}
-
-/* Counts by status, why rows were skipped, and the first few that went wrong. */
-static void print_outcomes(int count, const nb_row *rows)
-{
-    static const char *const names[] = {"ok", "skipped", "diverged", "failed", "planned"};
-    enum { SHOWN = 5 };
-    printf("rows: %d", count);
-    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
-        int of = 0;
-        for (int i = 0; i < count; i++) of += strcmp(rows[i].status, names[s]) == 0;
-        if (of > 0) printf(", %d %s", of, names[s]);
-    }
-    fputc('\n', stdout);
-    print_skipped(count, rows);
-    for (int i = 0, shown = 0; i < count && shown < SHOWN; i++) {
-        if (strcmp(rows[i].status, "failed") && strcmp(rows[i].status, "diverged")) continue;
-        fprintf(stderr, "nysbench: %s: %s head %d trial %d, %s, m = %d, %s: %s\n", rows[i].status, rows[i].problem,
-                rows[i].head, rows[i].trial, rows[i].strategy, rows[i].landmarks, rows[i].core,
-                rows[i].reason ? rows[i].reason : "");
-        shown++;
-    }
-}
-
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
     printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again goes on from it\n", e->folder,
@@ -160,7 +103,7 @@ static void print_places(const nb_experiment *e, bool gnuplot)
                                                               : "data and scripts of the figures; gnuplot is missing");
 }
 
-nb_status nb_run_report(const nb_experiment *e, nb_store *store, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx)
+nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *only, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx)
 {
     nb_row *rows;
     int count;
@@ -168,7 +111,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, bool quiet, boo
     nb_shares shares;
     NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
     NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
-    *failures = count_failures(count, rows);
+    NB_TRY(ctx, nb_outcomes_failures(e, only, count, rows, failures, ctx));
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
     NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline, &shares, ctx));
     NB_TRY(ctx, nb_run_write_shares(e->folder, &summary, &shares, ctx));
@@ -178,14 +121,15 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, bool quiet, boo
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", store, ctx));
         fputc('\n', stdout);
     }
-    print_outcomes(count, rows);
+    NB_TRY(ctx, nb_outcomes_print(e, only, count, rows, ctx));
     if (!quiet) print_places(e, gnuplot);
     fflush(stdout);
     return interrupted ? NB_OK : draw(e, &summary, gnuplot, ctx);
 }
 
 typedef struct { /* the command line's */
-    char *jobs, *blas_threads; /* NULL: not given */
+    char *jobs, *blas_threads, *only, *hours_text; /* NULL: not given */
+    double max_hours;
     nb_start_choices start;
     int quiet;
 } choices;
@@ -210,14 +154,82 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 1: no other process", "N"},
         {"blas-threads", '\0', POPT_ARG_STRING, &chosen->blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"},
         NB_START_OPTIONS(chosen->start),
+        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done", "COLUMN=VALUE, ..."},
+        NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
+    char **const texts[] = {&chosen->jobs, &chosen->blas_threads, &chosen->only, &chosen->hours_text};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
-    nb_status status = chosen->jobs ? nb_defer(ctx, free, chosen->jobs) : NB_OK;
-    if (status == NB_OK && chosen->blas_threads) status = nb_defer(ctx, free, chosen->blas_threads);
-    if (status == NB_OK) status = nb_command_own(chosen->start.retry, ctx);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_command_own(chosen->start.retry, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code != NB_GO_ON) return code;
+    if (chosen->only && chosen->start.fresh) {
+        nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
+        return NB_EXIT_USAGE;
+    }
+    code = nb_outlook_hours(command, chosen->hours_text, &chosen->max_hours);
+    return code == NB_GO_ON ? read_workers(command, chosen, workers) : code;
+}
+
+/* The rows that --only means; NULL: it was not given. */
+static int find_only(const char *key, const nb_plan *plan, bool **only, nb_ctx *ctx)
+{
+    nb_match match;
+    int count;
+    *only = NULL;
+    if (!key) return NB_GO_ON;
+    nb_status status = nb_match_parse(key, &match, ctx);
+    if (status == NB_OK) status = nb_match_rows(&match, plan, only, &count, ctx);
+    if (status == NB_OK) return NB_GO_ON;
+    nb_print_error("run: --only '%s': %s", key, nb_error_message(ctx));
+    return status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED;
+}
+
+/* Before anything is written: what it will take, and whether that is too much. */
+static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, nb_workers workers, const bool *only,
+                   nb_forecast *forecast, nb_ctx *ctx)
+{
+    nb_outlook outlook;
+    bool thorough = !chosen->quiet || chosen->hours_text;
+    if (nb_outlook_make(e, &chosen->start, only, workers.jobs, thorough, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    *forecast = outlook.forecast;
+    int code = nb_outlook_check(command, &outlook, chosen->max_hours);
+    if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0) nb_outlook_print(stderr, "nysbench: ", &outlook);
+    return code;
+}
+
+/* How good the forecast was, for people and for the next one. */
+static nb_status look_back(const nb_plan *plan, int jobs, sink *s, nb_ctx *ctx)
+{
+    const nb_progress_state *p = &s->progress.state;
+    char predicted[NB_QUANTITY], taken[NB_QUANTITY];
+    double foreseen_s = p->foreseen_s * p->share;
+    if (p->rows_done == 0) return NB_OK;
+    if (!s->progress.quiet)
+        printf("time: %s, predicted %s%s\n", nb_duration_text(p->elapsed_s, taken), nb_duration_text(foreseen_s, predicted),
+               p->rows_done < p->rows ? " for what was done" : "");
+    return nb_forecast_learn(plan, s->progress.ran, nb_outlook_workers(jobs), p->elapsed_s, &s->store, ctx);
+}
+
+static int run_and_report(const nb_experiment *e, const choices *chosen, nb_workers workers, const nb_forecast *forecast,
+                          const bool *only, const bool *pending, bool gnuplot, sink *s, nb_ctx *ctx)
+{
+    nb_foreseen foreseen;
+    int failures = 0;
+    if (nb_foresee(forecast, pending, nb_outlook_workers(workers.jobs), &foreseen, ctx) != NB_OK ||
+        nb_progress_init(&s->progress, &foreseen, &e->plan, pending, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
+    catch_signals();
+    if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_status status = nb_run_report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
+    if (status == NB_OK) status = look_back(&e->plan, workers.jobs, s, ctx);
+    if (interrupted) {
+        fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
+        return NB_EXIT_INTERRUPTED;
+    }
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return read_workers(command, chosen, workers);
+    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -225,27 +237,22 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_experiment e = {.out = NULL};
     choices chosen = {.jobs = NULL};
     nb_workers workers;
-    sink s = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")};
-    int failures = 0;
-    bool *pending, gnuplot = true;
-    int code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
+    nb_forecast forecast;
+    sink s = {.progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    bool *only, *pending, gnuplot = true;
+    int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
+    if (code == NB_GO_ON) code = find_only(chosen.only, &e.plan, &only, ctx);
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
-    s.quiet = chosen.quiet;
+    code = foresee(command, &e, &chosen, workers, only, &forecast, ctx);
+    if (code != NB_GO_ON) return code;
+    s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&e, argc, argv, &chosen.start, workers, &s.store, &pending, &s.todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    catch_signals();
-    if (run_rows(&e.plan, pending, workers, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_status status = nb_run_report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);
-    if (interrupted) {
-        fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
-        return NB_EXIT_INTERRUPTED;
-    }
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
 }
 
 const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run};

@@ -83,20 +83,18 @@ nb_status nb_submissions_load(const char *run, int *count, nb_submission **submi
     return NB_OK;
 }
 
-static bool is_failure(const nb_row *row)
-{
-    return strcmp(row->status, "ok") && strcmp(row->status, "skipped") && strcmp(row->status, "planned");
-}
-
 static nb_status look_into(const char *folder, const nb_plan *part, nb_shard_state *state, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row *rows;
-    int count;
+    nb_standing standing;
+    const char *path;
     NB_TRY(ctx, nb_folder_is_locked(folder, &state->locked, ctx));
-    NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
-    for (int i = 0; i < count; i++) state->failed += is_failure(&rows[i]);
-    return nb_store_count_done(&store, part, &state->done, ctx);
+    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
+    NB_TRY(ctx, nb_store_standing(&store, part, NULL, NULL, &standing, ctx));
+    state->done = standing.done;
+    state->failed = standing.failed + standing.diverged + standing.crashed + standing.timed_out;
+    return NB_OK;
 }
 
 nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states, nb_ctx *ctx)

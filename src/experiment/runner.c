@@ -246,15 +246,14 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
-/* How many pairs from the first one on have cores of at most about 256 MiB; one at least. */
+/* How many pairs from the first one on have cores of at most NB_CORES_BYTES; one at least. */
 static int that_fit(int count, const factor_rows *of)
 {
-    const size_t most = (size_t)1 << 28;
     size_t bytes = 0;
     int used = 0;
     while (used < count) { /* X and C of each row */
         bytes += 2 * (size_t)(of[used].end - of[used].first) * (size_t)of[used].m * (size_t)of[used].m * sizeof(double);
-        if (used > 0 && bytes > most) break;
+        if (used > 0 && bytes > NB_CORES_BYTES) break;
         used++;
     }
     return used;

@@ -292,6 +292,14 @@ static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
     return prepare(store, sql, &store->write, ctx);
 }
 
+/* Whatever became of those rows before. */
+static int take_only(const nb_plan *plan, const bool *only, bool *pending)
+{
+    int count = 0;
+    for (int i = 0; i < plan->row_count; i++) count += pending[i] = only[i];
+    return count;
+}
+
 /* Within a transaction. */
 static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx)
 {
@@ -302,6 +310,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still tell theirs */
     for (int i = 0; terms->retry[i]; i++) NB_TRY(ctx, plan_again(store, terms->retry[i], ctx));
     NB_TRY(ctx, find_pending(store, plan, pending, pending_count, ctx));
+    if (terms->only) *pending_count = take_only(plan, terms->only, *pending);
     if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
     NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned' AND manifest IS NOT NULL", "planning", ctx));
     return nb_store_commit(store, ctx);
@@ -316,14 +325,29 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
     return prepare_write(store, ctx);
 }
 
-nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, nb_ctx *ctx)
+static void count_status(const char *status, nb_standing *s)
+{
+    s->done++;
+    s->failed += strcmp(status, "failed") == 0;
+    s->diverged += strcmp(status, "diverged") == 0;
+    s->crashed += strcmp(status, "crashed") == 0;
+    s->timed_out += strcmp(status, "timeout") == 0;
+}
+
+static bool among(const char *status, const char *const *statuses)
+{
+    while (*statuses && strcmp(*statuses, status) != 0) statuses++;
+    return *statuses;
+}
+
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending, nb_standing *standing, nb_ctx *ctx)
 {
     const char *identity, *sql;
     sqlite3_stmt *s;
     int count = column_count();
-    *done = 0;
+    *standing = (nb_standing){.done = 0};
     NB_NEED(identity, columns(SAME, ctx));
-    NB_NEED(sql, nb_format(ctx, "SELECT 1 FROM results WHERE %s AND n = ?%d AND d = ?%d AND inputs = ?%d AND status <> 'planned' AND (wanted & %u) = %u",
+    NB_NEED(sql, nb_format(ctx, "SELECT status FROM results WHERE %s AND n = ?%d AND d = ?%d AND inputs = ?%d AND status <> 'planned' AND (wanted & %u) = %u",
                            identity, count + 1, count + 2, count + 3, plan->config->wanted, plan->config->wanted));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     for (int i = 0; i < plan->row_count; i++) {
@@ -336,7 +360,11 @@ nb_status nb_store_count_done(nb_store *store, const nb_plan *plan, int *done, n
         if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 2, row.d);
         NB_TRY(ctx, bind_inputs(store, s, count + 3, plan, i, ctx));
         if (code == SQLITE_OK) code = sqlite3_step(s);
-        *done += code == SQLITE_ROW;
+        if (code == SQLITE_ROW) {
+            const char *status = (const char *)sqlite3_column_text(s, 0);
+            if (pending) pending[i] = among(status, retry);
+            count_status(status, standing);
+        }
         sqlite3_reset(s);
         if (code != SQLITE_ROW && code != SQLITE_DONE) return fail(store, "reading rows", ctx);
     }
@@ -462,18 +490,6 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
     return NB_OK;
 }
 
-nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
-{
-    sqlite3_stmt *s;
-    *value = NULL;
-    NB_TRY(ctx, prepare(store, "SELECT value FROM meta WHERE key = ?1", &s, ctx));
-    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
-    int code = sqlite3_step(s);
-    if (code == SQLITE_ROW) NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
-    sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the manifest", ctx);
-}
-
 static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, nb_ctx *ctx)
 {
     const nb_column *c = &nb_columns[index];
@@ -530,4 +546,40 @@ nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
     for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count)
         for (int i = 0; nb_columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &(*rows)[*count], ctx));
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
+}
+
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    *value = NULL;
+    NB_TRY(ctx, prepare(store, "SELECT value FROM meta WHERE key = ?1", &s, ctx));
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    if (code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading what it is about", ctx);
+}
+
+nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx)
+{
+    static const char groups[] = "FROM results WHERE status = 'ok' AND select_s IS NOT NULL GROUP BY strategy, n, landmarks";
+    sqlite3_stmt *s;
+    const char *number, *sql;
+    int code, total;
+    *count = 0;
+    NB_NEED(number, nb_format(ctx, "SELECT count(*) FROM (SELECT 1 %s)", groups));
+    NB_TRY(ctx, prepare(store, number, &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting the times of strategies", ctx);
+    total = sqlite3_column_int(s, 0);
+    sqlite3_reset(s);
+    NB_NEED(*picks, nb_alloc(ctx, (size_t)total + 1, sizeof **picks));
+    NB_NEED(sql, nb_format(ctx, "SELECT strategy, n, landmarks, avg(select_s) %s", groups));
+    NB_TRY(ctx, prepare(store, sql, &s, ctx));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW && *count < total) {
+        nb_store_pick *p = &(*picks)[(*count)++];
+        NB_NEED(p->strategy, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+        *p = (nb_store_pick){p->strategy, sqlite3_column_int(s, 1), sqlite3_column_int(s, 2), sqlite3_column_double(s, 3)};
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the times of strategies", ctx);
 }

@@ -11,15 +11,13 @@
 const char *const nb_engine_names[] = {[NB_STREAMED] = "streamed", [NB_DIRECT] = "direct", [NB_ENGINE_COUNT] = NULL};
 const char *const nb_precision_names[] = {[NB_DOUBLE] = "double", [NB_MIXED] = "mixed", [NB_PRECISION_COUNT] = NULL};
 
-static const size_t batch_bytes = (size_t)1 << 30;
-
 int nb_engine_batch(int n, int count, const int *m)
 {
     size_t bytes = 0;
     int used = 0;
     while (used < count) { /* Q_F and Q_B */
         bytes += 2 * (size_t)n * (size_t)nb_block_width(m[used]) * sizeof(double);
-        if (used > 0 && bytes > batch_bytes) break;
+        if (used > 0 && bytes > NB_BATCH_BYTES) break;
         used++;
     }
     return used;

@@ -54,8 +54,11 @@ typedef struct { /* seconds that a preparation took, for benchmarks */
 nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx);
 
-/* How many pairs from the first one on may be prepared together: about 1 GiB of
- * bases, one pair at least. `m` are their landmarks. */
+/* Of Q_F and Q_B that are prepared together; of the X and C measured together. */
+enum { NB_BATCH_BYTES = 1 << 30, NB_CORES_BYTES = 1 << 28 };
+
+/* How many pairs from the first one on may be prepared together: as many as have
+ * bases of NB_BATCH_BYTES, one pair at least. `m` are their landmarks. */
 int nb_engine_batch(int n, int count, const int *m);
 
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);

@@ -442,9 +442,13 @@ static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsi
     double *rows;
     NB_NEED(rows, nb_alloc_raw(ctx, (size_t)v->p.n * (size_t)v->p.m));
     NB_TRY(ctx, nb_factor_b(b->scene, b->pairs[pair].landmarks, b->pairs[pair].kind, rows, ctx));
-    for (int i = 0; i < count; i++)
-        if (requests[i].pair->own == v && !requests[i].failure && isfinite(requests[i].measures.error))
-            NB_TRY(ctx, entries(&v->p, f, rows, requests[i].x, wanted, &requests[i].measures, ctx));
+    for (int i = 0; i < count; i++) {
+        if (requests[i].pair->own != v || requests[i].failure || !isfinite(requests[i].measures.error)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = entries(&v->p, f, rows, requests[i].x, wanted, &requests[i].measures, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
     return NB_OK;
 }
 

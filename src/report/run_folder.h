@@ -12,6 +12,7 @@
 #define NB_SHARES_FILE "shares.csv"
 #define NB_CONFIG_FILE "resolved.yaml"
 #define NB_MANIFEST_FILE "manifest.json"
+#define NB_FAILURES_FILE "failures.txt"
 #define NB_PLOTS_FOLDER "plots"
 #define NB_SHARDS_FOLDER "shards" /* of folders of runs, I-of-N */
 

@@ -1,0 +1,70 @@
+/* outlook.c - see outlook.h */
+#include "commands/outlook.h"
+
+#include "base/files.h"
+#include "commands/progress.h"
+#include "experiment/provenance.h"
+#include "report/run_folder.h"
+
+#include <math.h>
+#include <string.h>
+
+int nb_outlook_workers(int jobs)
+{
+    int cores = nb_usable_cores();
+    return jobs < cores ? jobs : cores;
+}
+
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
+{
+    bool *pending;
+    const char *const *retry;
+    NB_TRY(ctx, nb_start_statuses(start, &retry, ctx));
+    NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
+    memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
+    if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, retry, pending, &o->standing, ctx));
+    if (only) memcpy(pending, only, (size_t)e->plan.row_count * sizeof *pending);
+    NB_TRY(ctx, nb_forecast_make(&e->plan, pending, store, thorough, &o->forecast, ctx));
+    return nb_foresee(&o->forecast, pending, nb_outlook_workers(jobs), &o->foreseen, ctx);
+}
+
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
+{
+    const char *path;
+    nb_store store;
+    nb_ctx *own; /* the store is closed before the run opens it to write */
+    *o = (nb_outlook){.standing = {.done = 0}};
+    NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
+    if (start->fresh || !nb_is_file(path)) return look(e, NULL, start, only, jobs, thorough, o, ctx);
+    NB_NEED(own, nb_ctx_child(ctx));
+    nb_status status = nb_store_open(path, false, &store, own);
+    if (status == NB_OK) status = look(e, &store, start, only, jobs, thorough, o, ctx);
+    nb_ctx_release(own, 0);
+    return status;
+}
+
+void nb_outlook_print(FILE *out, const char *before, const nb_outlook *o)
+{
+    const nb_foreseen *f = &o->foreseen;
+    char time[NB_QUANTITY], bytes[NB_QUANTITY];
+    fprintf(out, "%s%d scene%s to run with %d worker%s: about %s (%s), up to %s of memory\n", before, f->unit_count,
+            f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_duration_text(f->wall_s, time),
+            o->forecast.source, nb_bytes_text(f->all_bytes, bytes));
+    if (o->forecast.unknown) fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->forecast.unknown);
+}
+
+int nb_outlook_hours(const nb_command *command, const char *text, double *hours)
+{
+    *hours = INFINITY;
+    return nb_command_real(command, "--max-hours", text, 1e-6, 1e6, hours);
+}
+
+int nb_outlook_check(const nb_command *command, const nb_outlook *o, double max_hours)
+{
+    char predicted[NB_QUANTITY];
+    if (o->foreseen.wall_s <= 3600 * max_hours) return NB_GO_ON;
+    nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %g h; nothing was run", command->name,
+                   nb_duration_text(o->foreseen.wall_s, predicted), o->foreseen.workers, o->foreseen.workers == 1 ? "" : "s",
+                   max_hours);
+    return NB_EXIT_USAGE;
+}

@@ -1,0 +1,37 @@
+/* outlook.h - what `plan` and `run` say before anything runs. */
+#ifndef NB_OUTLOOK_H
+#define NB_OUTLOOK_H
+
+#include "commands/experiment.h"
+#include "commands/prepare.h"
+#include "experiment/forecast.h"
+
+#include <stdio.h>
+
+typedef struct {
+    nb_standing standing;
+    nb_forecast forecast;
+    nb_foreseen foreseen;
+} nb_outlook;
+
+/* How many workers of so many jobs have a core each. */
+int nb_outlook_workers(int jobs);
+
+/* Of the rows that are not there yet, or of those that `only` flags (NULL: not
+ * given), with so many jobs. Reads the store of the experiment's folder, unless it
+ * will be put aside (--fresh), and writes nothing. `thorough`: see forecast.h. */
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *outlook,
+                          nb_ctx *ctx);
+
+/* "44 rows in 3 scenes with 2 workers: about 41 s (from a calibration), up to 120 MB". */
+void nb_outlook_print(FILE *out, const char *before, const nb_outlook *outlook);
+
+#define NB_MAX_HOURS_OPTION(text) \
+    {"max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing where it is predicted to take longer", "H"}
+/* The number that is the option's text; NULL, not given: no limit. NB_GO_ON, or the
+ * status after a usage error. */
+int nb_outlook_hours(const nb_command *command, const char *text, double *hours);
+/* NB_GO_ON, or the status to exit with where more is predicted. */
+int nb_outlook_check(const nb_command *command, const nb_outlook *outlook, double max_hours);
+
+#endif

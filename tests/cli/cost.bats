@@ -1,0 +1,211 @@
+# What plan and run foresee, what they show meanwhile, and how to repeat what went wrong.
+
+load helpers
+
+# A run of 12 rows of which some diverge, and its store's folder in $WORK/r.
+diverging() {
+    config <<'Y'
+problems: gaussian(n=40, d=4, scale=20)
+strategies: [uniform, segment_means]
+factors: cur
+cores: svd
+landmarks: 1
+trials: 20
+engine: direct
+plots: []
+Y
+}
+
+@test "plan: what is new, done, failed before; time and memory; nothing is written" {
+    diverging
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1
+    expect_status 0
+    expect "rows: 40, of which 0 are done and 40 are to run"
+    [[ "$output" =~ time:\ about\ [0-9.]+\ s\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
+    [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MB\ for\ a\ worker ]]
+    [ ! -e "$WORK/r" ]
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1 || true
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=21
+    expect "rows: 42, of which 40 are done and 2 are to run"
+    expect "failed before: 4 of those that are done (0 failed, 4 diverged, 0 crashed, 0 timeout)"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect "40 are done and 0 are to run"
+    [[ "$output" != *"time: about"* ]]
+}
+
+@test "--max-hours: what is predicted to take longer is not run" {
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=gaussian(n=30000, d=64)" --set trials=100 --max-hours 0.01 -o "$WORK/r"
+    expect_status 2
+    expect "are to run"
+    expect "nysbench: error: plan: "
+    expect "are predicted with"
+    expect "--max-hours allows 0.01 h; nothing was run"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set "problems=gaussian(n=30000, d=64)" --set trials=100 --max-hours 0.01 -q -o "$WORK/r"
+    expect_status 2
+    expect "nothing was run"
+    [ ! -e "$WORK/r" ]
+    run "$NYSBENCH" run experiments/00-smoke.yaml --max-hours 100 -q --set plots=[] -o "$WORK/r"
+    expect_status 0
+    expect "rows: 184, 140 ok, 44 skipped"
+}
+
+@test "--max-hours that is no time" {
+    local hours command
+    for hours in nan -nan 0 -1 inf x 1h ''; do
+        for command in plan run; do
+            run "$NYSBENCH" $command experiments/00-smoke.yaml --max-hours "$hours" -o "$WORK/r"
+            expect_status 2
+            expect "--max-hours '$hours': expected a number from"
+        done
+    done
+    [ ! -e "$WORK/r" ]
+}
+
+@test "the summary gives for each failure a command that repeats it alone" {
+    local command before
+    mkdir "$WORK/it's a place"
+    cat >"$WORK/fails.c" <<'C'
+#include "strategy.h"
+static const char *const references[] = {"none: made to fail", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    (void)points, (void)o, (void)picks;
+    NB_FAIL(ctx, NB_ENUMERIC, "no luck with %d", m % 2);
+}
+const nb_strategy nb_strategy_fails = {.component = {"fails", "fails", references, options, 0}, .abi = NB_STRATEGY_ABI, .pairing = NB_INDEPENDENT, .pick = pick};
+NB_PLUGIN({"strategy", &nb_strategy_fails.component});
+C
+    make -s install DESTDIR="$WORK/i" PREFIX=/usr AUTO_DEPS=0 >/dev/null
+    cc -I"$WORK/i/usr/include/nysbench" -shared -fPIC "$WORK/fails.c" -o "$WORK/it's a place/fails.so"
+    diverging
+    run "$NYSBENCH" run "$WORK/c.yaml" --plugin "$WORK/it's a place/fails.so" --set 'strategies=[fails, uniform]' \
+        --set 'problems=gaussian(n=40, d=4)' --set trials=2 --set 'landmarks=[1, 2, 3]' --set factors=nystromformer -o "$WORK/it's a place/r" -q
+    expect_status 1
+    expect "nysbench: failed: 4 rows: no luck with 1"
+    expect "nysbench: failed: 2 rows: no luck with 0"
+    [ "$(grep -c -- " --only 'problem=" <<<"$output")" -eq 5 ] # three of the first four
+    expect "failures.txt has them all"
+    [ "$(grep -c -- --only "$WORK/it's a place/r/failures.txt")" -eq 6 ]
+    cp "$WORK/it's a place/r/rows.csv" "$WORK/before.csv"
+    while read -r command; do
+        run bash -c "$command -q"
+        expect_status 1
+        expect "rows: 1, 1 failed"
+        expect "nysbench: failed: 1 row: no luck with "
+        [ "$(grep -c -- --only <<<"$output")" -eq 1 ]
+        grep -qF -- "$command" <<<"$output"
+    done < <(grep -- --only "$WORK/it's a place/r/failures.txt" | sed -n '1p;4p;6p')
+    [ "$(grep -c -- --only "$WORK/it's a place/r/failures.txt")" -eq 6 ]
+    [ "$(timeless "$WORK/it's a place/r/rows.csv")" = "$(timeless "$WORK/before.csv")" ]
+}
+
+@test "failures by the hundred: each reason once, a few commands, the rest in a file that goes when all is well" {
+    diverging
+    run "$NYSBENCH" run "$WORK/c.yaml" --set trials=500 -q -o "$WORK/r"
+    expect_status 1
+    [[ "$output" =~ "rows: 1000, ".*" "([0-9]+)" diverged" ]]
+    [ "${BASH_REMATCH[1]}" -gt 50 ]
+    [ "$(wc -l <<<"$output")" -lt 14 ]
+    [ "$(grep -c -- --only "$WORK/r/failures.txt")" -eq "${BASH_REMATCH[1]}" ]
+    "$NYSBENCH" run "$WORK/c.yaml" --set strategies=segment_means -q -o "$WORK/r"
+    [ ! -e "$WORK/r/failures.txt" ]
+}
+
+@test "--only repeats the rows that it means, done or not, and no others" {
+    config <<Y
+problems: gaussian(n=40, d=4)
+strategies: [uniform, 'command(run="sh $WORK/pick.sh")']
+cores: [svd, iterative]
+landmarks: [4, 8]
+trials: 2
+plots: []
+Y
+    printf 'echo "$2" >>"%s/log"\nexit 7\n' "$WORK" >"$WORK/pick.sh"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "rows: 16, 8 ok, 8 failed"
+    rm "$WORK/log"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "rows: 16, 8 ok, 8 failed"
+    [ ! -e "$WORK/log" ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only 'strategy=command, landmarks=8, trial=1'
+    expect_status 1
+    expect "rows: 2, 2 failed"
+    [ -s "$WORK/log" ]
+    rm "$WORK/log"
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" --only 'strategy=uniform'
+    expect_status 0
+    expect "100 %, 2 of 2 scenes, 8 of 8 rows"
+    expect "rows: 8, 8 ok"
+    [ ! -e "$WORK/log" ]
+    [ "$(grep -c ',failed,' "$WORK/r/rows.csv")" -eq 8 ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/new" --only 'core=svd, strategy=uniform'
+    expect_status 0
+    expect "rows: 4, 4 ok"
+    [ "$(grep -c ',planned,' "$WORK/new/rows.csv")" -eq 12 ]
+}
+
+@test "--only that means nothing" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strateg=uniform'
+    expect_status 2
+    expect "nysbench: error: run: --only 'strateg=uniform': no column 'strateg' tells rows apart; did you mean 'strategy'?"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strategy=rplu'
+    expect_status 2
+    expect "no row has strategy=rplu; this experiment has uniform, segment_means, kmeans, leverage"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'landmarks=4' --fresh
+    expect_status 2
+    expect "--only keeps the other rows, --fresh puts them aside"
+    [ ! -e "$WORK/r" ]
+}
+
+@test "progress in a log: a line each tenth at most, the last at 100 %; none with --quiet" {
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=20 -o "$WORK/r" >/dev/null 2>"$WORK/log"
+    [ "$(grep -c ' %, ' "$WORK/log")" -le 10 ]
+    [ "$(grep -c ' %, ' "$WORK/log")" -ge 3 ]
+    grep ' %, ' "$WORK/log" | tail -1 | grep -qE '^nysbench: 100 %, 41 of 41 scenes, 1768 of 1768 rows, [0-9.]+ '
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --fresh -q -o "$WORK/r" >/dev/null 2>"$WORK/log"
+    [ ! -s "$WORK/log" ]
+}
+
+# pty.spawn makes standard error a terminal.
+on_terminal() {
+    /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
+}
+
+@test "progress on a terminal: a bar; with NO_COLOR lines" {
+    run on_terminal "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] -o "$WORK/r"
+    expect_status 0
+    expect $'\r[##############################] 100 %, 5 of 5 scenes, 184 of 184 rows, '
+    NO_COLOR=1 run on_terminal "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --fresh -o "$WORK/r"
+    expect_status 0
+    expect "nysbench: 100 %, 5 of 5 scenes, 184 of 184 rows, "
+    [[ "$output" != *"[#"* ]]
+}
+
+@test "the prediction's error is told, and the next one is made from it" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=100 -o "$WORK/r"
+    expect_status 0
+    expect "(from a calibration), up to "
+    [[ "$output" =~ time:\ [0-9a-z.\ ]+,\ predicted\ [0-9a-z.\ ]+ ]]
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=200 -o "$WORK/r"
+    expect "(from the rows that are there)"
+}
+
+@test "a strategy that cannot be timed is named, and leaves nothing behind" {
+    config <<Y
+problems: gaussian(n=40, d=4)
+strategies: [uniform, 'command(run="false")', 'command(run="sh $WORK/slow.sh")']
+cores: svd
+landmarks: 4
+trials: 1
+Y
+    printf 'exec sleep 77.385\n' >"$WORK/slow.sh"
+    mkdir "$WORK/tmp"
+    TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    expect 'time only guessed: of command(run=false), command(run=slow.sh)'
+    [[ "$output" =~ time:\ about\ [1-9] ]] # it was not done in a second or two, on 20 tokens
+    [ -z "$(ls "$WORK/tmp")" ]
+    run pgrep -fx 'sleep 77.385'
+    expect_status 1
+}

@@ -1,0 +1,201 @@
+/* What a unit of work is said to need against what a process that runs it has
+ * held at most (ru_maxrss), and that costs follow from the plan alone.
+ *
+ * The prediction must not be below, since workers are started by it. It may be
+ * above by twice and 48 MB: what is counted is held together only in the worst
+ * case (the careful QR, all columns of a Krylov space, the workspace that LAPACK
+ * asks for but does not touch), and 40 MB are the program's, of which this
+ * one uses half. */
+#include "testing.h"
+
+#include "base/clock.h"
+#include "experiment/forecast.h"
+#include "experiment/runner.h"
+#include "linalg/blas.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static nb_plan make_plan(const char *const *settings, nb_ctx *ctx)
+{
+    nb_override overrides[16] = {{"kernels", "softmax"}, {"factors", "nystromformer"}, {"metrics", "[error]"}, {"trials", "1"},
+                                 {"strategies", "uniform"}, {"cores", "svd"}, {"plots", "[]"}};
+    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
+    nb_mistakes mistakes;
+    nb_plan plan;
+    int count = 7;
+    nb_mistakes_init(&mistakes, ctx);
+    for (; *settings; settings++) {
+        const char *equals = strchr(*settings, '=');
+        int k = 0;
+        nb_override set = {nb_format(ctx, "%.*s", (int)(equals - *settings), *settings), equals + 1};
+        while (k < count && strcmp(overrides[k].key, set.key) != 0) k++;
+        overrides[k] = set;
+        count = k == count ? count + 1 : count;
+    }
+    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", count, overrides, config, &mistakes, ctx));
+    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
+    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
+    return plan;
+}
+
+static nb_status nothing(void *self, nb_ctx *ctx)
+{
+    (void)self, (void)ctx;
+    return NB_OK;
+}
+
+static nb_status look_at_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
+{
+    (void)index, (void)ctx;
+    *(int *)self += strcmp(row->status, "ok") == 0;
+    return NB_OK;
+}
+
+static bool go_on(void *self)
+{
+    (void)self;
+    return false;
+}
+
+/* Of a process that runs scene 0; each row must be ok. */
+static double measured_bytes(const nb_plan *plan, nb_ctx *ctx)
+{
+    struct rusage used;
+    int how;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int done = 0;
+        nb_sink sink = {&done, nothing, look_at_row, nothing, go_on};
+        bool *pending = nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending);
+        memset(pending, true, (size_t)plan->row_count);
+        nb_status status = nb_blas_set_threads(1, ctx);
+        if (status == NB_OK) status = nb_run_scene(plan, 0, pending, &sink, ctx);
+        if (status != NB_OK) fprintf(stderr, "%s\n", nb_error_message(ctx));
+        _exit(status == NB_OK && done == plan->row_count ? 0 : 1);
+    }
+    assert_true(wait4(pid, &how, 0, &used) == pid);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    return 1024.0 * (double)used.ru_maxrss;
+}
+
+#define MANY "landmarks=[16, 32, 48, 64]"
+
+static const char *const configurations[][6] = {
+    {"problems=gaussian(n=40, d=4)", "landmarks=4"},
+    {"problems=gaussian(n=500, d=32)", MANY, "strategies=[uniform, segment_means, kmeans]", "metrics=all"},
+    {"problems=gaussian(n=1500, d=64)", MANY, "strategies=leverage", "cores=[svd, iterative]"},
+    {"problems=gaussian(n=2500, d=64)", MANY, "strategies=[segment_means, group_means]"},
+    {"problems=gaussian(n=4200, d=8)", "landmarks=[8, 16]", "strategies=segment_means"},
+    {"problems=gaussian(n=1800, d=64)", MANY, "strategies=[group_means, segment_means]", "precision=mixed"},
+    {"problems=gaussian(n=800, d=64)", "landmarks=[8, 32]", "engine=direct", "metrics=all"},
+    {"problems=gaussian(n=12000, d=32)", MANY, "strategies=[segment_means, group_means]", "rows=sample(600)"},
+    {"problems=gaussian(n=2000, d=32)", MANY, "kernels=\"gram(of=queries)\"", "strategies=[uniform, segment_means]"},
+    {"problems=gaussian(n=1000, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=gauss)\""},
+    {"problems=gaussian(n=900, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=kernel)\""},
+    {"problems=gaussian(n=1500, d=32)", "landmarks=[8, 16]", "strategies=[rplu, cpqr]", "factors=cur"},
+    {"problems=gaussian(n=1600, d=32)", "landmarks=[64, 100]", "strategies=segment_means", "cores=[svd, best, fitted]"},
+    {"problems=gaussian(n=700, d=32)", MANY, "cores=[svd, \"svd(rcond=0.01)\", iterative, gcv, tikhonov]", "strategies=[uniform, group_means]", "metrics=all"},
+};
+
+static void test_memory(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)state, (void)configurations, (void)measured_bytes;
+    skip(); /* its allocator keeps what is freed */
+#else
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++) {
+        nb_mark mark = nb_ctx_mark(*state);
+        nb_plan plan = make_plan(configurations[i], *state);
+        nb_cost cost = nb_cost_of(&plan, &(nb_unit){0, plan.row_count}, NULL);
+        double start_s = nb_clock_s(), predicted = cost.bytes, measured = measured_bytes(&plan, *state);
+        bool right = predicted >= measured && predicted <= 2 * measured + 48e6;
+        if (!right || getenv("NB_SHOW_COST")) fprintf(stderr, "%s %s: predicted %.1f MB, measured %.1f MB (%.2f s, %.2f s)\n",
+                    configurations[i][0], configurations[i][2] ? configurations[i][2] : "", predicted / 1e6, measured / 1e6, cost.seconds, nb_clock_s() - start_s);
+        wrong += !right;
+        nb_ctx_release(*state, mark);
+    }
+    assert_int_equal(wrong, 0);
+#endif
+}
+
+/* Shards are cut by it: the same each time, never nothing, less for fewer rows, and
+ * what is known of a machine changes the seconds alone. */
+static void test_seconds(void **state)
+{
+    static const char *const settings[] = {"problems=gaussian(n=1000, d=32)", MANY, "strategies=[uniform, kmeans, exchange]", "cores=[svd, iterative]", NULL};
+    static const char *const twice[] = {"problems=gaussian(n=2000, d=32)", MANY, "strategies=[uniform, kmeans, exchange]", "cores=[svd, iterative]", NULL};
+    nb_plan plan = make_plan(settings, *state), larger = make_plan(twice, *state);
+    nb_unit unit = {0, plan.row_count};
+    bool *pending = nb_alloc(*state, (size_t)plan.row_count, sizeof *pending);
+    nb_cost all = nb_cost_of(&plan, &unit, NULL), again = nb_cost_of(&plan, &unit, NULL);
+    assert_memory_equal(&all, &again, sizeof all);
+    double before = nb_cost_of(&plan, &unit, pending).seconds;
+    assert_true(before > 0);
+    for (int i = 0; i < plan.row_count; i++) {
+        pending[i] = true;
+        double now = nb_cost_of(&plan, &unit, pending).seconds;
+        if (!(now > before)) fail_msg("row %d of %d costs %g s", i, plan.row_count, now - before);
+        before = now;
+    }
+    assert_close(before, all.seconds, 0);
+    double growth = nb_cost_of(&larger, &unit, NULL).seconds / all.seconds;
+    assert_at_most(2, growth);
+    assert_at_most(growth, 8);
+
+    nb_pick_time slow = {.strategy = plan.cells[plan.cell_count - 1].strategy, .n = 500, .m = 32, .seconds = 10, .n_power = 2, .m_power = 1};
+    nb_speeds same = {.machine = 1}, half = {.machine = 2, .count = 1, .picks = &slow};
+    assert_close(nb_cost_at(&plan, &unit, NULL, &same).seconds, all.seconds, 0);
+    nb_cost other = nb_cost_at(&plan, &unit, NULL, &half);
+    assert_close(other.bytes, all.bytes, 0);
+    assert_close(other.seconds - other.pick_s, 2 * (all.seconds - all.pick_s), 1e-9 * all.seconds);
+    assert_at_most(4 * 10 * (16 + 32 + 48 + 64) / 32.0, other.pick_s); /* (1000 / 500)^2, each m */
+    assert_at_most(other.pick_s, 4 * 10 * (16 + 32 + 48 + 64) / 32.0 + 2 * all.pick_s);
+}
+
+/* Rows that will be skipped cost nothing to speak of. */
+static void test_skipped(void **state)
+{
+    static const char *const settings[] = {"problems=gaussian(n=3000, d=32)", "landmarks=3500", NULL};
+    static const char *const causal[] = {"problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, head=0, causal=true)", "landmarks=30", "kernels=gauss(bandwidth=1)", NULL};
+    nb_plan more = make_plan(settings, *state), masked = make_plan(causal, *state);
+    assert_at_most(nb_cost_of(&more, &(nb_unit){0, more.row_count}, NULL).seconds, 1e-3);
+    nb_cost cost = nb_cost_of(&masked, &(nb_unit){0, masked.row_count}, NULL);
+    assert_at_most(cost.seconds, 2);
+}
+
+/* The next unit goes to the worker that is free first. */
+static void test_wall(void **state)
+{
+    static const char *const settings[] = {"problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, d=8)\"]", "landmarks=8", NULL};
+    nb_plan plan = make_plan(settings, *state);
+    bool pending[] = {true, true, true, true};
+    nb_forecast forecast = {.plan = &plan, .speeds = {.machine = 1}};
+    nb_foreseen one, two, many;
+    assert_int_equal(plan.row_count, 4);
+    assert_ok(*state, nb_foresee(&forecast, pending, 1, &one, *state));
+    assert_ok(*state, nb_foresee(&forecast, pending, 2, &two, *state));
+    assert_ok(*state, nb_foresee(&forecast, pending, 9, &many, *state));
+    const double *s = one.unit_s;
+    assert_close(one.wall_s, s[0] + s[1] + s[2] + s[3], 1e-12);
+    assert_close(one.total_s, one.wall_s, 1e-12);
+    assert_close(two.wall_s, s[1] + s[2] < s[0] ? s[1] + s[2] + s[3] : s[0] + s[3], 1e-12);
+    assert_close(many.wall_s, fmax(fmax(s[0], s[1]), fmax(s[2], s[3])), 1e-12);
+    assert_int_equal(many.workers, 4);
+    assert_close(two.bytes, one.bytes, 0);
+    assert_close(one.all_bytes, one.bytes, 0);
+    assert_at_most(two.all_bytes, 2 * two.bytes);
+    assert_true(two.all_bytes > one.bytes && many.all_bytes > two.all_bytes);
+    pending[0] = pending[1] = pending[2] = pending[3] = false;
+    assert_ok(*state, nb_foresee(&forecast, pending, 2, &two, *state));
+    assert_int_equal(two.unit_count, 0);
+    assert_close(two.wall_s, 0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {test_with_ctx(test_memory), test_with_ctx(test_seconds), test_with_ctx(test_skipped), test_with_ctx(test_wall)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* Keys of rows: what each means, what is refused, and that a key that was made
+ * means its row alone. */
+#include "testing.h"
+
+#include "experiment/match.h"
+
+/* Names that begin alike, a component with and without options, two factors, and
+ * a problem whose file name is shown without its folder. */
+static nb_plan make_plan(nb_ctx *ctx)
+{
+    static const nb_override overrides[] = {
+        {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\", \"gaussian(n=31, d=4)\"]"},
+        {"strategies", "[uniform, uniform(strided=true), segment_means, \"kmeans(restarts=4)\"]"}, {"factors", "[nystromformer, cur]"},
+        {"metrics", "[error]"}, {"landmarks", "[3, 13]"}, {"trials", "2"}, {"cores", "[svd, \"svd(rcond=0.1)\", iterative]"}};
+    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
+    nb_mistakes mistakes;
+    nb_plan plan;
+    nb_mistakes_init(&mistakes, ctx);
+    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
+    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
+    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
+    return plan;
+}
+
+/* How many rows of the plan a key means. */
+static int rows_of(const nb_plan *plan, const char *key, nb_ctx *ctx)
+{
+    nb_match match;
+    bool *flags;
+    int count = 0, alone = 0;
+    assert_ok(ctx, nb_match_parse(key, &match, ctx));
+    assert_ok(ctx, nb_match_rows(&match, plan, &flags, &count, ctx));
+    for (int i = 0; i < plan->row_count; i++) alone += nb_match_row(&match, plan, i);
+    assert_int_equal(alone, count);
+    return count;
+}
+
+static int with_strategy(const nb_plan *plan, const char *name, int m)
+{
+    int count = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_cell *cell = &plan->cells[plan->rows[i].cell];
+        count += strcmp(cell->strategy->component->name, name) == 0 && (m == 0 || cell->m == m);
+    }
+    return count;
+}
+
+static void test_meaning(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_plan plan = make_plan(ctx);
+    int uniform = with_strategy(&plan, "uniform", 0), strided = rows_of(&plan, "strategy=uniform(strided=true)", ctx);
+    assert_int_equal(rows_of(&plan, "strategy=uniform", ctx), uniform);
+    assert_in_range(strided, 1, uniform - 1);
+    assert_int_equal(rows_of(&plan, "strategy=uniform( strided = true )", ctx), strided);
+    assert_int_equal(rows_of(&plan, "strategy=uniform(strided=false)", ctx), uniform - strided);
+    assert_int_equal(rows_of(&plan, " strategy = kmeans , landmarks = 13 ", ctx), with_strategy(&plan, "kmeans", 13));
+    assert_int_equal(rows_of(&plan, "strategy=kmeans(restarts=4, init=plusplus)", ctx), with_strategy(&plan, "kmeans", 0));
+    assert_int_equal(rows_of(&plan, "core=svd", ctx), 2 * rows_of(&plan, "core=svd(rcond=0.1)", ctx));
+    assert_int_equal(rows_of(&plan, "factors=cur", ctx), plan.row_count / 2);
+    assert_int_equal(rows_of(&plan, "n=30", ctx), rows_of(&plan, "problem=gaussian(n=30, d=4)", ctx));
+    assert_int_equal(rows_of(&plan, "problem=gaussian", ctx), 2 * rows_of(&plan, "n=30", ctx));
+    assert_int_equal(rows_of(&plan, "problem=heads, head=2", ctx), rows_of(&plan, "head=2", ctx));
+    assert_int_equal(rows_of(&plan, "kernel=softmax, seed=20260101", ctx), plan.row_count);
+}
+
+static void test_refusals(void **state)
+{
+    static const struct { const char *key, *message; } wrong[] = {
+        {"", "expected COLUMN=VALUE"}, {"uniform", "expected COLUMN=VALUE"}, {"=uniform", "expected COLUMN=VALUE"},
+        {"strategy=uniform,", "expected COLUMN=VALUE"}, {"strategy=", "strategy: a value is missing"},
+        {"strategi=uniform", "did you mean 'strategy'"}, {"error=0", "no column 'error' tells rows apart"},
+        {"trial=one", "trial 'one': expected a whole number"}, {"trial=1x", "expected a whole number"},
+        {"trial=99999999999999999999", "expected a whole number"}, {"trial=1, trial=1", "column 'trial' twice"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        nb_match match;
+        assert_error(*state, nb_match_parse(wrong[i].key, &match, *state), NB_EINVAL, wrong[i].message);
+    }
+}
+
+static void test_no_row(void **state)
+{
+    static const struct { const char *key, *message; } none[] = {
+        {"strategy=leverage", "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, kmeans(restarts=4)"},
+        {"strategy=kmeans(restarts=5)", "this experiment has uniform,"}, {"strategy=kmeans(restarts", "no row has"},
+        {"landmarks=4", "no row has landmarks=4; this experiment has 3, 13"},
+        {"problem=gaussian, head=2", "no row has all of these; each alone is there"}};
+    nb_plan plan = make_plan(*state);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        nb_match match;
+        bool *flags;
+        int count;
+        assert_ok(*state, nb_match_parse(none[i].key, &match, *state));
+        assert_error(*state, nb_match_rows(&match, &plan, &flags, &count, *state), NB_EINVAL, none[i].message);
+    }
+}
+
+/* Among uniform and uniform(strided=true), or svd and svd(rcond=0.1), the short name would mean both. */
+static void test_keys_mean_one_row(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_plan plan = make_plan(ctx);
+    nb_keys keys;
+    assert_ok(ctx, nb_keys_init(&plan, &keys, ctx));
+    for (int i = 0; i < plan.row_count; i++) {
+        const char *key;
+        nb_match match;
+        bool *flags;
+        int count;
+        nb_mark mark = nb_ctx_mark(ctx);
+        assert_ok(ctx, nb_keys_text(&keys, i, &key, ctx));
+        assert_ok(ctx, nb_match_parse(key, &match, ctx));
+        assert_ok(ctx, nb_match_rows(&match, &plan, &flags, &count, ctx));
+        if (count != 1 || !flags[i]) fail_msg("'%s' means %d rows", key, count);
+        if (strstr(key, "kernel=") || strstr(key, "seed=")) fail_msg("'%s' holds what all rows have", key);
+        nb_ctx_release(ctx, mark);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {test_with_ctx(test_meaning), test_with_ctx(test_refusals), test_with_ctx(test_no_row),
+                                       test_with_ctx(test_keys_mean_one_row)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
