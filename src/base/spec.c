@@ -12,7 +12,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 16, MOST_COMBINATIONS = 100000 };
+enum { DEEPEST = 16, MOST_COMBINATIONS = 10000 };
 
 typedef struct {
     const char *text, *at;
@@ -20,6 +20,7 @@ typedef struct {
     nb_mistakes *mistakes;
     nb_ctx *ctx;
     int depth;
+    long long in_ranges; /* items, so far */
 } parser;
 
 static nb_place here(const parser *p)
@@ -128,10 +129,10 @@ static nb_status range(parser *p, nb_value *value)
     nb_status status = append_step(p, &value->text);
     if (status != NB_OK) return status;
     NB_TRY(p->ctx, nb_range_parse(value->text, &r, &wrong, p->ctx));
-    if (!wrong && nb_range_count(&r) > MOST_COMBINATIONS)
-        NB_NEED(wrong, nb_format(p->ctx, "'%s' has %lld items, allowed are %d", value->text, nb_range_count(&r), MOST_COMBINATIONS));
+    if (!wrong && (nb_range_count(&r) > MOST_COMBINATIONS || (p->in_ranges += nb_range_count(&r)) > MOST_COMBINATIONS))
+        NB_NEED(wrong, nb_format(p->ctx, "'%s' makes more than %d items", value->text, MOST_COMBINATIONS));
     if (wrong) {
-        NB_TRY(p->ctx, nb_mistakes_add(p->mistakes, value->place, "the range %s; quote a text that looks like one", wrong));
+        NB_TRY(p->ctx, nb_mistakes_add(p->mistakes, value->place, "the range %s", wrong));
         return NB_EINVAL;
     }
     value->kind = NB_LIST;

@@ -52,6 +52,15 @@ static bool matches(const nb_config *c, nb_axis axis, int index, const nb_planne
     return false;
 }
 
+/* Whether the list stands alone and no other block has another one, so that there
+ * is nothing to look for. */
+static bool holds_all(const nb_config *c, const nb_config_block *b, nb_axis first)
+{
+    for (nb_axis axis = first + 1; axis < NB_AXES; axis++)
+        if (b->group[axis] == first) return false;
+    return c->block_count == 1;
+}
+
 static bool group_holds(const nb_config *c, const nb_config_block *b, nb_axis first, const nb_planned_scene *scene, const nb_cell *cell)
 {
     for (int i = 0; i < b->count[first]; i++) {
@@ -66,6 +75,6 @@ static bool group_holds(const nb_config *c, const nb_config_block *b, nb_axis fi
 bool nb_config_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene, const nb_cell *cell)
 {
     for (nb_axis axis = NB_AXIS_PROBLEM; axis < NB_AXES; axis++)
-        if (block->group[axis] == axis && !group_holds(config, block, axis, scene, cell)) return false;
+        if (block->group[axis] == axis && !holds_all(config, block, axis) && !group_holds(config, block, axis, scene, cell)) return false;
     return true;
 }
