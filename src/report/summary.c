@@ -248,7 +248,7 @@ static double first_core_error(const nb_summary *s, const nb_row *rows, int inde
 {
     int first = index;
     while (first > 0 && nb_same_landmarks(&rows[first - 1], &rows[index])) first--;
-    for (; nb_same_landmarks(&rows[first], &rows[index]) && first <= index; first++)
+    for (; first <= index; first++)
         if (find_core(s, &rows[first]) == 0) return error_of(&rows[first]);
     return NAN;
 }

@@ -53,6 +53,12 @@ static int count_planned(const nb_summary *s, int panel, int variant, int core)
     return count;
 }
 
+/* Whether the panel has rows with that many landmarks. */
+static bool has_column(const nb_summary *s, int panel, int m)
+{
+    return s->floors[nb_summary_level(s, panel, m)].planned > 0;
+}
+
 static void print_core(FILE *out, const nb_summary *s, int panel, int core, int width)
 {
     if (count_planned(s, panel, -1, core) == 0) return;
@@ -62,6 +68,7 @@ static void print_core(FILE *out, const nb_summary *s, int panel, int core, int 
         fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
         for (int m = 0; m < s->landmark_count; m++) {
             const nb_statistic *e = &s->errors[nb_summary_cell(s, panel, v, core, m)];
+            if (!has_column(s, panel, m)) continue;
             print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, winner(s, panel, core, m) == v,
                        e->count > 0 && e->count < e->planned);
         }
@@ -72,7 +79,8 @@ static void print_core(FILE *out, const nb_summary *s, int panel, int core, int 
 static void print_level(FILE *out, const char *name, const nb_summary *s, int panel, const nb_statistic *levels, int width)
 {
     fprintf(out, "  %-*s", width + 2, name);
-    for (int m = 0; m < s->landmark_count; m++) print_cell(out, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
+    for (int m = 0; m < s->landmark_count; m++)
+        if (has_column(s, panel, m)) print_cell(out, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
     fputc('\n', out);
 }
 
@@ -105,7 +113,8 @@ void nb_table_print(FILE *out, const nb_summary *s)
         const nb_panel *panel = &s->panels[p];
         fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n  %-*s", panel->label, panel->n, panel->d, panel->heads,
                 panel->trials, width + 2, "landmarks");
-        for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
+        for (int m = 0; m < s->landmark_count; m++)
+            if (has_column(s, p, m)) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
         fputc('\n', out);
         for (int c = 0; c < s->core_count; c++) print_core(out, s, p, c, width);
         print_level(out, "best rank m", s, p, s->floors, width);
