@@ -219,34 +219,42 @@ static nb_status unite(nb_config *c, nb_axis axis, const nb_key_values *v, int *
     NB_FAIL(ctx, NB_EBUG, "there is no axis %d", (int)axis);
 }
 
-static nb_status check_lengths(const nb_config_block *b, nb_key_values *const keys[], nb_mistakes *mistakes)
+static nb_status check_lengths(const nb_key_values *const keys[], nb_mistakes *mistakes)
 {
+    const nb_key_values *zip = keys[NB_KEY_ZIP];
     for (int axis = 0; axis < NB_AXES; axis++) {
-        nb_axis first = b->group[axis];
-        if (b->count[axis] != b->count[first])
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, keys[NB_KEY_ZIP]->place, "zip: %s has %d value%s and %s %d; they advance together, so both must have as many",
-                                                  nb_axis_keys[first], b->count[first], b->count[first] == 1 ? "" : "s", nb_axis_keys[axis], b->count[axis]));
+        int first = zip->numbers[axis], count = keys[first]->count;
+        if (!keys[first]->right || !keys[axis]->right || keys[axis]->count == count) continue;
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, zip->place, "zip: %s has %d value%s and %s %d; they advance together, so both must have as many",
+                                              nb_axis_keys[first], count, count == 1 ? "" : "s", nb_axis_keys[axis], keys[axis]->count));
     }
     return NB_OK;
 }
 
 /* A strategy that cannot pick for both sides together, where it is asked to. */
-static nb_status check_pairings(const nb_config *c, const nb_config_block *b, nb_key_values *const keys[], nb_mistakes *mistakes)
+static nb_status check_pairings(const nb_key_values *const keys[], nb_mistakes *mistakes)
 {
-    bool together = b->group[NB_AXIS_PAIRING] == b->group[NB_AXIS_STRATEGY];
-    for (int p = 0; p < b->count[NB_AXIS_PAIRING]; p++)
-        for (int s = 0; s < b->count[NB_AXIS_STRATEGY]; s++) {
-            const nb_strategy *strategy = (const nb_strategy *)c->strategies.items[b->values[NB_AXIS_STRATEGY][s]].component;
-            if ((together && s != p) || strcmp(c->pairings[b->values[NB_AXIS_PAIRING][p]], nb_pairing_names[NB_BOTH]) != 0) continue;
-            if (nb_strategy_has(strategy, NB_BOTH)) continue;
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, keys[NB_AXIS_PAIRING]->place, "pairing: %s cannot pick for both sides together", strategy->component.name));
+    const nb_key_values *pairing = keys[NB_AXIS_PAIRING], *strategies = keys[NB_AXIS_STRATEGY];
+    const int *group = keys[NB_KEY_ZIP]->numbers;
+    bool together = group[NB_AXIS_PAIRING] == group[NB_AXIS_STRATEGY];
+    for (int p = 0; p < pairing->count; p++)
+        for (int s = 0; s < strategies->count; s++) {
+            const nb_strategy *strategy = (const nb_strategy *)strategies->choices.items[s].component;
+            if ((together && s != p) || strcmp(pairing->words[p], nb_pairing_names[NB_BOTH]) != 0 || nb_strategy_has(strategy, NB_BOTH)) continue;
+            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, pairing->place, "pairing: %s cannot pick for both sides together", strategy->component.name));
         }
     return NB_OK;
 }
 
-nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *mistakes)
+nb_status nb_block_keys_check(const nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *mistakes)
 {
-    nb_ctx *ctx = mistakes->ctx;
+    if (!keys[NB_KEY_ZIP]->right) return NB_OK;
+    NB_TRY(mistakes->ctx, check_lengths(keys, mistakes));
+    return keys[NB_AXIS_PAIRING]->right && keys[NB_AXIS_STRATEGY]->right ? check_pairings(keys, mistakes) : NB_OK;
+}
+
+nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx)
+{
     NB_NEED(block->origins.items, nb_alloc(ctx, NB_BLOCK_KEYS, sizeof *block->origins.items));
     for (int k = 0; k < NB_BLOCK_KEYS; k++) block->origins.items[k] = (nb_origin){nb_block_keys[k], keys[k]->origin};
     block->origins.count = NB_BLOCK_KEYS;
@@ -258,6 +266,5 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, nb_key
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         NB_TRY(ctx, unite(config, (nb_axis)axis, keys[axis], block->values[axis], ctx));
     }
-    NB_TRY(ctx, check_lengths(block, keys, mistakes));
-    return check_pairings(config, block, keys, mistakes);
+    return NB_OK;
 }

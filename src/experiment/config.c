@@ -219,7 +219,7 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
 static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
 {
     const char *name = nb_yaml_scalar(key);
-    int index = name ? key_index(name) : -1, line = (int)value.node->start_mark.line + 1;
+    int index = name ? key_index(name) : -1, line = (int)key.node->start_mark.line + 1;
     if (index < 0 || (block > 0 && index >= BLOCKS && index < FIRST_GLOBAL))
         return unknown_key(l, name ? name : nb_yaml_kind(key), block > 0 ? BLOCKS : KEYS, nb_yaml_place(key));
     if (block > 0 && index >= FIRST_GLOBAL)
@@ -267,7 +267,7 @@ static nb_status read_global(loader *l, int index, entry e)
     if (!e.value.node) {
         NB_TRY(l->ctx, initial_text(l, k, &text));
         NB_TRY(l->ctx, nb_yaml_text(text, l->path, &e.value, l->mistakes));
-        e.origin = "default";
+        e.origin = k->read == read_plugins && *nb_plugins_loaded() ? "--plugin" : "default";
     }
     l->config->origins.items[l->config->origins.count++] = (nb_origin){k->key, e.origin};
     return e.value.node ? k->read(l, k->key, e.value) : NB_OK;
@@ -275,8 +275,11 @@ static nb_status read_global(loader *l, int index, entry e)
 
 static nb_status read_block_key(loader *l, int key, const entry *e, nb_key_values *values)
 {
+    int before = l->mistakes->count;
     values->origin = e->origin;
-    return nb_block_key_read(key, e->value, values, l->mistakes);
+    NB_TRY(l->ctx, nb_block_key_read(key, e->value, values, l->mistakes));
+    values->right = l->mistakes->count == before;
+    return NB_OK;
 }
 
 typedef struct { /* the blocks on their way */
@@ -336,21 +339,33 @@ static nb_status read_blocks(loader *l, const entry *entries, draft *d)
     return NB_OK;
 }
 
+/* What holds in a block: its own or what is common, by key. */
+static void choose_values(draft *d, int block, const nb_key_values *keys[NB_BLOCK_KEYS])
+{
+    for (int key = 0; key < NB_BLOCK_KEYS; key++) keys[key] = d->own[block][key].origin ? &d->own[block][key] : &d->common[key];
+}
+
+static nb_status check_blocks(loader *l, draft *d)
+{
+    const nb_key_values *keys[NB_BLOCK_KEYS];
+    for (int b = 0; b < d->count; b++) {
+        choose_values(d, b, keys);
+        NB_TRY(l->ctx, nb_block_keys_check(keys, l->mistakes));
+    }
+    return NB_OK;
+}
+
 /* Where all that the blocks say is right: the config's blocks and lists. */
 static nb_status fill_blocks(loader *l, draft *d)
 {
     nb_config *c = l->config;
+    const nb_key_values *keys[NB_BLOCK_KEYS];
     NB_NEED(c->blocks, nb_alloc(l->ctx, (size_t)d->count, sizeof *c->blocks));
     c->named_blocks = d->named;
     for (; c->block_count < d->count; c->block_count++) {
-        nb_config_block *block = &c->blocks[c->block_count];
-        nb_key_values *keys[NB_BLOCK_KEYS];
-        block->place = block_place(l, d, c->block_count);
-        for (int key = 0; key < NB_BLOCK_KEYS; key++) {
-            nb_key_values *own = &d->own[c->block_count][key];
-            keys[key] = own->origin ? own : &d->common[key];
-        }
-        NB_TRY(l->ctx, nb_config_block_fill(c, block, keys, l->mistakes));
+        c->blocks[c->block_count].place = block_place(l, d, c->block_count);
+        choose_values(d, c->block_count, keys);
+        NB_TRY(l->ctx, nb_config_block_fill(c, &c->blocks[c->block_count], keys, l->ctx));
     }
     return NB_OK;
 }
@@ -379,6 +394,7 @@ static nb_status read_entries(loader *l, const entry *entries)
     for (int i = 0; i < GLOBAL_KEYS - 1; i++) NB_TRY(l->ctx, read_global(l, i, entries[FIRST_GLOBAL + i]));
     NB_TRY(l->ctx, collect_blocks(l, entries, &d));
     NB_TRY(l->ctx, read_blocks(l, entries, &d));
+    NB_TRY(l->ctx, check_blocks(l, &d));
     if (l->mistakes->count == 0) NB_TRY(l->ctx, fill_blocks(l, &d));
     NB_TRY(l->ctx, read_rules(l, entries, &d));
     NB_TRY(l->ctx, read_global(l, GLOBAL_KEYS - 1, entries[KEYS - 1]));

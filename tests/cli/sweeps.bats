@@ -328,6 +328,13 @@ c.yaml:5:24: zip: 'trials' is unknown; allowed: problems, kernels, strategies, p
     mistakes "c.yaml:5:6: zip: expected at least two keys that advance together, found 1"
     sed -i 's/^zip.*/zip: [[cores, strategies], [landmarks, cores]]/' "$WORK/c.yaml"
     mistakes "c.yaml:5:28: zip: 'cores' is named twice"
+    # beside other mistakes, but for the keys that have some
+    sed -i 's/^zip.*/zip: [landmarks, strategies]\npairing: [both, side]\ntrials: x/' "$WORK/c.yaml"
+    mistakes "
+c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, both, default
+c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
+c.yaml:5:6: zip: strategies has 2 values and landmarks 3; they advance together, so both must have as many"
+    sed -i '/^pairing/d; /^trials/d' "$WORK/c.yaml"
     # only the pairs that meet are looked at
     sed -i 's/^zip.*/zip: [pairing, strategies]\npairing: [joint, both]/' "$WORK/c.yaml"
     mistakes "c.yaml:6:10: pairing: leverage cannot pick for both sides together"
