@@ -313,9 +313,9 @@ static nb_status read_common(loader *l, int key, const entry *e, draft *d)
 {
     int without = 0;
     for (int b = 0; b < d->count; b++) without += e->replaced || !d->entries[b][key].value.node;
-    if (e->value.node && without == 0)
+    if (e->value.node && without == 0 && d->list.in_file) /* with --set, the file cannot know */
         return nb_mistakes_add(l->mistakes, nb_yaml_place(e->value), "%s: every block has its own, so none uses this", key_name(key));
-    if (e->value.node) return read_block_key(l, key, e, &d->common[key]);
+    if (e->value.node && without > 0) return read_block_key(l, key, e, &d->common[key]);
     entry initial = {.origin = "default"};
     if (without == 0) return NB_OK;
     if (nb_block_key_default(key)) {

@@ -165,6 +165,7 @@ blocks:
   - {trials: 2, cores: svd}
 Y
     mistakes "c.yaml:3:9: trials: every block has its own, so none uses this"
+    planned 16 --set 'blocks={trials: 2, cores: svd}' # the default: 8 m; --set cannot change what the file says for all
 }
 
 @test "the baseline is one of all blocks' strategies" {
@@ -428,4 +429,29 @@ PY
     "$NYSBENCH" plot "$WORK/r" cores >/dev/null
     "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null
     "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/npy" >/dev/null
+}
+
+@test "strategies are compared where the plan has them, and marked where one lacks what others have" {
+    config <<'Y'
+problems: gaussian(n=[32, 48], d=4)
+cores: iterative
+landmarks: [4, 8]
+trials: 2
+metrics: error
+plots: []
+strategies: [uniform, segment_means, kmeans]
+zip: [problems, landmarks]
+blocks:
+  - {cores: svd, strategies: uniform}
+  - {exclude: {strategy: kmeans, landmarks: 8}}
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r"
+    expect_status 0
+    compared=$(sed -n '/^Relative to uniform/,/^error:/p' <<<"$output")
+    grep -q '^    segment_means .*[0-9] *$' <<<"$compared"
+    grep -q '^    kmeans .* !$' <<<"$compared"
+    [ "$(grep -c '!$' <<<"$compared")" -eq 1 ]
+    # the columns of each problem are its own
+    [ "$(grep -c '^  landmarks  *4 *$' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^  landmarks  *8 *$' <<<"$output")" -eq 1 ]
 }
