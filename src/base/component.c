@@ -1,6 +1,8 @@
 /* component.c - from a spec to a component with its options. */
 #include "base/component.h"
 
+#include "base/range.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -211,7 +213,7 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
 
 static bool needs_quotes(const char *text)
 {
-    return *text == '\0' || text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] != '\0';
+    return *text == '\0' || nb_range_like(text) || text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] != '\0';
 }
 
 static const char *quote(const char *text, nb_ctx *ctx)
@@ -332,11 +334,15 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     return NB_OK;
 }
 
-/* Each choice once. */
-static nb_status append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
+int nb_choices_find(const nb_choices *choices, const nb_choice *choice)
 {
     for (int i = 0; i < choices->count; i++)
-        if (strcmp(choices->items[i].resolved, choice.resolved) == 0) return NB_OK;
+        if (strcmp(choices->items[i].resolved, choice->resolved) == 0) return i;
+    return -1;
+}
+
+nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
+{
     if (choices->count == choices->capacity) {
         nb_choice *items;
         int capacity = choices->capacity ? 2 * choices->capacity : 8;
@@ -349,8 +355,8 @@ static nb_status append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
-                         nb_mistakes *mistakes, nb_ctx *ctx)
+nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                          nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_spec *spec, **specs;
     int count;
@@ -365,7 +371,59 @@ nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const
         nb_choice choice;
         NB_TRY(ctx, nb_choose(registry, specs[i], &choice, mistakes, ctx));
         if (mistakes->count > before) return NB_OK;
-        NB_TRY(ctx, append(choices, choice, ctx));
+        NB_TRY(ctx, nb_choices_append(choices, choice, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                         nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_choices all = {.count = 0};
+    NB_TRY(ctx, nb_choices_list(&all, registry, text, place, mistakes, ctx));
+    for (int i = 0; i < all.count; i++)
+        if (nb_choices_find(choices, &all.items[i]) < 0) NB_TRY(ctx, nb_choices_append(choices, all.items[i], ctx));
+    return NB_OK;
+}
+
+static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_choice_part *part, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    *part = (nb_choice_part){.component = nb_registry_find(registry, spec->name)};
+    if (!part->component) return unknown_component(registry, spec, mistakes, ctx);
+    NB_NEED(part->options, nb_alloc(ctx, 1, part->component->options_size + 1));
+    NB_NEED(part->given, nb_alloc(ctx, (size_t)spec->count + 1, sizeof *part->given));
+    for (int i = 0; i < spec->count; i++) {
+        NB_TRY(ctx, set_argument(part->component, &spec->arguments[i], part->options, mistakes, ctx));
+        const nb_option *option = find_option(part->component, spec->arguments[i].key);
+        if (option) part->given[part->count++] = option;
+    }
+    return NB_OK;
+}
+
+nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count, nb_choice_part **parts,
+                        nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_spec *spec, **specs;
+    int before = mistakes->count, total;
+    *count = 0;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    if (!spec) return NB_OK;
+    nb_status status = nb_spec_expand(spec, &specs, &total, ctx);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    NB_NEED(*parts, nb_alloc(ctx, (size_t)total, sizeof **parts));
+    for (int i = 0; i < total && mistakes->count == before; i++) NB_TRY(ctx, read_part(registry, specs[i], &(*parts)[i], mistakes, ctx));
+    if (mistakes->count == before) *count = total;
+    return NB_OK;
+}
+
+nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *choice, bool *matches, nb_ctx *ctx)
+{
+    *matches = part->component == choice->component;
+    for (int i = 0; i < part->count && *matches; i++) {
+        const char *wanted, *had;
+        NB_TRY(ctx, nb_option_text(part->options, part->given[i], 17, &wanted, ctx));
+        NB_TRY(ctx, nb_option_text(choice->options, part->given[i], 17, &had, ctx));
+        *matches = strcmp(wanted, had) == 0;
     }
     return NB_OK;
 }

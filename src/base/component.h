@@ -109,6 +109,26 @@ typedef struct {
 nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
+/* The same with repetitions. */
+nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                          nb_mistakes *mistakes, nb_ctx *ctx);
+
+nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx);
+int nb_choices_find(const nb_choices *choices, const nb_choice *choice); /* where it is among them; -1: it is not */
+
+/* Choices of which only some options are said: a component, and those. */
+typedef struct {
+    const nb_component *component;
+    void *options;
+    int count;
+    const nb_option **given; /* those that count; a spec in one of them counts whole */
+} nb_choice_part;
+
+/* Parses and expands a text to one or more parts. */
+nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count, nb_choice_part **parts,
+                        nb_mistakes *mistakes, nb_ctx *ctx);
+nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *choice, bool *matches, nb_ctx *ctx);
+
 /* The choice for a text that is known to be right; its first mistake is an NB_EINVAL. */
 nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx);
 

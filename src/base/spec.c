@@ -2,8 +2,12 @@
  *
  *     spec  = name [ "(" [ argument { "," argument } ] ")" ]
  *     argument = name "=" value
- *     value = spec | word | string | "[" value { "," value } "]"                  */
+ *     value = spec | word | string | range | "[" value { "," value } "]"
+ *
+ * A range (range.h) is read as the list of its items. */
 #include "base/spec.h"
+
+#include "base/range.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -16,6 +20,7 @@ typedef struct {
     nb_mistakes *mistakes;
     nb_ctx *ctx;
     int depth;
+    long long in_ranges; /* items, so far */
 } parser;
 
 static nb_place here(const parser *p)
@@ -103,11 +108,48 @@ static nb_status list(parser *p, nb_value *value)
     return NB_OK;
 }
 
+/* The "step N" behind a range is part of its text. */
+static nb_status append_step(parser *p, const char **text)
+{
+    const char *step;
+    skip_blanks(p);
+    if (strncmp(p->at, "step", 4) != 0 || !isspace((unsigned char)p->at[4])) return NB_OK;
+    p->at += 4;
+    nb_status status = word(p, "a step", &step);
+    if (status != NB_OK) return status;
+    NB_NEED(*text, nb_format(p->ctx, "%s step %s", *text, step));
+    return NB_OK;
+}
+
+static nb_status range(parser *p, nb_value *value)
+{
+    nb_range r;
+    const char *wrong;
+    int capacity = 0;
+    nb_status status = append_step(p, &value->text);
+    if (status != NB_OK) return status;
+    NB_TRY(p->ctx, nb_range_parse(value->text, &r, &wrong, p->ctx));
+    if (!wrong && (nb_range_count(&r) > MOST_COMBINATIONS || (p->in_ranges += nb_range_count(&r)) > MOST_COMBINATIONS))
+        NB_NEED(wrong, nb_format(p->ctx, "'%s' makes more than %d items", value->text, MOST_COMBINATIONS));
+    if (wrong) {
+        NB_TRY(p->ctx, nb_mistakes_add(p->mistakes, value->place, "the range %s", wrong));
+        return NB_EINVAL;
+    }
+    value->kind = NB_LIST;
+    for (long long i = 0; i < nb_range_count(&r); i++) {
+        nb_value item = {.kind = NB_WORD, .place = value->place};
+        NB_NEED(item.text, nb_format(p->ctx, "%lld", nb_range_item(&r, i)));
+        NB_TRY(p->ctx, append_value(value, &capacity, item, p->ctx));
+    }
+    return NB_OK;
+}
+
 static nb_status word_or_spec(parser *p, nb_value *value)
 {
     const char *start = p->at;
     nb_status status = word(p, "a value", &value->text);
     if (status != NB_OK) return status;
+    if (nb_range_like(value->text)) return range(p, value);
     skip_blanks(p);
     if (*p->at != '(') return NB_OK;
     p->at = start;

@@ -1,7 +1,8 @@
 /* spec.h - how every component is written: name, or name(option=value, ...).
  *
  * A value is a bare word, a number, true or false, a "quoted string" with
- * backslash escapes, a list [a, b], or another spec. Spaces do not matter. */
+ * backslash escapes, a list [a, b], a range of integers (range.h), which is read as
+ * a list, or another spec. Spaces do not matter. */
 #ifndef NB_SPEC_H
 #define NB_SPEC_H
 

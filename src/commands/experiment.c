@@ -47,6 +47,19 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return e->shard_text ? take_shard(e, ctx) : NB_OK;
 }
 
+/* A rule that does nothing may be a slip; with --set it may be meant. */
+static void warn_of_idle_rules(const nb_plan *plan)
+{
+    for (int r = 0; r < plan->config->rule_count; r++) {
+        nb_place at = plan->config->rules[r].place;
+        if (plan->excluded_by[r] > 0) continue;
+        if (at.line > 0)
+            fprintf(stderr, "nysbench: warning: %s:%d:%d: exclude: the rule takes no row out\n", at.source, at.line, at.column);
+        else
+            fprintf(stderr, "nysbench: warning: %s: exclude: a rule takes no row out\n", at.source);
+    }
+}
+
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx)
 {
@@ -62,7 +75,9 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     experiment->path = arguments[0];
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return mistakes.count ? nb_print_mistakes(&mistakes) : NB_GO_ON;
+    if (mistakes.count) return nb_print_mistakes(&mistakes);
+    warn_of_idle_rules(&experiment->plan);
+    return NB_GO_ON;
 }
 
 nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)

@@ -19,7 +19,7 @@ typedef struct {
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
-    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment; may be repeated", "KEY=VALUE"}, \
+    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment, in all its blocks; may be repeated", "KEY=VALUE"}, \
     NB_PLUGIN_OPTION((e).plugins), \
     {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME)", "DIR"}
 

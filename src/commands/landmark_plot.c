@@ -299,13 +299,21 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
     return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
 }
 
-/* The middle one of those that fit n tokens, in ascending order; 0: none does. */
-static nb_status middle(const nb_config *c, int n, int *m, nb_ctx *ctx)
+static bool has_landmarks(const nb_plan *plan, int m)
 {
+    for (int i = 0; i < plan->cell_count; i++)
+        if (plan->cells[i].m == m) return true;
+    return false;
+}
+
+/* The middle one of those that fit n tokens, in ascending order; 0: none does. */
+static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
+{
+    const nb_config *c = plan->config;
     int *sorted, count = 0;
     NB_NEED(sorted, nb_alloc(ctx, (size_t)c->landmark_count, sizeof *sorted));
     for (int i = 0; i < c->landmark_count; i++)
-        if (c->landmarks[i] <= n) sorted[count++] = c->landmarks[i];
+        if (c->landmarks[i] <= n && has_landmarks(plan, c->landmarks[i])) sorted[count++] = c->landmarks[i];
     gsl_sort_int(sorted, 1, (size_t)count);
     *m = count ? sorted[count / 2] : 0;
     return NB_OK;
@@ -317,7 +325,7 @@ static nb_status plot_scene(const nb_plan *plan, int scene, const nb_landmark_vi
     picture p = {.plan = plan, .planned = &plan->scenes[scene], .view = view, .m = view->m};
     gsl_rng *rng;
     nb_head head;
-    if (p.m == 0) NB_TRY(ctx, middle(plan->config, p.planned->n, &p.m, ctx));
+    if (p.m == 0) NB_TRY(ctx, middle(plan, p.planned->n, &p.m, ctx));
     if (p.m == 0 || p.m > p.planned->n) return NB_OK;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     NB_TRY(ctx, nb_run_make_head(plan, scene, view->trial, rng, &head, ctx));
@@ -330,13 +338,6 @@ static nb_status plot_scene(const nb_plan *plan, int scene, const nb_landmark_vi
     return NB_OK;
 }
 
-static bool among(const nb_config *c, int m)
-{
-    for (int i = 0; i < c->landmark_count; i++)
-        if (c->landmarks[i] == m) return true;
-    return m == 0;
-}
-
 nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, bool draw, int *figures, nb_ctx *ctx)
 {
     nb_config config;
@@ -345,9 +346,10 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     *figures = 0;
     NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));
-    if (!among(&config, view->m)) {
+    if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
-        for (int i = 0; i < config.landmark_count; i++) NB_NEED(all, nb_format(ctx, "%s%s%d", all, i ? ", " : "", config.landmarks[i]));
+        for (int i = 0; i < config.landmark_count; i++)
+            if (has_landmarks(&plan, config.landmarks[i])) NB_NEED(all, nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.landmarks[i]));
         NB_FAIL(ctx, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", view->m, all);
     }
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial, config.trials - 1);

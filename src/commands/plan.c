@@ -18,6 +18,27 @@ static void print_scenes(const nb_plan *plan)
     }
 }
 
+static void print_excluded(const nb_plan *plan)
+{
+    if (plan->config->rule_count == 0) return;
+    printf("excluded: %d rows\n", plan->excluded_count);
+    for (int r = 0; r < plan->config->rule_count; r++) {
+        nb_place at = plan->config->rules[r].place;
+        if (at.line > 0)
+            printf("  %d by the rule at %s:%d\n", plan->excluded_by[r], at.source, at.line);
+        else
+            printf("  %d by a rule of %s\n", plan->excluded_by[r], at.source);
+    }
+}
+
+static int print_origins(const nb_config *config, nb_ctx *ctx)
+{
+    const char *text;
+    if (nb_config_text_with_origins(config, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    fputs(text, stdout);
+    return NB_EXIT_OK;
+}
+
 /* What went wrong before is done: it is run again where that is asked for. */
 static void print_rows(const nb_plan *plan, const nb_standing *s)
 {
@@ -39,6 +60,7 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     printf("trials: %d\ncells: %d (strategies %d, landmarks %d, cores %d)\n", e->config.trials, e->plan.cell_count,
            e->config.strategies.count, e->config.landmark_count, e->config.cores.count);
     print_rows(&e->plan, &o->standing);
+    print_excluded(&e->plan);
     if (f->unit_count == 0) return;
     printf("time: about %s with %d worker%s (%s)\n", nb_duration_text(f->wall_s, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
     if (o->forecast.unknown) printf("time only guessed: of %s\n", o->forecast.unknown);
@@ -50,11 +72,13 @@ static void print(const nb_experiment *e, const nb_outlook *o)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
+    int origins = 0;
     char *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), NB_SHARD_OPTION(e),
         {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0, "Predict for so many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
-        NB_MAX_HOURS_OPTION(hours_text), POPT_TABLEEND};
+        NB_MAX_HOURS_OPTION(hours_text),
+        {"origins", '\0', POPT_ARG_NONE, &origins, 0, "Print every value of the experiment and where it comes from, and nothing else", NULL}, POPT_TABLEEND};
     double max_hours;
     nb_outlook outlook;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();
@@ -63,6 +87,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = nb_command_number(command, "--jobs", jobs_text, 1, 1024, &jobs);
     if (code == NB_GO_ON) code = nb_outlook_hours(command, hours_text, &max_hours);
     if (code != NB_GO_ON) return code;
+    if (origins) return print_origins(&e.config, ctx);
     if (nb_outlook_make(&e, &(nb_start_choices){.fresh = 0}, NULL, jobs, true, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     print(&e, &outlook);
     fflush(stdout);

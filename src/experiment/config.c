@@ -1,27 +1,19 @@
 /* config.c - the keys of an experiment are a table; its defaults are YAML too,
- * so that every value goes the same way. */
+ * so that every value goes the same way. What makes rows is read by axes.c: for
+ * the whole experiment, or for one of its blocks. */
 #include "experiment/config.h"
 
 #include "base/plugin.h"
 #include "base/registry.h"
+#include "experiment/axes.h"
+#include "experiment/exclude.h"
 #include "experiment/row.h"
-#include "experiment/yaml_text.h"
+#include "experiment/values.h"
 #include "measure/heads.h"
 #include "report/plots.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <yaml.h>
-
-typedef struct { /* one value, and the document that it is in */
-    yaml_document_t *document;
-    yaml_node_t *node;
-    const char *source;
-    bool in_file; /* its line and column mean something */
-} field;
 
 typedef struct {
     const char *path;
@@ -30,199 +22,45 @@ typedef struct {
     nb_ctx *ctx;
 } loader;
 
-typedef struct {
+typedef struct { /* a key that holds for the whole experiment */
     const char *key;
-    const char *initial; /* YAML; NULL: required */
-    nb_status (*read)(loader *l, const char *key, field f);
+    const char *initial; /* YAML */
+    nb_status (*read)(loader *l, const char *key, nb_yaml f);
 } key_reader;
 
-static nb_place place(field f)
-{
-    if (!f.in_file) return (nb_place){.source = f.source};
-    bool quoted = f.node->type == YAML_SCALAR_NODE && f.node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    return (nb_place){f.source, (int)f.node->start_mark.line + 1, (int)f.node->start_mark.column + 1 + quoted};
-}
-
-/* NULL for what is no scalar, or one with a NUL byte, which would be cut there. */
-static const char *scalar(field f)
-{
-    if (f.node->type != YAML_SCALAR_NODE) return NULL;
-    const char *text = (const char *)f.node->data.scalar.value;
-    return strlen(text) == f.node->data.scalar.length ? text : NULL;
-}
-
-/* A scalar stands for a list of one. */
-static int items(field f)
-{
-    return f.node->type == YAML_SEQUENCE_NODE
-               ? (int)(f.node->data.sequence.items.top - f.node->data.sequence.items.start)
-               : 1;
-}
-
-static field item(field f, int index)
-{
-    if (f.node->type == YAML_SEQUENCE_NODE)
-        f.node = yaml_document_get_node(f.document, f.node->data.sequence.items.start[index]);
-    return f;
-}
-
-static const char *node_kind(field f)
-{
-    return f.node->type == YAML_MAPPING_NODE ? "a mapping" : f.node->type == YAML_SEQUENCE_NODE ? "a list" : "a value with a NUL byte";
-}
-
-/* Each item's text, in order; a nested list or mapping is a mistake. */
-static nb_status texts(loader *l, const char *key, field f, int *count, const char ***out)
-{
-    int total = items(f);
-    NB_NEED(*out, nb_alloc(l->ctx, (size_t)total + 1, sizeof **out));
-    *count = 0;
-    if (total == 0) NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key));
-    for (int i = 0; i < total; i++) {
-        field one = item(f, i);
-        if (!scalar(one))
-            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(one), "%s: expected a value, found %s", key, node_kind(one)));
-        else
-            NB_NEED((*out)[(*count)++], nb_strdup(l->ctx, scalar(one)));
-    }
-    return NB_OK;
-}
-
-static nb_status read_integer(loader *l, const char *key, field f, long long lo, long long hi, long long *out)
-{
-    const char *text = scalar(f);
-    char *end = NULL;
-    errno = 0;
-    long long number = text ? strtoll(text, &end, 10) : 0;
-    if (text && end != text && *end == '\0' && errno == 0 && number >= lo && number <= hi) {
-        *out = number;
-        return NB_OK;
-    }
-    return nb_mistakes_add(l->mistakes, place(f), "%s: expected an integer from %lld to %lld, found %s%s%s", key, lo, hi,
-                           text ? "'" : "", text ? text : node_kind(f), text ? "'" : "");
-}
-
-static nb_status read_name(loader *l, const char *key, field f)
+static nb_status read_name(loader *l, const char *key, nb_yaml f)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    const char *text = scalar(f);
+    const char *text = nb_yaml_scalar(f);
     if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
-        return nb_mistakes_add(l->mistakes, place(f),
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f),
                                "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", key,
-                               text ? text : node_kind(f), f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
+                               text ? text : nb_yaml_kind(f), f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
     NB_NEED(l->config->name, nb_strdup(l->ctx, text));
     return NB_OK;
 }
 
-static nb_status read_question(loader *l, const char *key, field f)
+static nb_status read_question(loader *l, const char *key, nb_yaml f)
 {
-    if (!scalar(f)) return nb_mistakes_add(l->mistakes, place(f), "%s: expected a text, found %s", key, node_kind(f));
-    NB_NEED(l->config->question, nb_strdup(l->ctx, scalar(f)));
+    if (!nb_yaml_scalar(f)) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a text, found %s", key, nb_yaml_kind(f));
+    NB_NEED(l->config->question, nb_strdup(l->ctx, nb_yaml_scalar(f)));
     return NB_OK;
 }
 
-static nb_status read_seed(loader *l, const char *key, field f)
+static nb_status read_seed(loader *l, const char *key, nb_yaml f)
 {
-    return read_integer(l, key, f, 0, 9223372036854775807, &l->config->seed);
-}
-
-static nb_status read_trials(loader *l, const char *key, field f)
-{
-    long long trials = 1;
-    NB_TRY(l->ctx, read_integer(l, key, f, 1, 1000000, &trials));
-    l->config->trials = (int)trials;
-    return NB_OK;
-}
-
-static bool has_landmarks(const nb_config *c, int m)
-{
-    int i = 0;
-    while (i < c->landmark_count && c->landmarks[i] != m) i++;
-    return i < c->landmark_count;
-}
-
-static nb_status read_landmarks(loader *l, const char *key, field f)
-{
-    nb_config *c = l->config;
-    int total = items(f);
-    NB_NEED(c->landmarks, nb_alloc(l->ctx, (size_t)total + 1, sizeof *c->landmarks));
-    if (total == 0) NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key));
-    for (int i = 0; i < total; i++) {
-        long long m = 1;
-        NB_TRY(l->ctx, read_integer(l, key, item(f, i), 1, 1000000, &m));
-        if (!has_landmarks(c, (int)m)) c->landmarks[c->landmark_count++] = (int)m;
-    }
-    return NB_OK;
+    return nb_read_integer(key, f, 0, 9223372036854775807, &l->config->seed, l->mistakes);
 }
 
 /* What they add may be named by the keys that follow. */
-static nb_status read_plugins(loader *l, const char *key, field f)
+static nb_status read_plugins(loader *l, const char *key, nb_yaml f)
 {
     int count;
     const char **paths;
-    if (items(f) == 0) return NB_OK;
-    NB_TRY(l->ctx, texts(l, key, f, &count, &paths));
+    if (nb_yaml_count(f) == 0) return NB_OK;
+    NB_TRY(l->ctx, nb_read_texts(key, f, &count, &paths, l->mistakes));
     for (int i = 0; i < count; i++)
-        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(f), nb_plugin_load(paths[i], l->ctx)));
-    return NB_OK;
-}
-
-static nb_status read_choice(loader *l, const char *key, field one, const nb_registry *registry, nb_choices *choices)
-{
-    int before = l->mistakes->count;
-    const char *text = scalar(one);
-    if (!text)
-        return nb_mistakes_add(l->mistakes, place(one), "%s: expected a %s, found %s", key, registry->kind, node_kind(one));
-    NB_TRY(l->ctx, nb_choices_add(choices, registry, text, place(one), l->mistakes, l->ctx));
-    if (l->mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
-        return nb_mistakes_add(l->mistakes, place(one), "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"",
-                               registry->kind, text);
-    return NB_OK;
-}
-
-static nb_status read_choices(loader *l, const char *key, field f, const nb_registry *registry, nb_choices *choices)
-{
-    if (items(f) == 0) return nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key);
-    for (int i = 0; i < items(f); i++) NB_TRY(l->ctx, read_choice(l, key, item(f, i), registry, choices));
-    return NB_OK;
-}
-
-/* The problems, and what each will give: a missing file shows here. */
-static nb_status read_problems(loader *l, const char *key, field f)
-{
-    nb_config *c = l->config;
-    for (int i = 0; i < items(f); i++) {
-        field one = item(f, i);
-        int first = c->problems.count;
-        NB_TRY(l->ctx, read_choice(l, key, one, &nb_problems, &c->problems));
-        for (int p = first; p < c->problems.count; p++) {
-            nb_problem_shape shape;
-            nb_status status = nb_heads_shape(&c->problems.items[p], &shape, l->ctx);
-            NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(one), status));
-        }
-    }
-    if (items(f) == 0) return nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key);
-    return NB_OK;
-}
-
-static nb_status read_kernels(loader *l, const char *key, field f)
-{
-    return read_choices(l, key, f, &nb_kernels, &l->config->kernels);
-}
-
-static nb_status read_strategies(loader *l, const char *key, field f)
-{
-    nb_choices *all = &l->config->strategies;
-    if (items(f) == 0) return nb_mistakes_add(l->mistakes, place(f), "%s: the list is empty", key);
-    for (int i = 0; i < items(f); i++) {
-        int first = all->count;
-        NB_TRY(l->ctx, read_choice(l, key, item(f, i), &nb_strategies, all));
-        for (int s = first; s < all->count; s++) {
-            const nb_strategy *strategy = (const nb_strategy *)all->items[s].component;
-            nb_status status = strategy->check ? strategy->check(all->items[s].options, l->ctx) : NB_OK;
-            NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, place(item(f, i)), status));
-        }
-    }
+        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), nb_plugin_load(paths[i], l->ctx)));
     return NB_OK;
 }
 
@@ -234,61 +72,25 @@ static const nb_choice *default_baseline(const nb_choices *strategies)
     return strategies->count ? strategies->items : NULL;
 }
 
-static nb_status read_baseline(loader *l, const char *key, field f)
+/* After the strategies of all blocks; without them where something was wrong. */
+static nb_status read_baseline(loader *l, const char *key, nb_yaml f)
 {
     nb_config *c = l->config;
     nb_choices named = {.count = 0};
     int mistakes = l->mistakes->count;
+    const char *text = nb_yaml_scalar(f);
     c->baseline = default_baseline(&c->strategies);
-    if (scalar(f) && strcmp(scalar(f), "default") == 0) return NB_OK;
-    NB_TRY(l->ctx, read_choice(l, key, f, &nb_strategies, &named));
-    if (l->mistakes->count > mistakes) return NB_OK;
-    for (int i = 0; named.count == 1 && i < c->strategies.count; i++) {
-        if (strcmp(c->strategies.items[i].canonical, named.items[0].canonical) != 0) continue;
-        c->baseline = &c->strategies.items[i];
-        return NB_OK;
-    }
-    return nb_mistakes_add(l->mistakes, place(f), "%s: expected one of the strategies, found '%s'", key, scalar(f));
-}
-
-static nb_status read_cores(loader *l, const char *key, field f)
-{
-    return read_choices(l, key, f, &nb_cores, &l->config->cores);
-}
-
-/* A list of words out of `allowed` and perhaps one more. */
-static nb_status read_words(loader *l, const char *key, field f, const char *const *allowed, const char *extra,
-                            int *count, const char ***out)
-{
-    int known = 0;
-    const char **names;
-    while (allowed[known]) known++;
-    NB_NEED(names, nb_alloc(l->ctx, (size_t)known + 2, sizeof *names));
-    memcpy(names, allowed, (size_t)known * sizeof *names);
-    names[known] = extra;
-    NB_TRY(l->ctx, texts(l, key, f, count, out));
-    for (int i = 0; i < items(f); i++) {
-        const char *text = scalar(item(f, i)), *hint;
-        int at = 0;
-        while (text && names[at] && strcmp(names[at], text) != 0) at++;
-        if (!text || names[at]) continue;
-        NB_NEED(hint, nb_hint(text, names, l->ctx));
-        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(item(f, i)), "%s: '%s' is unknown%s", key, text, hint));
-    }
+    if (text && strcmp(text, "default") == 0) return NB_OK;
+    if (!text) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a strategy, found %s", key, nb_yaml_kind(f));
+    NB_TRY(l->ctx, nb_choices_add(&named, &nb_strategies, text, nb_yaml_place(f), l->mistakes, l->ctx));
+    if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
+    int at = named.count == 1 ? nb_choices_find(&c->strategies, &named.items[0]) : -1;
+    if (at < 0) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'", key, text);
+    c->baseline = &c->strategies.items[at];
     return NB_OK;
 }
 
-static nb_status read_pairing(loader *l, const char *key, field f)
-{
-    return read_words(l, key, f, nb_pairing_names, "default", &l->config->pairing_count, &l->config->pairings);
-}
-
-static nb_status read_factors(loader *l, const char *key, field f)
-{
-    return read_words(l, key, f, nb_factors_names, NULL, &l->config->factors_count, &l->config->factors);
-}
-
-static nb_status read_metrics(loader *l, const char *key, field f)
+static nb_status read_metrics(loader *l, const char *key, nb_yaml f)
 {
     nb_config *c = l->config;
     const char *names[sizeof(nb_row) / sizeof(double) + 1];
@@ -296,7 +98,7 @@ static nb_status read_metrics(loader *l, const char *key, field f)
     for (const nb_column *column = nb_columns; column->name; column++)
         if (column->measure) names[count++] = column->name;
     names[count] = NULL;
-    NB_TRY(l->ctx, read_words(l, key, f, names, "all", &c->metric_count, &c->metrics));
+    NB_TRY(l->ctx, nb_read_words(key, f, names, "all", &c->metric_count, &c->metrics, l->mistakes));
     for (int i = 0; i < c->metric_count; i++) {
         const nb_column *column = nb_column_find(c->metrics[i]);
         c->wanted |= strcmp(c->metrics[i], "all") == 0 ? NB_WANT_ALL : column ? column->wanted : 0;
@@ -304,37 +106,25 @@ static nb_status read_metrics(loader *l, const char *key, field f)
     return NB_OK;
 }
 
-/* One word out of `allowed`; *index tells which. */
-static nb_status read_word(loader *l, const char *key, field f, const char *const *allowed, int *index)
-{
-    const char *text = scalar(f), *hint;
-    if (!text) return nb_mistakes_add(l->mistakes, place(f), "%s: expected a word, found %s", key, node_kind(f));
-    for (*index = 0; allowed[*index] && strcmp(allowed[*index], text) != 0;) ++*index;
-    if (allowed[*index]) return NB_OK;
-    *index = 0;
-    NB_NEED(hint, nb_hint(text, allowed, l->ctx));
-    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown%s", key, text, hint);
-}
-
-static nb_status read_engine(loader *l, const char *key, field f)
+static nb_status read_engine(loader *l, const char *key, nb_yaml f)
 {
     int index = 0;
-    NB_TRY(l->ctx, read_word(l, key, f, nb_engine_names, &index));
+    NB_TRY(l->ctx, nb_read_word(key, f, nb_engine_names, &index, l->mistakes));
     l->config->engine = (nb_engine_kind)index;
     return NB_OK;
 }
 
-static nb_status read_precision(loader *l, const char *key, field f)
+static nb_status read_precision(loader *l, const char *key, nb_yaml f)
 {
     int index = 0;
-    NB_TRY(l->ctx, read_word(l, key, f, nb_precision_names, &index));
+    NB_TRY(l->ctx, nb_read_word(key, f, nb_precision_names, &index, l->mistakes));
     l->config->precision = (nb_precision)index;
     return NB_OK;
 }
 
-static nb_status read_rows(loader *l, const char *key, field f)
+static nb_status read_rows(loader *l, const char *key, nb_yaml f)
 {
-    const char *text = scalar(f);
+    const char *text = nb_yaml_scalar(f);
     long long k = 0;
     int end = 0, count = text ? sscanf(text, " sample ( %9lld )%n", &k, &end) : 0;
     bool sampled = count == 1 && end > 0 && text[end] == '\0' && k >= 2;
@@ -342,8 +132,8 @@ static nb_status read_rows(loader *l, const char *key, field f)
     l->config->rows = "all";
     if (sampled) NB_NEED(l->config->rows, nb_format(l->ctx, "sample(%d)", l->config->sample));
     if (sampled || (text && strcmp(text, "all") == 0)) return NB_OK;
-    return nb_mistakes_add(l->mistakes, place(f), "%s: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", key,
-                           text ? text : node_kind(f));
+    return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", key,
+                           text ? text : nb_yaml_kind(f));
 }
 
 /* What one key alone does not show. */
@@ -365,195 +155,227 @@ static nb_status check_engine(loader *l)
     return NB_OK;
 }
 
-static nb_status check_pairings(loader *l)
+static nb_status read_plots(loader *l, const char *key, nb_yaml f)
 {
-    const nb_config *c = l->config;
-    for (int p = 0; p < c->pairing_count; p++)
-        for (int s = 0; s < c->strategies.count && strcmp(c->pairings[p], nb_pairing_names[NB_BOTH]) == 0; s++) {
-            const nb_component *strategy = c->strategies.items[s].component;
-            if (!nb_strategy_has((const nb_strategy *)strategy, NB_BOTH))
-                NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, (nb_place){.source = l->path}, "pairing: %s cannot pick for both sides together", strategy->name));
-        }
-    return NB_OK;
+    if (nb_yaml_count(f) == 0) return NB_OK;
+    return nb_read_words(key, f, nb_plot_kinds, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
 }
 
-static nb_status read_plots(loader *l, const char *key, field f)
-{
-    if (items(f) == 0) return NB_OK;
-    return read_words(l, key, f, nb_plot_kinds, NULL, &l->config->plot_count, &l->config->plots);
-}
-
-static const key_reader keys[] = {
+/* Read in this order: plugins add what later keys may name; the baseline is one of
+ * the strategies, and comes last. */
+static const key_reader global_keys[] = {
     {"name", "", read_name},
     {"question", "\"\"", read_question},
     {"seed", "20260101", read_seed},
-    {"trials", "10", read_trials},
-    {"landmarks", "[8, 16, 24, 32, 40, 48, 56, 64]", read_landmarks},
     {"plugins", "[]", read_plugins},
-    {"problems", NULL, read_problems},
-    {"kernels", "", read_kernels},
-    {"strategies", NULL, read_strategies},
-    {"baseline", "default", read_baseline},
-    {"pairing", "default", read_pairing},
-    {"factors", "nystromformer", read_factors},
-    {"cores", NULL, read_cores},
     {"metrics", "all", read_metrics},
     {"rows", "all", read_rows},
     {"engine", "streamed", read_engine},
     {"precision", "double", read_precision},
     {"plots", "[error]", read_plots},
+    {"baseline", "default", read_baseline},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
 
-const char *nb_standard_kernel(void)
-{
-    const nb_entry *e = nb_kernels.entries;
-    while (!((const nb_kernel *)e->component)->standard) e++; /* there is one, see the conformance test */
-    return e->component->name;
-}
+/* All keys: those that a block may have, and the rest. */
+enum { GLOBAL_KEYS = sizeof global_keys / sizeof *global_keys, EXCLUDE = NB_BLOCK_KEYS, BLOCKS, FIRST_GLOBAL, KEYS = FIRST_GLOBAL + GLOBAL_KEYS };
 
-/* Defaults that the table cannot hold: they follow from the file's name and the
- * registry. */
-static nb_status initial_text(const loader *l, const key_reader *k, const char **text)
-{
-    *text = k->initial;
-    if (k->read == read_name) {
-        const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
-        NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
-    }
-    if (k->read == read_kernels) *text = nb_standard_kernel();
-    return NB_OK;
-}
+typedef struct { /* where the file, or --set, has a key */
+    nb_yaml value;      /* value.node NULL: it does not */
+    bool replaced;      /* by --set, and so in all blocks */
+    const char *origin;
+} entry;
 
-static void delete_document(void *document)
+static const char *key_name(int index)
 {
-    yaml_document_delete(document);
-    free(document);
-}
-
-static nb_status yaml_mistake(loader *l, const yaml_parser_t *parser, const char *source, bool in_file)
-{
-    const char *tab = parser->problem && strstr(parser->problem, "cannot start any token") ? " (a tab, '%', '@' or '`'? YAML indents with blanks)" : "";
-    nb_place at = {.source = source};
-    if (in_file) at = (nb_place){source, (int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1};
-    return nb_mistakes_add(l->mistakes, at, "not YAML: %s%s%s%s", parser->context ? parser->context : "",
-                           parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
-}
-
-/* Loads the parser's one document; *document = NULL where that was a mistake. */
-static nb_status load_document(loader *l, yaml_parser_t *parser, const char *source, bool in_file,
-                               yaml_document_t **document)
-{
-    yaml_document_t *loaded = malloc(sizeof *loaded), next;
-    *document = NULL;
-    NB_REQUIRE(l->ctx, loaded, NB_ENOMEM, "out of memory: a YAML document");
-    if (!yaml_parser_load(parser, loaded)) {
-        free(loaded);
-        NB_REQUIRE(l->ctx, parser->error != YAML_MEMORY_ERROR, NB_ENOMEM, "out of memory: a YAML document");
-        return yaml_mistake(l, parser, source, in_file);
-    }
-    NB_TRY(l->ctx, nb_defer(l->ctx, delete_document, loaded));
-    if (!yaml_document_get_root_node(loaded))
-        return nb_mistakes_add(l->mistakes, (nb_place){.source = source}, in_file ? "is empty; a config needs problems, strategies and cores" : "expected a value, found nothing");
-    if (!yaml_parser_load(parser, &next)) return yaml_mistake(l, parser, source, in_file);
-    bool more = yaml_document_get_root_node(&next);
-    yaml_document_delete(&next);
-    if (more) return nb_mistakes_add(l->mistakes, (nb_place){.source = source}, "holds more than one YAML document");
-    *document = loaded;
-    return NB_OK;
-}
-
-static nb_status load_text(loader *l, const char *text, const char *source, field *f)
-{
-    yaml_parser_t parser;
-    NB_REQUIRE(l->ctx, yaml_parser_initialize(&parser), NB_ENOMEM, "out of memory: a YAML parser");
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-    *f = (field){.source = source};
-    nb_status status = load_document(l, &parser, source, false, &f->document);
-    yaml_parser_delete(&parser);
-    if (f->document) f->node = yaml_document_get_root_node(f->document);
-    return status;
-}
-
-static nb_status load_file(loader *l, field *root)
-{
-    yaml_parser_t parser;
-    struct stat info;
-    NB_REQUIRE(l->ctx, stat(l->path, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO, "%s: is a folder, expected an experiment's file", l->path);
-    FILE *file = fopen(l->path, "rb");
-    NB_REQUIRE(l->ctx, file, NB_EIO, "%s: cannot be opened: %s", l->path, strerror(errno));
-    if (!yaml_parser_initialize(&parser)) {
-        fclose(file);
-        NB_FAIL(l->ctx, NB_ENOMEM, "out of memory: a YAML parser");
-    }
-    yaml_parser_set_input_file(&parser, file);
-    *root = (field){.source = l->path, .in_file = true};
-    nb_status status = load_document(l, &parser, l->path, true, &root->document);
-    bool unreadable = ferror(file);
-    yaml_parser_delete(&parser);
-    fclose(file);
-    NB_REQUIRE(l->ctx, !unreadable, NB_EIO, "%s: cannot be read", l->path);
-    if (root->document) root->node = yaml_document_get_root_node(root->document);
-    return status;
+    return index < NB_BLOCK_KEYS ? nb_block_keys[index] : index == EXCLUDE ? "exclude" : index == BLOCKS ? "blocks" : global_keys[index - FIRST_GLOBAL].key;
 }
 
 static int key_index(const char *key)
 {
     for (int i = 0; i < KEYS; i++)
-        if (strcmp(keys[i].key, key) == 0) return i;
+        if (strcmp(key_name(i), key) == 0) return i;
     return -1;
 }
 
-static nb_status unknown_key(loader *l, const char *key, nb_place at)
+/* Of `count` keys, the first ones. */
+static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 {
     const char *names[KEYS + 1] = {NULL}, *hint;
-    for (int i = 0; i < KEYS; i++) names[i] = keys[i].key;
+    for (int i = 0; i < count; i++) names[i] = key_name(i);
     NB_NEED(hint, nb_hint(key, names, l->ctx));
     return nb_mistakes_add(l->mistakes, at, "key '%s' is unknown%s", key, hint);
 }
 
-/* Sorts the file's pairs by key into values[]. */
-static nb_status collect(loader *l, field root, field *values)
+/* The default of the name follows from the file's. */
+static nb_status initial_text(const loader *l, const key_reader *k, const char **text)
 {
-    if (root.node->type != YAML_MAPPING_NODE)
-        return nb_mistakes_add(l->mistakes, place(root), "expected 'key: value' lines, found %s", node_kind(root));
-    for (yaml_node_pair_t *p = root.node->data.mapping.pairs.start; p < root.node->data.mapping.pairs.top; p++) {
-        field key = root, value = root;
-        key.node = yaml_document_get_node(root.document, p->key);
-        value.node = yaml_document_get_node(root.document, p->value);
-        int index = scalar(key) ? key_index(scalar(key)) : -1;
-        if (index < 0)
-            NB_TRY(l->ctx, unknown_key(l, scalar(key) ? scalar(key) : node_kind(key), place(key)));
-        else if (values[index].node)
-            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, place(key), "key '%s' stands here a second time; first on line %d",
-                                           scalar(key), (int)values[index].node->start_mark.line + 1));
-        else
-            values[index] = value;
+    *text = k->initial;
+    if (k->read != read_name) return NB_OK;
+    const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
+    NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
+    return NB_OK;
+}
+
+static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
+{
+    const char *name = nb_yaml_scalar(key);
+    int index = name ? key_index(name) : -1, line = (int)key.node->start_mark.line + 1;
+    if (index < 0 || (block > 0 && index >= BLOCKS && index < FIRST_GLOBAL))
+        return unknown_key(l, name ? name : nb_yaml_kind(key), block > 0 ? BLOCKS : KEYS, nb_yaml_place(key));
+    if (block > 0 && index >= FIRST_GLOBAL)
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' holds for the whole experiment and cannot stand in a block", name);
+    if (entries[index].value.node)
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' stands here a second time; first on line %d", name,
+                               (int)entries[index].value.node->start_mark.line + 1);
+    entries[index].value = value;
+    NB_NEED(entries[index].origin, block > 0 && value.in_file ? nb_format(l->ctx, "block %d (%s:%d)", block, value.source, line)
+                                   : block > 0                ? nb_format(l->ctx, "block %d (%s)", block, value.source)
+                                                              : nb_format(l->ctx, "%s:%d", value.source, line));
+    return NB_OK;
+}
+
+/* Sorts a mapping's pairs by key into entries[KEYS]; block: its number, 0: the whole file. */
+static nb_status collect(loader *l, nb_yaml mapping, int block, entry *entries)
+{
+    if (mapping.node->type != YAML_MAPPING_NODE)
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(mapping), "%sexpected 'key: value' lines, found %s", block > 0 ? "blocks: " : "",
+                               nb_yaml_scalar(mapping) ? "a value" : nb_yaml_kind(mapping));
+    for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
+        nb_yaml key, value;
+        nb_yaml_pair(mapping, i, &key, &value);
+        NB_TRY(l->ctx, read_pair(l, key, value, block, entries));
     }
     return NB_OK;
 }
 
-static nb_status override(loader *l, const nb_override *o, field *values)
+static nb_status override(loader *l, const nb_override *o, entry *entries)
 {
     const char *source;
     NB_NEED(source, nb_format(l->ctx, "--set %s", o->key));
     int index = key_index(o->key);
-    if (index < 0) return unknown_key(l, o->key, (nb_place){.source = source});
-    field f;
-    NB_TRY(l->ctx, load_text(l, o->value, source, &f));
-    if (f.node) values[index] = f;
+    if (index < 0) return unknown_key(l, o->key, KEYS, (nb_place){.source = source});
+    nb_yaml value;
+    NB_TRY(l->ctx, nb_yaml_text(o->value, source, &value, l->mistakes));
+    if (value.node) entries[index] = (entry){.value = value, .replaced = true, .origin = "--set"};
     return NB_OK;
 }
 
-static nb_status read_key(loader *l, const key_reader *k, field value)
+static nb_status read_global(loader *l, int index, entry e)
 {
-    if (!value.node) {
-        const char *text;
+    const key_reader *k = &global_keys[index];
+    const char *text;
+    if (!e.value.node) {
         NB_TRY(l->ctx, initial_text(l, k, &text));
-        if (!text) return nb_mistakes_add(l->mistakes, (nb_place){.source = l->path}, "key '%s' is missing", k->key);
-        NB_TRY(l->ctx, load_text(l, text, l->path, &value));
+        NB_TRY(l->ctx, nb_yaml_text(text, l->path, &e.value, l->mistakes));
+        e.origin = k->read == read_plugins && *nb_plugins_loaded() ? "--plugin" : "default";
     }
-    return value.node ? k->read(l, k->key, value) : NB_OK;
+    l->config->origins.items[l->config->origins.count++] = (nb_origin){k->key, e.origin};
+    return e.value.node ? k->read(l, k->key, e.value) : NB_OK;
+}
+
+static nb_status read_block_key(loader *l, int key, const entry *e, nb_key_values *values)
+{
+    int before = l->mistakes->count;
+    values->origin = e->origin;
+    NB_TRY(l->ctx, nb_block_key_read(key, e->value, values, l->mistakes));
+    values->right = l->mistakes->count == before;
+    return NB_OK;
+}
+
+typedef struct { /* the blocks on their way */
+    int count;
+    bool named;
+    nb_yaml list;
+    entry (*entries)[KEYS];              /* of each block's own keys */
+    nb_key_values (*own)[NB_BLOCK_KEYS]; /* what those say */
+    nb_key_values common[NB_BLOCK_KEYS]; /* what the file says for all, or the default */
+} draft;
+
+/* A block without keys of its own where the file has no blocks. */
+static nb_status collect_blocks(loader *l, const entry *entries, draft *d)
+{
+    d->list = entries[BLOCKS].value;
+    d->named = d->list.node && nb_yaml_count(d->list) > 0;
+    d->count = d->named ? nb_yaml_count(d->list) : 1;
+    NB_NEED(d->entries, nb_alloc(l->ctx, (size_t)d->count, sizeof *d->entries));
+    NB_NEED(d->own, nb_alloc(l->ctx, (size_t)d->count, sizeof *d->own));
+    for (int b = 0; b < d->count && d->named; b++) NB_TRY(l->ctx, collect(l, nb_yaml_item(d->list, b), b + 1, d->entries[b]));
+    return NB_OK;
+}
+
+static nb_place block_place(const loader *l, const draft *d, int block)
+{
+    return d->named ? nb_yaml_place(nb_yaml_item(d->list, block)) : (nb_place){.source = l->path};
+}
+
+/* The key's value for all blocks that have none of their own. */
+static nb_status read_common(loader *l, int key, const entry *e, draft *d)
+{
+    int without = 0;
+    for (int b = 0; b < d->count; b++) without += e->replaced || !d->entries[b][key].value.node;
+    if (e->value.node && without == 0 && d->list.in_file) /* with --set, the file cannot know */
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(e->value), "%s: every block has its own, so none uses this", key_name(key));
+    if (e->value.node && without > 0) return read_block_key(l, key, e, &d->common[key]);
+    entry initial = {.origin = "default"};
+    if (without == 0) return NB_OK;
+    if (nb_block_key_default(key)) {
+        NB_TRY(l->ctx, nb_yaml_text(nb_block_key_default(key), l->path, &initial.value, l->mistakes));
+        return initial.value.node ? read_block_key(l, key, &initial, &d->common[key]) : NB_OK;
+    }
+    if (!d->named) return nb_mistakes_add(l->mistakes, (nb_place){.source = l->path}, "key '%s' is missing", key_name(key));
+    for (int b = 0; b < d->count; b++)
+        if (!d->entries[b][key].value.node)
+            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, block_place(l, d, b), "key '%s' is missing, in this block and for all", key_name(key)));
+    return NB_OK;
+}
+
+static nb_status read_blocks(loader *l, const entry *entries, draft *d)
+{
+    for (int key = 0; key < NB_BLOCK_KEYS; key++) NB_TRY(l->ctx, read_common(l, key, &entries[key], d));
+    for (int b = 0; b < d->count; b++)
+        for (int key = 0; key < NB_BLOCK_KEYS; key++)
+            if (d->entries[b][key].value.node && !entries[key].replaced)
+                NB_TRY(l->ctx, read_block_key(l, key, &d->entries[b][key], &d->own[b][key]));
+    return NB_OK;
+}
+
+/* What holds in a block: its own or what is common, by key. */
+static void choose_values(draft *d, int block, const nb_key_values *keys[NB_BLOCK_KEYS])
+{
+    for (int key = 0; key < NB_BLOCK_KEYS; key++) keys[key] = d->own[block][key].origin ? &d->own[block][key] : &d->common[key];
+}
+
+static nb_status check_blocks(loader *l, draft *d)
+{
+    const nb_key_values *keys[NB_BLOCK_KEYS];
+    for (int b = 0; b < d->count; b++) {
+        choose_values(d, b, keys);
+        NB_TRY(l->ctx, nb_block_keys_check(keys, l->mistakes));
+    }
+    return NB_OK;
+}
+
+/* Where all that the blocks say is right: the config's blocks and lists. */
+static nb_status fill_blocks(loader *l, draft *d)
+{
+    nb_config *c = l->config;
+    const nb_key_values *keys[NB_BLOCK_KEYS];
+    NB_NEED(c->blocks, nb_alloc(l->ctx, (size_t)d->count, sizeof *c->blocks));
+    c->named_blocks = d->named;
+    for (; c->block_count < d->count; c->block_count++) {
+        c->blocks[c->block_count].place = block_place(l, d, c->block_count);
+        choose_values(d, c->block_count, keys);
+        NB_TRY(l->ctx, nb_config_block_fill(c, &c->blocks[c->block_count], keys, l->ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status read_rules(loader *l, const entry *entries, draft *d)
+{
+    if (entries[EXCLUDE].value.node) NB_TRY(l->ctx, nb_rules_read(entries[EXCLUDE].value, -1, l->config, l->mistakes));
+    for (int b = 0; b < d->count && !entries[EXCLUDE].replaced; b++)
+        if (d->entries[b][EXCLUDE].value.node) NB_TRY(l->ctx, nb_rules_read(d->entries[b][EXCLUDE].value, b, l->config, l->mistakes));
+    return NB_OK;
 }
 
 static nb_status problem_shapes(loader *l)
@@ -564,86 +386,33 @@ static nb_status problem_shapes(loader *l)
     return NB_OK;
 }
 
+/* All keys, once the file and --set are sorted. */
+static nb_status read_entries(loader *l, const entry *entries)
+{
+    draft d = {.count = 0};
+    NB_NEED(l->config->origins.items, nb_alloc(l->ctx, GLOBAL_KEYS, sizeof *l->config->origins.items));
+    for (int i = 0; i < GLOBAL_KEYS - 1; i++) NB_TRY(l->ctx, read_global(l, i, entries[FIRST_GLOBAL + i]));
+    NB_TRY(l->ctx, collect_blocks(l, entries, &d));
+    NB_TRY(l->ctx, read_blocks(l, entries, &d));
+    NB_TRY(l->ctx, check_blocks(l, &d));
+    if (l->mistakes->count == 0) NB_TRY(l->ctx, fill_blocks(l, &d));
+    NB_TRY(l->ctx, read_rules(l, entries, &d));
+    NB_TRY(l->ctx, read_global(l, GLOBAL_KEYS - 1, entries[KEYS - 1]));
+    return check_engine(l);
+}
+
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx)
 {
     loader l = {path, config, mistakes, ctx};
-    field root, values[KEYS] = {{.node = NULL}};
+    nb_yaml root;
+    entry entries[KEYS] = {{.origin = NULL}};
     *config = (nb_config){.name = NULL};
-    NB_TRY(ctx, load_file(&l, &root));
+    NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
     if (!root.node) return NB_OK;
-    NB_TRY(ctx, collect(&l, root, values));
-    for (int i = 0; i < override_count; i++) NB_TRY(ctx, override(&l, &overrides[i], values));
+    NB_TRY(ctx, collect(&l, root, 0, entries));
+    for (int i = 0; i < override_count; i++) NB_TRY(ctx, override(&l, &overrides[i], entries));
     if (root.node->type != YAML_MAPPING_NODE) return NB_OK;
-    for (int i = 0; i < KEYS; i++) NB_TRY(ctx, read_key(&l, &keys[i], values[i]));
-    NB_TRY(ctx, check_engine(&l));
-    NB_TRY(ctx, check_pairings(&l));
+    NB_TRY(ctx, read_entries(&l, entries));
     return mistakes->count == 0 ? problem_shapes(&l) : NB_OK;
-}
-
-static int count_texts(const char *const *texts_)
-{
-    int count = 0;
-    while (texts_[count]) count++;
-    return count;
-}
-
-static void print_list(FILE *out, const char *key, int count, const char *const *texts_)
-{
-    fprintf(out, "%s:%s\n", key, count ? "" : " []");
-    for (int i = 0; i < count; i++) {
-        fputs("  - ", out);
-        nb_yaml_print_quoted(out, texts_[i]);
-        fputc('\n', out);
-    }
-}
-
-static void print_choices(FILE *out, const char *key, const nb_choices *choices)
-{
-    fprintf(out, "%s:\n", key);
-    for (int i = 0; i < choices->count; i++) {
-        fputs("  - ", out);
-        nb_yaml_print_quoted(out, choices->items[i].resolved);
-        fputc('\n', out);
-    }
-}
-
-static void print_config(FILE *out, const nb_config *c)
-{
-    fprintf(out, "name: ");
-    nb_yaml_print_quoted(out, c->name);
-    fprintf(out, "\nquestion: ");
-    nb_yaml_print_quoted(out, c->question);
-    fprintf(out, "\nseed: %lld\ntrials: %d\nlandmarks: [", c->seed, c->trials);
-    for (int i = 0; i < c->landmark_count; i++) fprintf(out, "%s%d", i ? ", " : "", c->landmarks[i]);
-    fprintf(out, "]\n");
-    print_list(out, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
-    print_choices(out, "problems", &c->problems);
-    print_choices(out, "kernels", &c->kernels);
-    print_choices(out, "strategies", &c->strategies);
-    fputs("baseline: ", out);
-    nb_yaml_print_quoted(out, c->baseline->resolved);
-    fputc('\n', out);
-    print_list(out, "pairing", c->pairing_count, c->pairings);
-    print_list(out, "factors", c->factors_count, c->factors);
-    print_choices(out, "cores", &c->cores);
-    print_list(out, "metrics", c->metric_count, c->metrics);
-    fprintf(out, "rows: %s\nengine: %s\nprecision: %s\n", c->rows, nb_engine_names[c->engine], nb_precision_names[c->precision]);
-    print_list(out, "plots", c->plot_count, c->plots);
-}
-
-nb_status nb_config_text(const nb_config *config, const char **text, nb_ctx *ctx)
-{
-    char *buffer = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&buffer, &size);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: the resolved config");
-    print_config(out, config);
-    bool failed = ferror(out);
-    if (fclose(out) != 0 || failed) {
-        free(buffer);
-        NB_FAIL(ctx, NB_ENOMEM, "out of memory: the resolved config");
-    }
-    *text = buffer;
-    return nb_defer(ctx, free, buffer);
 }

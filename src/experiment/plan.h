@@ -1,4 +1,5 @@
-/* plan.h - the rows that an experiment stands for: scenes x trials x cells. */
+/* plan.h - the rows that an experiment stands for: of scenes x trials x cells what
+ * any of its blocks holds, but for what its rules exclude. */
 #ifndef NB_PLAN_H
 #define NB_PLAN_H
 
@@ -33,9 +34,11 @@ typedef struct {
     nb_cell *cells;       /* cells of the same picks, then of the same factors, stand together */
     nb_planned_row *rows; /* scene by scene, trial by trial; each row once */
     nb_inputs *inputs;    /* the files that they are made from */
+    int excluded_count;   /* rows that the blocks hold, but for the rules */
+    int *excluded_by;     /* how many of them each rule matches */
 } nb_plan;
 
-/* NB_EIO where a file that an option names cannot be read. */
+/* Scenes and cells without rows are left out. NB_EIO where a file that an option names cannot be read. */
 nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 /* A row with its identity filled in, status "planned", nothing measured. */

@@ -205,12 +205,26 @@ static double pooled_share(const nb_summary *s, const nb_comparison *cells, int 
     return gap > 0 ? gain / gap : NAN;
 }
 
+/* Problems and landmarks that any strategy is planned at, with this core: one that
+ * lacks some of them is not pooled over the same. */
+static int count_levels(const nb_summary *s, int core)
+{
+    int count = 0;
+    for (int p = 0; p < s->panel_count; p++)
+        for (int l = 0; l < s->landmark_count; l++) {
+            int v = 0;
+            while (v < s->variant_count && s->errors[nb_summary_cell(s, p, v, core, l)].planned == 0) v++;
+            count += v < s->variant_count;
+        }
+    return count;
+}
+
 static nb_comparison pool_all(const matcher *m, const nb_comparison *cells, int variant, int core)
 {
     static const size_t numbers[] = {
         offsetof(nb_comparison, whole.error), offsetof(nb_comparison, subspace.error), offsetof(nb_comparison, subspace.relative),
         offsetof(nb_comparison, select_s)};
-    nb_comparison out = {.planned = m->summary->panel_count * m->summary->landmark_count};
+    nb_comparison out = {.planned = count_levels(m->summary, core)};
     int unused;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *(double *)((char *)&out + numbers[i]) = pool(m, cells, variant, core, numbers[i], &unused);
@@ -265,7 +279,9 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
     for (int v = 0; v < s->variant_count; v++) {
         int length = (int)strlen(s->variants[v].label);
         width = length > width ? length : width;
-        compared += shares->pooled[v * s->core_count].cells > 0;
+        bool any = false;
+        for (int c = 0; c < s->core_count; c++) any |= shares->pooled[v * s->core_count + c].cells > 0;
+        compared += any;
     }
     if (compared < 2) return;
     width = width < LONGEST ? width : LONGEST;

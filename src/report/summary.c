@@ -248,9 +248,18 @@ static double first_core_error(const nb_summary *s, const nb_row *rows, int inde
 {
     int first = index;
     while (first > 0 && nb_same_landmarks(&rows[first - 1], &rows[index])) first--;
-    for (; nb_same_landmarks(&rows[first], &rows[index]) && first <= index; first++)
+    for (; first <= index; first++)
         if (find_core(s, &rows[first]) == 0) return error_of(&rows[first]);
     return NAN;
+}
+
+/* What does not depend on the cell counts once for each head and trial, however many
+ * cells are planned there: `last` has the row that was counted last, by level. */
+static void put_level(bag *b, int level, double value, const nb_row *row, const nb_row **last)
+{
+    if (last[level] && last[level]->head == row->head && last[level]->trial == row->trial) return;
+    put(b, level, value);
+    if (!isnan(value)) last[level] = row;
 }
 
 static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
@@ -258,6 +267,9 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     bag errors, ratios, floors, baselines;
     int levels = s->panel_count * s->landmark_count;
     int cells = levels * s->variant_count * s->core_count;
+    const nb_row **floor_of, **baseline_of;
+    NB_NEED(floor_of, nb_alloc(ctx, (size_t)levels, sizeof *floor_of));
+    NB_NEED(baseline_of, nb_alloc(ctx, (size_t)levels, sizeof *baseline_of));
     NB_TRY(ctx, bag_init(&errors, count, cells, ctx));
     NB_TRY(ctx, bag_init(&ratios, count, cells, ctx));
     NB_TRY(ctx, bag_init(&floors, count, levels, ctx));
@@ -267,8 +279,8 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
         int cell = nb_summary_cell(s, panel, find_variant(s, &rows[i], s->panels[panel].one_set), find_core(s, &rows[i]), m);
         put(&errors, cell, error_of(&rows[i]));
         put(&ratios, cell, error_of(&rows[i]) / first_core_error(s, rows, i));
-        put(&floors, nb_summary_level(s, panel, m), rows[i].measures.floor_rank);
-        put(&baselines, nb_summary_level(s, panel, m), rows[i].measures.baseline_mean);
+        put_level(&floors, nb_summary_level(s, panel, m), rows[i].measures.floor_rank, &rows[i], floor_of);
+        put_level(&baselines, nb_summary_level(s, panel, m), rows[i].measures.baseline_mean, &rows[i], baseline_of);
     }
     NB_TRY(ctx, statistics(&errors, &s->errors, ctx));
     NB_TRY(ctx, statistics(&ratios, &s->ratios, ctx));

@@ -7,7 +7,7 @@
 #include "experiment/row.h"
 
 typedef struct { /* over the heads and trials whose status is ok */
-    int count, planned;
+    int count, planned; /* planned = 0: a hole, where the experiment is no full product */
     double median, low, high; /* quantiles 0.5, 0.1, 0.9; NaN where count = 0 */
 } nb_statistic;
 
@@ -39,7 +39,7 @@ typedef struct {
     int *landmarks;         /* ascending */
     nb_statistic *errors;   /* nb_summary_error */
     nb_statistic *ratios;   /* error with a core / error with the first core, on the same landmarks */
-    nb_statistic *floors;   /* nb_summary_floor; by panel and landmarks */
+    nb_statistic *floors;   /* nb_summary_level: by panel and landmarks; each head and trial once */
     nb_statistic *baselines;
     int row_count;
     const nb_row *rows;     /* the caller's */

@@ -18,7 +18,9 @@ static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool b
 {
     char number[32], text[40];
     snprintf(number, sizeof number, s->median >= 1000 ? "%.1e" : "%.3g", s->median);
-    if (s->count == 0)
+    if (s->planned == 0)
+        text[0] = '\0';
+    else if (s->count == 0)
         snprintf(text, sizeof text, "- ");
     else if (!(s->median < baseline))
         snprintf(text, sizeof text, "(%s)%s", number, best ? "*" : "");
@@ -41,13 +43,32 @@ static int winner(const nb_summary *s, int panel, int core, int m)
     return best;
 }
 
+/* Rows that are planned with a core, of one variant or (-1) of all. */
+static int count_planned(const nb_summary *s, int panel, int variant, int core)
+{
+    int count = 0;
+    for (int v = 0; v < s->variant_count; v++)
+        for (int m = 0; m < s->landmark_count && (variant < 0 || v == variant); m++)
+            count += s->errors[nb_summary_cell(s, panel, v, core, m)].planned;
+    return count;
+}
+
+/* Whether the panel has rows with that many landmarks. */
+static bool has_column(const nb_summary *s, int panel, int m)
+{
+    return s->floors[nb_summary_level(s, panel, m)].planned > 0;
+}
+
 static void print_core(FILE *out, const nb_summary *s, int panel, int core, int width)
 {
+    if (count_planned(s, panel, -1, core) == 0) return;
     fprintf(out, "  %s\n", s->cores[core].label);
     for (int v = 0; v < s->variant_count; v++) {
+        if (count_planned(s, panel, v, core) == 0) continue;
         fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
         for (int m = 0; m < s->landmark_count; m++) {
             const nb_statistic *e = &s->errors[nb_summary_cell(s, panel, v, core, m)];
+            if (!has_column(s, panel, m)) continue;
             print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, winner(s, panel, core, m) == v,
                        e->count > 0 && e->count < e->planned);
         }
@@ -58,7 +79,8 @@ static void print_core(FILE *out, const nb_summary *s, int panel, int core, int 
 static void print_level(FILE *out, const char *name, const nb_summary *s, int panel, const nb_statistic *levels, int width)
 {
     fprintf(out, "  %-*s", width + 2, name);
-    for (int m = 0; m < s->landmark_count; m++) print_cell(out, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
+    for (int m = 0; m < s->landmark_count; m++)
+        if (has_column(s, panel, m)) print_cell(out, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
     fputc('\n', out);
 }
 
@@ -76,6 +98,14 @@ static void print_score(FILE *out, const nb_summary *s, int core)
     if (all > 0) fprintf(out, "%s: %d of %d medians are below the constant matrix %s.\n", s->cores[core].label, below, all, s->constant);
 }
 
+static bool has_holes(const nb_summary *s)
+{
+    int cells = s->panel_count * s->variant_count * s->core_count * s->landmark_count;
+    for (int i = 0; i < cells; i++)
+        if (s->errors[i].planned == 0) return true;
+    return false;
+}
+
 void nb_table_print(FILE *out, const nb_summary *s)
 {
     int width = name_width(s);
@@ -83,7 +113,8 @@ void nb_table_print(FILE *out, const nb_summary *s)
         const nb_panel *panel = &s->panels[p];
         fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n  %-*s", panel->label, panel->n, panel->d, panel->heads,
                 panel->trials, width + 2, "landmarks");
-        for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
+        for (int m = 0; m < s->landmark_count; m++)
+            if (has_column(s, p, m)) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
         fputc('\n', out);
         for (int c = 0; c < s->core_count; c++) print_core(out, s, p, c, width);
         print_level(out, "best rank m", s, p, s->floors, width);
@@ -93,7 +124,8 @@ void nb_table_print(FILE *out, const nb_summary *s)
         fputc('\n', out);
     }
     fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
-                 "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped or failed.\n",
-            s->constant);
+                 "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped or failed.\n"
+                 "%s",
+            s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }

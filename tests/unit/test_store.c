@@ -105,7 +105,7 @@ static int plan_store(nb_store *store, const nb_plan *plan, const nb_manifest *a
 {
     bool *pending;
     int count = -1;
-    assert_ok(ctx, nb_store_plan(store, plan, &(nb_terms){&as->program, mixed, retry}, &pending, &count, ctx));
+    assert_ok(ctx, nb_store_plan(store, plan, &(nb_terms){.program = &as->program, .mixed = mixed, .retry = retry}, &pending, &count, ctx));
     return count;
 }
 
@@ -138,7 +138,8 @@ static void test_signatures(void **state)
     nb_ctx *ctx = *state;
     const char *folder;
     bool *pending;
-    int count, done;
+    int count;
+    nb_standing standing;
     nb_measured_by *by;
     nb_signed *manifests;
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
@@ -146,10 +147,10 @@ static void test_signatures(void **state)
     nb_store store = open_store(folder, ctx);
     assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 10);
     write_rows(&store, &plan, &a, "ok", 0, 2, ctx);
-    assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){&b.program, false, nothing}, &pending, &count, ctx), NB_EINVAL,
+    assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx), NB_EINVAL,
                  "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa); this is build-b (executable bbbbbbbbbbbb); --mixed");
-    assert_ok(ctx, nb_store_count_done(&store, &plan, &done, ctx));
-    assert_int_equal(done, 2);
+    assert_ok(ctx, nb_store_standing(&store, &plan, NULL, NULL, &standing, ctx));
+    assert_int_equal(standing.done, 2);
     assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);
     write_rows(&store, &plan, &b, "failed", 2, 5, ctx);
     write_rows(&store, &plan, &a, "crashed", 5, 7, ctx);

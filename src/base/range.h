@@ -1,0 +1,25 @@
+/* range.h - integers as people write them in a sweep: 8, 2^5, 8..64, 8..64 step 8,
+ * 2^3..2^6 (the powers 8, 16, 32, 64). */
+#ifndef NB_RANGE_H
+#define NB_RANGE_H
+
+#include "base/ctx.h"
+
+typedef struct {
+    long long first, last; /* first <= last, both among the items */
+    long long step;        /* from one item to the next, at least 1 */
+    long long base;        /* at least 2: the next item is base times as large, whatever `step`; 0: no powers */
+} nb_range;
+
+/* Whether the text can only be meant for a range or a power: digits with ".." or
+ * "^" between them. */
+bool nb_range_like(const char *text);
+
+/* Where the text is no range, *wrong says why (the ctx's memory); else it is NULL. */
+nb_status nb_range_parse(const char *text, nb_range *range, const char **wrong, nb_ctx *ctx);
+
+long long nb_range_count(const nb_range *range);
+long long nb_range_item(const nb_range *range, long long index);
+bool nb_range_holds(const nb_range *range, long long number);
+
+#endif

@@ -1,0 +1,13 @@
+/* block.h - which scenes and cells a block of an experiment holds. */
+#ifndef NB_BLOCK_H
+#define NB_BLOCK_H
+
+#include "experiment/plan.h"
+
+/* The pairing that a config's word stands for with this strategy. */
+nb_pairing nb_pairing_named(const char *name, const nb_choice *strategy);
+
+/* scene NULL: whether it holds the cell with any. */
+bool nb_config_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene, const nb_cell *cell);
+
+#endif

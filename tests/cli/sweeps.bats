@@ -1,0 +1,457 @@
+# Ranges, blocks, exclusions and lists that advance together: what is planned,
+# counted by hand, and what is wrong.
+
+load helpers
+
+plan() {
+    run "$NYSBENCH" plan "$WORK/c.yaml" --out "$WORK/none" "$@"
+}
+
+planned() {
+    plan "${@:2}"
+    expect_status 0
+    expect "rows: $1, of which 0 are done and $1 are to run"
+}
+
+# The mistakes are all of the output, one a line, in this order.
+mistakes() {
+    plan
+    expect_status 2
+    diff <(grep -v '^$' <<<"$1") <(sed "s|^nysbench: error: $WORK/||" <<<"$output")
+}
+
+# Runs it into $WORK/NAME; prints the columns of the rows.
+rows() {
+    "$NYSBENCH" run "$WORK/c.yaml" -q --out "$WORK/$1" >"$WORK/log"
+    /usr/bin/python3 - "$WORK/$1/rows.csv" "${@:2}" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    print(*[row[key].split("(")[0] if key != "core" else row[key] for key in sys.argv[2:]])
+PY
+}
+
+@test "ranges and powers: in lists, alone, and in an option" {
+    config <<'Y'
+problems: gaussian(n=65, d=4)
+strategies: uniform
+cores: svd
+trials: 1
+landmarks: [3, 8..24 step 8, 16, 2^5..2^6, 2^0, 20..22]
+Y
+    planned 10 # 3 8 16 24 32 64 1 20 21 22
+    plan --origins
+    expect "landmarks: [3, 8, 16, 24, 16, 32, 64, 1, 20, 21, 22]"
+    planned 8 --set "landmarks=1..8"
+    planned 3 --set "landmarks=2^2..2^4"
+    planned 12 --set landmarks=4 --set 'strategies="kmeans(restarts=[1..3, 2^3], iterations=10..30 step 10)"'
+    planned 5 --set landmarks=4 --set 'strategies=kmeans(restarts=1..9 step 2)'
+    planned 2 --set landmarks=4 --set 'problems="heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1..2)"'
+}
+
+@test "ranges that are none" {
+    config <<'Y'
+problems: gaussian(n=64, d=8..4)
+strategies: [uniform, "kmeans(restarts=1..9 step 0)"]
+cores: "svd(rank=1..999999999)"
+landmarks: [64..8, 8..64 step 0, 2^3..2^80, 0..4, 1..2000000, 2^3..64, x..3]
+Y
+    plan
+    [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 10 ]
+    mistakes "
+c.yaml:1:28: the range '8..4' ends before it begins
+c.yaml:2:40: the range '1..9 step 0' has a step below 1
+c.yaml:4:13: landmarks: '64..8' ends before it begins
+c.yaml:4:20: landmarks: '8..64 step 0' has a step below 1
+c.yaml:4:34: landmarks: '2^3..2^80' has a number that is too large
+c.yaml:4:45: landmarks: expected integers from 1 to 1000000, found '0..4'
+c.yaml:4:51: landmarks: expected integers from 1 to 1000000, found '1..2000000'
+c.yaml:4:63: landmarks: '2^3..64' has one end that is a power and one that is not, or powers of two numbers
+c.yaml:4:72: landmarks: 'x..3' is no integer and no range like 8..64, 8..64 step 8 or 2^3..2^6
+c.yaml:3:18: the range '1..999999999' makes more than 10000 items"
+}
+
+@test "blocks unite, and a row that two of them hold is there once" {
+    config <<'Y'
+problems: ["gaussian(n=33, d=4)", "clusters(n=32, d=4)"]
+strategies: [uniform, segment_means]
+cores: [svd(rcond=0.1), iterative]
+trials: 2
+landmarks: 4..16 step 4
+metrics: error
+plots: []
+blocks:
+  - {}
+  - {cores: "svd(rcond=[0.1, 0.01, 0.001])", landmarks: 8, problems: "gaussian(n=33, d=4)"}
+  - {trials: 3, landmarks: 4, strategies: uniform, cores: iterative}
+Y
+    # 2 problems x 2 strategies x 4 m x 2 cores x 2 trials; 2 strategies x 2 new cores x 2 trials; trial 2 of 2 problems
+    planned 74
+    expect "scenes: 2"
+    expect "trials: 3"
+    expect "cells: 20 (strategies 2, landmarks 4, cores 4)"
+    rows r problem strategy landmarks core trial >"$WORK/rows.txt"
+    [ "$(wc -l <"$WORK/rows.txt")" -eq 74 ]
+    [ "$(sort -u "$WORK/rows.txt" | wc -l)" -eq 74 ]
+    [ "$(grep -c 'rcond=0.01,' "$WORK/rows.txt")" -eq 4 ]
+    [ "$(grep -c '2$' "$WORK/rows.txt")" -eq 2 ]
+    grep -q "ok" "$WORK/log"
+    # what blocks share is measured as it would be without them
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set blocks=[] --out "$WORK/whole" >"$WORK/log"
+    timeless "$WORK/whole/rows.csv" | sort >"$WORK/whole.txt"
+    timeless "$WORK/r/rows.csv" | sort >"$WORK/blocks.txt"
+    [ "$(wc -l <"$WORK/whole.txt")" -eq 64 ]
+    [ "$(comm -12 "$WORK/whole.txt" "$WORK/blocks.txt" | wc -l)" -eq 64 ]
+}
+
+@test "blocks: a mapping stands for a list of one, --set holds in all, keys of all may be left to them" {
+    config <<'Y'
+strategies: uniform
+trials: 2
+blocks:
+  - {problems: "gaussian(n=33, d=4)", cores: [svd, iterative], landmarks: [4, 8]}
+  - {problems: "clusters(n=32, d=4)", cores: svd, landmarks: 8, trials: 1}
+Y
+    planned 9
+    planned 5 --set trials=1
+    planned 3 --set trials=1 --set landmarks=8
+    planned 4 --set trials=2 --set cores=iterative --set landmarks=8
+    planned 4 --set 'blocks={problems: "gaussian(n=33, d=4)", cores: svd, landmarks: [4, 8]}'
+}
+
+@test "blocks: heads of one file named in two ways, pairings that are the same" {
+    config <<'Y'
+trials: 1
+cores: svd
+landmarks: 8
+strategies: [leverage, uniform]
+blocks:
+  - {problems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", pairing: independent}
+  - {problems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1..2)", pairing: [default, joint], landmarks: [8, 16]}
+  - {problems: "gaussian(n=32, d=4)", kernels: gram, pairing: [joint, queries]}
+Y
+    # 3 heads x 2 independent; 2 heads x (leverage independent, joint; uniform joint) x 2 m, of which leverage
+    # independent at m = 8 is there already; gram knows one pairing
+    planned $((6 + 2 * 3 * 2 - 2 + 2))
+    expect "scenes: 4"
+}
+
+@test "what is wrong with blocks" {
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: uniform
+trials: 3
+blocks:
+  - {seed: 3, trials: 1, cores: svd, landmark: 3}
+  - uniform
+  - {landmarks: [x, 3], landmarks: 3, trials: 1}
+  - {trials: 1, cores: iteratve, blocks: []}
+Y
+    mistakes "
+c.yaml:5:6: key 'seed' holds for the whole experiment and cannot stand in a block
+c.yaml:5:38: key 'landmark' is unknown; did you mean 'landmarks'?
+c.yaml:6:5: blocks: expected 'key: value' lines, found a value
+c.yaml:7:25: key 'landmarks' stands here a second time; first on line 7
+c.yaml:8:34: key 'blocks' is unknown; allowed: problems, kernels, strategies, pairing, landmarks, factors, cores, trials, zip, exclude
+c.yaml:6:5: key 'cores' is missing, in this block and for all
+c.yaml:7:5: key 'cores' is missing, in this block and for all
+c.yaml:7:18: landmarks: expected an integer from 1 to 1000000, found 'x'
+c.yaml:8:24: no core 'iteratve'; did you mean 'iterative'?"
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: uniform
+trials: 3
+blocks:
+  - {trials: 1, cores: svd}
+  - {trials: 2, cores: svd}
+Y
+    mistakes "c.yaml:3:9: trials: every block has its own, so none uses this"
+    planned 16 --set 'blocks={trials: 2, cores: svd}' # the default: 8 m; --set cannot change what the file says for all
+}
+
+@test "the baseline is one of all blocks' strategies" {
+    config <<'Y'
+problems: gaussian(n=33, d=4)
+cores: svd
+landmarks: [4, 8]
+trials: 2
+baseline: segment_means
+plots: []
+blocks: [{strategies: uniform}, {strategies: [segment_means, leverage], landmarks: 8}]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r"
+    expect_status 0
+    expect "Relative to segment_means"
+    plan --set baseline=kmeans
+    expect_status 2
+    expect "--set baseline: baseline: expected one of the strategies, found 'kmeans'"
+}
+
+@test "exclude: by every key, by name, by option, by range; a scalar and a list" {
+    config <<'Y'
+problems: ["gaussian(n=65, d=4)", "clusters(n=64, d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]
+kernels: [softmax, gram]
+strategies: [uniform, segment_means, "kmeans(restarts=1..4)", leverage]
+factors: [nystromformer, cur]
+cores: ["svd(rcond=[1e-1, 1e-2])", iterative]
+landmarks: [8..64 step 8]
+trials: 2
+Y
+    # cells: 7 strategies x 8 m x 2 factors x 3 cores = 336 a scene; 5 heads x 2 kernels = 10 scenes.
+    # Trials: 2; but 1 for segment means (48 cells) on the 6 scenes from the file.
+    all=$((10 * 336 * 2 - 6 * 48))
+    planned $all
+    excludes() {
+        planned $((all - $1)) --set "exclude=$2"
+        expect "excluded: $1 rows"
+        expect "  $1 by a rule of --set exclude"
+    }
+    excludes $((10 * 48 * 2)) "{strategy: uniform}"
+    excludes $((10 * 48 * 8)) "{strategy: kmeans}"
+    excludes $((10 * 48 * 4)) "{strategy: \"kmeans(restarts=[2, 4])\"}"
+    excludes $((10 * 48 * 4)) "[{strategy: \"kmeans(restarts=3..4, iterations=10)\"}]"
+    excludes $((10 * 48 * 10)) "{strategy: [kmeans, uniform]}"
+    excludes $((2 * 336 * 2)) "{problem: clusters}"
+    excludes $((2 * 336 * 2)) "{problem: \"gaussian(n=65)\"}"
+    excludes $((2 * 336 * 2)) "{n: 65}"
+    excludes $((4 * 336 * 2)) "{d: 1..32}"
+    excludes $((all / 2)) "{kernel: gram}"
+    excludes $((all / 2)) "{factors: cur}"
+    excludes $((all / 3)) "{core: svd(rcond=0.10)}"
+    excludes $((all * 2 / 3)) "{core: svd}"
+    excludes $((all * 3 / 8)) "{landmarks: [8, 2^5..2^9]}"
+    excludes $((2 * (336 * 2 - 48))) "{head: 2}"
+    excludes $((10 * 336 - 6 * 48)) "{trial: 1..5}"
+    # under softmax: uniform and segment means are joint, the others independent; under gram all are queries
+    excludes $((all / 2)) "{pairing: queries}"
+    excludes $((5 * 48 * 2 + 5 * 48 * 2 - 3 * 48)) "{pairing: joint}"
+    excludes $((3 * 3 * 2)) "{strategy: leverage, problem: heads, kernel: softmax, factors: cur, landmarks: 57..64}"
+}
+
+@test "exclude: rules of all blocks and of one, counts by rule, and one that does nothing" {
+    config <<'Y'
+problems: gaussian(n=33, d=4)
+strategies: [uniform, kmeans]
+cores: [svd, iterative]
+trials: 1
+exclude:
+  - {strategy: kmeans, landmarks: 8}
+  - {trial: 7}
+blocks:
+  - {landmarks: [4, 8]}
+  - landmarks: [8, 16]
+    exclude: {core: svd}
+Y
+    # block 1: 8 less 2. Block 2: 8, less kmeans at 8 (2), less svd: uniform 8 (which block 1 has), uniform 16, kmeans 16
+    planned 8
+    expect "excluded: 4 rows"
+    expect "  2 by the rule at $WORK/c.yaml:6"
+    expect "  0 by the rule at $WORK/c.yaml:7"
+    expect "  3 by the rule at $WORK/c.yaml:11"
+    expect "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule takes no row out"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --out "$WORK/r" --set plots=[] >"$WORK/log" 2>&1
+    grep -q "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule takes no row out" "$WORK/log"
+    plan --set 'exclude={n: 33}'
+    expect_status 2
+    expect "the experiment has no rows: its rules exclude all 12"
+}
+
+@test "what is wrong with rules" {
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: uniform
+cores: svd
+exclude:
+  - {strategy: unifrom}
+  - {strategi: uniform}
+  - {}
+  - uniform
+  - {strategy: "kmeans(restart=3)"}
+  - {strategy: "kmeans(restarts=0)"}
+  - {landmarks: 9..3, pairing: default}
+  - {core: [], core: svd}
+  - {problem: "heads(head=3)"}
+  - {landmarks: [[3]], strategy: [[uniform]]}
+Y
+    mistakes "
+c.yaml:5:16: no strategy 'unifrom'; did you mean 'uniform'?
+c.yaml:6:6: exclude: key 'strategi' is unknown; did you mean 'strategy'?
+c.yaml:7:5: exclude: expected a rule like {strategy: NAME, landmarks: 64..128}
+c.yaml:8:5: exclude: expected a rule like {strategy: NAME, landmarks: 64..128}
+c.yaml:9:24: kmeans has no option 'restart'; did you mean 'restarts'?
+c.yaml:10:33: kmeans: restarts = 0 is not an integer from 1 to 1000
+c.yaml:11:17: exclude: landmarks: '9..3' ends before it begins
+c.yaml:11:32: exclude: pairing: 'default' is unknown; allowed: independent, queries, keys, joint, both
+c.yaml:12:12: exclude: core: the list is empty
+c.yaml:12:16: exclude: key 'core' stands here a second time
+c.yaml:13:16: exclude: problem: the key 'head' names heads, not the option 'head'
+c.yaml:14:18: exclude: landmarks: expected an integer from 0 to 2147483647, found a list
+c.yaml:14:35: exclude: strategy: expected a value, found a list"
+}
+
+@test "zip: lists that advance together" {
+    config <<'Y'
+problems: ["gaussian(n=32, d=4)", "gaussian(n=48, d=4)", "gaussian(n=64, d=4)"]
+strategies: kmeans(restarts=1..3)
+cores: [svd, iterative]
+landmarks: [4, 4, 16]
+trials: 1
+metrics: error
+plots: []
+zip: [landmarks, strategies]
+Y
+    planned 18
+    planned 6 --set 'zip=[problems, landmarks, strategies]'
+    planned 18 --set 'zip=[[problems, landmarks]]'
+    planned 6 --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
+    planned 54 --set 'zip=[]' --set 'landmarks=[4, 8, 16]'
+    [ "$(rows r landmarks strategy core | sort | uniq -c | wc -l)" -eq 4 ]
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, re, sys
+pairs = {(row["landmarks"], re.search(r"restarts=(\d)", row["strategy"]).group(1)) for row in csv.DictReader(open(sys.argv[1], newline=""))}
+assert pairs == {("4", "1"), ("4", "2"), ("16", "3")}, pairs
+PY
+}
+
+@test "what is wrong with zip" {
+    config <<'Y'
+problems: gaussian(n=64)
+strategies: [uniform, leverage]
+cores: [svd, iterative]
+landmarks: [8, 16, 24]
+zip: [landmarks, strategies]
+Y
+    mistakes "c.yaml:5:6: zip: strategies has 2 values and landmarks 3; they advance together, so both must have as many"
+    sed -i 's/^zip.*/zip: [cores, landmark, trials]/' "$WORK/c.yaml"
+    mistakes "
+c.yaml:5:14: zip: 'landmark' is unknown; did you mean 'landmarks'?
+c.yaml:5:24: zip: 'trials' is unknown; allowed: problems, kernels, strategies, pairing, landmarks, factors, cores"
+    sed -i 's/^zip.*/zip: cores/' "$WORK/c.yaml"
+    mistakes "c.yaml:5:6: zip: expected at least two keys that advance together, found 1"
+    sed -i 's/^zip.*/zip: [[cores, strategies], [landmarks, cores]]/' "$WORK/c.yaml"
+    mistakes "c.yaml:5:28: zip: 'cores' is named twice"
+    # beside other mistakes, but for the keys that have some
+    sed -i 's/^zip.*/zip: [landmarks, strategies]\npairing: [both, side]\ntrials: x/' "$WORK/c.yaml"
+    mistakes "
+c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, both, default
+c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
+c.yaml:5:6: zip: strategies has 2 values and landmarks 3; they advance together, so both must have as many"
+    sed -i '/^pairing/d; /^trials/d' "$WORK/c.yaml"
+    # only the pairs that meet are looked at
+    sed -i 's/^zip.*/zip: [pairing, strategies]\npairing: [joint, both]/' "$WORK/c.yaml"
+    mistakes "c.yaml:6:10: pairing: leverage cannot pick for both sides together"
+}
+
+everything() {
+    config <<'Y'
+question: everything # at once
+trials: 2
+problems: ["gaussian(n=33, d=4)", "clusters(n=32, d=4)"]
+strategies: [uniform, segment_means, leverage]
+cores: [svd(rcond=0.03), iterative]
+metrics: error
+plots: []
+exclude:
+  - {strategy: leverage, problem: clusters, landmarks: 12..16}
+blocks:
+  - landmarks: [16, 4..8 step 4]
+  - landmarks: 2^2
+    cores: "svd(rcond=[1e-1, 1e-2])"
+    strategies: uniform
+  - zip: [landmarks, strategies]
+    landmarks: [4, 8, 8, 12]
+    strategies: kmeans(restarts=1..4)
+    trials: 1
+    exclude: {core: iterative, strategy: "kmeans(restarts=3..4)"}
+Y
+}
+
+@test "the resolved config of blocks, rules and zip gives the same rows in the same order, and itself" {
+    everything
+    # 2 x 3 x 3 x 2 x 2 less 4 (leverage, clusters, 16); 2 x 2 cores x 2 trials; 2 x 4 x 2 less 4
+    planned $((68 + 8 + 12))
+    "$NYSBENCH" run "$WORK/c.yaml" -q --out "$WORK/a"
+    "$NYSBENCH" run "$WORK/a/resolved.yaml" -q --set name=c --out "$WORK/b"
+    timeless "$WORK/a/rows.csv" >"$WORK/a.txt"
+    timeless "$WORK/b/rows.csv" >"$WORK/b.txt"
+    [ "$(wc -l <"$WORK/a.txt")" -eq 88 ]
+    cmp "$WORK/a.txt" "$WORK/b.txt"
+    cmp "$WORK/a/resolved.yaml" "$WORK/b/resolved.yaml"
+    run "$NYSBENCH" plan "$WORK/a/resolved.yaml" --out "$WORK/a"
+    expect "rows: 88, of which 88 are done and 0 are to run"
+}
+
+@test "plan --origins: each value, where it comes from, and YAML that gives the same plan" {
+    everything
+    plan --origins --set seed=7
+    expect_status 0
+    c=$WORK/c.yaml
+    for line in "name: \"c\"  # default" "question: \"everything\"  # $c:1" "seed: 7  # --set" \
+        "  - trials: 2  # $c:2" "    problems:  # $c:3" "    kernels:  # default" "    landmarks: [16, 4, 8]  # block 1 ($c:11)" \
+        "    cores:  # block 2 ($c:13)" "  - trials: 1  # block 3 ($c:18)" \
+        "    zip: [[strategies, landmarks]]  # block 3 ($c:15)" "engine: streamed  # default" \
+        "  - {strategy: [\"leverage\"], problem: [\"clusters\"], landmarks: [\"12..16\"]}  # $c:9" \
+        "      - {core: [\"iterative\"], strategy: [\"kmeans(restarts=3..4)\"]}  # $c:19"; do
+        grep -qxF -- "$line" <<<"$output" || { echo "missing: $line"; echo "$output"; return 1; }
+    done
+    # every key has an origin, and nothing else is printed
+    /usr/bin/python3 - <<PY
+import re
+for line in """$output""".splitlines():
+    if re.match(r"(  - |    )?[a-z]+:", line) and not re.match(r" *(- )?(blocks|exclude):", line):
+        assert re.search(r"  # (default|--set|block \d \(.*:\d+\)|.*c.yaml:\d+)$", line), line
+PY
+    "$NYSBENCH" plan "$WORK/c.yaml" --origins --set seed=7 >"$WORK/d.yaml"
+    "$NYSBENCH" plan "$WORK/c.yaml" --out "$WORK/none" --set seed=7 | grep -v 'the rule at' >"$WORK/1.txt"
+    "$NYSBENCH" plan "$WORK/d.yaml" --out "$WORK/none" | grep -v 'the rule at' >"$WORK/2.txt"
+    cmp "$WORK/1.txt" "$WORK/2.txt"
+}
+
+@test "the table and the figures of a plan with holes: blank, never zero" {
+    everything
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r" --set plots=[error,svd_vs_iterative]
+    expect_status 0
+    expect "A blank: not in the plan."
+    # uniform has all m but 12; kmeans(restarts=4) has 12 alone, and no line under the iteration
+    [ "$(grep -c '^    kmeans(restarts=4) *[(0-9.)]*[*]* *$' <<<"$output")" -eq 2 ]
+    [[ "$output" != *" 0  "* ]]
+    /usr/bin/python3 - "$WORK/r/plots/error.csv" "$WORK/r/shares.csv" <<'PY'
+import csv, sys
+holes = 0
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    assert (row["count"] == "0") == (row["median"] == ""), row
+    holes += row["count"] == "0"
+    if row["series"] == "-1" or row["series"] == "0": assert row["count"] == ("1" if row["landmarks"] == "12" else "2"), row
+assert holes > 0
+for row in csv.DictReader(open(sys.argv[2], newline="")):
+    if row["count"] == "0": assert row["error_relative"] == "", row
+PY
+    for f in error_iterative.png svd_vs_iterative_iterative.png; do [ -s "$WORK/r/plots/$f" ]; done
+    "$NYSBENCH" plot "$WORK/r" cores >/dev/null
+    "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/npy" >/dev/null
+}
+
+@test "strategies are compared where the plan has them, and marked where one lacks what others have" {
+    config <<'Y'
+problems: gaussian(n=[32, 48], d=4)
+cores: iterative
+landmarks: [4, 8]
+trials: 2
+metrics: error
+plots: []
+strategies: [uniform, segment_means, kmeans]
+zip: [problems, landmarks]
+blocks:
+  - {cores: svd, strategies: uniform}
+  - {exclude: {strategy: kmeans, landmarks: 8}}
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r"
+    expect_status 0
+    compared=$(sed -n '/^Relative to uniform/,/^error:/p' <<<"$output")
+    grep -q '^    segment_means .*[0-9] *$' <<<"$compared"
+    grep -q '^    kmeans .* !$' <<<"$compared"
+    [ "$(grep -c '!$' <<<"$compared")" -eq 1 ]
+    # the columns of each problem are its own
+    [ "$(grep -c '^  landmarks  *4 *$' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^  landmarks  *8 *$' <<<"$output")" -eq 1 ]
+}

@@ -1,0 +1,176 @@
+/* Ranges of integers, alone and inside a spec. What is expected is counted by hand. */
+#include "testing.h"
+
+#include "base/range.h"
+#include "base/spec.h"
+
+static nb_range parse(nb_ctx *ctx, const char *text)
+{
+    nb_range r = {.first = 0};
+    const char *wrong = NULL;
+    assert_ok(ctx, nb_range_parse(text, &r, &wrong, ctx));
+    if (wrong) fail_msg("%s", wrong);
+    return r;
+}
+
+static void assert_items(nb_ctx *ctx, const char *text, int count, const long long *items)
+{
+    nb_range r = parse(ctx, text);
+    assert_int_equal(nb_range_count(&r), count);
+    for (int i = 0; i < count; i++) {
+        if (nb_range_item(&r, i) != items[i]) fail_msg("%s: item %d is %lld, expected %lld", text, i, nb_range_item(&r, i), items[i]);
+        assert_true(nb_range_holds(&r, items[i]));
+    }
+    assert_false(nb_range_holds(&r, items[0] - 1));
+    assert_false(nb_range_holds(&r, items[count - 1] + 1));
+    assert_int_equal(r.last, items[count - 1]);
+}
+
+static void test_items(void **state)
+{
+    assert_items(*state, "8", 1, (long long[]){8});
+    assert_items(*state, "2^5", 1, (long long[]){32});
+    assert_items(*state, "7^0", 1, (long long[]){1});
+    assert_items(*state, "3..6", 4, (long long[]){3, 4, 5, 6});
+    assert_items(*state, " 8 .. 24  step 8 ", 3, (long long[]){8, 16, 24});
+    assert_items(*state, "8..23 step 8", 2, (long long[]){8, 16});
+    assert_items(*state, "5..5", 1, (long long[]){5});
+    assert_items(*state, "-2..2 step 2", 3, (long long[]){-2, 0, 2});
+    assert_items(*state, "2^3..2^6", 4, (long long[]){8, 16, 32, 64});
+    assert_items(*state, "3^0..3^3", 4, (long long[]){1, 3, 9, 27});
+    assert_items(*state, "2^61..2^62", 2, (long long[]){1LL << 61, 1LL << 62});
+}
+
+static void test_what_is_between_is_not_held(void **state)
+{
+    nb_range stepped = parse(*state, "8..64 step 8"), powers = parse(*state, "2^3..2^6");
+    assert_false(nb_range_holds(&stepped, 12));
+    assert_false(nb_range_holds(&powers, 24));
+}
+
+static void test_the_longest(void **state)
+{
+    nb_range r = parse(*state, "0..9223372036854775807");
+    assert_true(nb_range_count(&r) == 9223372036854775807);
+    assert_true(nb_range_holds(&r, 9223372036854775807));
+}
+
+static void test_mistakes(void **state)
+{
+    static const char *const texts[][2] = {
+        {"", "is no integer"},
+        {"x", "is no integer"},
+        {"8..", "is no integer"},
+        {"..8", "is no integer"},
+        {"8..16..24", "is no integer"},
+        {"8..16 step", "is no integer"},
+        {"8..16 step x", "is no integer"},
+        {"8 step 2", "is no integer"},
+        {"1.5..3", "is no integer"},
+        {"2^-1", "is no integer"},
+        {"1^3", "is no integer"},
+        {"0^3..0^4", "is no integer"},
+        {"64..8", "ends before it begins"},
+        {"2^6..2^3", "ends before it begins"},
+        {"8..64 step 0", "has a step below 1"},
+        {"8..64 step -8", "has a step below 1"},
+        {"9223372036854775808", "too large"},
+        {"1..9223372036854775808", "too large"},
+        {"1..2 step 9223372036854775808", "too large"},
+        {"2^63", "too large"},
+        {"2^3..2^99999", "too large"},
+        {"-9223372036854775807..9223372036854775807", "is too long"},
+        {"8..2^6", "has one end that is a power"},
+        {"2^3..3^6", "powers of two numbers"},
+        {"2^3..2^6 step 2", "has powers and a step"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        nb_range r;
+        const char *wrong = NULL;
+        assert_ok(*state, nb_range_parse(texts[i][0], &r, &wrong, *state));
+        if (!wrong || !strstr(wrong, texts[i][1])) fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], wrong ? wrong : "no mistake");
+    }
+}
+
+static void test_like(void **state)
+{
+    (void)state;
+    assert_true(nb_range_like("1..4"));
+    assert_true(nb_range_like("-1..4"));
+    assert_true(nb_range_like("2^5"));
+    assert_true(nb_range_like("2^3..2^5"));
+    assert_true(nb_range_like("1.5..3"));
+    assert_false(nb_range_like("8"));
+    assert_false(nb_range_like("1e-3"));
+    assert_false(nb_range_like("../file"));
+    assert_false(nb_range_like("a..b"));
+    assert_false(nb_range_like("1..x"));
+    assert_false(nb_range_like("2^-3"));
+    assert_false(nb_range_like(""));
+    assert_false(nb_range_like("-"));
+}
+
+static nb_choices choices_of(nb_ctx *ctx, const char *text, nb_mistakes *mistakes)
+{
+    nb_choices choices = {.count = 0};
+    nb_mistakes_init(mistakes, ctx);
+    assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, text, (nb_place){"f", 1, 1}, mistakes, ctx));
+    return choices;
+}
+
+static void test_in_a_spec(void **state)
+{
+    nb_mistakes mistakes;
+    nb_choices four = choices_of(*state, "kmeans(restarts=1..4)", &mistakes);
+    assert_int_equal(four.count, 4);
+    assert_string_equal(four.items[2].label, "kmeans(restarts=3)");
+    nb_choices six = choices_of(*state, "kmeans( restarts = [2^0..2^2, 5..9 step 2] )", &mistakes);
+    assert_int_equal(mistakes.count, 0);
+    assert_int_equal(six.count, 6);
+    assert_string_equal(six.items[5].label, "kmeans(restarts=9)");
+    nb_choices product = choices_of(*state, "kmeans(restarts=1..3, iterations=10..20 step 10)", &mistakes);
+    assert_int_equal(product.count, 6);
+}
+
+static void test_mistakes_in_a_spec(void **state)
+{
+    static const char *const texts[][2] = {
+        {"kmeans(restarts=4..1)", "f:1:17: the range '4..1' ends before it begins"},
+        {"kmeans(restarts=1..4 step 0)", "f:1:17: the range '1..4 step 0' has a step below 1"},
+        {"kmeans(restarts=0..4)", "f:1:17: kmeans: restarts = 0 is not an integer from 1 to 1000"},
+        {"kmeans(restarts=1..4000000)", "f:1:17: the range '1..4000000' makes more than 10000 items"},
+        {"kmeans(restarts=[1..9000, 1..9000])", "f:1:27: the range '1..9000' makes more than 10000 items"},
+        {"kmeans(restarts=1..4 step)", "expected"},
+        {"kmeans(restarts=1..4 stop 2)", "expected ',' or ')'"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        nb_mistakes mistakes;
+        choices_of(*state, texts[i][0], &mistakes);
+        if (mistakes.count == 0) fail_msg("'%s' is no mistake", texts[i][0]);
+        if (!strstr(mistakes.texts[0], texts[i][1])) fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], mistakes.texts[0]);
+    }
+}
+
+/* A text that looks like a range is written with quotes, and so stays one text. */
+static void test_a_text_like_a_range(void **state)
+{
+    nb_choice choice = choose(&nb_problems, "heads(file=\"1..4\")", *state), again;
+    assert_non_null(strstr(choice.resolved, "\"1..4\""));
+    assert_ok(*state, nb_choice_parse(&nb_problems, choice.resolved, &again, *state));
+    assert_string_equal(choice.resolved, again.resolved);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_items),
+        test_with_ctx(test_what_is_between_is_not_held),
+        test_with_ctx(test_the_longest),
+        test_with_ctx(test_mistakes),
+        test_with_ctx(test_like),
+        test_with_ctx(test_in_a_spec),
+        test_with_ctx(test_mistakes_in_a_spec),
+        test_with_ctx(test_a_text_like_a_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
