@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/machine.h"
 #include "commands/experiment.h"
 #include "commands/spectrum_plot.h"
 #include "experiment/provenance.h"
@@ -13,8 +14,10 @@
 #include "report/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -96,17 +99,33 @@ static nb_status put_aside(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
+static void notice(void *self, const char *text)
+{
+    const sink *s = self;
+    fprintf(stderr, "%snysbench: warning: %s\n", s->terminal && !s->quiet ? "\n" : "", text);
+}
+
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
-    nb_sink functions = {s, begin, put_row, end, stop};
+    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice};
     s->start_s = nb_clock_s();
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     if (!s->quiet && s->terminal && s->done > 0 && s->done < s->todo) fputc('\n', stderr);
     return status;
 }
 
+/* As many workers as fit, and a word where those are fewer than asked for. */
+static nb_status fit_workers(const nb_experiment *e, const bool *pending, nb_workers *workers, nb_ctx *ctx)
+{
+    int asked = workers->jobs;
+    NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
+    if (workers->jobs < asked)
+        fprintf(stderr, "nysbench: warning: %d of %d workers run: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
+    return NB_OK;
+}
+
 /* The store, the resolved config and the manifest are there before anything runs. */
-static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bool fresh, nb_workers workers, sink *s,
+static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bool fresh, nb_workers *workers, sink *s,
                          bool **pending, nb_ctx *ctx)
 {
     const char *path, *resolved, *manifest;
@@ -119,7 +138,8 @@ static nb_status prepare(const nb_experiment *e, int argc, const char **argv, bo
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     NB_TRY(ctx, nb_store_plan(&s->store, &e->plan, pending, &s->todo, ctx));
     if (s->todo == 0) return NB_OK;
-    NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, e->config.plot_count > 0, workers, &manifest, ctx));
+    NB_TRY(ctx, fit_workers(e, *pending, workers, ctx));
+    NB_TRY(ctx, nb_manifest_text(argc, argv, resolved, e->config.plot_count > 0, *workers, &manifest, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest, ctx));
     return nb_store_set(&s->store, "manifest", manifest, ctx);
 }
@@ -162,21 +182,28 @@ static void print_skipped(int count, const nb_row *rows)
     }
 }
 
+static bool went_wrong(const nb_row *row)
+{
+    static const char *const fine[] = {"ok", "skipped", "planned", NULL};
+    int i = 0;
+    while (fine[i] && strcmp(fine[i], row->status) != 0) i++;
+    return !fine[i];
+}
+
 /* Counts by status, why rows were skipped, and the first few that went wrong. */
 static void print_outcomes(int count, const nb_row *rows)
 {
-    static const char *const names[] = {"ok", "skipped", "diverged", "failed", "planned"};
     enum { SHOWN = 5 };
     printf("rows: %d", count);
-    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
+    for (const char *const *status = nb_row_statuses; *status; status++) {
         int of = 0;
-        for (int i = 0; i < count; i++) of += strcmp(rows[i].status, names[s]) == 0;
-        if (of > 0) printf(", %d %s", of, names[s]);
+        for (int i = 0; i < count; i++) of += strcmp(rows[i].status, *status) == 0;
+        if (of > 0) printf(", %d %s", of, *status);
     }
     fputc('\n', stdout);
     print_skipped(count, rows);
     for (int i = 0, shown = 0; i < count && shown < SHOWN; i++) {
-        if (strcmp(rows[i].status, "failed") && strcmp(rows[i].status, "diverged")) continue;
+        if (!went_wrong(&rows[i])) continue;
         fprintf(stderr, "nysbench: %s: %s head %d trial %d, %s, m = %d, %s: %s\n", rows[i].status, rows[i].problem,
                 rows[i].head, rows[i].trial, rows[i].strategy, rows[i].landmarks, rows[i].core,
                 rows[i].reason ? rows[i].reason : "");
@@ -219,19 +246,51 @@ static nb_status report(const nb_experiment *e, nb_store *store, bool quiet, boo
 }
 
 typedef struct { /* the command line's */
-    char *jobs, *blas_threads; /* NULL: not given */
+    char *jobs, *blas_threads, *timeout, *memory; /* NULL: not given */
     int fresh, quiet;
 } choices;
+
+/* Bytes: a number and K, M, G or T, which are powers of 1024. */
+static int read_memory(const nb_command *command, const char *text, double *bytes)
+{
+    static const char suffixes[] = "KMGT";
+    char *end = NULL;
+    if (!text) return NB_GO_ON;
+    double number = strtod(text, &end);
+    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+    if (text[strspn(text, "0123456789.")] == *end && end > text && suffix && end[1] == '\0' && number > 0 && number < 1e6) {
+        *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
+        return NB_GO_ON;
+    }
+    nb_print_error("%s: --memory '%s': expected a number and K, M, G or T, such as 8G", command->name, text);
+    return NB_EXIT_USAGE;
+}
+
+/* In this process there is nobody to hold to a limit. */
+static int check_here(const nb_command *command, const choices *chosen)
+{
+    const char *limit = chosen->timeout ? "--timeout" : chosen->memory ? "--memory" : NULL;
+    if (!limit) return NB_GO_ON;
+    nb_print_error("%s: %s: needs a worker, and with --jobs 0 there is none", command->name, limit);
+    return NB_EXIT_USAGE;
+}
 
 static int read_workers(const nb_command *command, const choices *chosen, nb_workers *workers)
 {
     enum { MOST_JOBS = 1024 };
     int cores = nb_usable_cores();
+    double most = INFINITY;
     *workers = (nb_workers){.blas_threads = 1};
     int code = nb_command_number(command, "--blas-threads", chosen->blas_threads, 1, nb_blas_most_threads(), &workers->blas_threads);
     if (code != NB_GO_ON) return code;
     workers->jobs = workers->blas_threads > 1 ? 1 : cores < MOST_JOBS ? cores : MOST_JOBS;
-    return nb_command_number(command, "--jobs", chosen->jobs, 1, MOST_JOBS, &workers->jobs);
+    code = nb_command_number(command, "--jobs", chosen->jobs, 0, MOST_JOBS, &workers->jobs);
+    if (code == NB_GO_ON) code = nb_command_real(command, "--timeout", chosen->timeout, 1e-3, 1e7, &workers->timeout_s);
+    if (code == NB_GO_ON) code = read_memory(command, chosen->memory, &most);
+    if (code == NB_GO_ON && workers->jobs == 0) return check_here(command, chosen);
+    workers->memory = fmin(most, nb_available_memory());
+    if (isinf(workers->memory)) workers->memory = 0;
+    return code;
 }
 
 /* The command line, the experiment and its plan. */
@@ -240,13 +299,17 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
 {
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e),
-        {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 1: no other process", "N"},
+        {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 0: none, all in this process, for a debugger", "N"},
+        {"timeout", '\0', POPT_ARG_STRING, &chosen->timeout, 0, "What one cell may take for its pick, for its core, for its part of the measurement (default: no limit)", "SECONDS"},
+        {"memory", '\0', POPT_ARG_STRING, &chosen->memory, 0, "What all workers together may take, such as 8G (default: what is available)", "SIZE"},
         {"blas-threads", '\0', POPT_ARG_STRING, &chosen->blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"},
         {"fresh", 'f', POPT_ARG_NONE, &chosen->fresh, 0, "Start anew; the old results are kept aside", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
-    nb_status status = chosen->jobs ? nb_defer(ctx, free, chosen->jobs) : NB_OK;
-    if (status == NB_OK && chosen->blas_threads) status = nb_defer(ctx, free, chosen->blas_threads);
+    char *const texts[] = {chosen->jobs, chosen->blas_threads, chosen->timeout, chosen->memory};
+    nb_status status = NB_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] && nb_defer(ctx, free, texts[i]) != NB_OK) status = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return read_workers(command, chosen, workers);
@@ -267,7 +330,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     s.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
-    if (prepare(&e, argc, argv, chosen.fresh, workers, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (prepare(&e, argc, argv, chosen.fresh, &workers, &s, &pending, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     catch_signals();
     if (run_rows(&e.plan, pending, workers, &s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = report(&e, &s.store, chosen.quiet, gnuplot, &failures, ctx);

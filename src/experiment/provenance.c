@@ -1,6 +1,7 @@
 /* provenance.c - facts, each from the library or system that knows it. */
 #include "experiment/provenance.h"
 
+#include "base/machine.h"
 #include "base/plugin.h"
 #include "linalg/blas.h"
 #include "linalg/vector.h"
@@ -9,7 +10,6 @@
 
 #include <gsl/gsl_version.h>
 #include <lapacke.h>
-#include <sched.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,12 +56,6 @@ static void gnuplot_version(char *out, size_t size)
     find_line(in, "", out, size);
     if (in) pclose(in);
     if (strcmp(out, "unknown") == 0) snprintf(out, size, "not installed");
-}
-
-int nb_usable_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 static int add_text(json_t *facts, const char *key, const char *value)

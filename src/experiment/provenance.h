@@ -14,6 +14,4 @@ nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx);
 nb_status nb_manifest_text(int argc, const char **argv, const char *config, bool gnuplot, nb_workers workers,
                            const char **text, nb_ctx *ctx);
 
-int nb_usable_cores(void); /* of the machine, by this process */
-
 #endif
