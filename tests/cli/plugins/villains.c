@@ -94,8 +94,7 @@ static void babble(const nb_points *p, int *tokens, int m)
 static void spoil(const nb_points *p, int *tokens, int m)
 {
     (void)tokens, (void)m;
-    p->scene->positions = (int *)8;
-    p->scene->stacked = (double *)8;
+    ((nb_head *)p->scene->head)->k = (double *)8;
 }
 
 static void orphans(const nb_points *p, int *tokens, int m)
