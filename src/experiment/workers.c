@@ -578,12 +578,13 @@ static nb_status end_late(pool *p)
     return NB_OK;
 }
 
-/* Fills the places that are empty while there is work, and says what to wait for. */
+/* Fills the places that are empty while there is work, and says until when to wait:
+ * nobody tells when a worker begins something else, whose time ends sooner. */
 static nb_status prepare_wait(pool *p, bool *alive, double *first_s)
 {
     double limit_s;
     *alive = false;
-    *first_s = INFINITY;
+    *first_s = p->how.timeout_s > 0 ? nb_clock_s() + p->how.timeout_s : INFINITY;
     for (int i = 0; i < p->worker_count; i++) {
         worker *w = &p->workers[i];
         if (w->fd < 0 && is_work_left(p)) NB_TRY(p->ctx, hand_out(p, w));
