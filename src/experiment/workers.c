@@ -12,6 +12,7 @@
 #include "experiment/jobs.h"
 #include "experiment/units.h"
 #include "linalg/blas.h"
+#include "linalg/linalg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -160,21 +161,6 @@ static nb_status run_job(const pool *p, post *self, int count, const int *rows, 
     return status;
 }
 
-static nb_status work(const pool *p, post *self)
-{
-    bool *mine;
-    int count, *rows;
-    NB_TRY(p->ctx, nb_blas_set_threads(p->how.blas_threads, p->ctx));
-    NB_NEED(mine, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *mine));
-    NB_NEED(rows, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *rows));
-    while (nb_channel_receive(CHANNEL, &count, sizeof count) && nb_channel_receive(CHANNEL, rows, (size_t)count * sizeof *rows)) {
-        NB_TRY(p->ctx, run_job(p, self, count, rows, mine));
-        end_if_exhausted(self);
-        tell((nb_message){.kind = NB_TOLD_JOB_DONE});
-    }
-    return NB_OK;
-}
-
 /* No dump of its memory when it crashes; and no more memory than it has inherited and
  * its share, so that what grows without end fails before the machine does. The
  * sanitizers' shadow is beyond any limit. */
@@ -197,6 +183,36 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* OpenBLAS takes its buffer at the first product that is large enough, and would try for
+ * ever where there is no memory for it: it takes it now. */
+static nb_status warm_up(nb_ctx *ctx)
+{
+    enum { M = 128 };
+    double *a;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(a, nb_alloc_reals(ctx, M, 3 * M));
+    nb_gemm(NB_PLAIN, NB_PLAIN, M, M, M, 1, a, M, a + M * M, M, 0, a + 2 * M * M, M);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static nb_status work(const pool *p, post *self)
+{
+    bool *mine;
+    int count, *rows;
+    NB_TRY(p->ctx, nb_blas_set_threads(p->how.blas_threads, p->ctx));
+    NB_TRY(p->ctx, warm_up(p->ctx));
+    NB_TRY(p->ctx, limit_memory(p->how.share, p->ctx));
+    NB_NEED(mine, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *mine));
+    NB_NEED(rows, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *rows));
+    while (nb_channel_receive(CHANNEL, &count, sizeof count) && nb_channel_receive(CHANNEL, rows, (size_t)count * sizeof *rows)) {
+        NB_TRY(p->ctx, run_job(p, self, count, rows, mine));
+        end_if_exhausted(self);
+        tell((nb_message){.kind = NB_TOLD_JOB_DONE});
+    }
+    return NB_OK;
+}
+
 /* The life of a worker. Of all that it has inherited it keeps the standard
  * streams and its channel: the store's files and the lock on the run's folder
  * stay the parent's alone. It leads a session, by which its parent knows all
@@ -211,8 +227,7 @@ static _Noreturn void live(const pool *p, whereabouts *where, int fd, pid_t pare
     signal(SIGTERM, SIG_DFL);
     sigprocmask(SIG_SETMASK, &p->signals, NULL);
     nb_ctx_forget_exhausted(p->ctx);
-    nb_status status = limit_memory(p->how.share, p->ctx);
-    if (status == NB_OK) status = work(p, &self);
+    nb_status status = work(p, &self);
     if (status != NB_OK) tell((nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
     _exit(EXIT_SUCCESS);
 }
