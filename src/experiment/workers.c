@@ -539,22 +539,6 @@ static nb_status hear(pool *p, worker *w, const nb_message *m)
     return good ? NB_OK : bury_liar(p, w);
 }
 
-/* All that has come from a worker, or its end. */
-static nb_status attend(pool *p, worker *w)
-{
-    long serial = w->serial;
-    bool more = nb_channel_fill(w->fd, &w->inbox);
-    nb_heard heard = NB_HEARD_MESSAGE;
-    while (heard == NB_HEARD_MESSAGE) {
-        nb_message m;
-        NB_TRY(p->ctx, nb_channel_hear(&w->inbox, &heard, &m, w->memory));
-        if (heard == NB_HEARD_NONSENSE) return bury_liar(p, w);
-        if (heard == NB_HEARD_MESSAGE) NB_TRY(p->ctx, hear(p, w, &m));
-        if (w->fd < 0 || w->serial != serial) return NB_OK; /* it was ended, and another perhaps started */
-    }
-    return more ? NB_OK : bury_silent(p, w);
-}
-
 static void kill_all(pool *p)
 {
     for (int i = 0; i < p->worker_count; i++)
@@ -571,6 +555,23 @@ static void look_for_stop(pool *p)
         p->stopping = true;
         kill_all(p);
     }
+}
+
+/* All that has come from a worker, or its end. */
+static nb_status attend(pool *p, worker *w)
+{
+    long serial = w->serial;
+    bool more = nb_channel_fill(w->fd, &w->inbox);
+    nb_heard heard = NB_HEARD_MESSAGE;
+    while (heard == NB_HEARD_MESSAGE) {
+        nb_message m;
+        NB_TRY(p->ctx, nb_channel_hear(&w->inbox, &heard, &m, w->memory));
+        if (heard == NB_HEARD_NONSENSE) return bury_liar(p, w);
+        if (heard == NB_HEARD_MESSAGE) NB_TRY(p->ctx, hear(p, w, &m));
+        look_for_stop(p); /* before the next job is handed out */
+        if (w->fd < 0 || w->serial != serial) return NB_OK; /* it was ended, and another perhaps started */
+    }
+    return more ? NB_OK : bury_silent(p, w);
 }
 
 /* When a worker's time for what it does is over; infinity: never. */
