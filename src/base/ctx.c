@@ -18,6 +18,7 @@ typedef struct { /* what a child shares with its parent */
     long fail_in; /* allocations until the one that fails; 0: none fails */
     gsl_rng *rng;
     bool overrun; /* a guard was written to */
+    char exhausted[128]; /* the first allocation that failed, or "" */
     nb_status error;
     char message[MESSAGE_BYTES];
     char trace[TRACE_BYTES];
@@ -104,8 +105,11 @@ static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
         ptr = NULL;
     }
     if (ptr) memset(guard, GUARD, guard_bytes(guard));
-    if (!ptr) nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
-    return ptr;
+    if (ptr) return ptr;
+    char *first = ctx->shared->exhausted;
+    if (!*first) snprintf(first, sizeof ctx->shared->exhausted, "out of memory: %zu objects of %zu bytes", count, size);
+    nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
+    return NULL;
 }
 
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
@@ -246,6 +250,16 @@ void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, co
         nb_error_set(ctx, status, file, line, "%s failed without a message", expression);
     else
         trace(ctx, file, line, expression);
+}
+
+const char *nb_ctx_exhausted(const nb_ctx *ctx)
+{
+    return *ctx->shared->exhausted ? ctx->shared->exhausted : NULL;
+}
+
+void nb_ctx_forget_exhausted(nb_ctx *ctx)
+{
+    ctx->shared->exhausted[0] = '\0';
 }
 
 size_t nb_ctx_blocks(const nb_ctx *ctx)

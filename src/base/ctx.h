@@ -63,6 +63,11 @@ nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line
 void nb_print_cut(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
 
+/* What the first allocation that failed was, whoever took it and went on: what runs
+ * in this process from then on runs short of memory. NULL: none has. */
+const char *nb_ctx_exhausted(const nb_ctx *ctx);
+void nb_ctx_forget_exhausted(nb_ctx *ctx);
+
 size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */
 bool nb_ctx_overrun(const nb_ctx *ctx);           /* somebody has written right behind a block, alive or freed */
 void nb_ctx_fail_alloc(nb_ctx *ctx, long k);      /* the k-th next allocation fails (1 = the next); 0: none */

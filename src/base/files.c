@@ -1,10 +1,12 @@
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -163,18 +165,35 @@ static void remove_folder(void *path)
     free(path);
 }
 
-nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
+static const char *temporary_root(void)
 {
     const char *root = getenv("TMPDIR");
+    return root && *root ? root : "/tmp";
+}
+
+nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
+{
+    const char *root = temporary_root();
     char *made = NULL;
-    NB_REQUIRE(ctx, asprintf(&made, "%s/nysbench-XXXXXX", root && *root ? root : "/tmp") > 0, NB_ENOMEM, "out of memory: a folder's name");
+    NB_REQUIRE(ctx, asprintf(&made, "%s/nysbench-%d-XXXXXX", root, (int)getpid()) > 0, NB_ENOMEM, "out of memory: a folder's name");
     if (!mkdtemp(made)) {
         int reason = errno;
         free(made);
-        NB_FAIL(ctx, NB_EIO, "no folder can be made in %s: %s", root && *root ? root : "/tmp", strerror(reason));
+        NB_FAIL(ctx, NB_EIO, "no folder can be made in %s: %s", root, strerror(reason));
     }
     *path = made;
     return nb_defer(ctx, remove_folder, made);
+}
+
+void nb_remove_temporary_folders(pid_t pid)
+{
+    char prefix[64], *path;
+    const char *root = temporary_root();
+    DIR *all = opendir(root);
+    snprintf(prefix, sizeof prefix, "nysbench-%d-", (int)pid);
+    for (struct dirent *e; all && (e = readdir(all));)
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && asprintf(&path, "%s/%s", root, e->d_name) > 0) remove_folder(path);
+    if (all) closedir(all);
 }
 
 bool nb_is_file(const char *path)

@@ -5,12 +5,14 @@
 
 #include "base/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -99,6 +101,36 @@ nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ct
     if (pidfd >= 0) close(pidfd);
     NB_REQUIRE(ctx, pidfd >= 0, NB_EIO, "process %d cannot be waited for: %s", (int)pid, strerror(reason));
     return NB_OK;
+}
+
+/* Its leader, a zombie perhaps, keeps the session's number from being given away.
+ * Twice, for what was started in between. */
+static void kill_session(pid_t leader)
+{
+    for (int round = 0; round < 2; round++) {
+        DIR *all = opendir("/proc");
+        for (struct dirent *e; all && (e = readdir(all));) {
+            pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+            if (pid > 0 && getsid(pid) == leader) kill(pid, SIGKILL);
+        }
+        if (all) closedir(all);
+    }
+}
+
+nb_ending nb_process_end(pid_t pid, double patience_s, bool ask)
+{
+    nb_ending ending = {.how = 0};
+    int pidfd = pidfd_open(pid, 0);
+    ending.timed_out = pidfd < 0 || !ended(pidfd, patience_s);
+    if (ending.timed_out && ask) {
+        kill(-pid, SIGTERM);
+        if (pidfd >= 0) ended(pidfd, 1);
+    }
+    kill(pid, SIGKILL);
+    kill_session(pid);
+    while (waitpid(pid, &ending.how, 0) < 0 && errno == EINTR) {}
+    if (pidfd >= 0) close(pidfd);
+    return ending;
 }
 
 nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char **text, nb_ctx *ctx)

@@ -24,6 +24,11 @@ nb_status nb_process_spawn(char *const *words, const char *folder, const char *l
  * a zombie. */
 nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx);
 
+/* Ends a child that leads a session (setsid), for which it has `patience_s` to end by
+ * itself; then, where it is asked, SIGTERM and a second more, then SIGKILL. Whatever it
+ * has started in that session is killed, and it is no zombie afterwards. */
+nb_ending nb_process_end(pid_t pid, double patience_s, bool ask);
+
 /* "exit status 3", "killed by signal 11 (Segmentation fault)", "not done after 2 s";
  * "" where all went well. */
 nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char **text, nb_ctx *ctx);

@@ -131,12 +131,11 @@ static bool went_wrong(const nb_row *row)
 /* Each status once with its count, in the order in which people want them. */
 static void print_counts(const outcomes *o)
 {
-    static const char *const names[] = {"ok", "skipped", "diverged", "failed", "timeout", "crashed", "planned"};
     printf("rows: %d", o->count);
-    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
+    for (const char *const *status = nb_row_statuses; *status; status++) {
         int of = 0;
-        for (int i = 0; i < o->count; i++) of += strcmp(o->of[i].row->status, names[s]) == 0;
-        if (of > 0) printf(", %d %s", of, names[s]);
+        for (int i = 0; i < o->count; i++) of += strcmp(o->of[i].row->status, *status) == 0;
+        if (of > 0) printf(", %d %s", of, *status);
     }
     fputc('\n', stdout);
 }

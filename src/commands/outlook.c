@@ -2,8 +2,8 @@
 #include "commands/outlook.h"
 
 #include "base/files.h"
+#include "base/machine.h"
 #include "commands/progress.h"
-#include "experiment/provenance.h"
 #include "report/run_folder.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 int nb_outlook_workers(int jobs)
 {
     int cores = nb_usable_cores();
-    return jobs < cores ? jobs : cores;
+    return jobs < 1 ? 1 : jobs < cores ? jobs : cores;
 }
 
 static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)

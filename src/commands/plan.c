@@ -1,9 +1,9 @@
 /* plan.c - nysbench plan EXP.yaml */
 #include "commands/command.h"
 
+#include "base/machine.h"
 #include "commands/outlook.h"
 #include "commands/progress.h"
-#include "experiment/provenance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "commands/progress.h"
 #include "commands/run.h"
 #include "commands/spectrum_plot.h"
+#include "commands/worker_options.h"
 #include "experiment/match.h"
 #include "experiment/provenance.h"
 #include "experiment/workers.h"
@@ -18,6 +19,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,9 +71,15 @@ static bool stop(void *self)
     return interrupted;
 }
 
+static void notice(void *self, const char *text)
+{
+    const sink *s = self;
+    fprintf(stderr, "%snysbench: warning: %s\n", s->progress.terminal && !s->progress.quiet ? "\n" : "", text);
+}
+
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
-    nb_sink functions = {s, begin, put_row, end, stop};
+    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice};
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     nb_progress_end(&s->progress);
     return status;
@@ -128,47 +136,35 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
 }
 
 typedef struct { /* the command line's */
-    char *jobs, *blas_threads, *only, *hours_text; /* NULL: not given */
+    char *only, *hours_text; /* NULL: not given */
     double max_hours;
     nb_start_choices start;
+    nb_worker_choices workers;
     int quiet;
 } choices;
-
-static int read_workers(const nb_command *command, const choices *chosen, nb_workers *workers)
-{
-    enum { MOST_JOBS = 1024 };
-    int cores = nb_usable_cores();
-    *workers = (nb_workers){.blas_threads = 1};
-    int code = nb_command_number(command, "--blas-threads", chosen->blas_threads, 1, nb_blas_most_threads(), &workers->blas_threads);
-    if (code != NB_GO_ON) return code;
-    workers->jobs = workers->blas_threads > 1 ? 1 : cores < MOST_JOBS ? cores : MOST_JOBS;
-    return nb_command_number(command, "--jobs", chosen->jobs, 1, MOST_JOBS, &workers->jobs);
-}
 
 /* The command line, the experiment and its plan. */
 static int parse(const nb_command *command, int argc, const char **argv, choices *chosen, nb_experiment *e,
                  nb_workers *workers, nb_ctx *ctx)
 {
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e),
-        {"jobs", 'j', POPT_ARG_STRING, &chosen->jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 1: no other process", "N"},
-        {"blas-threads", '\0', POPT_ARG_STRING, &chosen->blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"},
+        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e), NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
         {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done", "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
-    char **const texts[] = {&chosen->jobs, &chosen->blas_threads, &chosen->only, &chosen->hours_text};
+    char **const texts[] = {&chosen->only, &chosen->hours_text};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (nb_command_own(chosen->start.retry, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_command_own(chosen->start.retry, ctx) != NB_OK || nb_worker_own(&chosen->workers, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code != NB_GO_ON) return code;
     if (chosen->only && chosen->start.fresh) {
         nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
         return NB_EXIT_USAGE;
     }
     code = nb_outlook_hours(command, chosen->hours_text, &chosen->max_hours);
-    return code == NB_GO_ON ? read_workers(command, chosen, workers) : code;
+    return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
 }
 
 /* The rows that --only means; NULL: it was not given. */
@@ -235,7 +231,7 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
-    choices chosen = {.jobs = NULL};
+    choices chosen = {.only = NULL};
     nb_workers workers;
     nb_forecast forecast;
     sink s = {.progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
@@ -251,7 +247,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_prepare(&e, argc, argv, &chosen.start, only, &workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
 }
 

@@ -2,13 +2,19 @@
 #include "experiment/channel.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 
+enum { MAGIC = 0x6e797362, MOST_TEXT = 4096 };
+
 typedef struct {
-    int kind, number, status_bytes, reason_bytes; /* with the final zero; 0: NULL */
+    uint32_t magic;
+    int32_t kind, number, status_bytes, reason_bytes; /* with the final zero; 0: NULL */
     nb_measures measures;
 } head;
+
+_Static_assert(sizeof(head) + 2 * MOST_TEXT <= NB_INBOX_BYTES, "the largest message fits into an inbox");
 
 bool nb_channel_send(int fd, const void *data, size_t bytes)
 {
@@ -34,33 +40,67 @@ bool nb_channel_receive(int fd, void *data, size_t bytes)
     return true;
 }
 
-static int text_bytes(const char *text)
+static int32_t text_bytes(const char *text)
 {
-    return text ? (int)strlen(text) + 1 : 0;
+    size_t length = text ? strnlen(text, MOST_TEXT - 1) : 0;
+    return text ? (int32_t)length + 1 : 0;
+}
+
+static bool send_text(int fd, const char *text, int32_t bytes)
+{
+    return bytes == 0 || (nb_channel_send(fd, text, (size_t)bytes - 1) && nb_channel_send(fd, "", 1));
 }
 
 bool nb_channel_tell(int fd, const nb_message *m)
 {
-    head h = {(int)m->kind, m->number, text_bytes(m->status), text_bytes(m->reason), m->measures};
-    return nb_channel_send(fd, &h, sizeof h) && nb_channel_send(fd, m->status, (size_t)h.status_bytes) &&
-           nb_channel_send(fd, m->reason, (size_t)h.reason_bytes);
+    head h = {MAGIC, (int32_t)m->kind, m->number, text_bytes(m->status), text_bytes(m->reason), m->measures};
+    return nb_channel_send(fd, &h, sizeof h) && send_text(fd, m->status, h.status_bytes) && send_text(fd, m->reason, h.reason_bytes);
 }
 
-static nb_status hear_text(int fd, int bytes, const char **text, bool *there, nb_ctx *memory)
+bool nb_channel_fill(int fd, nb_inbox *inbox)
 {
-    char *copy = NULL;
-    if (bytes > 0) NB_NEED(copy, nb_alloc(memory, (size_t)bytes, 1));
-    *there = *there && nb_channel_receive(fd, copy, (size_t)bytes);
-    *text = copy;
+    ssize_t count;
+    if (inbox->used == sizeof inbox->bytes) return true;
+    do count = recv(fd, inbox->bytes + inbox->used, sizeof inbox->bytes - inbox->used, MSG_DONTWAIT);
+    while (count < 0 && errno == EINTR);
+    if (count > 0) inbox->used += (size_t)count;
+    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
+}
+
+static bool makes_sense(const head *h)
+{
+    return h->magic == MAGIC && h->kind >= 0 && h->kind < NB_TOLD_COUNT && h->status_bytes >= 0 && h->status_bytes <= MOST_TEXT &&
+           h->reason_bytes >= 0 && h->reason_bytes <= MOST_TEXT;
+}
+
+/* False where the text does not end where it should. */
+static nb_status copy_text(const char *from, int32_t bytes, const char **text, bool *good, nb_ctx *memory)
+{
+    *text = NULL;
+    if (bytes == 0) return NB_OK;
+    *good = *good && strnlen(from, (size_t)bytes) + 1 == (size_t)bytes;
+    if (*good) NB_NEED(*text, nb_strdup(memory, from));
     return NB_OK;
 }
 
-nb_status nb_channel_hear(int fd, nb_message *m, bool *there, nb_ctx *memory)
+nb_status nb_channel_hear(nb_inbox *inbox, nb_heard *heard, nb_message *m, nb_ctx *memory)
 {
     head h;
-    *there = nb_channel_receive(fd, &h, sizeof h);
-    if (!*there) return NB_OK;
+    bool good = true;
+    *heard = NB_HEARD_NOTHING;
+    if (inbox->used < sizeof h) return NB_OK;
+    memcpy(&h, inbox->bytes, sizeof h);
+    *heard = NB_HEARD_NONSENSE;
+    if (!makes_sense(&h)) return NB_OK;
+    size_t whole = sizeof h + (size_t)h.status_bytes + (size_t)h.reason_bytes;
+    *heard = NB_HEARD_NOTHING;
+    if (inbox->used < whole) return NB_OK;
+    const char *texts = inbox->bytes + sizeof h;
     *m = (nb_message){.kind = (nb_told)h.kind, .number = h.number, .measures = h.measures};
-    NB_TRY(memory, hear_text(fd, h.status_bytes, &m->status, there, memory));
-    return hear_text(fd, h.reason_bytes, &m->reason, there, memory);
+    NB_TRY(memory, copy_text(texts, h.status_bytes, &m->status, &good, memory));
+    NB_TRY(memory, copy_text(texts + h.status_bytes, h.reason_bytes, &m->reason, &good, memory));
+    *heard = good ? NB_HEARD_MESSAGE : NB_HEARD_NONSENSE;
+    inbox->used -= whole;
+    memmove(inbox->bytes, inbox->bytes + whole, inbox->used);
+    return NB_OK;
 }

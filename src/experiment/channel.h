@@ -1,12 +1,14 @@
 /* channel.h - what a worker tells its parent, over a stream socket. Both are the
- * same program on the same machine, so numbers travel as they lie in memory. */
+ * same program on the same machine, so numbers travel as they lie in memory.
+ * Whatever runs in a worker may write into the socket too, so what comes is
+ * looked at before it is believed. */
 #ifndef NB_CHANNEL_H
 #define NB_CHANNEL_H
 
 #include "base/ctx.h"
 #include "measure/measures.h"
 
-typedef enum { NB_TOLD_ROW, NB_TOLD_INSTANCE_DONE, NB_TOLD_UNIT_DONE, NB_TOLD_FAILURE } nb_told;
+typedef enum { NB_TOLD_ROW, NB_TOLD_INSTANCE_DONE, NB_TOLD_JOB_DONE, NB_TOLD_FAILURE, NB_TOLD_COUNT } nb_told;
 
 typedef struct {
     nb_told kind;
@@ -19,8 +21,23 @@ typedef struct {
 bool nb_channel_send(int fd, const void *data, size_t bytes);
 bool nb_channel_receive(int fd, void *data, size_t bytes);
 
+/* Texts are cut where they are longer than any that is written. */
 bool nb_channel_tell(int fd, const nb_message *message);
-/* The texts are owned by memory. *there is false, and nothing heard, where the other side is gone. */
-nb_status nb_channel_hear(int fd, nb_message *message, bool *there, nb_ctx *memory);
+
+enum { NB_INBOX_BYTES = 16384 };
+
+typedef struct { /* what has come and is not read yet; {0}: nothing */
+    size_t used;
+    char bytes[NB_INBOX_BYTES];
+} nb_inbox;
+
+/* Takes what is there, without waiting; false where nothing more will come. */
+bool nb_channel_fill(int fd, nb_inbox *inbox);
+
+typedef enum { NB_HEARD_NOTHING, NB_HEARD_MESSAGE, NB_HEARD_NONSENSE } nb_heard;
+
+/* The next whole message, with texts owned by memory. Nonsense is what no
+ * nb_channel_tell has written, and whatever follows it. */
+nb_status nb_channel_hear(nb_inbox *inbox, nb_heard *heard, nb_message *message, nb_ctx *memory);
 
 #endif

@@ -2,6 +2,7 @@
 #include "experiment/provenance.h"
 
 #include "base/digest.h"
+#include "base/machine.h"
 #include "base/plugin.h"
 #include "linalg/blas.h"
 #include "linalg/vector.h"
@@ -10,7 +11,6 @@
 
 #include <gsl/gsl_version.h>
 #include <lapacke.h>
-#include <sched.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,12 +57,6 @@ static void gnuplot_version(char *out, size_t size)
     find_line(in, "", out, size);
     if (in) pclose(in);
     if (strcmp(out, "unknown") == 0) snprintf(out, size, "not installed");
-}
-
-int nb_usable_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 /* JSON is UTF-8; names of files need not be, and are told with '?' for what is not ASCII then. */

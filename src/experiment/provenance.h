@@ -24,6 +24,4 @@ nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, boo
  * NULL-terminated. NB_EIO where the text is no manifest. */
 nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char ***lines, nb_ctx *ctx);
 
-int nb_usable_cores(void); /* of the machine, by this process */
-
 #endif

@@ -8,6 +8,8 @@
 #define REAL(field, ...) \
     {.name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_row, measures.field), .measure = true, __VA_ARGS__}
 
+const char *const nb_row_statuses[] = {"ok", "skipped", "diverged", "failed", "timeout", "crashed", "planned", NULL};
+
 const nb_column nb_columns[] = {
     TEXT(experiment, .help = "name of the experiment"),
     TEXT(problem, .identity = true, .help = "where the head comes from, with all options"),

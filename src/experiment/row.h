@@ -15,6 +15,9 @@ typedef struct {
     nb_measures measures;
 } nb_row;
 
+/* What `status` may say; ends with NULL. */
+extern const char *const nb_row_statuses[];
+
 typedef enum { NB_COLUMN_TEXT, NB_COLUMN_INT, NB_COLUMN_SEED, NB_COLUMN_REAL } nb_column_type;
 
 typedef struct {

@@ -23,6 +23,11 @@ typedef struct {
     const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
 } instance;
 
+static void now_at(const instance *in, nb_phase phase, int first, int end)
+{
+    if (in->sink->at) in->sink->at(in->sink->self, phase, first, end);
+}
+
 static nb_stream stream_of(const nb_plan *plan, int trial, const nb_choice *component)
 {
     return (nb_stream){.seed = (uint64_t)plan->config->seed, .trial = trial, .component = component->canonical};
@@ -114,6 +119,7 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     nb_landmarks *landmarks;
     if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
+    now_at(in, NB_AT_PICK, first, end);
     if (in->nested)
         *landmarks = nb_landmarks_first(in->nested, cell->m);
     else if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx) != NB_OK)
@@ -143,6 +149,7 @@ static nb_status pick_nested(instance *in, int first, int end)
         if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m)) largest = cell_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
+    now_at(in, NB_AT_PICK, first, end);
     if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
         nb_error_clear(in->ctx);
     else if (!landmarks->refusal)
@@ -182,6 +189,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     const nb_core *core = (const nb_core *)cell->core->component;
     j->request = -1;
     j->row.status = "skipped";
+    now_at(in, NB_AT_CORE, j->index, j->index + 1);
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
     j->row.status = "diverged";
     j->row.reason = "the core is not finite";
@@ -237,6 +245,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
     }
+    now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end);
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
     for (int i = 0; i < job_count; i++) {
         NB_TRY(in->ctx, finish(&jobs[i], requests, in->ctx));
@@ -266,6 +275,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     nb_engine_times times = {.pass_s = 0};
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
     for (int p = 0; p < count; p++) pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
+    now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end);
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
         NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
@@ -366,6 +376,7 @@ static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_m
     if (!in->scene || planned->random) {
         nb_ctx_release(in->ctx, scene_mark);
         in->scene = NULL;
+        now_at(in, NB_AT_SCENE, first, end);
         status = nb_run_make_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
         if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
     }

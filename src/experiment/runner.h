@@ -5,6 +5,16 @@
 #include "experiment/plan.h"
 #include "measure/landmarks.h"
 
+/* What is being done: for whoever has to tell which cell it was that did not come back. */
+typedef enum {
+    NB_AT_START,   /* nothing yet */
+    NB_AT_SCENE,   /* the problem's data and the scene of the rows */
+    NB_AT_PICK,    /* a strategy picks for the rows */
+    NB_AT_CORE,    /* the core of one row */
+    NB_AT_MEASURE, /* the engine, for all of the rows */
+    NB_PHASE_COUNT
+} nb_phase;
+
 /* Where results go. Returning anything but NB_OK ends the run with that. */
 typedef struct {
     void *self;
@@ -12,6 +22,8 @@ typedef struct {
     nb_status (*row)(void *self, int index, const nb_row *row, nb_ctx *ctx); /* row `index` of the plan is done */
     nb_status (*end)(void *self, nb_ctx *ctx);                             /* the instance is done */
     bool (*stop)(void *self);                                              /* asked between instances */
+    void (*at)(void *self, nb_phase phase, int first, int end); /* what begins now, for rows first ... end - 1; NULL: nobody asks */
+    void (*notice)(void *self, const char *text);               /* something a user should hear; NULL: nobody does */
 } nb_sink;
 
 /* Runs the rows of one scene of the plan for which pending[] is set. A row that

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "measure/blocks.h"
 #include "measure/low_rank.h"
 
 #include <gsl/gsl_randist.h>
@@ -18,11 +19,12 @@ static const double enough = 1e-6;
 
 typedef struct {
     int n, count, widest;
+    int width; /* columns of products with S: a multiple of eight, so that no column's bits depend on how many others there are */
     nb_difference *differences;
-    double *v, *before, *w; /* n x count: this vector, the one before, the next */
+    double *v, *before, *w; /* n x width: this vector, the one before, the next */
     double *y, *z;          /* widest x count: C Q_B' v, Q_F' u */
     size_t u_ld;            /* NB_STRIPE; n where S has factors */
-    double *u;              /* u_ld x count */
+    double *u;              /* u_ld x width */
     double *alpha, *beta;   /* STEPS x count: the tridiagonal matrices */
     bool *done;
 } lanczos;
@@ -30,20 +32,21 @@ typedef struct {
 static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
 {
     int n = scene->head->n;
-    size_t length = (size_t)n, columns = (size_t)count;
+    int width = nb_block_width(count);
+    size_t length = (size_t)n, columns = (size_t)count, wide = (size_t)width;
     gsl_rng *rng;
-    *l = (lanczos){.n = n, .count = count, .differences = differences, .u_ld = scene->factors.rank ? (size_t)n : NB_STRIPE};
+    *l = (lanczos){.n = n, .count = count, .width = width, .differences = differences, .u_ld = scene->factors.rank ? (size_t)n : NB_STRIPE};
     for (int i = 0; i < count; i++) {
         size_t m = (size_t)differences[i].m;
         l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
         differences[i].scale = 1 / fmax(1, nb_frobenius(m * m, differences[i].c));
     }
-    NB_NEED(l->v, nb_alloc_reals(ctx, length, columns));
-    NB_NEED(l->before, nb_alloc_reals(ctx, length, columns));
-    NB_NEED(l->w, nb_alloc_reals(ctx, length, columns));
+    NB_NEED(l->v, nb_alloc_reals(ctx, length, wide));
+    NB_NEED(l->before, nb_alloc_reals(ctx, length, wide));
+    NB_NEED(l->w, nb_alloc_reals(ctx, length, wide));
     NB_NEED(l->y, nb_alloc_reals(ctx, (size_t)l->widest, 2 * columns));
     l->z = l->y + (size_t)l->widest * columns;
-    NB_NEED(l->u, nb_alloc_reals(ctx, l->u_ld, columns));
+    NB_NEED(l->u, nb_alloc_reals(ctx, l->u_ld, wide));
     NB_NEED(l->alpha, nb_alloc_reals(ctx, 2 * STEPS, columns));
     l->beta = l->alpha + STEPS * columns;
     NB_NEED(l->done, nb_alloc(ctx, columns, sizeof *l->done));
@@ -71,18 +74,18 @@ static void subtract(lanczos *l, int first, int count)
 /* The same for all tokens at once, from the factors of S. */
 static nb_status step_factors(lanczos *l, const nb_low_rank *s, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, l->count, l->v, l->u, ctx));
+    NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, l->width, l->v, l->u, ctx));
     subtract(l, 0, l->n);
-    return nb_low_rank_multiply(s, true, l->n, l->count, l->u, l->w, ctx);
+    return nb_low_rank_multiply(s, true, l->n, l->width, l->u, l->w, ctx);
 }
 
 static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     lanczos *l = self;
     (void)ctx;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->count, s->keys, 1, s->values, s->ld, l->v, l->n, 0, l->u, NB_STRIPE);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->width, s->keys, 1, s->values, s->ld, l->v, l->n, 0, l->u, NB_STRIPE);
     subtract(l, s->first, s->count);
-    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->count, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, l->n);
+    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->width, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, l->n);
     return NB_OK;
 }
 
@@ -90,7 +93,7 @@ static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *ctx)
 {
     size_t n = (size_t)l->n, widest = (size_t)l->widest;
-    memset(l->w, 0, n * (size_t)l->count * sizeof *l->w);
+    memset(l->w, 0, n * (size_t)l->width * sizeof *l->w);
     memset(l->z, 0, widest * (size_t)l->count * sizeof *l->z);
     for (size_t i = 0; i < (size_t)l->count; i++) {
         const nb_difference *d = &l->differences[i];

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What users wait for and what they get, in five parts, each a table and a CSV in OUT
+# What users wait for and what they get, in six parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
@@ -8,7 +8,8 @@
 #   sweep   40 settings of X beside one, on the same landmarks
 #   strategies  experiments/04-strategies.yaml: each strategy against uniform tokens, and
 #           a figure; goes on where it was stopped, minutes otherwise
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|sweep|strategies]...
+#   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|sweep|strategies|workers]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -72,10 +73,32 @@ PY
     /usr/bin/python3 tests/bench/strategies.py "$out/strategies.csv" "$out/strategies"
 }
 
+# Each pair of runs gives a ratio; the table has their median. On a machine that does something else it says nothing.
+workers() {
+    local work
+    work=$(mktemp -d)
+    /usr/bin/python3 - "$work" <<'PY' | keep "$out/bench_workers.csv"
+import statistics, subprocess, sys, time
+
+def seconds(jobs, turn):
+    began = time.perf_counter()
+    subprocess.run(["./nysbench", "run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j", str(jobs), "--set", "plots=[]", "--out", f"{sys.argv[1]}/{turn}-{jobs}"],
+                   check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+turns = [(seconds(1, turn), seconds(2, turn)) for turn in range(5)]
+one, two = (statistics.median(t[i] for t in turns) for i in range(2))
+ratios = sorted(a / b for a, b in turns)
+print("experiment,seconds_1,seconds_2,ratio,ratio_least,ratio_most")
+print(f"01-error-vs-landmarks,{one:.2f},{two:.2f},{statistics.median(ratios):.2f},{ratios[0]:.2f},{ratios[-1]:.2f}")
+PY
+    rm -rf "$work"
+}
+
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | sweep | strategies) "$part" ;;
-    all) engine; memory; peer; sweep; strategies ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, sweep, strategies" >&2; exit 2 ;;
+    engine | memory | peer | sweep | strategies | workers) "$part" ;;
+    all) engine; memory; peer; sweep; strategies; workers ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, sweep, strategies, workers" >&2; exit 2 ;;
     esac
 done

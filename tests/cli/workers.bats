@@ -79,11 +79,11 @@ expect_to_go_on() {
     [ "$(grep -c "'ok'" "$WORK/whole.txt")" -eq 16 ]
 }
 
-@test "the smoke experiment: the same bits with 1, 2 and 4 workers" {
-    for jobs in 1 2 4; do
+@test "the smoke experiment: the same bits with no worker, with 1, 2 and 4" {
+    for jobs in 0 1 2 4; do
         "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --jobs "$jobs" -o "$WORK/$jobs"
         timeless "$WORK/$jobs/rows.csv" >"$WORK/$jobs.txt"
-        cmp "$WORK/1.txt" "$WORK/$jobs.txt"
+        cmp "$WORK/0.txt" "$WORK/$jobs.txt"
         grep -q "\"jobs\": $jobs,\$" "$WORK/$jobs/manifest.json"
         grep -q '"blas_threads": 1,$' "$WORK/$jobs/manifest.json"
     done
@@ -122,10 +122,10 @@ Y
 }
 
 @test "wrong numbers of workers and threads are refused" {
-    for wrong in 0 -1 x 1025 2x 1.5 99999999999999999999 ""; do
+    for wrong in -1 x 1025 2x 1.5 99999999999999999999 ""; do
         run "$NYSBENCH" run experiments/00-smoke.yaml --jobs "$wrong" -o "$WORK/r"
         expect_status 2
-        expect "nysbench: error: run: --jobs '$wrong': expected a whole number from 1 to 1024"
+        expect "nysbench: error: run: --jobs '$wrong': expected a whole number from 0 to 1024"
         run "$NYSBENCH" run experiments/00-smoke.yaml --blas-threads "$wrong" -o "$WORK/r"
         expect_status 2
         expect "nysbench: error: run: --blas-threads '$wrong': expected a whole number from 1 to "
@@ -133,15 +133,17 @@ Y
     [ ! -e "$WORK/r" ]
 }
 
-@test "a worker that is killed costs its own work alone: the others go on, and then it is told" {
+@test "a worker that is killed costs nothing: it is told, and another takes up its work" {
     start_long
     kill -KILL "${workers[0]}"
     until_true test ! -e "/proc/${workers[0]}"
+    until_true two_workers
     until_true more_rows_than "$rows"
     kill -TERM "$pid"
-    await_status 1
-    expect "nysbench: error: 1 of 2 workers died, the first was killed by signal 9 (Killed), at gaussian(n=500, d=16, scale=1, permute=false) head 0 trial "
-    expect "run the same command again: what was done is kept"
+    await_status 130
+    expect "nysbench: warning: a worker ended at gaussian(n=500, d=16, scale=1, permute=false) head 0, trial "
+    expect "was killed by signal 9 (Killed); its work is taken up again"
+    [[ "$output" =~ "rows: 4000, "[0-9]+" ok, "[0-9]+" planned" ]]
     all_gone
     expect_to_go_on
 }
@@ -163,6 +165,18 @@ Y
         await_status 137
     done
     expect_to_go_on
+}
+
+@test "one worker is a process of its own too" {
+    setsid "$NYSBENCH" run "${long[@]}" -q -j 1 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true more_rows_than 0
+    workers=($(workers_of "$pid"))
+    [ "${#workers[@]}" -eq 1 ]
+    kill -KILL "${workers[0]}"
+    until_true more_rows_than "$rows"
+    kill -TERM "$pid"
+    await_status 130
 }
 
 # A terminal sends the signal to the whole group.

@@ -93,11 +93,11 @@ static nb_plan make_plan(nb_ctx *ctx)
 
 static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
 {
-    nb_sink sink = {r, begin, put_row, end, stop};
+    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL};
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
-    nb_status status = nb_run_plan(plan, pending, (nb_workers){jobs, 1}, &sink, ctx);
+    nb_status status = nb_run_plan(plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1}, &sink, ctx);
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
     assert_int_equal(waitpid(-1, NULL, 0), -1);
     assert_int_equal(errno, ECHILD);

@@ -1,0 +1,153 @@
+/* machine.c - a group's limits hold for all groups below it, so each folder on the way
+ * from the top to the process's own is asked. In a container the path may name folders
+ * that are not mounted there; what is mounted at the top are then its own. */
+#include "base/machine.h"
+
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef double limit_of(const char *folder); /* infinity: none */
+
+/* The first words of a file that are numbers; how many. */
+static int read_numbers(const char *folder, const char *name, double *a, double *b)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
+    FILE *in = fopen(path, "r");
+    int count = in ? fscanf(in, "%lf %lf", a, b) : 0;
+    if (in) fclose(in);
+    return count > 0 ? count : 0;
+}
+
+/* The number behind a word that begins a line; 0: there is none. */
+static double read_key(const char *folder, const char *name, const char *key)
+{
+    char path[PATH_MAX], word[128];
+    double value, found = 0;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
+    FILE *in = fopen(path, "r");
+    while (in && found == 0 && fscanf(in, "%127s %lf%*[^\n]", word, &value) > 0)
+        if (strcmp(word, key) == 0) found = value;
+    if (in) fclose(in);
+    return found;
+}
+
+static double cores_v2(const char *folder)
+{
+    double quota, period; /* cpu.max: "max 100000" or "150000 100000" */
+    return read_numbers(folder, "cpu.max", &quota, &period) == 2 && period > 0 ? quota / period : INFINITY;
+}
+
+static double cores_v1(const char *folder)
+{
+    double quota, period, none;
+    if (read_numbers(folder, "cpu.cfs_quota_us", &quota, &none) < 1 || quota <= 0) return INFINITY;
+    return read_numbers(folder, "cpu.cfs_period_us", &period, &none) == 1 && period > 0 ? quota / period : INFINITY;
+}
+
+static double left(double limit, double used, double cache)
+{
+    double most = 0x1p60; /* version 1 says "no limit" with a number like that */
+    return limit < most ? fmax(0, limit - fmax(0, used - cache)) : INFINITY;
+}
+
+static double memory_v2(const char *folder)
+{
+    double limit, used, none;
+    if (read_numbers(folder, "memory.max", &limit, &none) < 1 || read_numbers(folder, "memory.current", &used, &none) < 1) return INFINITY;
+    return left(limit, used, read_key(folder, "memory.stat", "inactive_file"));
+}
+
+static double memory_v1(const char *folder)
+{
+    double limit, used, none;
+    if (read_numbers(folder, "memory.limit_in_bytes", &limit, &none) < 1 || read_numbers(folder, "memory.usage_in_bytes", &used, &none) < 1)
+        return INFINITY;
+    return left(limit, used, read_key(folder, "memory.stat", "total_inactive_file"));
+}
+
+/* The least of the limits at `mount` and at each folder of `path` below it. */
+static double least(const char *mount, const char *path, limit_of *limit)
+{
+    char folder[PATH_MAX];
+    double found = limit(mount);
+    for (const char *end = path; *end;) {
+        end += 1 + strcspn(end + 1, "/");
+        if (end - path > 1 && snprintf(folder, sizeof folder, "%s%.*s", mount, (int)(end - path), path) < (int)sizeof folder)
+            found = fmin(found, limit(folder));
+    }
+    return found;
+}
+
+/* Whether the comma-separated list names the controller. */
+static bool names(const char *list, const char *controller)
+{
+    size_t length = strlen(controller);
+    for (const char *at = list; (at = strstr(at, controller)); at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
+}
+
+/* Lines of proc/self/cgroup: "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1. */
+static double in_groups(const char *root, const char *controller, limit_of *v2, limit_of *v1)
+{
+    char file[PATH_MAX], line[PATH_MAX], mount[2 * PATH_MAX];
+    double found = INFINITY;
+    if (snprintf(file, sizeof file, "%s/proc/self/cgroup", root) >= (int)sizeof file) return INFINITY;
+    FILE *in = fopen(file, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+        if (!path || path[1] != '/') continue;
+        *path++ = '\0';
+        list++;
+        if (*list == '\0') {
+            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
+            found = fmin(found, least(mount, path, v2));
+            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/unified", root);
+            found = fmin(found, least(mount, path, v2));
+        } else if (names(list, controller)) {
+            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/%s", root, list);
+            found = fmin(found, least(mount, path, v1));
+            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/%s", root, controller);
+            found = fmin(found, least(mount, path, v1));
+        }
+    }
+    if (in) fclose(in);
+    return found;
+}
+
+double nb_group_cores(const char *root)
+{
+    return in_groups(root, "cpu", cores_v2, cores_v1);
+}
+
+double nb_group_memory(const char *root)
+{
+    return in_groups(root, "memory", memory_v2, memory_v1);
+}
+
+double nb_system_memory(const char *root)
+{
+    char folder[PATH_MAX];
+    if (snprintf(folder, sizeof folder, "%s/proc", root) >= (int)sizeof folder) return INFINITY;
+    double kib = read_key(folder, "meminfo", "MemAvailable:");
+    return kib > 0 ? 1024 * kib : INFINITY;
+}
+
+double nb_available_memory(void)
+{
+    return fmin(nb_system_memory(""), nb_group_memory(""));
+}
+
+int nb_usable_cores(void)
+{
+    cpu_set_t set;
+    int by_affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    double by_quota = ceil(nb_group_cores(""));
+    return by_quota < by_affinity ? (int)fmax(1, by_quota) : by_affinity;
+}

@@ -1,0 +1,19 @@
+/* machine.h - how much of the machine this process may use: what the scheduler and
+ * the control groups (cgroups, version 1 and 2) that it is in allow. */
+#ifndef NB_MACHINE_H
+#define NB_MACHINE_H
+
+/* Cores by affinity, or fewer where a group's quota, rounded up, is less; 1 at least. */
+int nb_usable_cores(void);
+
+/* Bytes that can be had without swapping: the system's, or what is left in the
+ * fullest of the groups, whose file cache counts as free. */
+double nb_available_memory(void);
+
+/* The same of another tree than "": with ROOT/proc/self/cgroup, ROOT/proc/meminfo and
+ * ROOT/sys/fs/cgroup. Infinity where there is no limit. */
+double nb_group_cores(const char *root);  /* the quota, cores */
+double nb_group_memory(const char *root); /* left in the groups, bytes */
+double nb_system_memory(const char *root);
+
+#endif

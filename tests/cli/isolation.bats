@@ -1,0 +1,193 @@
+# Strategies and cores that harm whoever runs them: their own rows say so, all other
+# rows are the same bits as in a run without them, and no process is left.
+
+load helpers
+
+setup_file() {
+    local program=${NYSBENCH:-$PWD/nysbench}
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/villains.c \
+        -o "$BATS_FILE_TMPDIR/villains.so"
+    experiment "uniform, kmeans, farthest_point" "svd, iterative" >"$BATS_FILE_TMPDIR/good.yaml"
+    "$program" run "$BATS_FILE_TMPDIR/good.yaml" -q -j 0 -o "$BATS_FILE_TMPDIR/good" >/dev/null
+}
+
+# experiment STRATEGIES CORES: the config
+experiment() {
+    cat <<EOF
+problems: gaussian(n=60, d=4)
+strategies: [$1]
+cores: [$2]
+factors: [nystromformer, cur]
+landmarks: [3, 16]
+trials: 1
+plots: []
+EOF
+}
+
+# with VILLAIN [OPTION...]: a run with it among the good ones, into $WORK/r.
+with() {
+    experiment "uniform, $1, kmeans, farthest_point" "svd, iterative" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/villains.so" --fresh -o "$WORK/r" "${@:2}"
+}
+
+# expect_rows STATUS REASON COUNT: that many rows of the last run have the status and a reason that contains
+# that, all rows of the run without villains are there, the same but for times, and nobody is left.
+expect_rows() {
+    /usr/bin/python3 - "$BATS_FILE_TMPDIR/good/rows.csv" "$WORK/r/rows.csv" "$@" <<'PY'
+import csv, sys
+good, mixed, status, reason, count = sys.argv[1:]
+def rows(name):
+    for row in csv.DictReader(open(name, newline="")):
+        del row["select_s"], row["core_s"], row["experiment"]
+        yield row
+mixed = list(rows(mixed))
+for row in rows(good):
+    assert row["status"] in ("ok", "skipped") and row in mixed, row
+bad = [row for row in mixed if row["status"] not in ("ok", "skipped")]
+assert len(bad) == int(count) and all(r["status"] == status and reason in r["reason"] and r["error"] == "" for r in bad), \
+    [(r["strategy"], r["core"], r["landmarks"], r["status"], r["reason"]) for r in bad]
+PY
+    nobody_left
+}
+
+nobody_left() {
+    run pgrep -f "$WORK/r"
+    [ "$status" -eq 1 ] || { echo "left: $output"; return 1; }
+}
+
+sanitized() {
+    grep -q __asan_init "$NYSBENCH"
+}
+
+@test "crashes: by signal, by exit, with orphans; one m behaves, the other's rows say how it ended" {
+    local segfault="killed by signal 11 (Segmentation fault)"
+    if sanitized; then segfault="ended the process, with exit status 1"; fi
+    with "segfault(from=3)" -j 2
+    expect_status 1
+    expect "crashed: gaussian(n=60, d=4, scale=1, permute=false) head 0 trial 0, segfault(from=3), m = 16"
+    expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
+    expect_rows crashed "the strategy's pick was $segfault" 4 || expect_rows crashed "the strategy's pick $segfault" 4
+    with "aborts(from=3)" -j 1
+    expect_status 1
+    expect_rows crashed "the strategy's pick was killed by signal 6 (Aborted)" 4
+    with leave -j 2
+    expect_status 1
+    expect_rows crashed "the strategy's pick ended the process, with exit status" 8
+    with orphans -j 2
+    expect_status 1
+    expect_rows crashed "killed by signal 6" 8
+    run pgrep -f '^sleep 41[.]3$'
+    [ "$status" -eq 1 ]
+}
+
+@test "what looks like a kill from outside is tried once more" {
+    with killed -j 2
+    expect_status 1
+    expect "nysbench: warning: a worker ended at gaussian(n=60, d=4, scale=1, permute=false) head 0, trial 0: "
+    expect_rows crashed "the strategy's pick was killed by signal 9 (Killed)" 8
+}
+
+@test "whoever spoils what others use later is found, though others die of it" {
+    local where="the measurement was killed by signal 11"
+    if sanitized; then where="the measurement ended the process"; fi
+    with "spoil(from=3)" -j 2
+    expect_status 1
+    expect_rows crashed "$where" 4
+}
+
+@test "hanging: SIGTERM, then SIGKILL; the row tells which" {
+    with "hang(from=3)" --timeout 0.4 -j 2
+    expect_status 1
+    expect "rows: 32, 24 ok, 4 skipped, 4 timeout"
+    expect_rows timeout "the strategy's pick was not done after 0.4 s" 4
+    [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 0 ]
+    with "deaf(from=3)" --timeout 0.4 -j 2
+    expect_status 1
+    expect_rows timeout "the strategy's pick was not done after 0.4 s, and did not end at SIGTERM" 4
+}
+
+@test "the worker's channel closed, or filled with noise" {
+    with "closes(from=3)" -j 2
+    expect_status 1
+    expect_rows crashed "the strategy's pick closed the channel between the worker and its parent" 4
+    with "babble(from=3)" -j 2
+    expect_status 1
+    expect_rows crashed "something wrote into the channel between the worker and its parent" 4
+}
+
+@test "memory: allocating without end fails, and keeping it all leaves none to the others" {
+    if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
+    with allocate --memory 400M -j 2
+    expect_status 1
+    expect_rows failed "out of memory: " 8
+    with "hoard(from=3)" --memory 400M -j 2
+    expect_status 1
+    expect_rows failed "out of memory: " 4
+}
+
+@test "nonsense: repeated tokens, NaN in the points" {
+    with repeat -j 2
+    expect_status 1
+    /usr/bin/python3 -c 'import csv, sys; assert {row["reason"] for row in csv.DictReader(open(sys.argv[1])) if row["status"] == "failed"} == {"landmarks 0 and 2 are both token 0", "landmarks 0 and 15 are both token 0"}' "$WORK/r/rows.csv"
+    expect_rows failed "landmarks 0 and " 8
+    with nan_points -j 2
+    expect_status 1
+    expect_rows failed "NaN or Inf in the landmark points" 8
+}
+
+@test "a core that crashes costs its own rows; so do several villains at once, whatever the number of workers" {
+    experiment "uniform, kmeans, farthest_point" "svd, core_crash, iterative" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
+    expect_status 1
+    expect_rows crashed "the core was killed by signal 6 (Aborted)" 5
+    experiment "aborts, uniform, leave, kmeans, spoil, farthest_point, babble" "svd, core_crash, iterative" >"$WORK/c.yaml"
+    sed -i 's/trials: 1/trials: 2/; s/^problems: .*/problems: ["gaussian(n=60, d=4)", "heads(file=experiments\/data\/vit_astronaut_n257_L6.safetensors, head=0)"]/' "$WORK/c.yaml"
+    for jobs in 1 2 4; do
+        run "$NYSBENCH" run "$WORK/c.yaml" -q -j "$jobs" --fresh --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
+        expect_status 1
+        timeless "$WORK/r/rows.csv" >"$WORK/$jobs.txt"
+        cmp "$WORK/1.txt" "$WORK/$jobs.txt"
+    done
+    [ "$(grep -c "'planned'" "$WORK/1.txt")" -eq 0 ]
+    nobody_left
+}
+
+@test "a command ends with its worker, and takes its folder along" {
+    mkdir "$WORK/tmp"
+    TMPDIR=$WORK/tmp with "'command(run=\"sh -c \\\"sleep 42.7 & exec sleep 42.7\\\"\")'" --timeout 0.4 -j 1
+    expect_status 1
+    expect_rows timeout "the strategy's pick was not done after 0.4 s" 8
+    run pgrep -f '^sleep 42[.]7$'
+    [ "$status" -eq 1 ]
+    [ -z "$(ls -A "$WORK/tmp")" ]
+}
+
+@test "memory: fewer workers where more do not fit, none where not one does; wrong sizes and times are told" {
+    experiment "uniform" "svd" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --memory 1K -o "$WORK/r"
+    expect_status 2
+    expect "nysbench: error: gaussian(n=60, d=4, scale=1, permute=false) head 0 under softmax"
+    expect " MiB (n = 60), and 0.0 MiB of memory may be used"
+    experiment "uniform" "svd" | sed 's/n=60/n=1500/; s/trials: 1/trials: 3/' >"$WORK/big.yaml"
+    run "$NYSBENCH" run "$WORK/big.yaml" -q --memory 1K -o "$WORK/r"
+    [[ "$output" =~ "needs about "([0-9]+)"."([0-9]) ]]
+    run "$NYSBENCH" run "$WORK/big.yaml" -q --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/r" --timeout 20
+    expect "nysbench: warning: 2 of 3 workers run: more would not fit into "
+    grep -q '"jobs": 2,$' "$WORK/r/manifest.json"
+    for wrong in 8 G 8X -1G 1e3M 8GB 0G "" nanG; do
+        run "$NYSBENCH" run "$WORK/c.yaml" -q --memory "$wrong" -o "$WORK/s"
+        expect_status 2
+        expect "nysbench: error: run: --memory '$wrong': expected a number and K, M, G or T, such as 8G"
+    done
+    for wrong in 0 -1 x 1s ""; do
+        run "$NYSBENCH" run "$WORK/c.yaml" -q --timeout "$wrong" -o "$WORK/s"
+        expect_status 2
+        expect "nysbench: error: run: --timeout '$wrong'"
+    done
+    for limit in "--timeout=5" "--memory=8G"; do
+        run "$NYSBENCH" run "$WORK/c.yaml" -q --jobs 0 "$limit" -o "$WORK/s"
+        expect_status 2
+        expect "${limit%=*}: needs a worker, and with --jobs 0 there is none"
+    done
+    [ ! -e "$WORK/s" ]
+}

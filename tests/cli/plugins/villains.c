@@ -1,0 +1,187 @@
+/* villains.c - strategies that harm whoever runs them, and cores that do, for
+ * tests/cli/isolation.bats. With m <= `from` they behave. */
+#include "cores/core.h"
+#include "strategy.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+    int from;
+} villain_options;
+
+static const char *const references[] = {"none: made to fail", NULL};
+static const nb_option options[] = {NB_INT(villain_options, from, "0", 0, 1000000, "with no more landmarks than that it does nothing wrong"), NB_OPTION_END};
+
+/* Tokens 0 ... m-1, where they are good. */
+static nb_status first(int m, nb_picks *picks, int **tokens)
+{
+    NB_NEED(*tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) (*tokens)[j] = j;
+    return NB_OK;
+}
+
+static void spin(void)
+{
+    for (volatile int i = 0; i >= 0; i = 1) {}
+}
+
+static void segfault(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    *(volatile int *)8 = 1;
+}
+
+static void aborts(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    abort();
+}
+
+static void hang(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    spin();
+}
+
+static void deaf(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    signal(SIGTERM, SIG_IGN);
+    spin();
+}
+
+/* Never frees, and ends when there is no more: what runs next in its process runs short. */
+static void hoard(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    for (size_t bytes = (size_t)1 << 24; bytes >= 64;) {
+        char *more = malloc(bytes);
+        if (more)
+            memset(more, 1, bytes);
+        else
+            bytes /= 2;
+    }
+}
+
+static void leave(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    exit(0);
+}
+
+static void closes(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    close(3);
+    spin();
+}
+
+static void babble(const nb_points *p, int *tokens, int m)
+{
+    char noise[700];
+    (void)p, (void)tokens, (void)m;
+    memset(noise, 'x', sizeof noise);
+    if (write(3, noise, sizeof noise) < 0) abort();
+}
+
+/* Spoils what others will use later, and gets away with it. */
+static void spoil(const nb_points *p, int *tokens, int m)
+{
+    (void)tokens, (void)m;
+    ((nb_head *)p->scene->head)->k = (double *)8;
+}
+
+static void orphans(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    if (fork() == 0) {
+        if (fork() == 0) {
+            setpgid(0, 0);
+            execlp("sleep", "sleep", "41.3", (char *)NULL);
+        }
+        _exit(0);
+    }
+    wait(NULL);
+    abort();
+}
+
+static void repeat(const nb_points *p, int *tokens, int m)
+{
+    (void)p;
+    tokens[m - 1] = tokens[0];
+    if (m == 1) tokens[0] = -1;
+}
+
+/* From outside, as far as its parent can tell. */
+static void killed(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)tokens, (void)m;
+    kill(getpid(), SIGKILL);
+}
+
+#define VILLAIN(symbol) \
+    static nb_status pick_##symbol(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx) \
+    { \
+        int *tokens; \
+        NB_TRY(ctx, first(m, picks, &tokens)); \
+        if (m > ((const villain_options *)o)->from) symbol(p, tokens, m); \
+        return NB_OK; \
+    } \
+    static const nb_strategy villain_##symbol = {.component = {#symbol, "harms", references, options, sizeof(villain_options)}, \
+        .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = pick_##symbol};
+VILLAIN(segfault)
+VILLAIN(aborts)
+VILLAIN(hang)
+VILLAIN(deaf)
+VILLAIN(hoard)
+VILLAIN(leave)
+VILLAIN(closes)
+VILLAIN(babble)
+VILLAIN(spoil)
+VILLAIN(orphans)
+VILLAIN(repeat)
+VILLAIN(killed)
+
+static nb_status allocate(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    (void)p, (void)m, (void)o, (void)picks;
+    for (;;) {
+        double *more;
+        NB_NEED(more, nb_alloc_reals(ctx, 1 << 16, 64));
+        memset(more, 1, 64 << 19);
+    }
+}
+
+static nb_status nan_points(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    double *x;
+    (void)o, (void)ctx;
+    NB_NEED(x, nb_picks_points(picks, p->d, m));
+    for (int i = 0; i < m * p->d; i++) x[i] = NAN;
+    return NB_OK;
+}
+
+static const nb_strategy villain_allocate = {.component = {"allocate", "harms", references, options, sizeof(villain_options)},
+    .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = allocate};
+static const nb_strategy villain_nan_points = {.component = {"nan_points", "harms", references, options, sizeof(villain_options)},
+    .abi = NB_STRATEGY_ABI, .pairing = NB_INDEPENDENT, .pick = nan_points};
+
+static nb_status core_crash(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    if (f->m > 3) abort();
+    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    return NB_OK;
+}
+
+static const nb_core villain_core = {.component = {"core_crash", "harms", references, options, sizeof(villain_options)}, .compute = core_crash};
+
+#define PART(symbol) {"strategy", &villain_##symbol.component}
+NB_PLUGIN(PART(segfault), PART(aborts), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes), PART(babble), PART(spoil), PART(orphans),
+          PART(repeat), PART(killed), PART(allocate), PART(nan_points), {"core", &villain_core.component});
