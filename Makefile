@@ -77,8 +77,8 @@ $B/registry.c: FORCE
 	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
 	   echo '    {0}};'; \
 	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks};';) \
-	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
+	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
@@ -86,8 +86,8 @@ in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 $B/version.h: FORCE
 	@mkdir -p $B
 	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(VERSION)' '$(BUILD_ID)' \
-	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.$$$$.new; \
+	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
 $B/src/main.o $B/src/experiment/provenance.o: $B/version.h
 

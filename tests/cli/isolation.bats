@@ -64,7 +64,9 @@ sanitized() {
     if sanitized; then segfault="ended the process, with exit status 1"; fi
     with "segfault(from=3)" -j 2
     expect_status 1
-    expect "crashed: gaussian(n=60, d=4, scale=1, permute=false) head 0 trial 0, segfault(from=3), m = 16"
+    expect "crashed: 4 rows: the strategy's pick"
+    expect "$segfault"
+    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16, pairing=joint, factors=nystromformer, core=svd'"
     expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
     expect_rows crashed "the strategy's pick was $segfault" 4 || expect_rows crashed "the strategy's pick $segfault" 4
     with "aborts(from=3)" -j 1

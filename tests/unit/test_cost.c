@@ -67,7 +67,7 @@ static double measured_bytes(const nb_plan *plan, nb_ctx *ctx)
     pid_t pid = fork();
     if (pid == 0) {
         int done = 0;
-        nb_sink sink = {&done, nothing, look_at_row, nothing, go_on};
+        nb_sink sink = {.self = &done, .begin = nothing, .row = look_at_row, .end = nothing, .stop = go_on};
         bool *pending = nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending);
         memset(pending, true, (size_t)plan->row_count);
         nb_status status = nb_blas_set_threads(1, ctx);
