@@ -7,6 +7,9 @@ PREFIX ?= /usr/local
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn pkg-config
 
+# What fuzzing needs beside them.
+FUZZ_PACKAGES := clang libclang-rt-dev llvm
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -148,12 +151,13 @@ test: nysbench
 asan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
 
+# What those tests need beside PACKAGES; what cannot start here is skipped with a word.
+test-long: PACKAGES += slurm-wlm munge parallel $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit
 	@tests/long.sh
 
 # Only for the hunt; that the kept inputs do no harm is a part of make test.
-FUZZ_PACKAGES := clang libclang-rt-dev llvm
 FUZZ_SECONDS ?= 600
 fuzz: nysbench
 	@command -v clang >/dev/null || { echo "fuzzing needs: apt-get install $(FUZZ_PACKAGES)" >&2; exit 1; }
