@@ -11,18 +11,20 @@
 #include <string.h>
 
 static const nb_command *const commands[] = {
-    &nb_command_run,  &nb_command_plan,     &nb_command_plot, &nb_command_export,
-    &nb_command_list, &nb_command_describe, &nb_command_info, &nb_command_select,
-    &nb_command_measure, &nb_command_check, &nb_command_new, &nb_command_fit, &nb_command_merge,
-    &nb_command_submit, &nb_command_status, NULL};
+    &nb_command_plan, &nb_command_run,      &nb_command_status,  &nb_command_submit, &nb_command_merge,
+    &nb_command_plot, &nb_command_export,   &nb_command_info,    &nb_command_list,   &nb_command_describe,
+    &nb_command_select, &nb_command_measure, &nb_command_new,    &nb_command_check,  &nb_command_fit, NULL};
+
+enum { CALL = 24 }; /* the width of a name with its arguments */
 
 static void print_help(FILE *out)
 {
     fprintf(out, "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
     for (int i = 0; commands[i]; i++) {
-        char call[64];
-        snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
-        fprintf(out, "  %-24s %s\n", call, commands[i]->summary);
+        char call[80];
+        int length = snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
+        if (length > CALL) fprintf(out, "  %s\n", call);
+        fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"), commands[i]->summary);
     }
     fprintf(out, "\n'nysbench help COMMAND' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from.\n");
 }
@@ -57,7 +59,7 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         print_help(stderr);
         return NB_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "help") == 0 && argc > 2) return help(argv[2], ctx);
+    if (strcmp(argv[1], "help") == 0 && argc > 2 && strcmp(argv[2], "help") != 0) return help(argv[2], ctx);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return NB_EXIT_OK;

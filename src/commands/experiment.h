@@ -12,6 +12,7 @@ typedef struct {
     const char **set;   /* each --set, or NULL */
     const char **plugins; /* each --plugin, or NULL */
     char *shard_text;   /* --shard, or NULL */
+    const char *timeout, *memory; /* of run, or NULL: the commands that repeat a row have them too */
     const char *folder; /* of the results: --out, or results/NAME; a shard's is within it */
     nb_config config;
     nb_shard shard;
@@ -25,7 +26,7 @@ typedef struct {
 
 /* For the commands that take a shard. */
 #define NB_SHARD_OPTION(e) \
-    {"shard", '\0', POPT_ARG_STRING, &(e).shard_text, 0, "Only the I-th of N parts, balanced by foreseen time, in a folder of its own: DIR/shards/I-of-N", "I/N"}
+    {"shard", '\0', POPT_ARG_STRING, &(e).shard_text, 0, "Only the I-th of N parts, balanced by predicted time, in a folder of its own: DIR/shards/I-of-N", "I/N"}
 
 /* Parses the command line, whose options include those above, loads the file that
  * it names and plans it; prints what is wrong. NB_GO_ON, or the status to exit with. */

@@ -16,7 +16,7 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     nb_row *rows;
     int count;
     NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", &store, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     if (json) return nb_json_print(stdout, count, rows, ctx);
     nb_csv_print(stdout, count, rows);
     return NB_OK;

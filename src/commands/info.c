@@ -115,7 +115,7 @@ static nb_status print_run(const char *folder, bool json, nb_ctx *ctx)
     }
     if (json_array_size(list) == 0) puts("no row has been measured yet");
     fflush(stdout);
-    return nb_builds_print(stdout, "\nNote: ", &store, ctx);
+    return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
 }
 
 static nb_status print_program(bool json, nb_ctx *ctx)

@@ -155,7 +155,7 @@ static nb_status add_option(const char **command, const char *option, const char
     return NB_OK;
 }
 
-/* This program's, with what was given that changes rows or their place. */
+/* This program's, with what was given that changes rows, how they end, or their place. */
 static nb_status make_command(const nb_experiment *e, const char **command, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_shell_word(program_invocation_name, command, ctx));
@@ -163,6 +163,8 @@ static nb_status make_command(const nb_experiment *e, const char **command, nb_c
     for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, add_option(command, "--set", *set, ctx));
     for (const char **plugin = e->plugins; plugin && *plugin; plugin++) NB_TRY(ctx, add_option(command, "--plugin", *plugin, ctx));
     if (e->out) NB_TRY(ctx, add_option(command, "--out", e->out, ctx));
+    if (e->timeout) NB_TRY(ctx, add_option(command, "--timeout", e->timeout, ctx));
+    if (e->memory) NB_TRY(ctx, add_option(command, "--memory", e->memory, ctx));
     return e->shard_text ? add_option(command, "--shard", e->shard_text, ctx) : NB_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/machine.h"
 #include "commands/progress.h"
+#include "experiment/provenance.h"
 #include "report/run_folder.h"
 
 #include <math.h>
@@ -15,6 +16,18 @@ int nb_outlook_workers(int jobs)
     return jobs < 1 ? 1 : jobs < cores ? jobs : cores;
 }
 
+static nb_status count_others(nb_store *store, int *others, nb_ctx *ctx)
+{
+    nb_measured_by *by;
+    nb_program here;
+    int count;
+    NB_TRY(ctx, nb_program_here(&here, ctx));
+    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
+    for (int i = 0; i < count; i++)
+        if (strcmp(by[i].program.executable, here.executable) != 0) *others += by[i].rows;
+    return NB_OK;
+}
+
 static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
 {
     bool *pending;
@@ -23,6 +36,7 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_ch
     NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, retry, pending, &o->standing, ctx));
+    if (store) NB_TRY(ctx, count_others(store, &o->others, ctx));
     if (only) memcpy(pending, only, (size_t)e->plan.row_count * sizeof *pending);
     NB_TRY(ctx, nb_forecast_make(&e->plan, pending, store, thorough, &o->forecast, ctx));
     return nb_foresee(&o->forecast, pending, nb_outlook_workers(jobs), &o->foreseen, ctx);

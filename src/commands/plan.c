@@ -8,6 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A trial of new data is a scene by itself where rows are run. */
+static void print_scene_count(const nb_plan *plan)
+{
+    int apart = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_row *row = &plan->rows[i], *before = i ? row - 1 : NULL;
+        bool random = plan->scenes[row->scene].random;
+        apart += !before || before->scene != row->scene || (random && before->trial != row->trial);
+    }
+    printf("scenes: %d", plan->scene_count);
+    if (apart > plan->scene_count) printf(", %d with each trial of new data apart", apart);
+    fputc('\n', stdout);
+}
+
 static void print_scenes(const nb_plan *plan)
 {
     for (int i = 0; i < plan->scene_count; i++) {
@@ -55,13 +69,15 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     const nb_foreseen *f = &o->foreseen;
     printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
     if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
-    printf("scenes: %d\n", e->plan.scene_count);
+    print_scene_count(&e->plan);
     print_scenes(&e->plan);
     printf("trials: %d\ncells: %d (strategies %d, landmarks %d, cores %d)\n", e->config.trials, e->plan.cell_count,
            e->config.strategies.count, e->config.landmark_count, e->config.cores.count);
     print_rows(&e->plan, &o->standing);
     print_excluded(&e->plan);
     if (f->unit_count == 0) return;
+    if (o->standing.done > 0 && o->others > 0)
+        printf("another build: it measured %d rows of the last run; a run goes on beside them with --mixed only\n", o->others);
     printf("time: about %s with %d worker%s (%s)\n", nb_duration_text(f->wall_s, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
     if (o->forecast.unknown) printf("time only guessed: of %s\n", o->forecast.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));

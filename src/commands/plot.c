@@ -27,7 +27,7 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
     int count;
     const char *target;
     NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", &store, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     NB_REQUIRE(ctx, count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
@@ -134,4 +134,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run: error, svd_vs_iterative, cutoff, steps, cores, rows, precision; spectrum, by name, and --landmarks pick again", run};
+const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows or precision (default: each\nthat the rows allow), or spectrum, which picks the landmarks again, as --landmarks does", run};

@@ -126,7 +126,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
     if (!quiet) {
         nb_table_print(stdout, &summary);
         nb_shares_print(stdout, &summary, &shares);
-        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", store, ctx));
+        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' tells more", store, ctx));
         fputc('\n', stdout);
     }
     NB_TRY(ctx, nb_outcomes_print(e, only, count, rows, ctx));
@@ -163,6 +163,8 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
         return NB_EXIT_USAGE;
     }
+    e->timeout = chosen->workers.timeout;
+    e->memory = chosen->workers.memory;
     code = nb_outlook_hours(command, chosen->hours_text, &chosen->max_hours);
     return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
 }

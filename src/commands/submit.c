@@ -53,7 +53,7 @@ static nb_status foresee_minutes(sending *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->s.shards, &seconds, ctx));
     for (int i = 1; i <= s->s.shards; i++) longest = fmax(longest, seconds[i]);
     s->s.minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
-    printf("time limit: %d minutes a shard: %d times the %.3g that are foreseen of the longest, and %d; --minutes sets another\n",
+    printf("time limit: %d minutes a shard: %d times the %.2g minutes predicted for the longest, plus %d; --minutes sets another\n",
            s->s.minutes, TIMES, longest / 60, MORE);
     return NB_OK;
 }
@@ -324,7 +324,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(s->e),
         {"jobs", 'j', POPT_ARG_STRING, &c->jobs, 0, "Shards, each a task of a Slurm job array", "N"},
-        {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard (default: three times what is foreseen, and 10)", "M"},
+        {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0, "Print the scripts and the calls of sbatch; write and submit nothing", NULL}, POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;

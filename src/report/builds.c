@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 
-nb_status nb_builds_print(FILE *out, const char *prefix, nb_store *store, nb_ctx *ctx)
+nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx)
 {
     nb_measured_by *by;
     int count;
@@ -13,6 +13,6 @@ nb_status nb_builds_print(FILE *out, const char *prefix, nb_store *store, nb_ctx
     for (int i = 0; i < count; i++)
         fprintf(out, "%s%d of %s (executable %.*s)", i ? ", " : "", by[i].rows, by[i].program.build, NB_DIGEST_SHOWN,
                 by[i].program.executable);
-    fprintf(out, "; 'nysbench info RUN' tells more\n");
+    fprintf(out, "%s\n", after);
     return NB_OK;
 }

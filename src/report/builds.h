@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* One line, after `prefix`, where the rows of the plan come from more than one build;
+/* One line, between `prefix` and `after`, where the rows of the plan come from more than one build;
  * nothing where they do not. */
-nb_status nb_builds_print(FILE *out, const char *prefix, nb_store *store, nb_ctx *ctx);
+nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx);
 
 #endif

@@ -106,13 +106,27 @@ static bool has_holes(const nb_summary *s)
     return false;
 }
 
+/* Of an interrupted run, say. */
+static bool has_results(const nb_summary *s, int panel)
+{
+    for (int v = 0; v < s->variant_count; v++)
+        for (int c = 0; c < s->core_count; c++)
+            for (int m = 0; m < s->landmark_count; m++)
+                if (s->errors[nb_summary_cell(s, panel, v, c, m)].count > 0) return true;
+    return false;
+}
+
 void nb_table_print(FILE *out, const nb_summary *s)
 {
     int width = name_width(s);
     for (int p = 0; p < s->panel_count; p++) {
         const nb_panel *panel = &s->panels[p];
-        fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n  %-*s", panel->label, panel->n, panel->d, panel->heads,
-                panel->trials, width + 2, "landmarks");
+        fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n", panel->label, panel->n, panel->d, panel->heads, panel->trials);
+        if (!has_results(s, p)) {
+            fputs("  no results: skipped, failed, not run\n\n", out);
+            continue;
+        }
+        fprintf(out, "  %-*s", width + 2, "landmarks");
         for (int m = 0; m < s->landmark_count; m++)
             if (has_column(s, p, m)) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
         fputc('\n', out);
@@ -124,7 +138,7 @@ void nb_table_print(FILE *out, const nb_summary *s)
         fputc('\n', out);
     }
     fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
-                 "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped or failed.\n"
+                 "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped, failed, not run.\n"
                  "%s",
             s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
