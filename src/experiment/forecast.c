@@ -31,18 +31,18 @@ static nb_status find_machine(nb_store *store, bool thorough, nb_forecast *f, nb
     return nb_calibrate_machine(&f->speeds.machine, ctx);
 }
 
-/* What an oracle asks of the scene is counted there, once for all. */
-static double own_part(const nb_store_pick *p, unsigned traits, double machine)
-{
-    if (!(traits & NB_ORACLE) || traits & NB_SQUARE) return p->seconds;
-    return fmax(0.1 * p->seconds, p->seconds - machine * nb_cost_spectrum_s(p->n, p->m, true));
-}
-
 static bool known(const nb_speeds *s, const nb_choice *strategy)
 {
     for (int i = 0; i < s->count; i++)
         if (s->picks[i].strategy == strategy) return true;
     return false;
+}
+
+/* Such a strategy's rows have the time of the scene's singular vectors in each, however
+ * many share them, and by what is left they tell nothing. */
+static bool shares_spectrum(unsigned traits)
+{
+    return traits & NB_ORACLE && !(traits & NB_SQUARE);
 }
 
 /* The times that the store's rows tell, of the strategies of `cells`. */
@@ -53,9 +53,9 @@ static void take_stored(int count, const nb_store_pick *stored, int cell_count, 
         for (int c = 0; c < cell_count; c++) {
             const nb_choice *strategy = cells[c]->strategy;
             unsigned traits = nb_strategy_traits(strategy);
-            if (strcmp(strategy->canonical, stored[i].strategy) != 0) continue;
+            if (shares_spectrum(traits) || strcmp(strategy->canonical, stored[i].strategy) != 0) continue;
             times[f->speeds.count++] = (nb_pick_time){.strategy = strategy, .n = stored[i].n, .m = stored[i].m,
-                                                      .seconds = own_part(&stored[i], traits, f->speeds.machine),
+                                                      .seconds = stored[i].seconds,
                                                       .n_power = nb_pick_n_power(traits), .m_power = 1};
         }
 }
