@@ -24,7 +24,7 @@ int nb_outlook_workers(int jobs);
 nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *outlook,
                           nb_ctx *ctx);
 
-/* "44 rows in 3 scenes with 2 workers: about 41 s (from a calibration), up to 120 MB". */
+/* "44 rows in 3 scenes with 2 workers: about 41 s (from a calibration), up to 120 MiB". */
 void nb_outlook_print(FILE *out, const char *before, const nb_outlook *outlook);
 
 #define NB_MAX_HOURS_OPTION(text) \

@@ -37,11 +37,11 @@ const char *nb_duration_text(double seconds, char text[NB_QUANTITY])
 
 const char *nb_bytes_text(double bytes, char text[NB_QUANTITY])
 {
-    static const char *const names[] = {"kB", "MB", "GB", "TB"};
-    double value = bytes / 1e3;
+    static const char *const names[] = {"KiB", "MiB", "GiB", "TiB"};
+    double value = bytes / 1024;
     size_t u = 0;
     while (u < 3 && value >= 999.5) {
-        value /= 1e3;
+        value /= 1024;
         u++;
     }
     snprintf(text, NB_QUANTITY, value < 9.95 ? "%.1f %s" : "%.0f %s", value, names[u]);

@@ -21,7 +21,7 @@ void nb_progress_text(const nb_progress_state *state, bool bar, char text[NB_PRO
 enum { NB_QUANTITY = 32 };
 /* "0.4 s", "47 s", "3 min 5 s", "2 h 10 min", "3 d 4 h"; rounded. */
 const char *nb_duration_text(double seconds, char text[NB_QUANTITY]);
-/* "850 kB", "120 MB", "2.4 GB". */
+/* "850 KiB", "120 MiB", "2.4 GiB": powers of 1024, as in --memory. */
 const char *nb_bytes_text(double bytes, char text[NB_QUANTITY]);
 
 typedef struct {

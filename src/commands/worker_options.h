@@ -12,8 +12,8 @@ typedef struct {
 #define NB_WORKER_OPTIONS(c) \
     {"jobs", 'j', POPT_ARG_STRING, &(c).jobs, 0, "Worker processes, 1 to 1024 (default: the cores that may be used); 0: none, all in this process, for a debugger", "N"}, \
     {"blas-threads", '\0', POPT_ARG_STRING, &(c).blas_threads, 0, "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"}, \
-    {"timeout", '\0', POPT_ARG_STRING, &(c).timeout, 0, "What one cell may take for its pick, for its core, for its part of the measurement (default: no limit)", "SECONDS"}, \
-    {"memory", '\0', POPT_ARG_STRING, &(c).memory, 0, "What all workers together may take, such as 8G (default: what is available)", "SIZE"}
+    {"timeout", '\0', POPT_ARG_STRING, &(c).timeout, 0, "What one cell may take for its data, its pick, its core and its share of the measurement, each (default: no limit)", "SECONDS"}, \
+    {"memory", '\0', POPT_ARG_STRING, &(c).memory, 0, "What all workers together may take, a number and K, M, G or T (powers of 1024), such as 8G (default: what is available)", "SIZE"}
 
 /* Takes over the texts. */
 nb_status nb_worker_own(const nb_worker_choices *choices, nb_ctx *ctx);

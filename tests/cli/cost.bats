@@ -22,7 +22,7 @@ Y
     expect_status 0
     expect "rows: 40, of which 0 are done and 40 are to run"
     [[ "$output" =~ time:\ about\ [0-9.]+\ s\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
-    [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MB\ for\ a\ worker ]]
+    [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MiB\ for\ a\ worker ]]
     [ ! -e "$WORK/r" ]
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1 || true
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=21

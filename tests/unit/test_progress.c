@@ -20,7 +20,8 @@ static void test_durations(void **state)
 static void test_bytes(void **state)
 {
     static const struct { double bytes; const char *text; } known[] = {
-        {0, "0.0 kB"}, {2385, "2.4 kB"}, {850e3, "850 kB"}, {999.4e3, "999 kB"}, {999.6e3, "1.0 MB"}, {120.4e6, "120 MB"}, {2.385e9, "2.4 GB"}, {5e16, "50000 TB"}};
+        {0, "0.0 KiB"}, {2385, "2.3 KiB"}, {850 * 0x1p10, "850 KiB"}, {999.4 * 0x1p10, "999 KiB"}, {999.6 * 0x1p10, "1.0 MiB"},
+        {120.4 * 0x1p20, "120 MiB"}, {2.385 * 0x1p30, "2.4 GiB"}, {5e4 * 0x1p40, "50000 TiB"}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[NB_QUANTITY];
