@@ -10,6 +10,7 @@
 #include "report/plots.h"
 #include "report/run_folder.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +231,8 @@ static int shard_count(const merger *m)
 static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
 {
     int *of, *planned, *missing;
-    const char *folder;
+    const char *folder, *program;
+    NB_TRY(ctx, nb_shell_word(program_invocation_name, &program, ctx));
     NB_TRY(ctx, nb_shell_word(m->e.folder, &folder, ctx));
     NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
     NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));
@@ -246,7 +248,7 @@ static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
             const char *config;
             NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
             NB_TRY(ctx, nb_shell_word(config, &config, ctx));
-            fprintf(stderr, "; nysbench run %s --out %s --shard %d/%d", config, folder, s, shards);
+            fprintf(stderr, "; %s run %s --out %s --shard %d/%d", program, config, folder, s, shards);
         }
         fputc('\n', stderr);
     }

@@ -146,18 +146,22 @@ static void print_outcomes(int count, const nb_row *rows)
     fputc('\n', stdout);
 }
 
-static nb_status show_run(look *l, nb_ctx *ctx)
+static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
 {
     nb_store store;
     nb_row *rows;
-    int count;
+    int count, planned = 0;
     bool locked;
     NB_TRY(ctx, nb_folder_is_locked(l->run, &locked, ctx));
     NB_TRY(ctx, nb_run_load(l->run, &store, &count, &rows, ctx));
     printf("%s: %s\n", l->run, locked ? "running: a process is writing into it" : "no process is writing into it");
     print_outcomes(count, rows);
-    for (int i = 0; i < count; i++)
-        l->wrong += strcmp(rows[i].status, "ok") && strcmp(rows[i].status, "skipped") && strcmp(rows[i].status, "planned");
+    for (int i = 0; i < count; i++) {
+        bool to_come = strcmp(rows[i].status, "planned") == 0;
+        planned += to_come;
+        l->wrong += strcmp(rows[i].status, "ok") && strcmp(rows[i].status, "skipped") && !to_come;
+    }
+    if (sharded && planned > 0 && !locked) printf("'nysbench merge' again takes in what the shards have measured since\n");
     return NB_OK;
 }
 
@@ -168,7 +172,7 @@ static nb_status show(look *l, nb_ctx *ctx)
     NB_TRY(ctx, show_all_shards(l, &any, ctx));
     bool run = nb_run_exists(l->run, ctx);
     NB_REQUIRE(ctx, any || run, NB_EINVAL, "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/", l->run);
-    return run ? show_run(l, ctx) : NB_OK;
+    return run ? show_run(l, any, ctx) : NB_OK;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

@@ -6,6 +6,7 @@
 #include "base/shell.h"
 #include "commands/experiment.h"
 #include "commands/submission.h"
+#include "commands/worker_options.h"
 #include "experiment/slurm.h"
 #include "report/run_folder.h"
 
@@ -23,6 +24,7 @@
 
 typedef struct { /* the command line's; NULL: not given */
     char *jobs, *minutes;
+    nb_worker_choices workers; /* of them a task has --timeout and --memory */
     int dry_run;
     const char *const *sbatch; /* options behind "--" */
 } choices;
@@ -131,9 +133,21 @@ static nb_status array_text(const nb_submission *s, const char **text, nb_ctx *c
     return NB_OK;
 }
 
+/* " --timeout 60", or nothing where that was not given. */
+static nb_status task_option(const char *option, const char *value, const char **text, nb_ctx *ctx)
+{
+    *text = "";
+    if (!value) return NB_OK;
+    NB_TRY(ctx, nb_shell_word(value, &value, ctx));
+    NB_NEED(*text, nb_format(ctx, " %s %s", option, value));
+    return NB_OK;
+}
+
 static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
 {
-    const char *here, *program, *run, *config;
+    const char *here, *program, *run, *config, *timeout, *memory;
+    NB_TRY(ctx, task_option("--timeout", s->e.timeout, &timeout, ctx));
+    NB_TRY(ctx, task_option("--memory", s->e.memory, &memory, ctx));
     NB_TRY(ctx, nb_shell_word(s->here, &here, ctx));
     NB_TRY(ctx, nb_shell_word(s->program, &program, ctx));
     NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
@@ -143,8 +157,8 @@ static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
                              "#!/bin/sh\n"
                              "# One shard of a run: which, says Slurm. Written by nysbench submit.\n"
                              "cd %s || exit\n"
-                             "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"\n",
-                             here, program, config, run, s->s.shards));
+                             "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s\n",
+                             here, program, config, run, s->s.shards, timeout, memory));
     return NB_OK;
 }
 
@@ -321,22 +335,29 @@ static int check_options(const choices *c)
 static int parse(const nb_command *command, int argc, const char **argv, choices *c, sending *s, nb_ctx *ctx)
 {
     enum { MOST_MINUTES = 365 * 24 * 60 };
+    nb_workers workers;
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(s->e),
         {"jobs", 'j', POPT_ARG_STRING, &c->jobs, 0, "Shards, each a task of a Slurm job array", "N"},
         {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
+        {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As run's, in seconds", "SECONDS"},
+        {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0, "As run's, of each task (default: what is available to it)", "SIZE"},
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0, "Print the scripts and the calls of sbatch; write and submit nothing", NULL}, POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
     if (status == NB_OK && c->minutes) status = nb_defer(ctx, free, c->minutes);
+    if (nb_worker_own(&c->workers, ctx) != NB_OK) status = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    s->e.timeout = c->workers.timeout;
+    s->e.memory = c->workers.memory;
     if (!c->jobs) {
         nb_print_error("submit: --jobs N is missing: into how many shards?");
         return NB_EXIT_USAGE;
     }
     code = nb_command_number(command, "--jobs", c->jobs, 1, NB_MOST_SHARDS, &s->s.shards);
     if (code == NB_GO_ON) code = nb_command_number(command, "--minutes", c->minutes, 1, MOST_MINUTES, &s->s.minutes);
+    if (code == NB_GO_ON) code = nb_worker_read(command, &c->workers, &workers);
     return code == NB_GO_ON ? check_options(c) : code;
 }
 

@@ -33,6 +33,27 @@ Y
     [[ "$output" != *"time: about"* ]]
 }
 
+@test "what a strategy's rows tell of singular vectors that its trials share is not counted for each trial" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)
+strategies: [uniform, leverage]
+cores: svd
+landmarks: 8
+trials: 2
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    assert store.execute("UPDATE results SET select_s = 1000 WHERE strategy LIKE 'leverage%'").rowcount == 2
+PY
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set trials=20 --max-hours 0.1 -o "$WORK/r"
+    expect_status 0
+    expect "4 are done and 36 are to run"
+}
+
 @test "--max-hours: what is predicted to take longer is not run" {
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=gaussian(n=30000, d=64)" --set trials=100 --max-hours 0.01 -o "$WORK/r"
     expect_status 2

@@ -100,6 +100,7 @@ sanitized() {
 @test "hanging: SIGTERM, then SIGKILL; the row tells which" {
     with "hang(from=3)" --timeout 0.4 -j 2
     expect_status 1
+    expect " --timeout 0.4 --only '"
     expect "rows: 32, 24 ok, 4 skipped, 4 timeout"
     expect_rows timeout "the strategy's pick was not done after 0.4 s" 4
     [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 0 ]

@@ -116,8 +116,8 @@ PY
     expect " rows are in none of the runs"
     grep -q ',planned,' "$WORK/my run/rows.csv"
     for i in 2 4; do
-        command=$(sed -n "s|.*missing: shard $i/4: .*; nysbench \(.*\)|\1|p" <<<"$output")
-        eval "$NYSBENCH $command -q" >/dev/null
+        command=$(sed -n "s|.*missing: shard $i/4: .*; \(.* run .*\)|\1|p" <<<"$output")
+        eval "$command -q" >/dev/null
     done
     run "$NYSBENCH" merge "$WORK/my run" -q
     expect_status 0

@@ -178,6 +178,11 @@ PY
     expect "minutes a shard: 3 times"
     [ ! -e "$WORK/r" ]
     [ -z "$(ls "$WORK/calls")" ]
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --timeout 60 --memory 2G
+    expect "--jobs \"\${SLURM_CPUS_PER_TASK:-1}\" --timeout 60 --memory 2G"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --memory much
+    expect_status 2
+    expect "submit: --memory 'much': expected a number and K, M, G or T"
 }
 
 @test "a task has as many workers as Slurm gives it CPUs" {
