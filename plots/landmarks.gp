@@ -35,7 +35,7 @@ height = lanes_end + between + rows * panel + 30
 face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
 
 most = 2
-stats along using ($1 == 0 ? $7 : NaN) nooutput name "SHARED"
+stats along using ($1 == 0 ? $7 : 0) nooutput name "SHARED"
 if (exists("SHARED_max")) { most = SHARED_max > most ? SHARED_max : most }
 stats plane using 2:3 nooutput name "PLANE"
 edge(low, high) = high > low ? 0.06 * (high - low) : 1

@@ -99,10 +99,20 @@ static nb_status write_request(const char *folder, const nb_points *p, int m, un
     return status;
 }
 
+/* Whatever the folder's name is: rows that failed for one reason have one text. */
+static void name_folder(char *text, const char *folder)
+{
+    size_t length = strlen(folder);
+    for (char *at = text; (at = strstr(at, folder)); at++) {
+        *at = '.';
+        memmove(at + 1, at + length, strlen(at + length) + 1);
+    }
+}
+
 /* The end of what the program said, as one line: ": ..." or "". */
 static nb_status last_words(const char *folder, const char **out, nb_ctx *ctx)
 {
-    char text[400];
+    char text[400], *first = text;
     const char *path;
     NB_NEED(path, nb_format(ctx, "%s/" LOG, folder));
     FILE *log = fopen(path, "r");
@@ -114,7 +124,9 @@ static nb_status last_words(const char *folder, const char **out, nb_ctx *ctx)
         if ((unsigned char)text[i] < ' ') text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' ';
     while (count > 0 && text[count - 1] == ' ') count--;
     text[count] = '\0';
-    NB_NEED(*out, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", text) : nb_strdup(ctx, ""));
+    if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */
+    name_folder(first, folder);
+    NB_NEED(*out, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
     return NB_OK;
 }
 

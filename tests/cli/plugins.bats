@@ -208,6 +208,7 @@ $p wide|60|floats of shape (3, 5)
 $p flat|60|floats of shape (3)
 $p unknown|60|KeyError: 'unknown'
 sh -c 'echo oops >&2; exit 3'|60|exit status 3: oops
+sh -c 'echo in \$0/here >&2; exit 4'|60|exit status 4: in ./here
 sh -c 'kill -9 \$\$'|60|killed by signal 9
 sh -c 'exec sleep 31.7'|0.2|not done after 0.2 s
 sh -c 'trap : TERM; sleep 31.7 & sleep 31.7; sleep 31.7'|0.3|not done after 0.3 s
@@ -228,7 +229,7 @@ json.dump({"problems": "gaussian(n=20, d=2)", "cores": "svd", "landmarks": 3, "t
 PY
     TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    expect "rows: 22, 1 ok, 21 failed"
+    expect "rows: 23, 1 ok, 22 failed"
     [[ "$output" != *"standard output is not"* ]]
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, sys

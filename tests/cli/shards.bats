@@ -119,6 +119,8 @@ PY
         command=$(sed -n "s|.*missing: shard $i/4: .*; \(.* run .*\)|\1|p" <<<"$output")
         eval "$command -q" >/dev/null
     done
+    run "$NYSBENCH" status "$WORK/my run"
+    expect "'nysbench merge' again takes in what the shards have measured since"
     run "$NYSBENCH" merge "$WORK/my run" -q
     expect_status 0
     same_rows "$WORK/whole" "$WORK/my run"
