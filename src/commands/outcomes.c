@@ -200,7 +200,7 @@ static nb_status print_failures(outcomes *o, const char *path, nb_ctx *ctx)
         NB_TRY(ctx, print_group(o, &o->groups[g], EACH, stderr, ctx));
         more = more || o->groups[g].count > EACH;
     }
-    if (o->group_count > GROUPS) fprintf(stderr, "nysbench: and for %d more reasons\n", o->group_count - GROUPS);
+    if (o->group_count > GROUPS) fprintf(stderr, "nysbench: and for %d more reason%s\n", o->group_count - GROUPS, o->group_count - GROUPS == 1 ? "" : "s");
     if (more) fprintf(stderr, "nysbench: %s has them all\n", path);
     return NB_OK;
 }

@@ -83,6 +83,9 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);
+    double available = nb_available_memory();
+    if (f->all_bytes > available)
+        printf("%s of memory are available here: %s\n", nb_bytes_text(available, bytes), f->bytes > available ? "a run is refused" : "fewer workers run");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

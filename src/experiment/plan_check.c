@@ -44,8 +44,8 @@ static nb_status check_memory(const nb_plan *plan, const nb_planned_scene *s, nb
     for (int i = 0; i < plan->cell_count; i++)
         if (plan->cells[i].m <= s->n && plan->cells[i].m > m) m = plan->cells[i].m;
     double bytes = 8.0 * s->n * (3.0 * s->d + 2.0 * m);
-    NB_REQUIRE(ctx, bytes <= machine, NB_ENOMEM, "%s: n = %d tokens, d = %d and m = %d landmarks need at least %.1f GB, this machine has %.1f GB",
-               s->problem->label, s->n, s->d, m, bytes * 1e-9, machine * 1e-9);
+    NB_REQUIRE(ctx, bytes <= machine, NB_ENOMEM, "%s: n = %d tokens, d = %d and m = %d landmarks need at least %.1f GiB, this machine has %.1f GiB",
+               s->problem->label, s->n, s->d, m, bytes / 0x1p30, machine / 0x1p30);
     return NB_OK;
 }
 

@@ -101,7 +101,7 @@ refused() {
         expect_status 2
         expect "n = 1000000"
         expect "m = 1000000 landmarks"
-        expect "GB"
+        expect "GiB"
         [ ! -e "$WORK/results" ]
     done
     for m in 0 -1 1000001 99999999999999999999 4.5 ""; do
