@@ -2,6 +2,7 @@
 #include "commands/submission.h"
 
 #include "base/files.h"
+#include "experiment/provenance.h"
 #include "experiment/slurm.h"
 #include "report/run_folder.h"
 
@@ -83,15 +84,19 @@ nb_status nb_submissions_load(const char *run, int *count, nb_submission **submi
     return NB_OK;
 }
 
-static nb_status look_into(const char *folder, const nb_plan *part, nb_shard_state *state, nb_ctx *ctx)
+static nb_status look_into(const char *folder, const nb_plan *part, const nb_program *here, nb_shard_state *state, nb_ctx *ctx)
 {
     nb_store store;
     nb_standing standing;
+    nb_measured_by *by;
+    int count;
     const char *path;
     NB_TRY(ctx, nb_folder_is_locked(folder, &state->locked, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
     NB_TRY(ctx, nb_store_standing(&store, part, NULL, NULL, &standing, ctx));
+    NB_TRY(ctx, nb_store_programs(&store, &count, &by, ctx));
+    for (int i = 0; i < count; i++) state->other_build |= strcmp(by[i].program.executable, here->executable) != 0;
     state->done = standing.done;
     state->failed = standing.failed + standing.diverged + standing.crashed + standing.timed_out;
     return NB_OK;
@@ -99,6 +104,8 @@ static nb_status look_into(const char *folder, const nb_plan *part, nb_shard_sta
 
 nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states, nb_ctx *ctx)
 {
+    nb_program here;
+    NB_TRY(ctx, nb_program_here(&here, ctx));
     NB_NEED(*states, nb_alloc(ctx, (size_t)count + 1, sizeof **states));
     for (int i = 1; i <= count; i++) {
         nb_shard_state *state = &(*states)[i];
@@ -108,7 +115,7 @@ nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, i
         nb_status status = nb_shard_plan(plan, of, i, &part, ctx);
         state->planned = part.row_count;
         if (status == NB_OK) status = nb_run_shard_folder(run, (nb_shard){i, count}, &folder, ctx);
-        if (status == NB_OK && nb_run_exists(folder, ctx)) status = look_into(folder, &part, state, ctx);
+        if (status == NB_OK && nb_run_exists(folder, ctx)) status = look_into(folder, &part, &here, state, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

@@ -26,6 +26,7 @@ nb_status nb_submission_save(const nb_submission *submission, nb_ctx *ctx);
 
 typedef struct {
     int planned, done, failed; /* rows; done: whatever came of them */
+    bool other_build;          /* it has rows that another program has measured */
     bool locked;               /* a process works on it, as far as this machine sees */
     const nb_submission *sent; /* the latest that sent it; NULL: none did */
     const char *queue;         /* its state in the queue; NULL: not there */

@@ -25,7 +25,7 @@
 typedef struct { /* the command line's; NULL: not given */
     char *jobs, *minutes;
     nb_worker_choices workers; /* of them a task has --timeout and --memory */
-    int dry_run;
+    int mixed, dry_run;
     const char *const *sbatch; /* options behind "--" */
 } choices;
 
@@ -36,6 +36,7 @@ typedef struct {
     const char *config;               /* its text */
     int *of;                          /* the shard of each row */
     nb_shard_state *states;
+    bool mixed;
 } sending;
 
 static nb_status whole_path(const char *path, const char **whole, nb_ctx *ctx)
@@ -87,6 +88,8 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
             busy++;
         else
             s->s.sent[s->s.sent_count++] = i;
+        NB_REQUIRE(ctx, s->mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
+                   "shard %d/%d holds rows of another build of nysbench; --mixed goes on beside them", i, s->s.shards);
     }
     printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be sent\n", s->s.shards, finished, busy,
            s->s.sent_count);
@@ -157,8 +160,8 @@ static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
                              "#!/bin/sh\n"
                              "# One shard of a run: which, says Slurm. Written by nysbench submit.\n"
                              "cd %s || exit\n"
-                             "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s\n",
-                             here, program, config, run, s->s.shards, timeout, memory));
+                             "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s%s\n",
+                             here, program, config, run, s->s.shards, timeout, memory, s->mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
@@ -172,8 +175,8 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
                              "#!/bin/sh\n"
                              "# The shards of a run, united and drawn. Written by nysbench submit.\n"
                              "cd %s || exit\n"
-                             "exec %s merge %s --shards %d\n",
-                             here, program, run, s->s.shards));
+                             "exec %s merge %s --shards %d%s\n",
+                             here, program, run, s->s.shards, s->mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
@@ -342,6 +345,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
         {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As run's, in seconds", "SECONDS"},
         {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0, "As run's, of each task (default: what is available to it)", "SIZE"},
+        {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0, "Send shards that hold rows of another build too, and merge them", NULL},
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0, "Print the scripts and the calls of sbatch; write and submit nothing", NULL}, POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
@@ -351,6 +355,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     s->e.timeout = c->workers.timeout;
     s->e.memory = c->workers.memory;
+    s->mixed = c->mixed;
     if (!c->jobs) {
         nb_print_error("submit: --jobs N is missing: into how many shards?");
         return NB_EXIT_USAGE;

@@ -228,6 +228,28 @@ PY
     expect "expected the number of a job, it said 'Submitted batch job 12'"
 }
 
+@test "shards that another build has begun are refused at once, unless mixed" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
+    tasks 101 1
+    /usr/bin/python3 - "$WORK/r/shards/1-of-2/results.sqlite" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE manifests SET executable = 'another'")
+db.execute("UPDATE results SET status = 'planned', manifest = NULL WHERE position = 0")
+db.commit()
+PY
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 2
+    expect "shard 1/2 holds rows of another build of nysbench; --mixed goes on beside them"
+    [ ! -e "$WORK/r/submissions/2" ]
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --mixed
+    expect_status 0
+    tasks 103 1 2
+    merge_job 104
+    [ "$(grep -c ',planned,' "$WORK/r/rows.csv")" -eq 0 ]
+    grep -q -e '--mixed' "$WORK/r/submissions/2/merge.sh"
+}
+
 @test "a job of a federation, JOB;CLUSTER" {
     printf ';there' >"$WORK/cluster"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
