@@ -519,6 +519,7 @@ static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
     NB_TRY(ctx, prepare(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", &s, ctx));
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting rows", ctx);
     *count = sqlite3_column_int(s, 0);
+    sqlite3_reset(s); /* else the store stays locked to whoever writes it */
     return NB_OK;
 }
 
