@@ -18,12 +18,12 @@ int nb_outlook_workers(int jobs)
 static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
 {
     bool *pending;
-    const char *const *retry;
-    NB_TRY(ctx, nb_start_statuses(start, &retry, ctx));
+    nb_terms terms = {.only = only};
+    NB_TRY(ctx, nb_start_statuses(start, &terms.retry, ctx));
     NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
-    if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, retry, pending, &o->standing, ctx));
-    if (only) memcpy(pending, only, (size_t)e->plan.row_count * sizeof *pending);
+    if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
+    nb_terms_take_only(&terms, &e->plan, pending);
     NB_TRY(ctx, nb_forecast_make(&e->plan, pending, store, thorough, &o->forecast, ctx));
     return nb_foresee(&o->forecast, pending, nb_outlook_workers(jobs), &o->foreseen, ctx);
 }

@@ -150,7 +150,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e), NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
-        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done", "COLUMN=VALUE, ..."},
+        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done; with --retry those of them that are missing or ended so", "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};

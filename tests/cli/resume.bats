@@ -139,6 +139,30 @@ Y
     [ "$(manifests)" = "37 0, 0 0, 0 2, 3 0" ]
 }
 
+@test "--retry with --only runs of these what ended so; the others keep their results" {
+    config <<Y
+problems: gaussian(n=40, d=4)
+strategies: [uniform, 'command(run="false")', 'command(run="false x")']
+cores: svd
+landmarks: [4, 8]
+trials: 1
+metrics: [error]
+plots: []
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "rows: 6, 2 ok, 4 failed"
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry timeout --only 'landmarks=8, strategy=command'
+    expect "rows: 2, 2 failed"
+    cmp "$WORK/before.csv" "$WORK/r/rows.csv"
+    [ "$(manifests)" = "6 0" ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry failed --only landmarks=8
+    expect_status 1
+    expect "rows: 3, 1 ok, 2 failed"
+    [ "$(manifests)" = "4 0, 2 0" ]
+    [ "$(timeless "$WORK/r/rows.csv")" = "$(timeless "$WORK/before.csv")" ]
+}
+
 @test "--retry of what is no failure is refused, with what is allowed" {
     for word in ok skipped planned none "failed,ok" ""; do
         run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --retry "$word"
