@@ -1,7 +1,6 @@
 /* outlook.c - see outlook.h */
 #include "commands/outlook.h"
 
-#include "base/files.h"
 #include "base/machine.h"
 #include "commands/progress.h"
 #include "report/run_folder.h"
@@ -15,7 +14,7 @@ int nb_outlook_workers(int jobs)
     return jobs < 1 ? 1 : jobs < cores ? jobs : cores;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *o, nb_ctx *ctx)
 {
     bool *pending;
     nb_terms terms = {.only = only};
@@ -24,21 +23,23 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_ch
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
     nb_terms_take_only(&terms, &e->plan, pending);
+    NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
     NB_TRY(ctx, nb_forecast_make(&e->plan, pending, store, thorough, &o->forecast, ctx));
-    return nb_foresee(&o->forecast, pending, nb_outlook_workers(jobs), &o->foreseen, ctx);
+    return nb_foresee(&o->forecast, pending, nb_outlook_workers(workers->jobs), &o->foreseen, ctx);
 }
 
-nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *o,
+                          nb_ctx *ctx)
 {
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
     *o = (nb_outlook){.standing = {.done = 0}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
-    if (start->fresh || !nb_is_file(path)) return look(e, NULL, start, only, jobs, thorough, o, ctx);
+    if (start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, start, only, thorough, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, &store, own);
-    if (status == NB_OK) status = look(e, &store, start, only, jobs, thorough, o, ctx);
+    if (status == NB_OK) status = look(e, &store, start, only, thorough, workers, o, ctx);
     nb_ctx_release(own, 0);
     return status;
 }

@@ -182,13 +182,16 @@ static int find_only(const char *key, const nb_plan *plan, bool **only, nb_ctx *
 }
 
 /* Before anything is written: what it will take, and whether that is too much. */
-static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, nb_workers workers, const bool *only,
+static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, const bool *only, nb_workers *workers,
                    nb_forecast *forecast, nb_ctx *ctx)
 {
+    int asked = workers->jobs;
     nb_outlook outlook;
     bool thorough = !chosen->quiet || chosen->hours_text;
-    if (nb_outlook_make(e, &chosen->start, only, workers.jobs, thorough, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_outlook_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     *forecast = outlook.forecast;
+    if (workers->jobs < asked)
+        fprintf(stderr, "nysbench: warning: %d of %d workers run: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
     int code = nb_outlook_check(command, &outlook, chosen->max_hours);
     if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0) nb_outlook_print(stderr, "nysbench: ", &outlook);
     return code;
@@ -242,12 +245,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
-    code = foresee(command, &e, &chosen, workers, only, &forecast, ctx);
+    code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&e, argc, argv, &chosen.start, only, &workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
 }
 

@@ -271,6 +271,14 @@ as_user() {
     fi
 }
 
+@test "a store that was not finished being made when its run was killed is no hindrance" {
+    mkdir "$WORK/r"
+    : >"$WORK/r/results.sqlite"
+    run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    expect_status 0
+    expect " ok"
+}
+
 @test "a read-only store or folder: run names it and changes nothing, the others read it" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     cp "$(realpath "$NYSBENCH")" "$WORK/nysbench"
