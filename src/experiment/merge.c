@@ -85,18 +85,26 @@ static bool is_failure(const nb_row *row)
     return strcmp(row->status, "ok") && strcmp(row->status, "skipped") && strcmp(row->status, "diverged");
 }
 
+static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
+{
+    merge->from[index] = merge->count + 1;
+    merge->rows[index] = *row;
+    merge->by[index] = by;
+}
+
 static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row, const nb_manifest *by, nb_ctx *ctx)
 {
-    if (!merge->from[index]) {
-        merge->from[index] = merge->count + 1;
-        merge->rows[index] = *row;
-        merge->by[index] = by;
-        return NB_OK;
-    }
-    const nb_column *c = difference(&merge->rows[index], row);
+    const nb_column *c = merge->from[index] ? difference(&merge->rows[index], row) : NULL;
+    if (!merge->from[index]) take(merge, index, row, by);
     if (!c) return NB_OK;
-    if (!yields || !is_failure(row)) return note_conflict(merge, c, index, name, row, ctx);
-    merge->replaced++;
+    if (yields && is_failure(row)) {
+        merge->replaced++;
+    } else if (yields && is_failure(&merge->rows[index])) {
+        take(merge, index, row, by);
+        merge->kept++;
+    } else {
+        return note_conflict(merge, c, index, name, row, ctx);
+    }
     return NB_OK;
 }
 
