@@ -276,6 +276,7 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
 {
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
     NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
+    m->e.limits = c->mixed ? " --mixed" : NULL;
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));

@@ -163,7 +163,9 @@ static nb_status make_command(const nb_experiment *e, const char **command, nb_c
     for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, add_option(command, "--set", *set, ctx));
     for (const char **plugin = e->plugins; plugin && *plugin; plugin++) NB_TRY(ctx, add_option(command, "--plugin", *plugin, ctx));
     if (e->out) NB_TRY(ctx, add_option(command, "--out", e->out, ctx));
-    return e->shard_text ? add_option(command, "--shard", e->shard_text, ctx) : NB_OK;
+    if (e->shard_text) NB_TRY(ctx, add_option(command, "--shard", e->shard_text, ctx));
+    if (e->limits) NB_NEED(*command, nb_format(ctx, "%s%s", *command, e->limits));
+    return NB_OK;
 }
 
 /* The first rows of a group, each with the command that repeats it alone. */

@@ -1,6 +1,7 @@
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
 #include "commands/command.h"
 
+#include "base/shell.h"
 #include "commands/outcomes.h"
 #include "commands/outlook.h"
 #include "commands/prepare.h"
@@ -143,6 +144,21 @@ typedef struct { /* the command line's */
     int quiet;
 } choices;
 
+/* Without these a row that is repeated alone would not end as it did. */
+static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx *ctx)
+{
+    const struct { const char *option, *text; } given[] = {
+        {"--timeout", chosen->workers.timeout}, {"--memory", chosen->workers.memory}, {"--blas-threads", chosen->workers.blas_threads}};
+    NB_NEED(*limits, nb_strdup(ctx, chosen->start.mixed ? " --mixed" : ""));
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        const char *word;
+        if (!given[i].text) continue;
+        NB_TRY(ctx, nb_shell_word(given[i].text, &word, ctx));
+        NB_NEED(*limits, nb_format(ctx, "%s %s %s", *limits, given[i].option, word));
+    }
+    return NB_OK;
+}
+
 /* The command line, the experiment and its plan. */
 static int parse(const nb_command *command, int argc, const char **argv, choices *chosen, nb_experiment *e,
                  nb_workers *workers, nb_ctx *ctx)
@@ -159,6 +175,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (nb_command_own(chosen->start.retry, ctx) != NB_OK || nb_worker_own(&chosen->workers, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code != NB_GO_ON) return code;
+    if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (chosen->only && chosen->start.fresh) {
         nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
         return NB_EXIT_USAGE;
@@ -223,11 +240,12 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = nb_run_report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
     if (status == NB_OK) status = look_back(&e->plan, workers.jobs, s, ctx);
+    if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
         return NB_EXIT_INTERRUPTED;
     }
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (status != NB_OK) return NB_EXIT_FAILED;
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 

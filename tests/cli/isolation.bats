@@ -103,6 +103,9 @@ sanitized() {
     expect "rows: 32, 24 ok, 4 skipped, 4 timeout"
     expect_rows timeout "the strategy's pick was not done after 0.4 s" 4
     [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 0 ]
+    run eval "$(grep -m 1 -- --only "$WORK/r/failures.txt") -q" # with the limit, without which it would not end
+    expect_status 1
+    expect "rows: 1, 1 timeout"
     with "deaf(from=3)" --timeout 0.4 -j 2
     expect_status 1
     expect_rows timeout "the strategy's pick was not done after 0.4 s, and did not end at SIGTERM" 4
