@@ -157,7 +157,7 @@ static nb_status show_run(look *l, nb_ctx *ctx)
     printf("%s: %s\n", l->run, locked ? "running: a process is writing into it" : "no process is writing into it");
     print_outcomes(count, rows);
     for (int i = 0; i < count; i++)
-        l->wrong += strcmp(rows[i].status, "ok") && strcmp(rows[i].status, "skipped") && strcmp(rows[i].status, "planned");
+        l->wrong += !nb_row_is_well(&rows[i]) && strcmp(rows[i].status, "planned") != 0;
     return NB_OK;
 }
 
