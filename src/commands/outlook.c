@@ -14,7 +14,8 @@ int nb_outlook_workers(int jobs)
     return jobs < 1 ? 1 : jobs < cores ? jobs : cores;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *o, nb_ctx *ctx)
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers,
+                      nb_outlook *o, nb_ctx *ctx)
 {
     bool *pending;
     nb_terms terms = {.only = only};
