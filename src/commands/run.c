@@ -185,16 +185,16 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
 }
 
 /* The rows that --only means; NULL: it was not given. */
-static int find_only(const char *key, const nb_plan *plan, bool **only, nb_ctx *ctx)
+static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
     nb_match match;
     int count;
     *only = NULL;
     if (!key) return NB_GO_ON;
     nb_status status = nb_match_parse(key, &match, ctx);
-    if (status == NB_OK) status = nb_match_rows(&match, plan, only, &count, ctx);
+    if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
     if (status == NB_OK) return NB_GO_ON;
-    nb_print_error("run: --only '%s': %s", key, nb_error_message(ctx));
+    nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "", e->shard_text ? e->shard_text : "", nb_error_message(ctx));
     return status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED;
 }
 
@@ -258,7 +258,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     sink s = {.progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
     bool *only, *pending, gnuplot = true;
     int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
-    if (code == NB_GO_ON) code = find_only(chosen.only, &e.plan, &only, ctx);
+    if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
