@@ -40,6 +40,11 @@ nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start,
     if (start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, start, only, thorough, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, &store, own);
+    if (status != NB_OK && !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was looked into */
+        nb_ctx_release(own, 0);
+        nb_error_clear(ctx);
+        return look(e, NULL, start, only, thorough, workers, o, ctx);
+    }
     if (status == NB_OK) status = look(e, &store, start, only, thorough, workers, o, ctx);
     nb_ctx_release(own, 0);
     return status;

@@ -277,6 +277,20 @@ as_user() {
     run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     expect_status 0
     expect " ok"
+    rm "$WORK/r/results.sqlite"
+    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
+import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.executescript("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x)") # pages go to the file before there is a commit
+for i in range(50):
+    db.execute("INSERT INTO t VALUES (zeroblob(5000))")
+os._exit(0)
+PY
+    [ -s "$WORK/r/results.sqlite" ]
+    [ -s "$WORK/r/results.sqlite-journal" ]
+    run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    expect_status 0
+    expect " ok"
 }
 
 @test "a read-only store or folder: run names it and changes nothing, the others read it" {
