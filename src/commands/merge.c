@@ -294,8 +294,8 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
         fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n", m->merge.replaced,
                 m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
     if (m->merge.kept)
-        fprintf(stderr, "nysbench: %d row%s failed in the runs and stand%s as repeated in %s\n", m->merge.kept,
-                m->merge.kept == 1 ? "" : "s", m->merge.kept == 1 ? "s" : "", m->e.folder);
+        fprintf(stderr, "nysbench: %d row%s failed in the runs and stand%s as %s has %s\n", m->merge.kept, m->merge.kept == 1 ? "" : "s",
+                m->merge.kept == 1 ? "s" : "", m->e.folder, m->merge.kept == 1 ? "it" : "them");
     *whole = failures == 0 && missing == 0;
     return NB_OK;
 }

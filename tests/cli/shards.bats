@@ -211,7 +211,7 @@ PY
     eval "$(grep -- --only "$WORK/r/failures.txt") -q"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 0
-    expect "1 row failed in the runs and stands as repeated in $WORK/r"
+    expect "1 row failed in the runs and stands as $WORK/r has it"
     [ ! -e "$WORK/r/failures.txt" ]
     cmp <(timeless "$WORK/before.csv") <(timeless "$WORK/r/rows.csv")
     run "$NYSBENCH" merge "$WORK/r" "$WORK/r" -q
