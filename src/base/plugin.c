@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_PLUGINS = 64 };

@@ -6,7 +6,6 @@
 #include "experiment/row.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *range(const nb_option *o, nb_ctx *ctx)
 {

@@ -12,7 +12,7 @@ typedef struct {
     const char **set;   /* each --set, or NULL */
     const char **plugins; /* each --plugin, or NULL */
     char *shard_text;   /* --shard, or NULL */
-    const char *timeout, *memory; /* of run, or NULL: the commands that repeat a row have them too */
+    const char *limits; /* what else was given that decides what becomes of a row, " --timeout 5", for a shell; or NULL */
     const char *folder; /* of the results: --out, or results/NAME; a shard's is within it */
     nb_config config;
     nb_shard shard;

@@ -2,6 +2,7 @@
  * that have added rows to it. */
 #include "commands/command.h"
 
+#include "base/shell.h"
 #include "experiment/provenance.h"
 #include "report/builds.h"
 #include "report/run_folder.h"
@@ -28,29 +29,27 @@ static void print_file(const char *key, const json_t *file)
 }
 
 /* As a shell would read them. */
-static void print_arguments(const char *key, const json_t *list)
+static nb_status print_arguments(const char *key, const json_t *list, nb_ctx *ctx)
 {
     size_t i;
     const json_t *item;
     printf("%-*s", KEY, key);
     json_array_foreach(list, i, item) {
-        const char *text = json_string_value(item);
-        bool plain = i == 0 || (*text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+%@")]); /* the first is the command's name */
-        fputs(plain ? " " : " '", stdout);
-        for (; *text; text++) fputs(*text == '\'' ? "'\\''" : (char[2]){*text, '\0'}, stdout);
-        fputs(plain ? "" : "'", stdout);
+        const char *word = json_string_value(item);
+        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
+        printf(" %s", word);
     }
     putchar('\n');
+    return NB_OK;
 }
 
-static void print_value(const char *key, const json_t *value)
+static nb_status print_value(const char *key, const json_t *value, nb_ctx *ctx)
 {
     size_t i;
     const json_t *item;
-    if (strcmp(key, "arguments") == 0)
-        print_arguments(key, value);
-    else if (json_is_array(value))
-        json_array_foreach(value, i, item) print_value(i ? "" : key, item);
+    if (strcmp(key, "arguments") == 0) return print_arguments(key, value, ctx);
+    if (json_is_array(value))
+        json_array_foreach(value, i, item) NB_TRY(ctx, print_value(i ? "" : key, item, ctx));
     else if (json_is_object(value))
         print_file(key, value);
     else if (json_is_string(value))
@@ -59,13 +58,15 @@ static void print_value(const char *key, const json_t *value)
         printf("%-*s %lld\n", KEY, key, (long long)json_integer_value(value));
     else
         printf("%-*s %s\n", KEY, key, json_is_true(value) ? "yes" : "no");
+    return NB_OK;
 }
 
-static void print_facts(json_t *facts)
+static nb_status print_facts(json_t *facts, nb_ctx *ctx)
 {
     const char *key;
     json_t *value;
-    json_object_foreach(facts, key, value) print_value(key, value);
+    json_object_foreach(facts, key, value) NB_TRY(ctx, print_value(key, value, ctx));
+    return NB_OK;
 }
 
 static void release(void *json)
@@ -111,7 +112,7 @@ static nb_status print_run(const char *folder, bool json, nb_ctx *ctx)
     }
     json_array_foreach(list, i, one) {
         if (i) putchar('\n');
-        print_facts(one);
+        NB_TRY(ctx, print_facts(one, ctx));
     }
     if (json_array_size(list) == 0) puts("no row has been measured yet");
     fflush(stdout);
@@ -122,10 +123,7 @@ static nb_status print_program(bool json, nb_ctx *ctx)
 {
     json_t *facts;
     NB_TRY(ctx, nb_provenance(true, &facts, ctx));
-    if (!json) {
-        print_facts(facts);
-        return NB_OK;
-    }
+    if (!json) return print_facts(facts, ctx);
     NB_REQUIRE(ctx, json_dumpf(facts, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
     putchar('\n');
     return NB_OK;

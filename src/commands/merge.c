@@ -278,6 +278,7 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
 {
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
     NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
+    m->e.limits = c->mixed ? " --mixed" : NULL;
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
@@ -294,6 +295,9 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     if (m->merge.replaced)
         fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n", m->merge.replaced,
                 m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
+    if (m->merge.kept)
+        fprintf(stderr, "nysbench: %d row%s failed in the runs and stand%s as %s has %s\n", m->merge.kept, m->merge.kept == 1 ? "" : "s",
+                m->merge.kept == 1 ? "s" : "", m->e.folder, m->merge.kept == 1 ? "it" : "them");
     *whole = failures == 0 && missing == 0;
     return NB_OK;
 }

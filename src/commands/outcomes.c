@@ -33,33 +33,13 @@ typedef struct {
     const char *command; /* all but the key */
 } outcomes;
 
-static bool same_row(const nb_row *a, const nb_row *b)
-{
-    for (const nb_column *c = nb_columns; c->name; c++) {
-        const char *x = (const char *)a + c->offset, *y = (const char *)b + c->offset;
-        if (!c->identity) continue;
-        if (c->type == NB_COLUMN_INT && *(const int *)x != *(const int *)y) return false;
-        if (c->type == NB_COLUMN_TEXT && strcmp(*(const char *const *)x, *(const char *const *)y) != 0) return false;
-    }
-    return true;
-}
-
-static bool well(const nb_row *row)
-{
-    return strcmp(row->status, "ok") == 0 || strcmp(row->status, "skipped") == 0;
-}
-
 /* The rows that are looked at, with their places in the plan. */
 static nb_status find_rows(outcomes *o, const bool *only, int count, const nb_row *rows, nb_ctx *ctx)
 {
     const nb_plan *plan = &o->e->plan;
     NB_NEED(o->of, nb_alloc(ctx, (size_t)count + 1, sizeof *o->of));
     for (int i = 0, index = 0; i < count; i++, index++) {
-        nb_row planned;
-        for (; index < plan->row_count; index++) {
-            nb_plan_row(plan, index, &planned);
-            if (same_row(&planned, &rows[i])) break;
-        }
+        index = nb_plan_find(plan, index, &rows[i]);
         NB_REQUIRE(ctx, index < plan->row_count, NB_EBUG, "row %d of %d of the store is not in the plan", i, count);
         if (!only || only[index]) o->of[o->count++] = (outcome){&rows[i], index};
     }
@@ -72,7 +52,7 @@ nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, int cou
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, find_rows(&o, only, count, rows, ctx));
     *failures = 0;
-    for (int i = 0; i < o.count; i++) *failures += !well(o.of[i].row);
+    for (int i = 0; i < o.count; i++) *failures += !nb_row_is_well(o.of[i].row);
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
@@ -125,7 +105,7 @@ static bool skipped(const nb_row *row)
 
 static bool went_wrong(const nb_row *row)
 {
-    return !well(row) && strcmp(row->status, "planned") != 0;
+    return !nb_row_is_well(row) && strcmp(row->status, "planned") != 0;
 }
 
 /* Each status once with its count, in the order in which people want them. */
@@ -163,9 +143,9 @@ static nb_status make_command(const nb_experiment *e, const char **command, nb_c
     for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, add_option(command, "--set", *set, ctx));
     for (const char **plugin = e->plugins; plugin && *plugin; plugin++) NB_TRY(ctx, add_option(command, "--plugin", *plugin, ctx));
     if (e->out) NB_TRY(ctx, add_option(command, "--out", e->out, ctx));
-    if (e->timeout) NB_TRY(ctx, add_option(command, "--timeout", e->timeout, ctx));
-    if (e->memory) NB_TRY(ctx, add_option(command, "--memory", e->memory, ctx));
-    return e->shard_text ? add_option(command, "--shard", e->shard_text, ctx) : NB_OK;
+    if (e->shard_text) NB_TRY(ctx, add_option(command, "--shard", e->shard_text, ctx));
+    if (e->limits) NB_NEED(*command, nb_format(ctx, "%s%s", *command, e->limits));
+    return NB_OK;
 }
 
 /* The first rows of a group, each with the command that repeats it alone. */

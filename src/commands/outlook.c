@@ -1,7 +1,6 @@
 /* outlook.c - see outlook.h */
 #include "commands/outlook.h"
 
-#include "base/files.h"
 #include "base/machine.h"
 #include "commands/progress.h"
 #include "experiment/provenance.h"
@@ -28,31 +27,39 @@ static nb_status count_others(nb_store *store, int *others, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers,
+                      nb_outlook *o, nb_ctx *ctx)
 {
     bool *pending;
-    const char *const *retry;
-    NB_TRY(ctx, nb_start_statuses(start, &retry, ctx));
+    nb_terms terms = {.only = only};
+    NB_TRY(ctx, nb_start_statuses(start, &terms.retry, ctx));
     NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
-    if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, retry, pending, &o->standing, ctx));
+    if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
     if (store) NB_TRY(ctx, count_others(store, &o->others, ctx));
-    if (only) memcpy(pending, only, (size_t)e->plan.row_count * sizeof *pending);
+    nb_terms_take_only(&terms, &e->plan, pending);
+    NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
     NB_TRY(ctx, nb_forecast_make(&e->plan, pending, store, thorough, &o->forecast, ctx));
-    return nb_foresee(&o->forecast, pending, nb_outlook_workers(jobs), &o->foreseen, ctx);
+    return nb_foresee(&o->forecast, pending, nb_outlook_workers(workers->jobs), &o->foreseen, ctx);
 }
 
-nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *o, nb_ctx *ctx)
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *o,
+                          nb_ctx *ctx)
 {
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
     *o = (nb_outlook){.standing = {.done = 0}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
-    if (start->fresh || !nb_is_file(path)) return look(e, NULL, start, only, jobs, thorough, o, ctx);
+    if (start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, start, only, thorough, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, &store, own);
-    if (status == NB_OK) status = look(e, &store, start, only, jobs, thorough, o, ctx);
+    if (status != NB_OK && !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was looked into */
+        nb_ctx_release(own, 0);
+        nb_error_clear(ctx);
+        return look(e, NULL, start, only, thorough, workers, o, ctx);
+    }
+    if (status == NB_OK) status = look(e, &store, start, only, thorough, workers, o, ctx);
     nb_ctx_release(own, 0);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "commands/experiment.h"
 #include "commands/prepare.h"
 #include "experiment/forecast.h"
+#include "experiment/workers.h"
 
 #include <stdio.h>
 
@@ -19,9 +20,10 @@ typedef struct {
 int nb_outlook_workers(int jobs);
 
 /* Of the rows that are not there yet, or of those that `only` flags (NULL: not
- * given), with so many jobs. Reads the store of the experiment's folder, unless it
- * will be put aside (--fresh), and writes nothing. `thorough`: see forecast.h. */
-nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, int jobs, bool thorough, nb_outlook *outlook,
+ * given). *workers become as many as fit into memory; NB_EINVAL where not one does. Reads
+ * the store of the experiment's folder, unless it will be put aside (--fresh), and
+ * writes nothing. `thorough`: see forecast.h. */
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *outlook,
                           nb_ctx *ctx);
 
 /* "44 rows in 3 scenes with 2 workers: about 41 s (from a calibration), up to 120 MiB". */

@@ -98,29 +98,18 @@ static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *c
     return tell_replaced(store, e->plan.inputs, ctx);
 }
 
-/* As many workers as fit, and a word where those are fewer than asked for. */
-static nb_status fit_workers(const nb_experiment *e, const bool *pending, nb_workers *workers, nb_ctx *ctx)
-{
-    int asked = workers->jobs;
-    NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
-    if (workers->jobs < asked)
-        fprintf(stderr, "nysbench: warning: %d of %d workers run: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
-    return NB_OK;
-}
-
-nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers *workers,
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,
                      nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const char *resolved;
     nb_manifest *manifest;
     NB_TRY(ctx, open_and_plan(e, choices, only, store, pending, pending_count, ctx));
-    if (*pending_count > 0) NB_TRY(ctx, fit_workers(e, *pending, workers, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
     if (*pending_count == 0) return NB_OK;
     NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
-    NB_TRY(ctx, nb_manifest_make(argc, argv, &e->plan, e->config.plot_count > 0, *workers, manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(argc, argv, &e->plan, e->config.plot_count > 0, workers, manifest, ctx));
     nb_store_sign(store, manifest);
     return nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest->text, ctx);
 }

@@ -22,9 +22,8 @@ nb_status nb_start_statuses(const nb_start_choices *choices, const char *const *
 /* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and
  * signs those to come (`only`: see nb_terms); writes the resolved config and, where there is something to run,
  * the manifest. Says on standard error what was measured on other data and is run
- * again. *workers: as many as fit
- * into memory. Where it fails, the store is as it was. */
-nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers *workers,
+ * again. Where it fails, the store is as it was. */
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,
                      nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
 
 #endif

@@ -1,6 +1,7 @@
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
 #include "commands/command.h"
 
+#include "base/shell.h"
 #include "commands/outcomes.h"
 #include "commands/outlook.h"
 #include "commands/prepare.h"
@@ -8,8 +9,8 @@
 #include "commands/run.h"
 #include "commands/spectrum_plot.h"
 #include "commands/worker_options.h"
+#include "experiment/inputs.h"
 #include "experiment/match.h"
-#include "experiment/provenance.h"
 #include "experiment/workers.h"
 #include "linalg/blas.h"
 #include "report/builds.h"
@@ -143,6 +144,21 @@ typedef struct { /* the command line's */
     int quiet;
 } choices;
 
+/* Without these a row that is repeated alone would not end as it did. */
+static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx *ctx)
+{
+    const struct { const char *option, *text; } given[] = {
+        {"--timeout", chosen->workers.timeout}, {"--memory", chosen->workers.memory}, {"--blas-threads", chosen->workers.blas_threads}};
+    NB_NEED(*limits, nb_strdup(ctx, chosen->start.mixed ? " --mixed" : ""));
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        const char *word;
+        if (!given[i].text) continue;
+        NB_TRY(ctx, nb_shell_word(given[i].text, &word, ctx));
+        NB_NEED(*limits, nb_format(ctx, "%s %s %s", *limits, given[i].option, word));
+    }
+    return NB_OK;
+}
+
 /* The command line, the experiment and its plan. */
 static int parse(const nb_command *command, int argc, const char **argv, choices *chosen, nb_experiment *e,
                  nb_workers *workers, nb_ctx *ctx)
@@ -150,7 +166,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e), NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
-        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done", "COLUMN=VALUE, ..."},
+        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done; with --retry those of them that are missing or ended so", "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};
@@ -159,38 +175,40 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (nb_command_own(chosen->start.retry, ctx) != NB_OK || nb_worker_own(&chosen->workers, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code != NB_GO_ON) return code;
+    if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (chosen->only && chosen->start.fresh) {
         nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
         return NB_EXIT_USAGE;
     }
-    e->timeout = chosen->workers.timeout;
-    e->memory = chosen->workers.memory;
     code = nb_outlook_hours(command, chosen->hours_text, &chosen->max_hours);
     return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
 }
 
 /* The rows that --only means; NULL: it was not given. */
-static int find_only(const char *key, const nb_plan *plan, bool **only, nb_ctx *ctx)
+static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
     nb_match match;
     int count;
     *only = NULL;
     if (!key) return NB_GO_ON;
     nb_status status = nb_match_parse(key, &match, ctx);
-    if (status == NB_OK) status = nb_match_rows(&match, plan, only, &count, ctx);
+    if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
     if (status == NB_OK) return NB_GO_ON;
-    nb_print_error("run: --only '%s': %s", key, nb_error_message(ctx));
+    nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "", e->shard_text ? e->shard_text : "", nb_error_message(ctx));
     return status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED;
 }
 
 /* Before anything is written: what it will take, and whether that is too much. */
-static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, nb_workers workers, const bool *only,
+static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, const bool *only, nb_workers *workers,
                    nb_forecast *forecast, nb_ctx *ctx)
 {
+    int asked = workers->jobs;
     nb_outlook outlook;
     bool thorough = !chosen->quiet || chosen->hours_text;
-    if (nb_outlook_make(e, &chosen->start, only, workers.jobs, thorough, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_outlook_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     *forecast = outlook.forecast;
+    if (workers->jobs < asked)
+        fprintf(stderr, "nysbench: warning: %d of %d workers run: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
     int code = nb_outlook_check(command, &outlook, chosen->max_hours);
     if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0) nb_outlook_print(stderr, "nysbench: ", &outlook);
     return code;
@@ -222,11 +240,12 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = nb_run_report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
     if (status == NB_OK) status = look_back(&e->plan, workers.jobs, s, ctx);
+    if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
         return NB_EXIT_INTERRUPTED;
     }
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (status != NB_OK) return NB_EXIT_FAILED;
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
@@ -239,17 +258,17 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     sink s = {.progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
     bool *only, *pending, gnuplot = true;
     int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
-    if (code == NB_GO_ON) code = find_only(chosen.only, &e.plan, &only, ctx);
+    if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_found();
     if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
-    code = foresee(command, &e, &chosen, workers, only, &forecast, ctx);
+    code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&e, argc, argv, &chosen.start, only, &workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
 }
 

@@ -128,21 +128,14 @@ static nb_status show_all_shards(look *l, bool *any, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Counts of rows by what came of them, in the order in which they are met. */
 static void print_outcomes(int count, const nb_row *rows)
 {
-    enum { MOST = 16 }; /* statuses */
-    const char *names[MOST];
-    int counts[MOST] = {0}, known = 0;
-    for (int i = 0; i < count; i++) {
-        int s = 0;
-        while (s < known && strcmp(names[s], rows[i].status) != 0) s++;
-        if (s == MOST) continue;
-        if (s == known) names[known++] = rows[i].status;
-        counts[s]++;
-    }
     printf("rows: %d", count);
-    for (int s = 0; s < known; s++) printf(", %d %s", counts[s], names[s]);
+    for (const char *const *status = nb_row_statuses; *status; status++) {
+        int of = 0;
+        for (int i = 0; i < count; i++) of += strcmp(rows[i].status, *status) == 0;
+        if (of > 0) printf(", %d %s", of, *status);
+    }
     fputc('\n', stdout);
 }
 
@@ -159,7 +152,7 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
     for (int i = 0; i < count; i++) {
         bool to_come = strcmp(rows[i].status, "planned") == 0;
         planned += to_come;
-        l->wrong += strcmp(rows[i].status, "ok") && strcmp(rows[i].status, "skipped") && !to_come;
+        l->wrong += !nb_row_is_well(&rows[i]) && !to_come;
     }
     if (sharded && planned > 0 && !locked) printf("'nysbench merge' again takes in what the shards have measured since\n");
     return NB_OK;

@@ -36,6 +36,7 @@ typedef struct {
     const char *config;               /* its text */
     int *of;                          /* the shard of each row */
     nb_shard_state *states;
+    const char *timeout, *memory; /* of each task; NULL: not given */
     bool mixed;
 } sending;
 
@@ -149,8 +150,8 @@ static nb_status task_option(const char *option, const char *value, const char *
 static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
 {
     const char *here, *program, *run, *config, *timeout, *memory;
-    NB_TRY(ctx, task_option("--timeout", s->e.timeout, &timeout, ctx));
-    NB_TRY(ctx, task_option("--memory", s->e.memory, &memory, ctx));
+    NB_TRY(ctx, task_option("--timeout", s->timeout, &timeout, ctx));
+    NB_TRY(ctx, task_option("--memory", s->memory, &memory, ctx));
     NB_TRY(ctx, nb_shell_word(s->here, &here, ctx));
     NB_TRY(ctx, nb_shell_word(s->program, &program, ctx));
     NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
@@ -353,8 +354,8 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     if (nb_worker_own(&c->workers, ctx) != NB_OK) status = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    s->e.timeout = c->workers.timeout;
-    s->e.memory = c->workers.memory;
+    s->timeout = c->workers.timeout;
+    s->memory = c->workers.memory;
     s->mixed = c->mixed;
     if (!c->jobs) {
         nb_print_error("submit: --jobs N is missing: into how many shards?");

@@ -3,7 +3,7 @@
 
 #include "base/registry.h"
 #include "experiment/values.h"
-#include "measure/factors.h"
+#include "measure/approximation.h"
 #include "measure/heads.h"
 #include "measure/landmarks.h"
 

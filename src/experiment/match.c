@@ -277,14 +277,6 @@ static bool always_shown(const nb_column *c)
     return false;
 }
 
-static bool differs(const nb_column *c, const nb_row *a, const nb_row *b)
-{
-    const char *x = (const char *)a + c->offset, *y = (const char *)b + c->offset;
-    if (c->type == NB_COLUMN_INT) return *(const int *)x != *(const int *)y;
-    if (c->type == NB_COLUMN_SEED) return *(const long long *)x != *(const long long *)y;
-    return strcmp(*(const char *const *)x, *(const char *const *)y) != 0;
-}
-
 nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
 {
     int columns = 0;
@@ -297,7 +289,7 @@ nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
     for (int i = 0; i < plan->row_count; i++) {
         nb_plan_row(plan, i, &row);
         for (int c = 0; c < columns; c++)
-            if (nb_columns[c].identity && (always_shown(&nb_columns[c]) || differs(&nb_columns[c], &first, &row))) keys->shown[c] = true;
+            if (nb_columns[c].identity && (always_shown(&nb_columns[c]) || !nb_column_same(&nb_columns[c], &first, &row))) keys->shown[c] = true;
     }
     return NB_OK;
 }

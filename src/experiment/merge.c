@@ -15,41 +15,11 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
     return NB_OK;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* What was not measured equals itself. */
-static bool same_real(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
-static bool same_value(const nb_column *c, const nb_row *a, const nb_row *b)
-{
-    const void *x = (const char *)a + c->offset, *y = (const char *)b + c->offset;
-    switch (c->type) {
-    case NB_COLUMN_TEXT: return same_text(*(const char *const *)x, *(const char *const *)y);
-    case NB_COLUMN_INT: return *(const int *)x == *(const int *)y;
-    case NB_COLUMN_SEED: return *(const long long *)x == *(const long long *)y;
-    case NB_COLUMN_REAL: return same_real(*(const double *)x, *(const double *)y);
-    }
-    return false;
-}
-
-static bool same_identity(const nb_row *a, const nb_row *b)
-{
-    for (const nb_column *c = nb_columns; c->name; c++)
-        if (c->identity && !same_value(c, a, b)) return false;
-    return true;
-}
-
 /* The first column in which two results of a row differ, times aside; NULL: none. */
 static const nb_column *difference(const nb_row *a, const nb_row *b)
 {
     for (const nb_column *c = nb_columns; c->name; c++)
-        if (!c->identity && !c->time && !same_value(c, a, b)) return c;
+        if (!c->identity && !c->time && !nb_column_same(c, a, b)) return c;
     return NULL;
 }
 
@@ -82,21 +52,29 @@ static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, c
 /* Not an answer about the row, but what befell it: another attempt may fare better. */
 static bool is_failure(const nb_row *row)
 {
-    return strcmp(row->status, "ok") && strcmp(row->status, "skipped") && strcmp(row->status, "diverged");
+    return !nb_row_is_well(row) && strcmp(row->status, "diverged") != 0;
+}
+
+static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
+{
+    merge->from[index] = merge->count + 1;
+    merge->rows[index] = *row;
+    merge->by[index] = by;
 }
 
 static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row, const nb_manifest *by, nb_ctx *ctx)
 {
-    if (!merge->from[index]) {
-        merge->from[index] = merge->count + 1;
-        merge->rows[index] = *row;
-        merge->by[index] = by;
-        return NB_OK;
-    }
-    const nb_column *c = difference(&merge->rows[index], row);
+    const nb_column *c = merge->from[index] ? difference(&merge->rows[index], row) : NULL;
+    if (!merge->from[index]) take(merge, index, row, by);
     if (!c) return NB_OK;
-    if (!yields || !is_failure(row)) return note_conflict(merge, c, index, name, row, ctx);
-    merge->replaced++;
+    if (yields && is_failure(row)) {
+        merge->replaced++;
+    } else if (yields && is_failure(&merge->rows[index])) {
+        take(merge, index, row, by);
+        merge->kept++;
+    } else {
+        return note_conflict(merge, c, index, name, row, ctx);
+    }
     return NB_OK;
 }
 
@@ -105,11 +83,7 @@ nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count
 {
     merge->names[merge->count] = name;
     for (int i = 0, at = 0; i < count; i++, at++) {
-        nb_row planned;
-        for (; at < merge->plan->row_count; at++) {
-            nb_plan_row(merge->plan, at, &planned);
-            if (same_identity(&planned, &rows[i])) break;
-        }
+        at = nb_plan_find(merge->plan, at, &rows[i]);
         NB_REQUIRE(ctx, at < merge->plan->row_count, NB_EIO,
                    "%s: its rows are not those of its config (%s, trial %d, %s, m = %d): run it again", name, rows[i].problem,
                    rows[i].trial, rows[i].strategy, rows[i].landmarks);

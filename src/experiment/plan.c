@@ -302,3 +302,13 @@ void nb_plan_row(const nb_plan *plan, int index, nb_row *row)
                     .seed = plan->config->seed};
     nb_measures_clear(&row->measures);
 }
+
+int nb_plan_find(const nb_plan *plan, int from, const nb_row *row)
+{
+    for (; from < plan->row_count; from++) {
+        nb_row planned;
+        nb_plan_row(plan, from, &planned);
+        if (nb_row_same(&planned, row)) break;
+    }
+    return from;
+}

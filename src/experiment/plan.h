@@ -44,4 +44,7 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 /* A row with its identity filled in, status "planned", nothing measured. */
 void nb_plan_row(const nb_plan *plan, int index, nb_row *row);
 
+/* The place of a row in the plan, from `from` on; row_count: it is not there. */
+int nb_plan_find(const nb_plan *plan, int from, const nb_row *row);
+
 #endif

@@ -5,7 +5,6 @@
 #include "experiment/runner.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool seen_before(const nb_plan *plan, int scene)

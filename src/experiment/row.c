@@ -1,6 +1,7 @@
 /* row.c - the columns. */
 #include "experiment/row.h"
 
+#include <math.h>
 #include <string.h>
 
 #define TEXT(field, ...) {.name = #field, .type = NB_COLUMN_TEXT, .offset = offsetof(nb_row, field), __VA_ARGS__}
@@ -26,8 +27,8 @@ const nb_column nb_columns[] = {
     TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k) of them at random"),
     TEXT(engine, .identity = true, .help = "how: streamed (one pass over S for all cells) or direct (S and FXB formed)"),
     TEXT(precision, .identity = true, .help = "double, or mixed (single where the result is large enough)"),
-    TEXT(status, .help = "ok, skipped, diverged (not finite), failed, crashed, timeout, or planned (not run yet)"),
-    TEXT(reason, .help = "why it was skipped or failed; for ok, a warning"),
+    TEXT(status, .help = "ok, skipped, diverged (not finite), failed, timeout, crashed, or planned (not run yet)"),
+    TEXT(reason, .help = "why it was skipped or went wrong; for ok, a warning"),
     REAL(error, .help = "|S - FXB|_F / |S|_F"),
     REAL(error_se, .help = "its standard error, where rows are sampled"),
     REAL(error_subspace, .whole = true, .help = "the least error that any core reaches with these landmarks, relative to |S|_F"),
@@ -60,4 +61,38 @@ const nb_column *nb_column_find(const char *name)
     for (const nb_column *c = nb_columns; c->name; c++)
         if (strcmp(c->name, name) == 0) return c;
     return NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_real(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+bool nb_column_same(const nb_column *c, const nb_row *a, const nb_row *b)
+{
+    const void *x = (const char *)a + c->offset, *y = (const char *)b + c->offset;
+    switch (c->type) {
+    case NB_COLUMN_TEXT: return same_text(*(const char *const *)x, *(const char *const *)y);
+    case NB_COLUMN_INT: return *(const int *)x == *(const int *)y;
+    case NB_COLUMN_SEED: return *(const long long *)x == *(const long long *)y;
+    case NB_COLUMN_REAL: return same_real(*(const double *)x, *(const double *)y);
+    }
+    return false;
+}
+
+bool nb_row_same(const nb_row *a, const nb_row *b)
+{
+    for (const nb_column *c = nb_columns; c->name; c++)
+        if (c->identity && !nb_column_same(c, a, b)) return false;
+    return true;
+}
+
+bool nb_row_is_well(const nb_row *row)
+{
+    return strcmp(row->status, "ok") == 0 || strcmp(row->status, "skipped") == 0;
 }

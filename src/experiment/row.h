@@ -36,4 +36,11 @@ extern const nb_column nb_columns[]; /* in the order of the CSV; ends with name 
 
 const nb_column *nb_column_find(const char *name);
 
+/* Whether two rows have the same in a column; what was not measured equals itself. */
+bool nb_column_same(const nb_column *column, const nb_row *a, const nb_row *b);
+/* Whether they are results of one and the same row: all columns of the identity. */
+bool nb_row_same(const nb_row *a, const nb_row *b);
+/* ok or skipped: neither went wrong nor waits to be run. */
+bool nb_row_is_well(const nb_row *row);
+
 #endif

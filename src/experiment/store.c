@@ -163,7 +163,8 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
-    if (empty && writable) NB_TRY(ctx, create(store, ctx));
+    NB_REQUIRE(ctx, !empty || writable, NB_EIO, "%s: was not finished being made, and holds nothing: run the experiment again", path);
+    if (empty) NB_TRY(ctx, create(store, ctx));
     NB_TRY(ctx, check_version(store, ctx));
     return check_whole(store, ctx);
 }
@@ -245,16 +246,22 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ct
     return NB_OK;
 }
 
-static nb_status find_pending(nb_store *store, const nb_plan *plan, bool **pending, int *count, nb_ctx *ctx)
+static bool among(const char *status, const char *const *statuses)
+{
+    while (*statuses && strcmp(*statuses, status) != 0) statuses++;
+    return *statuses;
+}
+
+/* Rows that are planned, or have one of the statuses to retry. */
+static nb_status find_pending(nb_store *store, const nb_plan *plan, const char *const *retry, bool **pending, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     int code;
-    *count = 0;
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
-    NB_TRY(ctx, prepare(store, "SELECT position FROM results WHERE position IS NOT NULL AND status = 'planned'", &s, ctx));
+    NB_TRY(ctx, prepare(store, "SELECT position, status FROM results WHERE position IS NOT NULL", &s, ctx));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        (*pending)[sqlite3_column_int(s, 0)] = true;
-        ++*count;
+        const char *status = (const char *)sqlite3_column_text(s, 1);
+        (*pending)[sqlite3_column_int(s, 0)] = strcmp(status, "planned") == 0 || among(status, retry);
     }
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading the plan", ctx);
 }
@@ -292,12 +299,9 @@ static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
     return prepare(store, sql, &store->write, ctx);
 }
 
-/* Whatever became of those rows before. */
-static int take_only(const nb_plan *plan, const bool *only, bool *pending)
+void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
 {
-    int count = 0;
-    for (int i = 0; i < plan->row_count; i++) count += pending[i] = only[i];
-    return count;
+    for (int i = 0; terms->only && i < plan->row_count; i++) pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
 }
 
 /* Within a transaction. */
@@ -308,9 +312,11 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_TRY(ctx, execute(store, "UPDATE results SET position = NULL", "planning", ctx));
     NB_TRY(ctx, insert_planned(store, plan, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still tell theirs */
-    for (int i = 0; terms->retry[i]; i++) NB_TRY(ctx, plan_again(store, terms->retry[i], ctx));
-    NB_TRY(ctx, find_pending(store, plan, pending, pending_count, ctx));
-    if (terms->only) *pending_count = take_only(plan, terms->only, *pending);
+    NB_TRY(ctx, find_pending(store, plan, terms->retry, pending, ctx));
+    nb_terms_take_only(terms, plan, *pending);
+    *pending_count = 0;
+    for (int i = 0; i < plan->row_count; i++) *pending_count += (*pending)[i];
+    for (int i = 0; !terms->only && terms->retry[i]; i++) NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
     if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
     NB_TRY(ctx, execute(store, "UPDATE results SET manifest = NULL WHERE status = 'planned' AND manifest IS NOT NULL", "planning", ctx));
     return nb_store_commit(store, ctx);
@@ -332,12 +338,6 @@ static void count_status(const char *status, nb_standing *s)
     s->diverged += strcmp(status, "diverged") == 0;
     s->crashed += strcmp(status, "crashed") == 0;
     s->timed_out += strcmp(status, "timeout") == 0;
-}
-
-static bool among(const char *status, const char *const *statuses)
-{
-    while (*statuses && strcmp(*statuses, status) != 0) statuses++;
-    return *statuses;
 }
 
 nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending, nb_standing *standing, nb_ctx *ctx)
@@ -519,6 +519,7 @@ static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
     NB_TRY(ctx, prepare(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", &s, ctx));
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting rows", ctx);
     *count = sqlite3_column_int(s, 0);
+    sqlite3_reset(s); /* else the store stays locked to whoever writes it */
     return NB_OK;
 }
 

@@ -23,8 +23,11 @@ typedef struct {
     const nb_program *program; /* that is going to measure */
     bool mixed;                /* beside rows that another one has measured */
     const char *const *retry;  /* statuses of rows that are planned again; NULL-terminated */
-    const bool *only;          /* by row of the plan: these are run, done or not, and no others; NULL: all that is missing */
+    const bool *only;          /* by row of the plan: these are run, done or not, and no others; with statuses to retry those of them that are missing or ended so; NULL: all that is missing */
 } nb_terms;
+
+/* From what is missing or to be retried to what is run on these terms. */
+void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
 
 typedef struct { /* rows of the plan that one program has measured */
     nb_program program;
@@ -46,7 +49,7 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
 /* Makes the store's rows those of the plan: adds what is new as "planned",
  * keeps what is there (rows that are no longer planned stay, hidden, and so do those
  * measured on other data), and plans rows again that lack a metric which is now wanted
- * or have one of the statuses to retry. *pending (row_count flags, ctx's) tells what is
+ * or have one of the statuses to retry (with `only` they stay as they are until they are measured). *pending (row_count flags, ctx's) tells what is
  * to be run. NB_EINVAL, and the store stays as it was, where another program has measured
  * rows of the plan, some are to be run (those perhaps, for a new metric), and the terms
  * do not allow to mix them. */

@@ -173,6 +173,9 @@ Y
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strategy=rplu'
     expect_status 2
     expect "no row has strategy=rplu; this experiment has uniform, segment_means, kmeans, leverage"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --shard 1/100 --only 'trial=77'
+    expect_status 2
+    expect "run: --only 'trial=77' of shard 1/100: no row has trial=77; this"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'landmarks=4' --fresh
     expect_status 2
     expect "--only keeps the other rows, --fresh puts them aside"

@@ -104,6 +104,9 @@ sanitized() {
     expect "rows: 32, 24 ok, 4 skipped, 4 timeout"
     expect_rows timeout "the strategy's pick was not done after 0.4 s" 4
     [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 0 ]
+    run eval "$(grep -m 1 -- --only "$WORK/r/failures.txt") -q" # with the limit, without which it would not end
+    expect_status 1
+    expect "rows: 1, 1 timeout"
     with "deaf(from=3)" --timeout 0.4 -j 2
     expect_status 1
     expect_rows timeout "the strategy's pick was not done after 0.4 s, and did not end at SIGTERM" 4
@@ -171,12 +174,16 @@ sanitized() {
     expect_status 2
     expect "nysbench: error: gaussian(n=60, d=4, scale=1, permute=false) head 0 under softmax"
     expect " MiB (n = 60), and 0.0 MiB of memory may be used"
+    [ ! -e "$WORK/r" ]
     experiment "uniform" "svd" | sed 's/n=60/n=1500/; s/trials: 1/trials: 3/' >"$WORK/big.yaml"
     run "$NYSBENCH" run "$WORK/big.yaml" -q --memory 1K -o "$WORK/r"
     [[ "$output" =~ "needs about "([0-9]+)"."([0-9]) ]]
     run "$NYSBENCH" run "$WORK/big.yaml" -q --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/r" --timeout 20
     expect "nysbench: warning: 2 of 3 workers run: more would not fit into "
     grep -q '"jobs": 2,$' "$WORK/r/manifest.json"
+    run "$NYSBENCH" run "$WORK/big.yaml" --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/new" --max-hours 1e-6
+    expect "are predicted with 2 workers, --max-hours allows 1e-06 h"
+    [ ! -e "$WORK/new" ]
     for wrong in 8 G 8X -1G 1e3M 8GB 0G "" nanG; do
         run "$NYSBENCH" run "$WORK/c.yaml" -q --memory "$wrong" -o "$WORK/s"
         expect_status 2

@@ -145,6 +145,30 @@ Y
     [ "$(manifests)" = "37 0, 0 0, 0 2, 3 0" ]
 }
 
+@test "--retry with --only runs of these what ended so; the others keep their results" {
+    config <<Y
+problems: gaussian(n=40, d=4)
+strategies: [uniform, 'command(run="false")', 'command(run="false x")']
+cores: svd
+landmarks: [4, 8]
+trials: 1
+metrics: [error]
+plots: []
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "rows: 6, 2 ok, 4 failed"
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry timeout --only 'landmarks=8, strategy=command'
+    expect "rows: 2, 2 failed"
+    cmp "$WORK/before.csv" "$WORK/r/rows.csv"
+    [ "$(manifests)" = "6 0" ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry failed --only landmarks=8
+    expect_status 1
+    expect "rows: 3, 1 ok, 2 failed"
+    [ "$(manifests)" = "4 0, 2 0" ]
+    [ "$(timeless "$WORK/r/rows.csv")" = "$(timeless "$WORK/before.csv")" ]
+}
+
 @test "--retry of what is no failure is refused, with what is allowed" {
     for word in ok skipped planned none "failed,ok" ""; do
         run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --retry "$word"
@@ -251,6 +275,28 @@ as_user() {
     else
         "$@"
     fi
+}
+
+@test "a store that was not finished being made when its run was killed is no hindrance" {
+    mkdir "$WORK/r"
+    : >"$WORK/r/results.sqlite"
+    run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    expect_status 0
+    expect " ok"
+    rm "$WORK/r/results.sqlite"
+    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
+import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.executescript("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x)") # pages go to the file before there is a commit
+for i in range(50):
+    db.execute("INSERT INTO t VALUES (zeroblob(5000))")
+os._exit(0)
+PY
+    [ -s "$WORK/r/results.sqlite" ]
+    [ -s "$WORK/r/results.sqlite-journal" ]
+    run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    expect_status 0
+    expect " ok"
 }
 
 @test "a read-only store or folder: run names it and changes nothing, the others read it" {

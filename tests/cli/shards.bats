@@ -202,6 +202,24 @@ PY
     "$NYSBENCH" export "$WORK/r" | cmp - "$WORK/kept.csv"
 }
 
+@test "a failure that was repeated in OUT, as failures.txt says, stays repaired when it is merged again" {
+    shards "$WORK/r" 2 1 2
+    "$NYSBENCH" merge "$WORK/r" -q >/dev/null
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE rowid = (SELECT min(rowid) FROM results WHERE status = 'ok' AND strategy LIKE 'kmeans%')"
+    rm "$WORK/r/results.sqlite"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 1
+    eval "$(grep -- --only "$WORK/r/failures.txt") -q"
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 0
+    expect "1 row failed in the runs and stands as $WORK/r has it"
+    [ ! -e "$WORK/r/failures.txt" ]
+    cmp <(timeless "$WORK/before.csv") <(timeless "$WORK/r/rows.csv")
+    run "$NYSBENCH" merge "$WORK/r" "$WORK/r" -q
+    expect_status 0
+}
+
 @test "a row that failed in a shard is a failed row of the merged run" {
     shards "$WORK/r" 2 1 2
     sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"

@@ -188,7 +188,7 @@ static void test_merge_conflicts(void **state)
     assert_non_null(strstr(merge.conflicts[2], "status is ok in runs/a and failed in runs/b"));
 }
 
-/* What was united before: its failures give way, its results do not. */
+/* What was united before: its failures give way, its results do not, but to no failure. */
 static void test_merge_yields(void **state)
 {
     nb_ctx *ctx = *state;
@@ -204,8 +204,11 @@ static void test_merge_yields(void **state)
     assert_ok(ctx, nb_merge_add(&merge, "now", false, plan.row_count, now, NULL, ctx));
     assert_ok(ctx, nb_merge_add(&merge, "before", true, plan.row_count, before, NULL, ctx));
     assert_int_equal(merge.replaced, 2);
-    assert_int_equal(merge.conflict_count, 3);
+    assert_int_equal(merge.kept, 1);
+    assert_int_equal(merge.conflict_count, 2);
     assert_string_equal(merge.rows[3].status, "ok");
+    assert_string_equal(merge.rows[8].status, "ok");
+    assert_int_equal(merge.from[8], 2);
 }
 
 static void test_merge_other_plan(void **state)

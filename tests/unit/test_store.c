@@ -224,11 +224,41 @@ static void test_replaced(void **state)
     assert_int_equal(count, 0);
 }
 
+/* Whoever has read a store leaves it to its writer, though it is still open. */
+static void test_readers(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *path;
+    nb_store reader;
+    nb_row *rows;
+    nb_signed *manifests;
+    nb_measured_by *by;
+    nb_store_pick *picks;
+    nb_standing standing;
+    long long *ids;
+    int count;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    nb_plan plan = make_plan("segment_means", ctx);
+    nb_store store = open_store(folder, ctx);
+    plan_store(&store, &plan, &a, false, nothing, ctx);
+    write_rows(&store, &plan, &a, "ok", 0, 5, ctx);
+    path = store.path;
+    assert_ok(ctx, nb_store_open(path, false, &reader, ctx));
+    assert_ok(ctx, nb_store_rows(&reader, &count, &rows, ctx));
+    assert_ok(ctx, nb_store_signatures(&reader, &count, &ids, ctx));
+    assert_ok(ctx, nb_store_manifests(&reader, &count, &manifests, ctx));
+    assert_ok(ctx, nb_store_programs(&reader, &count, &by, ctx));
+    assert_ok(ctx, nb_store_picks(&reader, &count, &picks, ctx));
+    assert_ok(ctx, nb_store_standing(&reader, &plan, NULL, NULL, &standing, ctx));
+    sqlite3_busy_timeout(store.db, 100);
+    write_rows(&store, &plan, &a, "ok", 5, 10, ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_digest), test_with_ctx(test_inputs),   test_with_ctx(test_signatures),
-        test_with_ctx(test_retry),  test_with_ctx(test_replaced),
+        test_with_ctx(test_retry),  test_with_ctx(test_replaced), test_with_ctx(test_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
