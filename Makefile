@@ -112,7 +112,7 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
 	@ln -sfn $$(realpath --relative-to=$B strategies) $B/templates
 	$(call say,link $@)
-	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
