@@ -15,7 +15,7 @@ words() {
     { ./nysbench list | awk '/^ /{print $1}'
       ./nysbench list | awk '/^ /{print $1}' | while read -r name; do ./nysbench describe "$name" | awk '/^ /{print $1 "="}'; done
       printf '%s\n' name: question: seed: trials: landmarks: plugins: problems: kernels: strategies: baseline: pairing: factors: cores: \
-          metrics: rows: engine: precision: plots: 'sample(' descr fortran_order shape True False '<f8' '>f2' '|u1' __metadata__ dtype \
+          metrics: rows: engine: precision: plots: blocks: exclude: zip: ' step ' '..' '2^' 'sample(' descr fortran_order shape True False '<f8' '>f2' '|u1' __metadata__ dtype \
           data_offsets causal F16 BF16 F32 F64 I64; } | grep -v '["\\]' | sort -u | sed 's/.*/"&"/'
 }
 
