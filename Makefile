@@ -161,7 +161,7 @@ test-long: nysbench
 FUZZ_SECONDS ?= 600
 fuzz: nysbench
 	@command -v clang >/dev/null || { echo "fuzzing needs: apt-get install $(FUZZ_PACKAGES)" >&2; exit 1; }
-	@$(MAKE) --no-print-directory $(JOBS) B=build/fuzz CC=clang OPT="-O1 -g" FUZZER=-fsanitize=fuzzer \
+	@$(MAKE) --no-print-directory $(JOBS) B=build/fuzz CC=clang OPT="-O1 -g -Wno-pass-failed" FUZZER=-fsanitize=fuzzer \
 	    SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" fuzzers
 	@tests/fuzz/fuzz.sh $(FUZZ_SECONDS) $(HARNESS)
 
@@ -198,7 +198,7 @@ help:
 	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
 	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
 	@echo 'make test       build, run all tests; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes'
+	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, fuzzing (FUZZ_SECONDS=60: four minutes in all; default: 25)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
