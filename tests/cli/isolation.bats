@@ -98,18 +98,18 @@ sanitized() {
 }
 
 @test "hanging: SIGTERM, then SIGKILL; the row tells which" {
-    with "hang(from=3)" --timeout 0.4 -j 2
+    with "hang(from=3)" --timeout 1.5 -j 2
     expect_status 1
-    expect " --timeout 0.4 --only '"
+    expect " --timeout 1.5 --only '"
     expect "rows: 32, 24 ok, 4 skipped, 4 timeout"
-    expect_rows timeout "the strategy's pick was not done after 0.4 s" 4
+    expect_rows timeout "the strategy's pick was not done after 1.5 s" 4
     [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 0 ]
     run eval "$(grep -m 1 -- --only "$WORK/r/failures.txt") -q" # with the limit, without which it would not end
     expect_status 1
     expect "rows: 1, 1 timeout"
-    with "deaf(from=3)" --timeout 0.4 -j 2
+    with "deaf(from=3)" --timeout 1.5 -j 2
     expect_status 1
-    expect_rows timeout "the strategy's pick was not done after 0.4 s, and did not end at SIGTERM" 4
+    expect_rows timeout "the strategy's pick was not done after 1.5 s, and did not end at SIGTERM" 4
 }
 
 @test "the worker's channel closed, or filled with noise" {
@@ -160,9 +160,9 @@ sanitized() {
 
 @test "a command ends with its worker, and takes its folder along" {
     mkdir "$WORK/tmp"
-    TMPDIR=$WORK/tmp with "'command(run=\"sh -c \\\"sleep 42.7 & exec sleep 42.7\\\"\")'" --timeout 0.4 -j 1
+    TMPDIR=$WORK/tmp with "'command(run=\"sh -c \\\"sleep 42.7 & exec sleep 42.7\\\"\")'" --timeout 1.5 -j 1
     expect_status 1
-    expect_rows timeout "the strategy's pick was not done after 0.4 s" 8
+    expect_rows timeout "the strategy's pick was not done after 1.5 s" 8
     run pgrep -f '^sleep 42[.]7$'
     [ "$status" -eq 1 ]
     [ -z "$(ls -A "$WORK/tmp")" ]
