@@ -4,6 +4,7 @@
 # that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
+. tests/cli/helpers.bash # timeless
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 passed=0
@@ -11,14 +12,6 @@ check() { # NAME COMMAND...
     local name=$1
     shift
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $name"; fi
-}
-
-timeless() {
-    /usr/bin/python3 -c '
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    row.pop("select_s"), row.pop("core_s")
-    print(list(row.values()))' "$1"
 }
 
 options=(experiments/00-smoke.yaml -q --set trials=60 --set "problems=gaussian(n=300, d=16)" --set plots=[])

@@ -24,7 +24,9 @@ Y
     [[ "$output" =~ time:\ about\ [0-9.]+\ s\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
     [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MiB\ for\ a\ worker ]]
     [ ! -e "$WORK/r" ]
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1 || true
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "rows: 40, 16 ok, 20 skipped, 4 diverged"
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=21
     expect "rows: 42, of which 40 are done and 2 are to run"
     expect "failed before: 4 of those that are done (0 failed, 4 diverged, 0 crashed, 0 timeout)"

@@ -34,3 +34,14 @@ expect() {
     *) echo "expected: $1"; echo "output:"; echo "$output"; return 1 ;;
     esac
 }
+
+# Waits until a command succeeds; a run that does not get there fails the test.
+until_true() {
+    local i
+    for i in $(seq 1000); do
+        if "$@"; then return 0; fi
+        sleep 0.02
+    done
+    echo "in vain: $*"
+    return 1
+}

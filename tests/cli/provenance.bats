@@ -28,16 +28,6 @@ manifests() {
 print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
 }
 
-until_true() {
-    local i
-    for i in $(seq 1000); do
-        if "$@"; then return 0; fi
-        sleep 0.02
-    done
-    echo "in vain: $*"
-    return 1
-}
-
 @test "each run that adds rows leaves a manifest, each row is linked to its own, info RUN shows them" {
     save 1
     experiment

@@ -32,16 +32,6 @@ sound() {
 assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall() == [("ok",)]' "$WORK/r/results.sqlite"
 }
 
-until_true() {
-    local i
-    for i in $(seq 1000); do
-        if "$@"; then return 0; fi
-        sleep 0.02
-    done
-    echo "in vain: $*"
-    return 1
-}
-
 @test "another build is told with both ids and refused, and nothing is touched; --mixed goes on, and every output tells of it" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     other_build

@@ -25,17 +25,6 @@ alive() {
     { read -r pid name state rest <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ]
 }
 
-# Waits until a command succeeds; a run that does not get there fails the test.
-until_true() {
-    local i
-    for i in $(seq 1000); do
-        if "$@"; then return 0; fi
-        sleep 0.02
-    done
-    echo "in vain: $*"
-    return 1
-}
-
 two_workers() {
     workers=($(workers_of "$pid"))
     [ "${#workers[@]}" -eq 2 ]

@@ -6,7 +6,7 @@
  * case (the careful QR, all columns of a Krylov space, the workspace that LAPACK
  * asks for but does not touch), and 40 MB are the program's, of which this
  * one uses half. */
-#include "testing.h"
+#include "planning.h"
 
 #include "base/clock.h"
 #include "experiment/forecast.h"
@@ -21,11 +21,7 @@ static nb_plan make_plan(const char *const *settings, nb_ctx *ctx)
 {
     nb_override overrides[16] = {{"kernels", "softmax"}, {"factors", "nystromformer"}, {"metrics", "[error]"}, {"trials", "1"},
                                  {"strategies", "uniform"}, {"cores", "svd"}, {"plots", "[]"}};
-    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    nb_mistakes mistakes;
-    nb_plan plan;
     int count = 7;
-    nb_mistakes_init(&mistakes, ctx);
     for (; *settings; settings++) {
         const char *equals = strchr(*settings, '=');
         int k = 0;
@@ -34,10 +30,7 @@ static nb_plan make_plan(const char *const *settings, nb_ctx *ctx)
         overrides[k] = set;
         count = k == count ? count + 1 : count;
     }
-    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", count, overrides, config, &mistakes, ctx));
-    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
-    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
-    return plan;
+    return plan_with(count, overrides, ctx);
 }
 
 static nb_status nothing(void *self, nb_ctx *ctx)

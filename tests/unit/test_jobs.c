@@ -2,7 +2,7 @@
  * with those that share the same picks; the parts are all of the job, each row once;
  * rows that share computations stay together while there is somebody else to blame. And
  * what a channel makes of noise. */
-#include "testing.h"
+#include "planning.h"
 
 #include "experiment/channel.h"
 #include "experiment/cost.h"
@@ -19,14 +19,7 @@ static nb_plan make_plan(nb_ctx *ctx)
         {"problems", "\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)\""},
         {"strategies", "[uniform, dsquared, group_means]"}, {"factors", "[nystromformer, cur]"}, {"metrics", "[error]"},
         {"pairing", "[independent, joint]"}, {"landmarks", "[3, 8]"}, {"trials", "2"}, {"cores", "[svd, iterative]"}};
-    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    nb_mistakes mistakes;
-    nb_plan plan;
-    nb_mistakes_init(&mistakes, ctx);
-    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
-    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
-    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
-    return plan;
+    return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
 static nb_job *whole(const nb_plan *plan, bool fresh, nb_ctx *ctx)

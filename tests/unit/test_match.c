@@ -1,6 +1,6 @@
 /* Keys of rows: what each means, what is refused, and that a key that was made
  * means its row alone. */
-#include "testing.h"
+#include "planning.h"
 
 #include "experiment/match.h"
 
@@ -12,14 +12,7 @@ static nb_plan make_plan(nb_ctx *ctx)
         {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\", \"gaussian(n=31, d=4)\"]"},
         {"strategies", "[uniform, uniform(strided=true), segment_means, \"kmeans(restarts=4)\"]"}, {"factors", "[nystromformer, cur]"},
         {"metrics", "[error]"}, {"landmarks", "[3, 13]"}, {"trials", "2"}, {"cores", "[svd, \"svd(rcond=0.1)\", iterative]"}};
-    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    nb_mistakes mistakes;
-    nb_plan plan;
-    nb_mistakes_init(&mistakes, ctx);
-    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
-    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
-    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
-    return plan;
+    return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
 /* How many rows of the plan a key means. */

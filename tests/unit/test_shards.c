@@ -1,6 +1,6 @@
 /* Shards: disjoint, together the plan, no unit split, balanced as the greedy rule
  * promises. Merging: what is united, what is a conflict, what gives way. */
-#include "testing.h"
+#include "planning.h"
 
 #include "experiment/cost.h"
 #include "experiment/merge.h"
@@ -15,14 +15,7 @@ static nb_plan make_plan(nb_ctx *ctx)
         {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, 200], d=4)\"]"},
         {"strategies", "[uniform, segment_means]"}, {"factors", "nystromformer"}, {"metrics", "[error]"},
         {"landmarks", "[3, 5]"}, {"trials", "3"}, {"cores", "[svd, iterative]"}};
-    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    nb_mistakes mistakes;
-    nb_plan plan;
-    nb_mistakes_init(&mistakes, ctx);
-    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
-    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
-    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
-    return plan;
+    return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
 enum { UNITS = 11 };

@@ -1,6 +1,6 @@
 /* What a plan is made from, and what a store keeps of rows, of those who measured them,
  * and of what they were measured on. */
-#include "testing.h"
+#include "planning.h"
 
 #include "base/digest.h"
 #include "base/files.h"
@@ -47,13 +47,7 @@ static nb_plan make_plan(const char *strategy, nb_ctx *ctx)
     const nb_override overrides[] = {
         {"problems", "[\"gaussian(n=30, d=4)\"]"}, {"strategies", nb_format(ctx, "[uniform, '%s']", strategy)}, {"factors", "nystromformer"},
         {"metrics", "[error]"}, {"landmarks", "3"}, {"trials", "5"}, {"cores", "svd"}};
-    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    nb_mistakes mistakes;
-    nb_plan plan;
-    nb_mistakes_init(&mistakes, ctx);
-    assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", sizeof overrides / sizeof *overrides, overrides, config, &mistakes, ctx));
-    if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
-    assert_ok(ctx, nb_plan_make(config, &plan, ctx));
+    nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
     assert_int_equal(plan.row_count, 10);
     return plan;
 }
