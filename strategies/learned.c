@@ -15,6 +15,7 @@
 
 #include "data/tensor.h"
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <string.h>
 

@@ -261,12 +261,20 @@ static void end_batch(instance *in, batch *b)
     *b = (batch){.bases = 0};
 }
 
+/* Bytes of X and C by which runner.c cuts what is measured together. */
+static double together(const instance *in)
+{
+    const nb_config *c = in->plan->config;
+    nb_how how = {.engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
+    return (double)nb_engine_together(&how);
+}
+
 static void add_pair(instance *in, batch *b, const pair *p)
 {
     double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double), cores = 16.0 * p->rows * p->m * p->m;
     if (p->m == 0) return;
     if (b->bases + bases > NB_BATCH_BYTES) end_batch(in, b);
-    if (b->cores + cores > NB_CORES_BYTES) b->cores = b->together = 0;
+    if (b->cores + cores > together(in)) b->cores = b->together = 0;
     b->bases += bases;
     b->bytes += factor_bytes(in, p);
     b->core = largest(b->core, core_bytes(in, p));

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "cores/core.h"
-#include "linalg/linalg.h"
+#include "linalg/vector.h"
 #include "measure/blocks.h"
 #include "measure/heads.h"
 
@@ -255,14 +255,14 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
-/* How many pairs from the first one on have cores of at most NB_CORES_BYTES; one at least. */
-static int that_fit(int count, const factor_rows *of)
+/* How many pairs from the first one on are measured together; one at least. */
+static int together(const nb_how *how, int count, const factor_rows *of)
 {
     size_t bytes = 0;
     int used = 0;
     while (used < count) { /* X and C of each row */
         bytes += 2 * (size_t)(of[used].end - of[used].first) * (size_t)of[used].m * (size_t)of[used].m * sizeof(double);
-        if (used > 0 && bytes > NB_CORES_BYTES) break;
+        if (used > 0 && bytes > nb_engine_together(how)) break;
         used++;
     }
     return used;
@@ -283,7 +283,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
         return NB_OK;
     }
     for (int p = 0, used; p < count; p += used) {
-        used = that_fit(count - p, of + p);
+        used = together(how, count - p, of + p);
         nb_mark mark = nb_ctx_mark(in->ctx);
         nb_status status = run_cores(in, how, used, of + p, pairs + p);
         nb_ctx_release(in->ctx, mark);
@@ -318,7 +318,8 @@ static nb_status draw_rows(const instance *in, int trial, nb_how *how)
     int n = in->scene->head->n, *all, *tokens;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     nb_stream stream = stream_of(in->plan, trial, planned->problem);
-    if (how->sample == 0 || how->sample >= n) return NB_OK;
+    if (how->sample >= n) how->sample = 0;
+    if (how->sample == 0) return NB_OK;
     stream.component = planned->problem->drawn;
     stream.role = "rows";
     stream.m = planned->head;

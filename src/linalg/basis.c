@@ -6,6 +6,7 @@
 #include "linalg/basis.h"
 
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <cblas.h>
 #include <float.h>

@@ -33,13 +33,6 @@ void nb_transpose(int rows, int cols, const double *a, double *out)
     cblas_domatcopy(CblasColMajor, CblasTrans, rows, cols, 1.0, a, rows, out, cols);
 }
 
-bool nb_all_finite(size_t count, const double *x)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 /* By the largest entry, where the squares overflow or vanish. */
 static double scaled_frobenius(size_t count, const double *x)
 {

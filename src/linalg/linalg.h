@@ -22,7 +22,6 @@ void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int ld
 /* out (cols x rows) <- a' */
 void nb_transpose(int rows, int cols, const double *a, double *out);
 
-bool nb_all_finite(size_t count, const double *x);
 nb_status nb_require_finite(int rows, int cols, const double *a, nb_ctx *ctx); /* else NB_ENUMERIC, with the place */
 double nb_frobenius(size_t count, const double *x);    /* without overflow */
 double nb_norm_one(int rows, int cols, const double *a);      /* largest column sum of |a| */

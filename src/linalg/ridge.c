@@ -3,6 +3,7 @@
 #include "linalg/ridge.h"
 
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <float.h>
 #include <lapacke.h>

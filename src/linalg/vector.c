@@ -38,6 +38,25 @@ size_t nb_largest_index(size_t count, const double *x)
     return at;
 }
 
+WIDTHS double nb_largest_distance(size_t count, const double *x, double centre)
+{
+    double largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (size_t j = 0; j < count; j++) {
+        double distance = fabs(x[j] - centre);
+        largest = distance > largest ? distance : largest;
+    }
+    return largest;
+}
+
+WIDTHS bool nb_all_finite(size_t count, const double *x)
+{
+    double sum = 0; /* of zeros, or NaN */
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j] - x[j];
+    return sum == 0;
+}
+
 WIDTHS double nb_exp_sum(size_t count, double *x, double shift)
 {
     double sum = 0;

@@ -5,18 +5,21 @@
 #ifndef NB_VECTOR_H
 #define NB_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* "avx512", "avx2", or "baseline". */
 const char *nb_vector_width(void);
 
 double nb_largest(size_t count, const double *x); /* count >= 1, no NaN */
+double nb_largest_distance(size_t count, const double *x, double centre); /* max |x[j] - centre|; 0 for none */
 size_t nb_largest_index(size_t count, const double *x); /* the first among equals */
 
 /* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below
  * 4 eps (glibc's libmvec; its libm where there is none). */
 double nb_exp_sum(size_t count, double *x, double shift);
 
+bool nb_all_finite(size_t count, const double *x);
 double nb_sum(size_t count, const double *x);
 double nb_dot(size_t count, const double *x, const double *y);
 double nb_squared_distance(size_t count, const double *x, const double *y);

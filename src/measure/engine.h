@@ -54,12 +54,16 @@ typedef struct { /* seconds that a preparation took, for benchmarks */
 nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx);
 
-/* Of Q_F and Q_B that are prepared together; of the X and C measured together. */
-enum { NB_BATCH_BYTES = 1 << 30, NB_CORES_BYTES = 1 << 28 };
+/* Of Q_F and Q_B that are prepared together. */
+enum { NB_BATCH_BYTES = 1 << 30 };
 
 /* How many pairs from the first one on may be prepared together: as many as have
  * bases of NB_BATCH_BYTES, one pair at least. `m` are their landmarks. */
 int nb_engine_batch(int n, int count, const int *m);
+
+/* Bytes of the X and C that are worth measuring together: many where S is looked at
+ * again for all of them, none where not. */
+size_t nb_engine_together(const nb_how *how);
 
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);
 

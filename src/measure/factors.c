@@ -23,6 +23,16 @@ nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectr
     return NB_OK;
 }
 
+void nb_factors_norms(nb_factors *factors, double *one, double *infinity)
+{
+    if (factors->norm_one == 0) { /* of A = 0 for ever */
+        factors->norm_one = nb_norm_one(factors->m, factors->m, factors->a);
+        factors->norm_infinity = nb_norm_infinity(factors->m, factors->m, factors->a);
+    }
+    *one = factors->norm_one;
+    *infinity = factors->norm_infinity;
+}
+
 nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;

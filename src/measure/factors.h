@@ -43,6 +43,7 @@ struct nb_factors {
     /* Private. */
     nb_factors_spectrum spectrum;
     double svd_s;
+    double norm_one, norm_infinity;
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
@@ -50,6 +51,9 @@ struct nb_factors {
 
 /* The SVD of A, computed once for all cores. */
 nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx);
+
+/* |A|_1 and |A|_inf, computed once. */
+void nb_factors_norms(nb_factors *factors, double *one, double *infinity);
 
 /* x (m x m) <- sum of filter[j] v_j u_j' over the singular vectors of A: its
  * pseudo-inverse with 1/s_j replaced by filter[j]. */

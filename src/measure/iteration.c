@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,20 +25,27 @@ struct nb_iterate { /* the last iterate of one sequence */
     struct nb_iterate *next;
 };
 
-double nb_iteration_map(const nb_iteration *iteration, double y)
+/* The slope at y of the map y -> y p(y) that a step is on each singular value, and its value. */
+static double map_slope(const nb_iteration *iteration, double y, double *value)
 {
-    double base = iteration->of_residual ? 1 - y : y, sum = 0;
-    for (int k = iteration->terms - 1; k >= 0; k--) sum = sum * base + iteration->coefficients[k];
-    return y * sum;
+    double base = iteration->of_residual ? 1 - y : y, sum = 0, slope = 0;
+    for (int k = iteration->terms - 1; k >= 0; k--) {
+        slope = slope * base + sum;
+        sum = sum * base + iteration->coefficients[k];
+    }
+    *value = y * sum;
+    return sum + (iteration->of_residual ? -1 : 1) * y * slope;
 }
 
-static double divisor(const nb_factors *f, const nb_iterating *how)
+static double divisor(nb_factors *f, const nb_iterating *how)
 {
+    double one, infinity;
+    nb_factors_norms(f, &one, &infinity);
     switch ((nb_start)how->start) {
     case NB_START_PAPER:
-        return nb_norm_one(f->m, f->m, f->a) * nb_norm_infinity(f->m, f->m, f->a);
+        return one * infinity;
     case NB_START_EXACT:
-        return nb_norm_one(f->m, f->m, f->a);
+        return one;
     case NB_START_WORST:
         return f->m;
     case NB_START_GIVEN:
@@ -50,7 +58,9 @@ static double divisor(const nb_factors *f, const nb_iterating *how)
 static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
-    *yes = nb_norm_one(f->m, f->m, f->a) * nb_norm_infinity(f->m, f->m, f->a) < region * c;
+    double one, infinity;
+    nb_factors_norms(f, &one, &infinity);
+    *yes = one * infinity < region * c;
     if (*yes || c == 0) return NB_OK;
     NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
     *yes = s->values[0] * s->values[0] < region * c;
@@ -219,29 +229,31 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     return NB_OK;
 }
 
-static double after(const nb_iteration *iteration, double y, int steps)
+/* The z below y that a step maps to y. Between 0 and 1/2 the maps increase, lie above
+ * the identity and are concave, so Newton's method climbs to z from what the slope at
+ * 0 would need. */
+static double before(const nb_iteration *iteration, double y)
 {
-    while (steps-- > 0 && y < 0.5) y = nb_iteration_map(iteration, y);
-    return y;
+    double z = 0, step;
+    do {
+        double at, slope = map_slope(iteration, z, &at);
+        step = (y - at) / slope;
+        z += step;
+    } while (step > DBL_EPSILON * z);
+    return z;
 }
 
-/* Below 1/2 the map is increasing and above the identity, so bisection, in the logarithm of y_0. */
 nb_status nb_iteration_cutoff(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *cutoff, nb_ctx *ctx)
 {
-    double low = log(1e-300), high = log(0.5), c = divisor(factors, how);
+    static const double least = 1e-300;
+    double y = 0.5, c = divisor(factors, how);
     const nb_factors_spectrum *s;
     bool good = true;
     *cutoff = NAN;
     if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
     if (!good) return NB_OK;
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
-        if (after(iteration, exp(middle), how->steps) < 0.5)
-            low = middle;
-        else
-            high = middle;
-    }
+    for (int k = 0; k < how->steps && y > least; k++) y = before(iteration, y);
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    *cutoff = sqrt(c * exp(high)) / s->values[0];
+    *cutoff = sqrt(c * y) / s->values[0];
     return NB_OK;
 }

@@ -35,7 +35,4 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
  * steps; NaN where X_0 lies outside of the region of convergence. */
 nb_status nb_iteration_cutoff(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *cutoff, nb_ctx *ctx);
 
-/* The scalar map s x -> s x p(s x) that a step is on each singular value. */
-double nb_iteration_map(const nb_iteration *iteration, double y);
-
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

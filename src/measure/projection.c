@@ -16,7 +16,7 @@ nb_status nb_core_residual(const nb_factors *factors, const double *x, double *n
 {
     int m = factors->m;
     double *residual;
-    NB_NEED(residual, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_NEED(residual, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, -1, factors->a, m, x, m, 0, residual, m);
     for (int i = 0; i < m; i++) residual[i + i * m] += 1;
     *norm = nb_frobenius((size_t)m * (size_t)m, residual);
@@ -26,7 +26,7 @@ nb_status nb_core_residual(const nb_factors *factors, const double *x, double *n
 double nb_projection_noise(const nb_projection *p, const double *x, double norm)
 {
     size_t square = (size_t)p->m * (size_t)p->m;
-    return p->rounding + DBL_EPSILON * nb_frobenius(square, p->r_f) * nb_frobenius(square, x) * nb_frobenius(square, p->r_b) / norm;
+    return p->rounding + DBL_EPSILON * p->scale * nb_frobenius(square, x) / norm;
 }
 
 nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx)

@@ -94,6 +94,7 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     nb_factors_offer(p->factors, &v->offer);
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
+    p->scale = nb_frobenius(square, p->r_f) * nb_frobenius(square, p->r_b);
     double done_s = nb_clock_s();
     NB_TRY(ctx, nb_landmarks_of_a(p->factors, &p->landmark_rank, &p->landmark_condition, ctx));
     b->times.orthonormal_s += done_s - start_s;
@@ -333,13 +334,40 @@ static double core_part(const nb_projection *p, const double *c, double norm, do
     return nb_frobenius(square, scratch) / norm;
 }
 
-/* max |Q_F (C Q_B' 1) - 1|. */
-static double rowsum_deviation(const nb_projection *p, const double *c, double *scratch)
+enum { TOGETHER = 8 }; /* row sums that are computed at once: always so many, and so each the same bits */
+
+typedef struct { /* requests on one pair */
+    int count;
+    double *weights, *sums; /* m x TOGETHER: C Q_B' 1 of each; NB_STRIPE x TOGETHER */
+    nb_measures *of[TOGETHER];
+} row_sums;
+
+static nb_status row_sums_init(row_sums *r, int m, nb_ctx *ctx)
 {
-    double largest = 0;
-    nb_gemm(NB_PLAIN, NB_PLAIN, p->m, 1, p->m, 1, c, p->m, p->ones, p->m, 0, scratch, p->m);
-    for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(nb_dot((size_t)p->m, p->q_f + (size_t)i * (size_t)p->m, scratch) - 1));
-    return largest;
+    r->count = 0;
+    NB_NEED(r->weights, nb_alloc_reals(ctx, (size_t)m, TOGETHER));
+    NB_NEED(r->sums, nb_alloc_raw(ctx, (size_t)NB_STRIPE * TOGETHER));
+    return NB_OK;
+}
+
+/* rowsum_deviation of those at hand: max |Q_F (C Q_B' 1) - 1|. */
+static void row_sums_end(row_sums *r, const nb_projection *p)
+{
+    double largest[TOGETHER] = {0};
+    for (int first = 0; first < p->n && r->count > 0; first += NB_STRIPE) {
+        int rows = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, p->q_f + (size_t)first * (size_t)p->m, p->m, r->weights, p->m, 0, r->sums, rows);
+        for (int k = 0; k < r->count; k++) largest[k] = fmax(largest[k], nb_largest_distance((size_t)rows, r->sums + k * rows, 1));
+    }
+    for (int k = 0; k < r->count; k++) r->of[k]->rowsum_deviation = largest[k];
+    r->count = 0;
+}
+
+static void row_sums_add(row_sums *r, const nb_projection *p, const double *c, nb_measures *of)
+{
+    if (r->count == TOGETHER) row_sums_end(r, p);
+    nb_gemv(NB_PLAIN, p->m, p->m, 1, c, p->m, p->ones, 0, r->weights + r->count * p->m);
+    r->of[r->count++] = of;
 }
 
 /* |(S - F X B) V|: outside of range(F), and inside. */
@@ -384,6 +412,7 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
     return NB_OK;
 }
 
+/* All but rowsum_deviation. */
 static nb_status measure(const nb_projection *p, const double *x, double *c, nb_measures *out, nb_ctx *ctx)
 {
     size_t square = (size_t)p->m * (size_t)p->m;
@@ -398,7 +427,6 @@ static nb_status measure(const nb_projection *p, const double *x, double *c, nb_
     if (!isfinite(out->error)) return NB_OK;
     out->mse = pow(out->error * norm / p->n, 2);
     out->cosine = nb_dot(square, p->mid, c) / (norm * nb_frobenius(square, c));
-    out->rowsum_deviation = rowsum_deviation(p, c, scratch);
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
     out->error_noise = nb_projection_noise(p, x, norm);
@@ -422,15 +450,38 @@ static nb_status refine(batch *b, int count, nb_request *requests, bool *again, 
     return any ? project_released(b, false, ctx) : NB_OK;
 }
 
-static nb_status measure_all(int count, nb_request *requests, const bool *which, double **c, nb_ctx *ctx)
+/* Requests on one pair, whose C are kept where `c` is not NULL. */
+static nb_status measure_pair(const view *v, int count, nb_request *requests, const bool *which, double *const *c, nb_ctx *ctx)
 {
+    row_sums sums;
+    double *scratch;
+    NB_NEED(scratch, nb_alloc_raw(ctx, (size_t)v->p.m * (size_t)v->p.m));
+    NB_TRY(ctx, row_sums_init(&sums, v->p.m, ctx));
     for (int i = 0; i < count; i++) {
-        const view *v = requests[i].pair->own;
+        nb_request *r = &requests[i];
+        double *own = c ? c[i] : scratch;
         if (which && !which[i]) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(&v->p, requests[i].x, c[i], &requests[i].measures, ctx);
+        nb_status status = measure(&v->p, r->x, own, &r->measures, ctx);
         nb_ctx_release(ctx, mark);
-        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+        if (status != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
+        else if (isfinite(r->measures.error))
+            row_sums_add(&sums, &v->p, own, &r->measures);
+    }
+    row_sums_end(&sums, &v->p);
+    return NB_OK;
+}
+
+/* Those of `which`; NULL: all. */
+static nb_status measure_all(int count, nb_request *requests, const bool *which, double *const *c, nb_ctx *ctx)
+{
+    for (int i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && requests[next].pair == requests[i].pair;) next++;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL, c ? c + i : NULL, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
     }
     return NB_OK;
 }
@@ -490,19 +541,26 @@ static nb_status spectral(nb_scene *scene, int count, nb_request *requests, doub
     return NB_OK;
 }
 
+/* Room for the C of each request. */
+static nb_status keep_cores(int count, const nb_request *requests, double ***c, nb_ctx *ctx)
+{
+    NB_NEED(*c, nb_alloc(ctx, (size_t)count, sizeof **c));
+    for (int i = 0; i < count; i++) {
+        size_t m = (size_t)requests[i].pair->factors->m;
+        NB_NEED((*c)[i], nb_alloc_raw(ctx, m * m));
+    }
+    return NB_OK;
+}
+
 nb_status nb_streamed_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
-    double **c;
+    double **c = NULL;
     bool *again;
     batch *b = ((view *)requests[0].pair->own)->of;
     for (int i = 0; i < count; i++)
         NB_REQUIRE(ctx, ((view *)requests[i].pair->own)->of == b, NB_EBUG, "requests of two batches in one measurement");
-    NB_NEED(c, nb_alloc(ctx, (size_t)count, sizeof *c));
+    if (how->wanted & NB_WANT_SPECTRAL) NB_TRY(ctx, keep_cores(count, requests, &c, ctx));
     NB_NEED(again, nb_alloc(ctx, (size_t)count, sizeof *again));
-    for (int i = 0; i < count; i++) {
-        size_t m = (size_t)requests[i].pair->factors->m;
-        NB_NEED(c[i], nb_alloc_raw(ctx, m * m));
-    }
     NB_TRY(ctx, measure_all(count, requests, NULL, c, ctx));
     if (how->precision == NB_MIXED) {
         NB_TRY(ctx, refine(b, count, requests, again, ctx));

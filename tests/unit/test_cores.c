@@ -5,6 +5,7 @@
 #include "cores/core.h"
 #include "data/tensor.h"
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>

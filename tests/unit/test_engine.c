@@ -245,6 +245,36 @@ static void test_company_changes_nothing(void **state)
     }
 }
 
+/* Nor do the other cores that are measured beside one; one of them overflows. */
+static void test_other_cores_change_nothing(void **state)
+{
+    enum { CORES = 19, OVERFLOWS = 3 };
+    nb_ctx *ctx = *state;
+    nb_how how = {.wanted = 0};
+    fixture f;
+    nb_pair pairs[2];
+    nb_request requests[2 * CORES];
+    open_fixture(ctx, &f, "gaussian(n=600, d=16)", false); /* more than a stripe */
+    for (int p = 0; p < 2; p++) pairs[p] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", p ? 21 : 8, 0)};
+    prepare(ctx, &f, &how, 2, pairs);
+    for (int i = 0; i < 2 * CORES; i++) {
+        const char *core = nb_format(ctx, "iterative(steps=%d)", i % CORES);
+        double *x = core_of(ctx, pairs[i / CORES].factors, core);
+        for (int j = 0; i == OVERFLOWS && j < 64; j++) x[j] = DBL_MAX;
+        requests[i] = (nb_request){.pair = &pairs[i / CORES], .x = x};
+    }
+    assert_ok(ctx, nb_engine_measure(f.scene, &how, 2 * CORES, requests, ctx));
+    for (int i = 0; i < 2 * CORES; i++) {
+        nb_measures alone = measure(ctx, &f, &how, requests[i].pair, requests[i].x);
+        assert_null(requests[i].failure);
+        assert_memory_equal(&alone, &requests[i].measures, sizeof alone);
+        if (i == OVERFLOWS)
+            assert_true(!isfinite(alone.error) && isnan(alone.rowsum_deviation));
+        else if (i % CORES < 9)
+            assert_true(alone.rowsum_deviation > 1e-9); /* X is no inverse yet: it says something */
+    }
+}
+
 /* With more columns and rows of S the subspace part can only fall; it is never
  * below the floor nor above the error. */
 static void test_order_of_the_parts(void **state)
@@ -672,7 +702,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_engines_agree),           test_with_ctx(test_engines_agree_under_other_kernels),
         test_with_ctx(test_engines_agree_on_the_rest),
-        test_with_ctx(test_company_changes_nothing), test_with_ctx(test_order_of_the_parts),
+        test_with_ctx(test_company_changes_nothing), test_with_ctx(test_other_cores_change_nothing), test_with_ctx(test_order_of_the_parts),
         test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
         test_with_ctx(test_cores_that_look_at_s),    test_with_ctx(test_chosen_chooses_the_least),

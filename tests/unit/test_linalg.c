@@ -279,6 +279,25 @@ static void test_vector_sums(void **state)
     assert_int_equal(nb_nearest(3, (double[]){1, 1, 1}, (double[]){0, 1, 1}, &least), 1); /* the first among equals */
     nb_add(7, x, y);
     assert_true(y[0] == 3 && y[6] == 2);
+    assert_true(nb_largest_distance(7, x, 1) == 6 && nb_largest_distance(5, x, 2) == 4 && nb_largest_distance(0, x, 1) == 0);
+}
+
+/* Wherever it stands, and whatever the sums would do. */
+static void test_all_finite(void **state)
+{
+    (void)state;
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    double x[13];
+    for (size_t j = 0; j < 13; j++) x[j] = j % 2 ? DBL_MAX : -DBL_MAX;
+    for (size_t count = 0; count <= 13; count++) assert_true(nb_all_finite(count, x));
+    for (size_t at = 0; at < 13; at++)
+        for (size_t b = 0; b < 3; b++) {
+            double good = x[at];
+            x[at] = bad[b];
+            assert_false(nb_all_finite(13, x));
+            assert_true(nb_all_finite(at, x));
+            x[at] = good;
+        }
 }
 
 /* Of 0, 1, 3 on a line: 1, 2, 3. Against itself, each pair counts twice. */
@@ -301,7 +320,7 @@ int main(void)
         test_with_ctx(test_norms),                      test_with_ctx(test_orthonormalise),
         test_with_ctx(test_krylov_on_known_spectra),    test_with_ctx(test_krylov_on_ties), test_with_ctx(test_median_distance),
         test_with_ctx(test_vector_exp_and_log),
-        test_with_ctx(test_vector_sums),
+        test_with_ctx(test_vector_sums), test_with_ctx(test_all_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
