@@ -205,7 +205,7 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     nb_manifest manifest;
     int pending_count;
     NB_TRY(ctx, nb_program_here(&program, ctx));
-    NB_TRY(ctx, nb_manifest_make(argc, argv, &m->e.plan, m->e.config.plot_count > 0, (nb_workers){.blas_threads = 1}, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &m->e.plan, m->e.config.plot_count > 0, (nb_workers){.blas_threads = 1}, &manifest, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));

@@ -81,14 +81,12 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     return NB_OK;
 }
 
-static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const bool *only, nb_store *store, bool **pending, int *pending_count,
-                               nb_ctx *ctx)
+static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const nb_program *program, const bool *only, nb_store *store,
+                               bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const char *path;
-    nb_program program;
-    nb_terms terms = {.program = &program, .mixed = choices->mixed, .only = only};
+    nb_terms terms = {.program = program, .mixed = choices->mixed, .only = only};
     NB_TRY(ctx, nb_start_statuses(choices, &terms.retry, ctx));
-    NB_TRY(ctx, nb_program_here(&program, ctx));
     NB_TRY(ctx, nb_make_folder(e->folder, ctx));
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
@@ -102,14 +100,16 @@ nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const 
                      nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const char *resolved;
+    nb_program program;
     nb_manifest *manifest;
-    NB_TRY(ctx, open_and_plan(e, choices, only, store, pending, pending_count, ctx));
+    NB_TRY(ctx, nb_program_here(&program, ctx));
+    NB_TRY(ctx, open_and_plan(e, choices, &program, only, store, pending, pending_count, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
     if (*pending_count == 0) return NB_OK;
     NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
-    NB_TRY(ctx, nb_manifest_make(argc, argv, &e->plan, e->config.plot_count > 0, workers, manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &e->plan, e->config.plot_count > 0, workers, manifest, ctx));
     nb_store_sign(store, manifest);
     return nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest->text, ctx);
 }

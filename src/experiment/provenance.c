@@ -140,16 +140,14 @@ nb_status nb_program_here(nb_program *program, nb_ctx *ctx)
     return nb_digest_file("/proc/self/exe", &program->executable, &bytes, ctx);
 }
 
-nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx)
+nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts, nb_ctx *ctx)
 {
-    nb_program program;
-    NB_TRY(ctx, nb_program_here(&program, ctx));
     *facts = json_object();
     NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
     NB_TRY(ctx, nb_defer(ctx, release, *facts));
     int failed = add_text(*facts, "nysbench", NB_VERSION);
-    failed |= add_text(*facts, "build", program.build);
-    failed |= add_text(*facts, "executable", program.executable);
+    failed |= add_text(*facts, "build", program->build);
+    failed |= add_text(*facts, "executable", program->executable);
     failed |= add_text(*facts, "compiler", COMPILER);
     failed |= add_text(*facts, "flags", NB_FLAGS);
     failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
@@ -206,8 +204,8 @@ static nb_status dump(json_t *facts, bool failed, const char **text, nb_ctx *ctx
     return NB_OK;
 }
 
-nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, bool gnuplot, nb_workers workers,
-                           nb_manifest *manifest, nb_ctx *ctx)
+nb_status nb_manifest_make(const nb_program *program, int argc, const char **argv, const nb_plan *plan, bool gnuplot,
+                           nb_workers workers, nb_manifest *manifest, nb_ctx *ctx)
 {
     json_t *facts;
     const char *config;
@@ -217,8 +215,8 @@ nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, boo
     strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     gethostname(host, sizeof host - 1);
     NB_TRY(ctx, nb_config_text(plan->config, &config, ctx));
-    NB_TRY(ctx, nb_program_here(&manifest->program, ctx));
-    NB_TRY(ctx, nb_provenance(gnuplot, &facts, ctx));
+    manifest->program = *program;
+    NB_TRY(ctx, nb_provenance(program, gnuplot, &facts, ctx));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
     failed |= add_arguments(facts, argc, argv);
     failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));

@@ -8,17 +8,17 @@
 
 #include <jansson.h>
 
-/* One JSON object of texts and numbers, in the order in which `info` prints
- * them; owned by ctx. */
-nb_status nb_provenance(bool gnuplot, json_t **facts, nb_ctx *ctx);
-
-/* The program that is running. */
+/* The program that is running. Reads the whole executable. */
 nb_status nb_program_here(nb_program *program, nb_ctx *ctx);
+
+/* One JSON object of texts and numbers, in the order in which `info` prints
+ * them; owned by ctx. `program` is the one that is running. */
+nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts, nb_ctx *ctx);
 
 /* The manifest of a run: those facts, when, the command, how it was spread, the files
  * that its plan is made from, and the resolved config. */
-nb_status nb_manifest_make(int argc, const char **argv, const nb_plan *plan, bool gnuplot, nb_workers workers,
-                           nb_manifest *manifest, nb_ctx *ctx);
+nb_status nb_manifest_make(const nb_program *program, int argc, const char **argv, const nb_plan *plan, bool gnuplot,
+                           nb_workers workers, nb_manifest *manifest, nb_ctx *ctx);
 
 /* What files of a manifest held something else than now: a line for people each, ctx's;
  * NULL-terminated. NB_EIO where the text is no manifest. */
