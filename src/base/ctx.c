@@ -139,12 +139,16 @@ char *nb_strdup(nb_ctx *ctx, const char *text)
 
 char *nb_format(nb_ctx *ctx, const char *format, ...)
 {
+    char most[256]; /* texts fit in */
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(most, sizeof most, format, args);
     char *text = length < 0 ? NULL : nb_alloc(ctx, (size_t)length + 1, 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    if (text && (size_t)length < sizeof most)
+        memcpy(text, most, (size_t)length);
+    else if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     va_end(args);
     return text;

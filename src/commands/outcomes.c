@@ -186,9 +186,8 @@ static nb_status print_failures(outcomes *o, const char *path, nb_ctx *ctx)
 }
 
 /* Of all rows of the run, whichever were looked at. */
-static nb_status write_failures(outcomes *o, const char *path, nb_ctx *ctx)
+static nb_status write_failures(const outcomes *o, const char *path, nb_ctx *ctx)
 {
-    NB_TRY(ctx, make_groups(o, went_wrong, ctx));
     if (o->group_count > 0) return nb_write_file(path, print_all, o, ctx);
     NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
     return NB_OK;
@@ -199,11 +198,12 @@ static nb_status print(const nb_experiment *e, const bool *only, int count, cons
     const char *path;
     outcomes all = {.e = e}, o;
     NB_TRY(ctx, nb_run_path(e->folder, NB_FAILURES_FILE, &path, ctx));
-    NB_TRY(ctx, nb_keys_init(&e->plan, &all.keys, ctx));
-    NB_TRY(ctx, make_command(e, &all.command, ctx));
-    o = all;
-    NB_TRY(ctx, find_rows(&o, only, count, rows, ctx));
     NB_TRY(ctx, find_rows(&all, NULL, count, rows, ctx));
+    NB_TRY(ctx, make_groups(&all, went_wrong, ctx));
+    if (all.group_count > 0) NB_TRY(ctx, nb_keys_init(&e->plan, &all.keys, ctx));
+    NB_TRY(ctx, make_command(e, &all.command, ctx));
+    o = (outcomes){.e = e, .keys = all.keys, .command = all.command};
+    NB_TRY(ctx, find_rows(&o, only, count, rows, ctx));
     print_counts(&o);
     NB_TRY(ctx, print_skipped(o, ctx));
     fflush(stdout);

@@ -46,20 +46,31 @@ static int32_t text_bytes(const char *text)
     return text ? (int32_t)length + 1 : 0;
 }
 
-static bool send_text(int fd, const char *text, int32_t bytes)
+/* Returns where the next one goes. */
+static char *put_text(char *to, const char *text, int32_t bytes)
 {
-    return bytes == 0 || (nb_channel_send(fd, text, (size_t)bytes - 1) && nb_channel_send(fd, "", 1));
+    if (bytes == 0) return to;
+    memcpy(to, text, (size_t)bytes - 1);
+    to[bytes - 1] = '\0';
+    return to + bytes;
 }
 
 bool nb_channel_tell(int fd, const nb_message *m)
 {
     head h = {MAGIC, (int32_t)m->kind, m->number, text_bytes(m->status), text_bytes(m->reason), m->measures};
-    return nb_channel_send(fd, &h, sizeof h) && send_text(fd, m->status, h.status_bytes) && send_text(fd, m->reason, h.reason_bytes);
+    char whole[sizeof h + 2 * MOST_TEXT], *end = whole + sizeof h;
+    memcpy(whole, &h, sizeof h);
+    end = put_text(end, m->status, h.status_bytes);
+    end = put_text(end, m->reason, h.reason_bytes);
+    return nb_channel_send(fd, whole, (size_t)(end - whole));
 }
 
 bool nb_channel_fill(int fd, nb_inbox *inbox)
 {
     ssize_t count;
+    inbox->used -= inbox->first;
+    memmove(inbox->bytes, inbox->bytes + inbox->first, inbox->used);
+    inbox->first = 0;
     if (inbox->used == sizeof inbox->bytes) return true;
     do count = recv(fd, inbox->bytes + inbox->used, sizeof inbox->bytes - inbox->used, MSG_DONTWAIT);
     while (count < 0 && errno == EINTR);
@@ -88,19 +99,20 @@ nb_status nb_channel_hear(nb_inbox *inbox, nb_heard *heard, nb_message *m, nb_ct
     head h;
     bool good = true;
     *heard = NB_HEARD_NOTHING;
-    if (inbox->used < sizeof h) return NB_OK;
-    memcpy(&h, inbox->bytes, sizeof h);
+    const char *bytes = inbox->bytes + inbox->first;
+    size_t there = inbox->used - inbox->first;
+    if (there < sizeof h) return NB_OK;
+    memcpy(&h, bytes, sizeof h);
     *heard = NB_HEARD_NONSENSE;
     if (!makes_sense(&h)) return NB_OK;
     size_t whole = sizeof h + (size_t)h.status_bytes + (size_t)h.reason_bytes;
     *heard = NB_HEARD_NOTHING;
-    if (inbox->used < whole) return NB_OK;
-    const char *texts = inbox->bytes + sizeof h;
+    if (there < whole) return NB_OK;
+    const char *texts = bytes + sizeof h;
     *m = (nb_message){.kind = (nb_told)h.kind, .number = h.number, .measures = h.measures};
     NB_TRY(memory, copy_text(texts, h.status_bytes, &m->status, &good, memory));
     NB_TRY(memory, copy_text(texts + h.status_bytes, h.reason_bytes, &m->reason, &good, memory));
     *heard = good ? NB_HEARD_MESSAGE : NB_HEARD_NONSENSE;
-    inbox->used -= whole;
-    memmove(inbox->bytes, inbox->bytes + whole, inbox->used);
+    inbox->first += whole;
     return NB_OK;
 }

@@ -26,8 +26,8 @@ bool nb_channel_tell(int fd, const nb_message *message);
 
 enum { NB_INBOX_BYTES = 16384 };
 
-typedef struct { /* what has come and is not read yet; {0}: nothing */
-    size_t used;
+typedef struct { /* what has come and is not read yet, bytes first ... used - 1; {0}: nothing */
+    size_t first, used;
     char bytes[NB_INBOX_BYTES];
 } nb_inbox;
 

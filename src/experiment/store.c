@@ -52,6 +52,7 @@ static bool hidden(form f, const nb_column *c)
 {
     bool result = c->type == NB_COLUMN_REAL || strcmp(c->name, "reason") == 0;
     bool of_identity = f == IDENTITY || f == SAME || f == PAIRED;
+    if (f == ASSIGNMENTS) return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
     return (of_identity && !c->identity) || ((f == KEPT || f == CLEARED) && !result);
 }
 
@@ -155,11 +156,12 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     *store = (nb_store){.path = path};
     int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1; /* SQLite's own files are 0644 at most */
     if (made >= 0) close(made);
-    int code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0), NULL);
+    int code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (writable ? SQLITE_OPEN_CREATE : 0), NULL);
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return fail(store, "cannot be opened", ctx);
     sqlite3_busy_handler(store->db, wait_for_others, NULL);
+    NB_TRY(ctx, execute(store, "PRAGMA cache_size = -65536", "opening it", ctx)); /* KiB: the pages of a plan of 80,000 rows */
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
@@ -175,7 +177,7 @@ static int bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *ro
     switch (c->type) {
     case NB_COLUMN_TEXT: {
         const char *text = *(const char *const *)field;
-        return text ? sqlite3_bind_text(s, index, text, -1, SQLITE_TRANSIENT) : sqlite3_bind_null(s, index);
+        return text ? sqlite3_bind_text(s, index, text, -1, SQLITE_STATIC) : sqlite3_bind_null(s, index);
     }
     case NB_COLUMN_INT:
         return sqlite3_bind_int(s, index, *(const int *)field);
@@ -189,11 +191,12 @@ static int bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *ro
     return SQLITE_MISUSE;
 }
 
-static nb_status step_with_row(nb_store *store, sqlite3_stmt *s, const nb_row *row, int position, unsigned wanted,
-                               nb_ctx *ctx)
+/* A statement with the row's columns in that form. Texts are the row's own: each step binds anew. */
+static nb_status step_with_row(nb_store *store, sqlite3_stmt *s, form f, const nb_row *row, int position, unsigned wanted, nb_ctx *ctx)
 {
     int code = SQLITE_OK, count = column_count();
-    for (int i = 0; i < count && code == SQLITE_OK; i++) code = bind(s, i + 1, &nb_columns[i], row);
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        if (!hidden(f, &nb_columns[i])) code = bind(s, i + 1, &nb_columns[i], row);
     if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, position);
     if (code == SQLITE_OK) code = sqlite3_bind_int64(s, count + 2, wanted);
     if (code == SQLITE_OK) code = sqlite3_step(s);
@@ -241,7 +244,7 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ct
         nb_row row;
         nb_plan_row(plan, i, &row);
         NB_TRY(ctx, bind_inputs(store, insert, count + 3, plan, i, ctx));
-        NB_TRY(ctx, step_with_row(store, insert, &row, i, plan->config->wanted, ctx));
+        NB_TRY(ctx, step_with_row(store, insert, PARAMETERS, &row, i, plan->config->wanted, ctx));
     }
     return NB_OK;
 }
@@ -417,7 +420,7 @@ nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_r
 {
     if (store->manifest == 0) NB_TRY(ctx, add_manifest(store, ctx));
     sqlite3_bind_int64(store->write, column_count() + 3, store->manifest);
-    NB_TRY(ctx, step_with_row(store, store->write, row, index, wanted, ctx));
+    NB_TRY(ctx, step_with_row(store, store->write, ASSIGNMENTS, row, index, wanted, ctx));
     NB_REQUIRE(ctx, sqlite3_changes(store->db) == 1, NB_EBUG, "%s: row %d of the plan is not in the store", store->path, index);
     return NB_OK;
 }
@@ -462,7 +465,7 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
     const char *paired, *sql;
     NB_NEED(paired, columns(PAIRED, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable FROM results new CROSS JOIN results old ON %s CROSS JOIN manifests m ON m.id = old.manifest "
+                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
                            "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned' "
                            "GROUP BY m.id ORDER BY m.id",
                            paired));
@@ -490,7 +493,15 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
     return NB_OK;
 }
 
-static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, nb_ctx *ctx)
+/* A text that the row before has too, as most have, is its; `before` is NULL for the first row. */
+static nb_status read_shared_text(sqlite3_stmt *s, int index, const char *before, const char **text, nb_ctx *ctx)
+{
+    const char *here = (const char *)sqlite3_column_text(s, index);
+    *text = before;
+    return here && before && strcmp(here, before) == 0 ? NB_OK : read_text(s, index, text, ctx);
+}
+
+static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, const nb_row *before, nb_ctx *ctx)
 {
     const nb_column *c = &nb_columns[index];
     char *field = (char *)row + c->offset;
@@ -498,7 +509,7 @@ static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, nb_ctx *ct
     switch (c->type) {
     case NB_COLUMN_TEXT:
         *(const char **)field = NULL;
-        if (!null) NB_NEED(*(const char **)field, nb_strdup(ctx, (const char *)sqlite3_column_text(s, index)));
+        if (!null) NB_TRY(ctx, read_shared_text(s, index, before ? *(const char *const *)((const char *)before + c->offset) : NULL, (const char **)field, ctx));
         break;
     case NB_COLUMN_INT:
         *(int *)field = sqlite3_column_int(s, index);
@@ -544,8 +555,10 @@ nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
     NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
     NB_NEED(*rows, nb_alloc(ctx, (size_t)total, sizeof **rows));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
-    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count)
-        for (int i = 0; nb_columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &(*rows)[*count], ctx));
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count) {
+        nb_row *row = &(*rows)[*count];
+        for (int i = 0; nb_columns[i].name; i++) NB_TRY(ctx, read_column(s, i, row, *count ? row - 1 : NULL, ctx));
+    }
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
 }
 
@@ -563,24 +576,18 @@ nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_
 
 nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx)
 {
-    static const char groups[] = "FROM results WHERE status = 'ok' AND select_s IS NOT NULL GROUP BY strategy, n, landmarks";
+    static const char sql[] = "SELECT strategy, n, landmarks, avg(select_s), count(*) OVER () FROM results "
+                              "WHERE status = 'ok' AND select_s IS NOT NULL GROUP BY strategy, n, landmarks";
     sqlite3_stmt *s;
-    const char *number, *sql;
-    int code, total;
+    int code;
     *count = 0;
-    NB_NEED(number, nb_format(ctx, "SELECT count(*) FROM (SELECT 1 %s)", groups));
-    NB_TRY(ctx, prepare(store, number, &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "counting the times of strategies", ctx);
-    total = sqlite3_column_int(s, 0);
-    sqlite3_reset(s);
-    NB_NEED(*picks, nb_alloc(ctx, (size_t)total + 1, sizeof **picks));
-    NB_NEED(sql, nb_format(ctx, "SELECT strategy, n, landmarks, avg(select_s) %s", groups));
+    *picks = NULL;
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
-    while ((code = sqlite3_step(s)) == SQLITE_ROW && *count < total) {
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        if (*count == 0) NB_NEED(*picks, nb_alloc(ctx, (size_t)sqlite3_column_int(s, 4), sizeof **picks));
         nb_store_pick *p = &(*picks)[(*count)++];
         NB_NEED(p->strategy, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
         *p = (nb_store_pick){p->strategy, sqlite3_column_int(s, 1), sqlite3_column_int(s, 2), sqlite3_column_double(s, 3)};
     }
-    sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the times of strategies", ctx);
+    return code == SQLITE_DONE ? NB_OK : fail(store, "reading the times of strategies", ctx);
 }

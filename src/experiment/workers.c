@@ -259,7 +259,7 @@ static nb_status start(pool *p, worker *w)
     w->job = NULL;
     w->rows = NULL;
     w->last = &w->rows;
-    w->inbox.used = 0;
+    w->inbox.first = w->inbox.used = 0;
     return NB_OK;
 }
 
@@ -567,8 +567,8 @@ static nb_status attend(pool *p, worker *w)
         nb_message m;
         NB_TRY(p->ctx, nb_channel_hear(&w->inbox, &heard, &m, w->memory));
         if (heard == NB_HEARD_NONSENSE) return bury_liar(p, w);
+        if (heard == NB_HEARD_MESSAGE && m.kind != NB_TOLD_ROW) look_for_stop(p); /* before the next job is handed out */
         if (heard == NB_HEARD_MESSAGE) NB_TRY(p->ctx, hear(p, w, &m));
-        look_for_stop(p); /* before the next job is handed out */
         if (w->fd < 0 || w->serial != serial) return NB_OK; /* it was ended, and another perhaps started */
     }
     return more ? NB_OK : bury_silent(p, w);

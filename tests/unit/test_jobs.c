@@ -176,7 +176,7 @@ static void test_messages_arrive_whole(void **state)
     char long_text[9000];
     memset(long_text, 'y', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
-    inbox.used = 0;
+    inbox.first = inbox.used = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING);
     assert_true(nb_channel_tell(ends[1], &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, {.error = 2.385}}));
@@ -221,6 +221,7 @@ static void test_noise(void **state)
         assert_ok(*state, nb_channel_hear(&inbox, &heard, &m, *state));
         assert_int_equal(heard, NB_HEARD_NOTHING);
     }
+    inbox.first = 0;
     memset(inbox.bytes, 'x', inbox.used = 700);
     assert_ok(*state, nb_channel_hear(&inbox, &heard, &m, *state));
     assert_int_equal(heard, NB_HEARD_NONSENSE);
