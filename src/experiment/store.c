@@ -41,7 +41,7 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-typedef enum { DEFINITIONS, NAMES, IDENTITY, PARAMETERS, ASSIGNMENTS, KEPT, CLEARED, SAME, PAIRED } form;
+typedef enum { DEFINITIONS, NAMES, IDENTITY, PLANNED, PARAMETERS, ASSIGNMENTS, KEPT, CLEARED, SAME, PAIRED } form;
 
 /* Whether a row that is there already has all metrics that are wanted now. */
 #define KEEP "(wanted & excluded.wanted) = excluded.wanted"
@@ -51,9 +51,14 @@ typedef enum { DEFINITIONS, NAMES, IDENTITY, PARAMETERS, ASSIGNMENTS, KEPT, CLEA
 static bool hidden(form f, const nb_column *c)
 {
     bool result = c->type == NB_COLUMN_REAL || strcmp(c->name, "reason") == 0;
-    bool of_identity = f == IDENTITY || f == SAME || f == PAIRED;
-    if (f == ASSIGNMENTS) return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
-    return (of_identity && !c->identity) || ((f == KEPT || f == CLEARED) && !result);
+    switch (f) {
+    case DEFINITIONS: case NAMES: return false;
+    case IDENTITY: case SAME: case PAIRED: return !c->identity;
+    case PLANNED: case PARAMETERS: return result;
+    case ASSIGNMENTS: return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
+    case KEPT: case CLEARED: return !result;
+    }
+    return true;
 }
 
 /* The columns in one of the forms that SQL wants them in, separated by commas or ANDs. */
@@ -230,7 +235,7 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ct
     const char *names, *parameters, *identity, *kept, *sql;
     int count = column_count();
     sqlite3_stmt *insert;
-    NB_NEED(names, columns(NAMES, ctx));
+    NB_NEED(names, columns(PLANNED, ctx));
     NB_NEED(parameters, columns(PARAMETERS, ctx));
     NB_NEED(identity, columns(IDENTITY, ctx));
     NB_NEED(kept, columns(KEPT, ctx));

@@ -338,36 +338,39 @@ enum { TOGETHER = 8 }; /* row sums that are computed at once: always so many, an
 
 typedef struct { /* requests on one pair */
     int count;
-    double *weights, *sums; /* m x TOGETHER: C Q_B' 1 of each; NB_STRIPE x TOGETHER */
-    nb_measures *of[TOGETHER];
+    double *weights, *sums; /* m x count, in whole groups: C Q_B' 1 of each; NB_STRIPE x TOGETHER */
+    nb_measures **of;
 } row_sums;
 
-static nb_status row_sums_init(row_sums *r, int m, nb_ctx *ctx)
+static nb_status row_sums_init(row_sums *r, int m, int most, nb_ctx *ctx)
 {
+    size_t whole = ((size_t)most + TOGETHER - 1) / TOGETHER * TOGETHER;
     r->count = 0;
-    NB_NEED(r->weights, nb_alloc_reals(ctx, (size_t)m, TOGETHER));
+    NB_NEED(r->weights, nb_alloc_reals(ctx, (size_t)m, whole));
     NB_NEED(r->sums, nb_alloc_raw(ctx, (size_t)NB_STRIPE * TOGETHER));
+    NB_NEED(r->of, nb_alloc(ctx, (size_t)most, sizeof *r->of));
     return NB_OK;
-}
-
-/* rowsum_deviation of those at hand: max |Q_F (C Q_B' 1) - 1|. */
-static void row_sums_end(row_sums *r, const nb_projection *p)
-{
-    double largest[TOGETHER] = {0};
-    for (int first = 0; first < p->n && r->count > 0; first += NB_STRIPE) {
-        int rows = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, p->q_f + (size_t)first * (size_t)p->m, p->m, r->weights, p->m, 0, r->sums, rows);
-        for (int k = 0; k < r->count; k++) largest[k] = fmax(largest[k], nb_largest_distance((size_t)rows, r->sums + k * rows, 1));
-    }
-    for (int k = 0; k < r->count; k++) r->of[k]->rowsum_deviation = largest[k];
-    r->count = 0;
 }
 
 static void row_sums_add(row_sums *r, const nb_projection *p, const double *c, nb_measures *of)
 {
-    if (r->count == TOGETHER) row_sums_end(r, p);
     nb_gemv(NB_PLAIN, p->m, p->m, 1, c, p->m, p->ones, 0, r->weights + r->count * p->m);
+    of->rowsum_deviation = 0; /* so far */
     r->of[r->count++] = of;
+}
+
+/* rowsum_deviation of all: max |Q_F (C Q_B' 1) - 1|. */
+static void row_sums_end(const row_sums *r, const nb_projection *p)
+{
+    for (int first = 0; first < p->n; first += NB_STRIPE) {
+        int rows = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
+        for (int k = 0; k < r->count; k++) {
+            if (k % TOGETHER == 0)
+                nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, p->q_f + (size_t)first * (size_t)p->m, p->m, r->weights + k * p->m, p->m, 0, r->sums, rows);
+            double *largest = &r->of[k]->rowsum_deviation;
+            *largest = fmax(*largest, nb_largest_distance((size_t)rows, r->sums + k % TOGETHER * rows, 1));
+        }
+    }
 }
 
 /* |(S - F X B) V|: outside of range(F), and inside. */
@@ -456,7 +459,7 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
     row_sums sums;
     double *scratch;
     NB_NEED(scratch, nb_alloc_raw(ctx, (size_t)v->p.m * (size_t)v->p.m));
-    NB_TRY(ctx, row_sums_init(&sums, v->p.m, ctx));
+    NB_TRY(ctx, row_sums_init(&sums, v->p.m, count, ctx));
     for (int i = 0; i < count; i++) {
         nb_request *r = &requests[i];
         double *own = c ? c[i] : scratch;
