@@ -14,7 +14,8 @@ typedef struct {
     nb_measures measures;
 } head;
 
-_Static_assert(sizeof(head) + 2 * MOST_TEXT <= NB_INBOX_BYTES, "the largest message fits into an inbox");
+enum { LARGEST = sizeof(head) + 2 * MOST_TEXT };
+_Static_assert((size_t)LARGEST <= NB_INBOX_BYTES, "the largest message fits into an inbox, and an outbox");
 
 bool nb_channel_send(int fd, const void *data, size_t bytes)
 {
@@ -55,14 +56,17 @@ static char *put_text(char *to, const char *text, int32_t bytes)
     return to + bytes;
 }
 
-bool nb_channel_tell(int fd, const nb_message *m)
+bool nb_channel_tell(int fd, nb_outbox *outbox, const nb_message *m)
 {
     head h = {MAGIC, (int32_t)m->kind, m->number, text_bytes(m->status), text_bytes(m->reason), m->measures};
-    char whole[sizeof h + 2 * MOST_TEXT], *end = whole + sizeof h;
-    memcpy(whole, &h, sizeof h);
-    end = put_text(end, m->status, h.status_bytes);
+    char *end = outbox->bytes + outbox->used;
+    memcpy(end, &h, sizeof h);
+    end = put_text(end + sizeof h, m->status, h.status_bytes);
     end = put_text(end, m->reason, h.reason_bytes);
-    return nb_channel_send(fd, whole, (size_t)(end - whole));
+    size_t bytes = (size_t)(end - outbox->bytes);
+    bool wait = m->kind == NB_TOLD_ROW && bytes + LARGEST <= sizeof outbox->bytes;
+    outbox->used = wait ? bytes : 0;
+    return wait || nb_channel_send(fd, outbox->bytes, bytes);
 }
 
 bool nb_channel_fill(int fd, nb_inbox *inbox)

@@ -21,10 +21,16 @@ typedef struct {
 bool nb_channel_send(int fd, const void *data, size_t bytes);
 bool nb_channel_receive(int fd, void *data, size_t bytes);
 
-/* Texts are cut where they are longer than any that is written. */
-bool nb_channel_tell(int fd, const nb_message *message);
-
 enum { NB_INBOX_BYTES = 16384 };
+
+typedef struct { /* rows that wait for company; {0}: none */
+    size_t used;
+    char bytes[NB_INBOX_BYTES];
+} nb_outbox;
+
+/* A row may wait in the outbox, at most until the next message that is none. Texts are
+ * cut where they are longer than any that is written. False where the other side is gone. */
+bool nb_channel_tell(int fd, nb_outbox *outbox, const nb_message *message);
 
 typedef struct { /* what has come and is not read yet, bytes first ... used - 1; {0}: nothing */
     size_t first, used;

@@ -88,21 +88,22 @@ typedef struct {
 typedef struct { /* in the worker */
     nb_ctx *ctx;
     whereabouts *where;
+    nb_outbox outbox;
 } post;
 
 /* Without a parent there is nothing left to do. */
-static void tell(nb_message message)
+static void tell(post *self, nb_message message)
 {
-    if (!nb_channel_tell(CHANNEL, &message)) _exit(EXIT_FAILURE);
+    if (!nb_channel_tell(CHANNEL, &self->outbox, &message)) _exit(EXIT_FAILURE);
 }
 
 /* Where an allocation has failed, what follows may fail for want of what the culprit
  * holds: it is not done here. */
-static void end_if_exhausted(const post *self)
+static void end_if_exhausted(post *self)
 {
     const char *what = nb_ctx_exhausted(self->ctx);
     if (!what) return;
-    tell((nb_message){.kind = NB_TOLD_FAILURE, .number = NB_ENOMEM, .reason = what});
+    tell(self, (nb_message){.kind = NB_TOLD_FAILURE, .number = NB_ENOMEM, .reason = what});
     _exit(EXIT_SUCCESS);
 }
 
@@ -117,7 +118,7 @@ static void note_position(whereabouts *w, nb_phase phase, int first, int end)
 
 static void at(void *self, nb_phase phase, int first, int end)
 {
-    const post *p = self;
+    post *p = self;
     end_if_exhausted(p);
     note_position(p->where, phase, first, end);
 }
@@ -132,7 +133,7 @@ static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     (void)ctx;
     end_if_exhausted(self);
-    tell((nb_message){NB_TOLD_ROW, index, row->status, row->reason, row->measures});
+    tell(self, (nb_message){NB_TOLD_ROW, index, row->status, row->reason, row->measures});
     return NB_OK;
 }
 
@@ -140,7 +141,7 @@ static nb_status tell_instance_done(void *self, nb_ctx *ctx)
 {
     (void)ctx;
     end_if_exhausted(self);
-    tell((nb_message){.kind = NB_TOLD_INSTANCE_DONE});
+    tell(self, (nb_message){.kind = NB_TOLD_INSTANCE_DONE});
     return NB_OK;
 }
 
@@ -208,7 +209,7 @@ static nb_status work(const pool *p, post *self)
     while (nb_channel_receive(CHANNEL, &count, sizeof count) && nb_channel_receive(CHANNEL, rows, (size_t)count * sizeof *rows)) {
         NB_TRY(p->ctx, run_job(p, self, count, rows, mine));
         end_if_exhausted(self);
-        tell((nb_message){.kind = NB_TOLD_JOB_DONE});
+        tell(self, (nb_message){.kind = NB_TOLD_JOB_DONE});
     }
     return NB_OK;
 }
@@ -219,7 +220,7 @@ static nb_status work(const pool *p, post *self)
  * that it starts, and which no terminal sends signals to. */
 static _Noreturn void live(const pool *p, whereabouts *where, int fd, pid_t parent)
 {
-    post self = {p->ctx, where};
+    post self = {.ctx = p->ctx, .where = where};
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || setsid() < 0 || dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
     closefrom(CHANNEL + 1);
     fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
@@ -228,7 +229,7 @@ static _Noreturn void live(const pool *p, whereabouts *where, int fd, pid_t pare
     sigprocmask(SIG_SETMASK, &p->signals, NULL);
     nb_ctx_forget_exhausted(p->ctx);
     nb_status status = work(p, &self);
-    if (status != NB_OK) tell((nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
+    if (status != NB_OK) tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
     _exit(EXIT_SUCCESS);
 }
 

@@ -150,7 +150,7 @@ static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, 
     r.p = r.y + square;
     r.q = r.p + square;
     before = r.q + square;
-    memcpy(before, x, square * sizeof *x);
+    if (tolerance > 0) memcpy(before, x, square * sizeof *x);
     for (int k = 0; k < steps; k++) {
         step(&r, x);
         if (tolerance > 0 && change(square, x, before) <= tolerance) break;

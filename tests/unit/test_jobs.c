@@ -171,6 +171,7 @@ static nb_heard hear(int fd, nb_inbox *inbox, nb_message *m, nb_ctx *ctx)
 static void test_messages_arrive_whole(void **state)
 {
     static nb_inbox inbox;
+    static nb_outbox outbox;
     int ends[2];
     nb_message m;
     char long_text[9000];
@@ -179,8 +180,9 @@ static void test_messages_arrive_whole(void **state)
     inbox.first = inbox.used = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING);
-    assert_true(nb_channel_tell(ends[1], &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, {.error = 2.385}}));
-    assert_true(nb_channel_tell(ends[1], &(nb_message){.kind = NB_TOLD_JOB_DONE, .reason = ""}));
+    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, {.error = 2.385}}));
+    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING); /* it waits for company */
+    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){.kind = NB_TOLD_JOB_DONE, .reason = ""}));
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
     assert_int_equal(m.number, 2385);
     assert_string_equal(m.status, "failed");
@@ -195,16 +197,47 @@ static void test_messages_arrive_whole(void **state)
     close(ends[0]);
 }
 
+/* Rows of any length, more than an outbox holds, come in order, and none stays behind. */
+static void test_rows_keep_order(void **state)
+{
+    enum { ROWS = 300 };
+    static nb_inbox inbox;
+    static nb_outbox outbox;
+    int ends[2], bytes = 1 << 21;
+    nb_message m;
+    char text[4096];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes), 0);
+    for (int i = 0; i < ROWS; i++) {
+        memset(text, 'z', sizeof text);
+        text[i * 37 % 4000] = '\0';
+        assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, i, "ok", text, {.error = i}}));
+        nb_channel_fill(ends[0], &inbox); /* as far as there is room */
+    }
+    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){.kind = NB_TOLD_INSTANCE_DONE}));
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
+        assert_true(m.kind == NB_TOLD_ROW && m.number == i && m.measures.error == i);
+        assert_int_equal(strlen(m.reason), i * 37 % 4000);
+    }
+    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
+    assert_int_equal(m.kind, NB_TOLD_INSTANCE_DONE);
+    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* A message with any of its bytes changed is heard, or is nonsense, or waits for more; nothing else. */
 static void test_noise(void **state)
 {
     static nb_inbox good, inbox;
+    static nb_outbox outbox;
     int ends[2], nonsense = 0;
     nb_message m;
     nb_heard heard;
     good.used = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_true(nb_channel_tell(ends[1], &(nb_message){NB_TOLD_ROW, 7, "ok", "why", {.error = 1}}));
+    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_FAILURE, 7, "ok", "why", {.error = 1}}));
     assert_true(nb_channel_fill(ends[0], &good));
     for (size_t i = 0; i < good.used; i++)
         for (int bit = 0; bit < 8; bit++) {
@@ -234,7 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_the_culprit_is_found),      test_with_ctx(test_first_the_one_at_work_is_parted_from_the_rest),
         test_with_ctx(test_positions_that_cannot_be),  test_with_ctx(test_suspects_are_kept_apart),
-        test_with_ctx(test_as_many_workers_as_fit),    test_with_ctx(test_messages_arrive_whole),
+        test_with_ctx(test_as_many_workers_as_fit),    test_with_ctx(test_messages_arrive_whole), test_with_ctx(test_rows_keep_order),
         test_with_ctx(test_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
