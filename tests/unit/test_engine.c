@@ -1,6 +1,6 @@
 /* The streamed engine against the direct one, which forms S and F X B, and
  * against itself: in company and alone, in single precision, on sampled rows. */
-#include "testing.h"
+#include "scenes.h"
 
 #include "cores/core.h"
 #include "linalg/linalg.h"
@@ -11,20 +11,11 @@
 
 enum { MOST = 512 }; /* pairs of a test */
 
-typedef struct {
-    nb_head head;
-    nb_choice kernel;
-    nb_scene *scene;
-    gsl_rng *rng;
-} fixture;
-
 static void open_under(nb_ctx *ctx, fixture *f, const char *kernel, const char *problem, bool causal)
 {
-    f->head = make_head(problem, 0, 0, ctx);
-    f->head.causal = causal;
-    f->kernel = choose(&nb_kernels, kernel, ctx);
-    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, false, &f->scene, ctx));
-    assert_ok(ctx, nb_random_new(&f->rng, ctx));
+    nb_head head = make_head(problem, 0, 0, ctx);
+    head.causal = causal;
+    open_scene(ctx, f, head, kernel, false);
 }
 
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem, bool causal)

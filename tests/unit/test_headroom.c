@@ -1,6 +1,6 @@
 /* The two oracles that tell how much there is to win, judged by the engine, which
  * knows nothing of their algebra. */
-#include "testing.h"
+#include "scenes.h"
 
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
@@ -9,19 +9,9 @@
 
 #include <gsl/gsl_randist.h>
 
-typedef struct {
-    nb_head head;
-    nb_choice kernel;
-    nb_scene *scene;
-    gsl_rng *rng;
-} fixture;
-
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem, int trial)
 {
-    f->head = make_head(problem, 0, trial, ctx);
-    f->kernel = choose(&nb_kernels, "softmax", ctx);
-    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, false, &f->scene, ctx));
-    assert_ok(ctx, nb_random_new(&f->rng, ctx));
+    open_scene(ctx, f, make_head(problem, 0, trial, ctx), "softmax", false);
 }
 
 static nb_status try_pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, int trial, nb_landmarks *out)

@@ -1,6 +1,6 @@
 /* Kernels against their definitions, entry by entry; and the Gram matrix in closed
  * form against itself formed whole. */
-#include "testing.h"
+#include "scenes.h"
 
 #include "cores/core.h"
 #include "linalg/distances.h"
@@ -11,21 +11,6 @@
 #include <float.h>
 #include <sys/resource.h>
 
-typedef struct {
-    nb_head head;
-    nb_choice kernel;
-    nb_scene *scene;
-    gsl_rng *rng;
-} fixture;
-
-static void open_fixture(nb_ctx *ctx, fixture *f, const char *kernel, nb_head head)
-{
-    f->head = head;
-    f->kernel = choose(&nb_kernels, kernel, ctx);
-    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, true, &f->scene, ctx));
-    assert_ok(ctx, nb_random_new(&f->rng, ctx));
-}
-
 static double entry(const nb_scene *scene, int i, int j)
 {
     return scene->rows[(size_t)i * (size_t)scene->head->n + (size_t)j];
@@ -34,7 +19,7 @@ static double entry(const nb_scene *scene, int i, int j)
 static void open_whole(nb_ctx *ctx, fixture *f, const char *kernel, nb_head head)
 {
     const double *rows;
-    open_fixture(ctx, f, kernel, head);
+    open_scene(ctx, f, head, kernel, true);
     assert_ok(ctx, nb_scene_rows(f->scene, &rows, ctx));
 }
 
@@ -70,10 +55,10 @@ static void test_exp_that_overflows(void **state)
     open_whole(ctx, &f, "exp", h);
     assert_close(entry(f.scene, 7, 3) / exp(288), 1, 1e-11);
     h.q[4 * 7] = 12 + 108.4 / 12;
-    open_fixture(ctx, &f, "exp", h);
+    open_scene(ctx, &f, h, "exp", true);
     assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7 has a score of 342.2, allowed are at most 340: take a higher temperature than 2");
     h.q[4 * 7] = NAN;
-    open_fixture(ctx, &f, "exp", h);
+    open_scene(ctx, &f, h, "exp", true);
     assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7");
 }
 
@@ -118,7 +103,7 @@ static void test_gauss_of_landmarks(void **state)
     double point[2] = {0.3, -2}, median, row[40];
     nb_head h = make_head("gaussian(n=40, d=2)", 0, 0, ctx);
     assert_ok(ctx, nb_median_distance(2, 40, h.q, 40, h.k, &median, ctx));
-    open_fixture(ctx, &f, "gauss", h);
+    open_scene(ctx, &f, h, "gauss", true);
     assert_ok(ctx, nb_scene_kernel(f.scene, 1, point, 40, h.k, row, ctx));
     for (int j = 0; j < 40; j++) assert_close(row[j], exp(-nb_squared_distance(2, point, h.k + 2 * j) / (2 * median * median)), 1e-14);
 }
@@ -143,7 +128,7 @@ static void test_pairing_of_one_point_set(void **state)
     nb_ctx *ctx = *state;
     fixture f;
     static const char *const strategies[] = {"uniform", "kmeans", "leverage"};
-    open_fixture(ctx, &f, "gram(of=keys)", make_head("gaussian(n=70, d=9)", 0, 0, ctx));
+    open_scene(ctx, &f, make_head("gaussian(n=70, d=9)", 0, 0, ctx), "gram(of=keys)", true);
     for (int s = 0; s < 3; s++) {
         nb_choice choice = choose(&nb_strategies, strategies[s], ctx);
         nb_stream stream = {.seed = 1, .component = choice.canonical};
@@ -242,8 +227,8 @@ static void test_closed_form(void **state)
     int exact = 0;
     for (int p = 0; p < 3; p++) {
         fixture a, b;
-        open_fixture(ctx, &a, "gram", make_head(problems[p], 0, 0, ctx));
-        open_fixture(ctx, &b, "gram", make_head(problems[p], 0, 0, ctx));
+        open_scene(ctx, &a, make_head(problems[p], 0, 0, ctx), "gram", true);
+        open_scene(ctx, &b, make_head(problems[p], 0, 0, ctx), "gram", true);
         assert_int_equal(a.scene->factors.rank, a.head.d);
         b.scene->factors.rank = 0;
         check_scene(ctx, &a, &b);
@@ -279,15 +264,15 @@ static void test_small_parts(void **state)
     fixture a, b;
     nb_head h = make_head("low_rank(n=200, d=8, rank=3, noise=1e-6)", 0, 0, ctx);
     nb_how closed = {.wanted = 0}, direct = {.engine = NB_DIRECT};
-    open_fixture(ctx, &a, "gram", h);
-    open_fixture(ctx, &b, "gram", h);
+    open_scene(ctx, &a, h, "gram", true);
+    open_scene(ctx, &b, h, "gram", true);
     b.scene->factors.rank = 0;
     nb_landmarks landmarks = pick(ctx, &a, "uniform", 3);
     nb_measures x = measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd"), y = measure(ctx, &b, &direct, &landmarks, NB_CUR, "svd");
     assert_true(x.error_subspace > 1e-13 && x.error_subspace < 1e-9);
     assert_close(x.error_subspace / y.error_subspace, 1, 1e-4);
     h = make_head("low_rank(n=200, d=8, rank=3, noise=1e-3)", 0, 0, ctx);
-    open_fixture(ctx, &a, "gram", h);
+    open_scene(ctx, &a, h, "gram", true);
     landmarks = pick(ctx, &a, "uniform", 8); /* all of range(S), whose values are 1 and 1e-6: eps / 1e-6 in the directions of the latter */
     assert_at_most(measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd").error_subspace, 1e-14);
 }
@@ -301,7 +286,7 @@ static void test_many_tokens(void **state)
     nb_how how = {.wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL};
     fixture f;
     getrusage(RUSAGE_SELF, &before);
-    open_fixture(ctx, &f, "gram(of=keys)", make_head("gaussian(n=20000, d=16)", 0, 0, ctx));
+    open_scene(ctx, &f, make_head("gaussian(n=20000, d=16)", 0, 0, ctx), "gram(of=keys)", true);
     for (int kind = 0; kind < NB_FACTORS_COUNT; kind++) {
         nb_landmarks few = pick(ctx, &f, "uniform", 10), all = pick(ctx, &f, "leverage(take=top)", 16);
         nb_measures some = measure(ctx, &f, &how, &few, (nb_factors_kind)kind, "svd"), none = measure(ctx, &f, &how, &all, (nb_factors_kind)kind, "svd");
@@ -339,7 +324,7 @@ static void test_baseline(void **state)
                 nb_head h = make_head("gaussian(n=50, d=3)", 0, 0, ctx);
                 for (int i = 0; i < 150; i++) h.q[i] += 4; /* far from mean 0: gram is nearly constant */
                 h.causal = causal;
-                open_fixture(ctx, &f, kernels[k], h);
+                open_scene(ctx, &f, h, kernels[k], true);
                 if (!factors) f.scene->factors.rank = 0;
                 assert_ok(ctx, nb_scene_baseline_mean(f.scene, &got, ctx));
                 double row[50];

@@ -1,6 +1,6 @@
 /* What is known of the strategies of order and geometry and of those that learn:
  * k-means never gets worse, draws follow their probabilities, clusters are hit. */
-#include "testing.h"
+#include "scenes.h"
 
 #include "base/files.h"
 
@@ -11,19 +11,9 @@
 
 #include <float.h>
 
-typedef struct {
-    nb_head head;
-    nb_choice kernel;
-    nb_scene *scene;
-    gsl_rng *rng;
-} fixture;
-
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem)
 {
-    f->head = make_head(problem, 0, 0, ctx);
-    f->kernel = choose(&nb_kernels, "softmax", ctx);
-    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, false, &f->scene, ctx));
-    assert_ok(ctx, nb_random_new(&f->rng, ctx));
+    open_scene(ctx, f, make_head(problem, 0, 0, ctx), "softmax", false);
 }
 
 /* The same stream for all options of a strategy. */

@@ -1,7 +1,7 @@
 /* Strategies by leverage, pivoting and determinants: frequencies of draws against
  * their probabilities, written out here from the definitions (chi-square at a level
  * of 1e-6, fixed seeds), notes at the numerical rank, estimates against exact scores. */
-#include "testing.h"
+#include "scenes.h"
 
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
@@ -11,19 +11,9 @@
 #include <float.h>
 #include <gsl/gsl_cdf.h>
 
-typedef struct {
-    nb_head head;
-    nb_choice kernel;
-    nb_scene *scene;
-    gsl_rng *rng;
-} fixture;
-
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem)
 {
-    f->head = make_head(problem, 0, 0, ctx);
-    f->kernel = choose(&nb_kernels, "softmax", ctx);
-    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, true, &f->scene, ctx));
-    assert_ok(ctx, nb_random_new(&f->rng, ctx));
+    open_scene(ctx, f, make_head(problem, 0, 0, ctx), "softmax", true);
 }
 
 static nb_landmarks pick(nb_ctx *ctx, fixture *f, const nb_choice *strategy, int m, nb_pairing pairing, int trial)
