@@ -247,7 +247,7 @@ typedef struct { /* pairs that are prepared together */
     double bases;           /* bytes by which runner.c cuts batches */
     double bytes, core;     /* of all factors; while one core is computed */
     double width, sum_m;
-    double cores, together; /* bytes of X and C, and their number, that are measured together */
+    double cores, together; /* bytes of requests, and their number, that are measured together */
     double most_cores, most_together;
     int most;
 } batch;
@@ -261,20 +261,19 @@ static void end_batch(instance *in, batch *b)
     *b = (batch){.bases = 0};
 }
 
-/* Bytes of X and C by which runner.c cuts what is measured together. */
-static double together(const instance *in)
+static nb_how how_of(const instance *in)
 {
     const nb_config *c = in->plan->config;
-    nb_how how = {.engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
-    return (double)nb_engine_together(&how);
+    return (nb_how){.engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
 }
 
 static void add_pair(instance *in, batch *b, const pair *p)
 {
-    double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double), cores = 16.0 * p->rows * p->m * p->m;
+    nb_how how = how_of(in);
+    double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double), cores = p->rows * (double)nb_engine_request_bytes(&how, p->m);
     if (p->m == 0) return;
     if (b->bases + bases > NB_BATCH_BYTES) end_batch(in, b);
-    if (b->cores + cores > together(in)) b->cores = b->together = 0;
+    if (b->cores + cores > (double)nb_engine_together(&how)) b->cores = b->together = 0;
     b->bases += bases;
     b->bytes += factor_bytes(in, p);
     b->core = largest(b->core, core_bytes(in, p));

@@ -256,12 +256,12 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
 }
 
 /* How many pairs from the first one on are measured together; one at least. */
-static int together(const nb_how *how, int count, const factor_rows *of)
+static int count_together(const nb_how *how, int count, const factor_rows *of)
 {
     size_t bytes = 0;
     int used = 0;
-    while (used < count) { /* X and C of each row */
-        bytes += 2 * (size_t)(of[used].end - of[used].first) * (size_t)of[used].m * (size_t)of[used].m * sizeof(double);
+    while (used < count) {
+        bytes += (size_t)(of[used].end - of[used].first) * nb_engine_request_bytes(how, of[used].m);
         if (used > 0 && bytes > nb_engine_together(how)) break;
         used++;
     }
@@ -283,7 +283,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
         return NB_OK;
     }
     for (int p = 0, used; p < count; p += used) {
-        used = together(how, count - p, of + p);
+        used = count_together(how, count - p, of + p);
         nb_mark mark = nb_ctx_mark(in->ctx);
         nb_status status = run_cores(in, how, used, of + p, pairs + p);
         nb_ctx_release(in->ctx, mark);

@@ -166,13 +166,13 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return fail(store, "cannot be opened", ctx);
     sqlite3_busy_handler(store->db, wait_for_others, NULL);
-    NB_TRY(ctx, execute(store, "PRAGMA cache_size = -65536", "opening it", ctx)); /* KiB: the pages of a plan of 80,000 rows */
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
     NB_REQUIRE(ctx, !empty || writable, NB_EIO, "%s: was not finished being made, and holds nothing: run the experiment again", path);
     if (empty) NB_TRY(ctx, create(store, ctx));
     NB_TRY(ctx, check_version(store, ctx));
+    NB_TRY(ctx, execute(store, "PRAGMA cache_size = -65536", "opening it", ctx)); /* KiB: the pages of a plan of 80,000 rows */
     return check_whole(store, ctx);
 }
 
@@ -470,7 +470,8 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
     const char *paired, *sql;
     NB_NEED(paired, columns(PAIRED, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
+                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable "
+                           "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
                            "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned' "
                            "GROUP BY m.id ORDER BY m.id",
                            paired));
@@ -510,11 +511,12 @@ static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, const nb_r
 {
     const nb_column *c = &nb_columns[index];
     char *field = (char *)row + c->offset;
+    const char *above = before ? (const char *)before + c->offset : NULL;
     bool null = sqlite3_column_type(s, index) == SQLITE_NULL;
     switch (c->type) {
     case NB_COLUMN_TEXT:
         *(const char **)field = NULL;
-        if (!null) NB_TRY(ctx, read_shared_text(s, index, before ? *(const char *const *)((const char *)before + c->offset) : NULL, (const char **)field, ctx));
+        if (!null) NB_TRY(ctx, read_shared_text(s, index, above ? *(const char *const *)above : NULL, (const char **)field, ctx));
         break;
     case NB_COLUMN_INT:
         *(int *)field = sqlite3_column_int(s, index);

@@ -31,11 +31,21 @@ nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pa
     return (how->engine == NB_DIRECT ? nb_direct_prepare : nb_streamed_prepare)(scene, how, count, pairs, times, ctx);
 }
 
+static bool streams(const nb_how *how)
+{
+    return how->engine == NB_STREAMED && how->sample == 0;
+}
+
+size_t nb_engine_request_bytes(const nb_how *how, int m)
+{
+    size_t x = (size_t)m * (size_t)m * sizeof(double);
+    return streams(how) && (how->wanted & NB_WANT_SPECTRAL) ? 2 * x : x;
+}
+
 size_t nb_engine_together(const nb_how *how)
 {
     const unsigned look_again = NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY;
-    bool again = how->engine == NB_STREAMED && how->sample == 0 && (how->precision == NB_MIXED || (how->wanted & look_again));
-    return again ? 1 << 28 : 0;
+    return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
 }
 
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)

@@ -61,7 +61,10 @@ enum { NB_BATCH_BYTES = 1 << 30 };
  * bases of NB_BATCH_BYTES, one pair at least. `m` are their landmarks. */
 int nb_engine_batch(int n, int count, const int *m);
 
-/* Bytes of the X and C that are worth measuring together: many where S is looked at
+/* Bytes of a request of m landmarks: its X, and C where that is kept. */
+size_t nb_engine_request_bytes(const nb_how *how, int m);
+
+/* Bytes of the requests that are worth measuring together: many where S is looked at
  * again for all of them, none where not. */
 size_t nb_engine_together(const nb_how *how);
 

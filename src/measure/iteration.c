@@ -172,7 +172,7 @@ static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, 
     r.q = r.p + square;
     nb_to_single(square, f->a, r.a);
     nb_to_single(square, x, r.x);
-    memcpy(before, x, square * sizeof *x);
+    if (tolerance > 0) memcpy(before, x, square * sizeof *x);
     for (int k = 0; k < steps; k++) {
         step_single(&r);
         nb_to_double(square, r.x, x);
@@ -232,7 +232,7 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
 /* The z below y that a step maps to y. Between 0 and 1/2 the maps increase, lie above
  * the identity and are concave, so Newton's method climbs to z from what the slope at
  * 0 would need. */
-static double before(const nb_iteration *iteration, double y)
+static double step_back(const nb_iteration *iteration, double y)
 {
     double z = 0, step;
     do {
@@ -252,7 +252,7 @@ nb_status nb_iteration_cutoff(nb_factors *factors, const nb_iteration *iteration
     *cutoff = NAN;
     if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
     if (!good) return NB_OK;
-    for (int k = 0; k < how->steps && y > least; k++) y = before(iteration, y);
+    for (int k = 0; k < how->steps && y > least; k++) y = step_back(iteration, y);
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     *cutoff = sqrt(c * y) / s->values[0];
     return NB_OK;

@@ -338,10 +338,11 @@ enum { TOGETHER = 8 }; /* row sums that are computed at once: always so many, an
 
 typedef struct { /* requests on one pair */
     int count;
-    double *weights, *sums; /* m x count, in whole groups: C Q_B' 1 of each; NB_STRIPE x TOGETHER */
+    double *weights, *sums; /* C Q_B' 1 of each, m x count in whole groups; NB_STRIPE x TOGETHER */
     nb_measures **of;
 } row_sums;
 
+/* Room for `most` requests of up to m landmarks. */
 static nb_status row_sums_init(row_sums *r, int m, int most, nb_ctx *ctx)
 {
     size_t whole = ((size_t)most + TOGETHER - 1) / TOGETHER * TOGETHER;
@@ -352,25 +353,27 @@ static nb_status row_sums_init(row_sums *r, int m, int most, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Where the sums overflow the deviation stays NaN. */
 static void row_sums_add(row_sums *r, const nb_projection *p, const double *c, nb_measures *of)
 {
-    nb_gemv(NB_PLAIN, p->m, p->m, 1, c, p->m, p->ones, 0, r->weights + r->count * p->m);
-    of->rowsum_deviation = 0; /* so far */
-    r->of[r->count++] = of;
+    double *weights = r->weights + r->count * p->m;
+    nb_gemv(NB_PLAIN, p->m, p->m, 1, c, p->m, p->ones, 0, weights);
+    if (nb_all_finite((size_t)p->m, weights)) r->of[r->count++] = of;
 }
 
 /* rowsum_deviation of all: max |Q_F (C Q_B' 1) - 1|. */
-static void row_sums_end(const row_sums *r, const nb_projection *p)
+static void row_sums_end(row_sums *r, const nb_projection *p)
 {
     for (int first = 0; first < p->n; first += NB_STRIPE) {
         int rows = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
+        const double *q_f = p->q_f + (size_t)first * (size_t)p->m;
         for (int k = 0; k < r->count; k++) {
-            if (k % TOGETHER == 0)
-                nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, p->q_f + (size_t)first * (size_t)p->m, p->m, r->weights + k * p->m, p->m, 0, r->sums, rows);
-            double *largest = &r->of[k]->rowsum_deviation;
-            *largest = fmax(*largest, nb_largest_distance((size_t)rows, r->sums + k % TOGETHER * rows, 1));
+            if (k % TOGETHER == 0) nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, q_f, p->m, r->weights + k * p->m, p->m, 0, r->sums, rows);
+            double *deviation = &r->of[k]->rowsum_deviation;
+            *deviation = fmax(*deviation, nb_largest_distance((size_t)rows, r->sums + k % TOGETHER * rows, 1)); /* NaN at first */
         }
     }
+    r->count = 0;
 }
 
 /* |(S - F X B) V|: outside of range(F), and inside. */
@@ -439,27 +442,23 @@ static nb_status measure(const nb_projection *p, const double *x, double *c, nb_
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
 }
 
-/* Measures again in double the requests whose core part is small. */
+/* Measures again in double the requests whose core part is small, whatever stands beside them. */
 static nb_status refine(batch *b, int count, nb_request *requests, bool *again, nb_ctx *ctx)
 {
     bool any = false;
     for (int i = 0; i < b->count; i++) b->views[i].todo = false;
     for (int i = 0; i < count; i++) {
         view *v = requests[i].pair->own;
-        if (requests[i].failure || !v->single || !(requests[i].measures.error_core < small_mixed)) continue;
-        any = v->todo = true;
+        again[i] = !requests[i].failure && v->single && requests[i].measures.error_core < small_mixed;
+        if (again[i]) any = v->todo = true;
     }
-    for (int i = 0; i < count; i++) again[i] = !requests[i].failure && ((view *)requests[i].pair->own)->todo;
     return any ? project_released(b, false, ctx) : NB_OK;
 }
 
-/* Requests on one pair, whose C are kept where `c` is not NULL. */
-static nb_status measure_pair(const view *v, int count, nb_request *requests, const bool *which, double *const *c, nb_ctx *ctx)
+/* Requests on one pair, whose C are kept where `c` is not NULL, else each in `scratch`. */
+static nb_status measure_pair(const view *v, int count, nb_request *requests, const bool *which, double *const *c, double *scratch,
+                              row_sums *sums, nb_ctx *ctx)
 {
-    row_sums sums;
-    double *scratch;
-    NB_NEED(scratch, nb_alloc_raw(ctx, (size_t)v->p.m * (size_t)v->p.m));
-    NB_TRY(ctx, row_sums_init(&sums, v->p.m, count, ctx));
     for (int i = 0; i < count; i++) {
         nb_request *r = &requests[i];
         double *own = c ? c[i] : scratch;
@@ -470,21 +469,24 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
         if (status != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
         else if (isfinite(r->measures.error))
-            row_sums_add(&sums, &v->p, own, &r->measures);
+            row_sums_add(sums, &v->p, own, &r->measures);
     }
-    row_sums_end(&sums, &v->p);
+    row_sums_end(sums, &v->p);
     return NB_OK;
 }
 
 /* Those of `which`; NULL: all. */
 static nb_status measure_all(int count, nb_request *requests, const bool *which, double *const *c, nb_ctx *ctx)
 {
+    row_sums sums;
+    double *scratch;
+    int m = 0;
+    for (int i = 0; i < count; i++) m = requests[i].pair->factors->m > m ? requests[i].pair->factors->m : m;
+    NB_NEED(scratch, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
+    NB_TRY(ctx, row_sums_init(&sums, m, count, ctx));
     for (int i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && requests[next].pair == requests[i].pair;) next++;
-        nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL, c ? c + i : NULL, ctx);
-        nb_ctx_release(ctx, mark);
-        NB_TRY(ctx, status);
+        NB_TRY(ctx, measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL, c ? c + i : NULL, scratch, &sums, ctx));
     }
     return NB_OK;
 }
