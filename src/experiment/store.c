@@ -107,13 +107,15 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Large pages: a row has 600 bytes, and is written, journalled and written again by the page. */
 static nb_status create(nb_store *store, nb_ctx *ctx)
 {
     const char *definitions, *identity, *sql;
     NB_NEED(definitions, columns(DEFINITIONS, ctx));
     NB_NEED(identity, columns(IDENTITY, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "BEGIN; CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
+                           "PRAGMA page_size = 16384; BEGIN; "
+                           "CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
                            "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
                            "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " DATA "));"
                            "CREATE INDEX positions ON results (position);"

@@ -335,12 +335,12 @@ import sys
 good = open(sys.argv[1] + "/good", "rb").read()
 page = int.from_bytes(good[16:18], "big")
 pages = len(good) // page
-assert pages > 10
+assert pages > 5
 def write(name, data): open(f"{sys.argv[1]}/bad.{name}", "wb").write(data)
 write("cut", good[:len(good) // 2])
 write("cut-in-page", good[:3 * page + 1000])
 write("garbage", b"\x91" * len(good))
-for at in range(0, pages, 5):
+for at in range(0, pages, 2):
     write(f"page{at}", good[:at * page] + bytes(range(1, 256)) * 16 + b"\x01" * (page - 4080) + good[(at + 1) * page:])
 PY
     for bad in "$WORK"/bad.*; do
