@@ -139,7 +139,7 @@ char *nb_strdup(nb_ctx *ctx, const char *text)
 
 char *nb_format(nb_ctx *ctx, const char *format, ...)
 {
-    char most[256]; /* of what is asked for fits in here */
+    char most[256]; /* most texts fit, and are made once */
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);

@@ -505,8 +505,9 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
 static nb_status read_shared_text(sqlite3_stmt *s, int index, const char *before, const char **text, nb_ctx *ctx)
 {
     const char *here = (const char *)sqlite3_column_text(s, index);
+    if (!before || !here || strcmp(here, before) != 0) return read_text(s, index, text, ctx);
     *text = before;
-    return here && before && strcmp(here, before) == 0 ? NB_OK : read_text(s, index, text, ctx);
+    return NB_OK;
 }
 
 static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, const nb_row *before, nb_ctx *ctx)

@@ -26,7 +26,7 @@ void nb_csv_print_real(FILE *out, double x)
 {
     char text[32];
     if (isnan(x)) return;
-    strfromd(text, sizeof text, "%.17g", x); /* half the time of fprintf */
+    strfromd(text, sizeof text, "%.17g", x); /* faster than fprintf */
     fputs(text, out);
 }
 

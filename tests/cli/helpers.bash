@@ -35,10 +35,10 @@ expect() {
     esac
 }
 
-# Waits until a command succeeds; a run that does not get there fails the test.
+# Waits until a command succeeds, 20 s or UNTIL_S; a run that does not get there fails the test.
 until_true() {
     local i
-    for i in $(seq 1000); do
+    for i in $(seq $((50 * ${UNTIL_S:-20}))); do
         if "$@"; then return 0; fi
         sleep 0.02
     done

@@ -34,14 +34,7 @@ Y
 
 # Waits for a minute and more, as the machine may be busy.
 await() {
-    local i
-    for i in $(seq 450); do
-        if "$@"; then return 0; fi
-        sleep 0.2
-    done
-    echo "in vain: $*"
-    squeue
-    return 1
+    UNTIL_S=90 until_true "$@" || { squeue; return 1; }
 }
 
 queue_is_empty() {
