@@ -18,8 +18,7 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     if (json) return nb_json_print(stdout, count, rows, ctx);
-    nb_csv_print(stdout, count, rows);
-    return NB_OK;
+    return nb_csv_print(stdout, count, rows, ctx);
 }
 
 static nb_status export_landmarks(const char *folder, const char *out, nb_ctx *ctx)

@@ -28,6 +28,20 @@ void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int ld
     cblas_dgemv(CblasColMajor, op == NB_PLAIN ? CblasNoTrans : CblasTrans, rows, cols, alpha, a, lda, x, 1, beta, y, 1);
 }
 
+bool nb_is_upper(int m, const double *a)
+{
+    for (int j = 0; j < m; j++)
+        for (int i = j + 1; i < m; i++)
+            if (a[i + j * m] != 0) return false;
+    return true;
+}
+
+void nb_multiply_by_upper(int m, const double *l, double *x, const double *r)
+{
+    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1, l, m, x, m);
+    cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, m, 1, r, m, x, m);
+}
+
 void nb_transpose(int rows, int cols, const double *a, double *out)
 {
     cblas_domatcopy(CblasColMajor, CblasTrans, rows, cols, 1.0, a, rows, out, cols);

@@ -16,6 +16,11 @@ void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const do
 void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
                     int ldb, float beta, float *c, int ldc);
 
+bool nb_is_upper(int m, const double *a); /* whether all below the diagonal of a (m x m) is 0 */
+
+/* x <- l x r' for upper triangular l and r, all m x m: faster than full products. */
+void nb_multiply_by_upper(int m, const double *l, double *x, const double *r);
+
 /* y <- alpha op(A) x + beta y, A rows x cols. */
 void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta, double *y);
 

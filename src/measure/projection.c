@@ -4,10 +4,16 @@
 #include "linalg/linalg.h"
 
 #include <float.h>
+#include <string.h>
 
 void nb_projection_core(const nb_projection *p, const double *x, double *scratch, double *c)
 {
     int m = p->m;
+    if (p->upper) {
+        memcpy(c, x, (size_t)m * (size_t)m * sizeof *c);
+        nb_multiply_by_upper(m, p->r_f, c, p->r_b);
+        return;
+    }
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, p->r_f, m, x, m, 0, scratch, m);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, scratch, m, p->r_b, m, 0, c, m);
 }

@@ -23,6 +23,7 @@ typedef struct {
     double *ones;      /* Q_B' 1, m */
     double rounding;   /* of the error, relative to |S|_F, in M */
     double scale;      /* |R_F|_F |R_B|_F */
+    bool upper;        /* R_F and R_B are upper triangular, as they are where their rank is m */
 
     double *exact_output, *output_b;   /* Q_F' S V and Q_B' V, m x dv; NULL: not asked for */
     double output_norm, output_outside; /* |S V|_F, |S V - Q_F Q_F' S V|_F */

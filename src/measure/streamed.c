@@ -95,6 +95,7 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
     p->scale = nb_frobenius(square, p->r_f) * nb_frobenius(square, p->r_b);
+    p->upper = nb_is_upper(m, p->r_f) && nb_is_upper(m, p->r_b);
     double done_s = nb_clock_s();
     NB_TRY(ctx, nb_landmarks_of_a(p->factors, &p->landmark_rank, &p->landmark_condition, ctx));
     b->times.orthonormal_s += done_s - start_s;
@@ -455,14 +456,26 @@ static nb_status refine(batch *b, int count, nb_request *requests, bool *again, 
     return any ? project_released(b, false, ctx) : NB_OK;
 }
 
+/* The first request with the same X: settings of a core often end alike. */
+static int first_alike(size_t square, const nb_request *requests, int i)
+{
+    int k = 0;
+    while (k < i && memcmp(requests[k].x, requests[i].x, square * sizeof(double)) != 0) k++;
+    return k;
+}
+
 /* Requests on one pair, whose C are kept where `c` is not NULL, else each in `scratch`. */
 static nb_status measure_pair(const view *v, int count, nb_request *requests, const bool *which, double *const *c, double *scratch,
-                              row_sums *sums, nb_ctx *ctx)
+                              int *alike, row_sums *sums, nb_ctx *ctx)
 {
+    size_t square = (size_t)v->p.m * (size_t)v->p.m;
     for (int i = 0; i < count; i++) {
         nb_request *r = &requests[i];
         double *own = c ? c[i] : scratch;
+        alike[i] = i;
         if (which && !which[i]) continue;
+        alike[i] = first_alike(square, requests, i);
+        if (alike[i] < i) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status = measure(&v->p, r->x, own, &r->measures, ctx);
         nb_ctx_release(ctx, mark);
@@ -472,6 +485,12 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
             row_sums_add(sums, &v->p, own, &r->measures);
     }
     row_sums_end(sums, &v->p);
+    for (int i = 0; i < count; i++) {
+        if (alike[i] == i) continue;
+        requests[i].measures = requests[alike[i]].measures;
+        requests[i].failure = requests[alike[i]].failure;
+        if (c) memcpy(c[i], c[alike[i]], square * sizeof *c[i]);
+    }
     return NB_OK;
 }
 
@@ -480,13 +499,14 @@ static nb_status measure_all(int count, nb_request *requests, const bool *which,
 {
     row_sums sums;
     double *scratch;
-    int m = 0;
+    int m = 0, *alike;
     for (int i = 0; i < count; i++) m = requests[i].pair->factors->m > m ? requests[i].pair->factors->m : m;
     NB_NEED(scratch, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
+    NB_NEED(alike, nb_alloc(ctx, (size_t)count, sizeof *alike));
     NB_TRY(ctx, row_sums_init(&sums, m, count, ctx));
     for (int i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && requests[next].pair == requests[i].pair;) next++;
-        NB_TRY(ctx, measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL, c ? c + i : NULL, scratch, &sums, ctx));
+        NB_TRY(ctx, measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL, c ? c + i : NULL, scratch, alike, &sums, ctx));
     }
     return NB_OK;
 }

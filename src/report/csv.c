@@ -22,44 +22,72 @@ void nb_csv_print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+enum { NUMBER = 32 }; /* the room that the text of a number takes */
+
+static void real_text(double x, char text[NUMBER])
+{
+    *text = '\0';
+    if (!isnan(x)) strfromd(text, NUMBER, "%.17g", x); /* faster than snprintf */
+}
+
 void nb_csv_print_real(FILE *out, double x)
 {
-    char text[32];
-    if (isnan(x)) return;
-    strfromd(text, sizeof text, "%.17g", x); /* faster than fprintf */
+    char text[NUMBER];
+    real_text(x, text);
     fputs(text, out);
 }
 
-static void print_field(FILE *out, const nb_column *c, const nb_row *row)
+static void number_text(const nb_column *c, const nb_row *row, char text[NUMBER])
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
     case NB_COLUMN_TEXT:
-        nb_csv_print_text(out, *(const char *const *)field);
         break;
     case NB_COLUMN_INT:
-        fprintf(out, "%d", *(const int *)field);
+        snprintf(text, NUMBER, "%d", *(const int *)field);
         break;
     case NB_COLUMN_SEED:
-        fprintf(out, "%lld", *(const long long *)field);
+        snprintf(text, NUMBER, "%lld", *(const long long *)field);
         break;
     case NB_COLUMN_REAL:
-        nb_csv_print_real(out, *(const double *)field);
+        real_text(*(const double *)field, text);
         break;
     }
 }
 
-void nb_csv_print(FILE *out, int count, const nb_row *rows)
+static bool same_bits(const nb_column *c, const nb_row *a, const nb_row *b)
 {
+    static const size_t bytes[] = {[NB_COLUMN_INT] = sizeof(int), [NB_COLUMN_SEED] = sizeof(long long), [NB_COLUMN_REAL] = sizeof(double)};
+    return memcmp((const char *)a + c->offset, (const char *)b + c->offset, bytes[c->type]) == 0;
+}
+
+/* One line; `numbers` are those of the row above, by column, and become this one's: most
+ * are the same where many cores share their landmarks, and printing them is what takes time. */
+static void print_row(FILE *out, const nb_row *row, const nb_row *above, char (*numbers)[NUMBER])
+{
+    for (const nb_column *c = nb_columns; c->name; c++) {
+        char *number = numbers[c - nb_columns];
+        if (c != nb_columns) fputc(',', out);
+        if (c->type == NB_COLUMN_TEXT) {
+            nb_csv_print_text(out, *(const char *const *)((const char *)row + c->offset));
+            continue;
+        }
+        if (!above || !same_bits(c, row, above)) number_text(c, row, number);
+        fputs(number, out);
+    }
+    fputc('\n', out);
+}
+
+nb_status nb_csv_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx)
+{
+    char (*numbers)[NUMBER];
+    size_t columns = 0;
+    while (nb_columns[columns].name) columns++;
+    NB_NEED(numbers, nb_alloc(ctx, columns, sizeof *numbers));
     for (const nb_column *c = nb_columns; c->name; c++) fprintf(out, "%s%s", c == nb_columns ? "" : ",", c->name);
     fputc('\n', out);
-    for (int i = 0; i < count; i++) {
-        for (const nb_column *c = nb_columns; c->name; c++) {
-            if (c != nb_columns) fputc(',', out);
-            print_field(out, c, &rows[i]);
-        }
-        fputc('\n', out);
-    }
+    for (int i = 0; i < count; i++) print_row(out, &rows[i], i ? &rows[i - 1] : NULL, numbers);
+    return NB_OK;
 }
 
 static json_t *json_field(const nb_column *c, const nb_row *row)

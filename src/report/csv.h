@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-void nb_csv_print(FILE *out, int count, const nb_row *rows);
+nb_status nb_csv_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx);
 void nb_csv_print_text(FILE *out, const char *text); /* quoted where it has to be */
 void nb_csv_print_real(FILE *out, double x);         /* NaN: nothing */
 nb_status nb_json_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx); /* an array of objects */

@@ -88,9 +88,7 @@ typedef struct {
 static nb_status print_rows(FILE *out, const void *what, nb_ctx *ctx)
 {
     const all_rows *all = what;
-    (void)ctx;
-    nb_csv_print(out, all->count, all->rows);
-    return NB_OK;
+    return nb_csv_print(out, all->count, all->rows, ctx);
 }
 
 nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx)

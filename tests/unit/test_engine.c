@@ -275,6 +275,34 @@ static void test_other_cores_change_nothing(void **state)
     check_other_cores_change_nothing(*state, NB_MIXED);
 }
 
+/* Settings that end in the same X, one of them overflowing, are measured as if alone, in every way. */
+static void test_equal_cores(void **state)
+{
+    nb_ctx *ctx = *state;
+    enum { COUNT = 6 };
+    static const char *const cores[COUNT] = {"svd(rcond=1e-14)", "iterative", "svd(rcond=1e-15)", "iterative", "svd(rcond=0.5)", "svd(rcond=0.5)"};
+    nb_how how = {.wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY};
+    fixture f;
+    nb_request requests[COUNT];
+    open_fixture(ctx, &f, "gaussian(n=300, d=16)", false);
+    nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", 12, 0)};
+    prepare(ctx, &f, &how, 1, &pair);
+    for (int i = 0; i < COUNT; i++) {
+        double *x = core_of(ctx, pair.factors, cores[i]);
+        for (int j = 0; i > 3 && j < 144; j++) x[j] = DBL_MAX;
+        requests[i] = (nb_request){.pair = &pair, .x = x};
+    }
+    assert_ok(ctx, nb_engine_measure(f.scene, &how, COUNT, requests, ctx));
+    for (int i = 0; i < COUNT; i++) {
+        nb_measures alone = measure(ctx, &f, &how, &pair, requests[i].x);
+        assert_null(requests[i].failure);
+        assert_memory_equal(&alone, &requests[i].measures, sizeof alone);
+        assert_true(isfinite(alone.spectral_error) == (i < 4));
+    }
+    assert_memory_equal(requests[0].x, requests[2].x, 144 * sizeof(double)); /* A has no singular value that small */
+    assert_true(requests[0].measures.error != requests[1].measures.error);
+}
+
 /* With more columns and rows of S the subspace part can only fall; it is never
  * below the floor nor above the error. */
 static void test_order_of_the_parts(void **state)
@@ -709,7 +737,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_engines_agree),           test_with_ctx(test_engines_agree_under_other_kernels),
         test_with_ctx(test_engines_agree_on_the_rest),
-        test_with_ctx(test_company_changes_nothing), test_with_ctx(test_other_cores_change_nothing), test_with_ctx(test_order_of_the_parts),
+        test_with_ctx(test_company_changes_nothing), test_with_ctx(test_other_cores_change_nothing),
+        test_with_ctx(test_equal_cores),             test_with_ctx(test_order_of_the_parts),
         test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
         test_with_ctx(test_cores_that_look_at_s),    test_with_ctx(test_chosen_chooses_the_least),

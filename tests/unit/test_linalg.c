@@ -100,6 +100,29 @@ static void test_norms(void **state)
     assert_close(nb_frobenius(0, a), 0, 0);
 }
 
+/* Against full products, which round differently: m terms each, twice. */
+static void test_triangles(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (int m = 1; m <= 70; m += 23) {
+        size_t square = (size_t)m * (size_t)m;
+        double *l = random_matrix(ctx, m, m, 1), *r = random_matrix(ctx, m, m, 2), *x = random_matrix(ctx, m, m, 3);
+        double *left = nb_alloc_reals(ctx, square, 2), *both = left + square;
+        assert_int_equal(nb_is_upper(m, l), m == 1);
+        for (int j = 0; j < m; j++)
+            for (int i = j + 1; i < m; i++) l[i + j * m] = r[i + j * m] = 0;
+        assert_true(nb_is_upper(m, l) && nb_is_upper(m, r));
+        nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, l, m, x, m, 0, left, m);
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, left, m, r, m, 0, both, m);
+        nb_multiply_by_upper(m, l, x, r);
+        double norm = nb_frobenius(square, both);
+        for (size_t i = 0; i < square; i++) both[i] -= x[i];
+        assert_at_most(nb_frobenius(square, both), 2 * DBL_EPSILON * m * norm);
+        l[m - 1] = NAN;
+        assert_int_equal(nb_is_upper(m, l), m == 1);
+    }
+}
+
 /* `vectors` (n x m, columns) in the layout, orthonormalised: q r = a, q'q = 1 on
  * `rank` vectors and 0 elsewhere, r upper triangular where the rank is full. The
  * bound: a few eps a column for Householder; Cholesky QR in two rounds likewise
@@ -317,7 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_svd_reconstructs),           test_with_ctx(test_svd_refuses_nan),
         test_with_ctx(test_basis_spans_the_range_alone), test_with_ctx(test_basis_of_zero_is_empty),
-        test_with_ctx(test_norms),                      test_with_ctx(test_orthonormalise),
+        test_with_ctx(test_norms),                      test_with_ctx(test_triangles), test_with_ctx(test_orthonormalise),
         test_with_ctx(test_krylov_on_known_spectra),    test_with_ctx(test_krylov_on_ties), test_with_ctx(test_median_distance),
         test_with_ctx(test_vector_exp_and_log),
         test_with_ctx(test_vector_sums), test_with_ctx(test_all_finite),
