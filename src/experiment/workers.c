@@ -1,7 +1,8 @@
 /* workers.c - a worker is a forked copy of this process that is told which rows to do
  * next, and answers with them. The parent keeps the rows of an instance until it is
- * complete, and hands them to the sink only then. Where a worker is, it writes into a
- * page that it shares with its parent: what it was at when it died, and since when. */
+ * complete, and hands them to the sink only then, after it has given the worker what
+ * it does next. Where a worker is, it writes into a page that it shares with its
+ * parent: what it was at when it died, and since when. */
 #include "experiment/workers.h"
 
 #include "base/clock.h"
@@ -42,7 +43,8 @@
 #define SANITIZED 0
 #endif
 
-enum { CHANNEL = 3 }; /* a worker's end, its only open file but the standard streams */
+enum { CHANNEL = 3 };     /* a worker's end, its only open file but the standard streams */
+enum { PATIENCE_S = 10 }; /* with one that has nothing left to do but to end */
 
 typedef struct { /* shared between a worker and its parent */
     _Atomic double since_s;
@@ -59,12 +61,15 @@ typedef struct {
     pid_t pid;
     long serial;            /* how many there were at its place before */
     int fd;                 /* -1: there is none */
+    bool leaving;           /* its channel is closed, and it is not waited for yet */
     bool fresh;             /* it has not been given anything yet */
     nb_job *job;            /* NULL: none */
     whereabouts *where;     /* a mapping of its own */
     nb_inbox inbox;
-    nb_ctx *memory;         /* of the job and the rows */
+    nb_ctx *memory;         /* of the job */
     kept_row *rows, **last; /* of the instance in flight */
+    kept_row *complete;     /* of the one before, which the sink has not got yet; NULL: it has */
+    nb_ctx *mail, *read;    /* of these rows, and of those */
 } worker;
 
 typedef struct {
@@ -233,6 +238,14 @@ static _Noreturn void live(const pool *p, whereabouts *where, int fd, pid_t pare
     _exit(EXIT_SUCCESS);
 }
 
+/* The rows of the instance in flight. */
+static void forget_mail(worker *w)
+{
+    nb_ctx_release(w->mail, 0);
+    w->rows = NULL;
+    w->last = &w->rows;
+}
+
 static nb_status start(pool *p, worker *w)
 {
     int ends[2], reason = 0;
@@ -258,21 +271,33 @@ static nb_status start(pool *p, worker *w)
     w->serial++;
     w->fresh = true;
     w->job = NULL;
-    w->rows = NULL;
-    w->last = &w->rows;
+    forget_mail(w);
     w->inbox.first = w->inbox.used = 0;
     return NB_OK;
 }
 
-/* Ends a worker and all that it has left. Its job, if any, stays to be looked at. */
-static nb_ending dismiss(worker *w, double patience_s, bool ask)
+/* Tells a worker that there is no more to do. */
+static void let_go(worker *w)
 {
-    close(w->fd); /* tells it that there is no more to do */
+    close(w->fd);
     w->fd = -1;
+    w->leaving = true;
+}
+
+/* Ends one that was let go, and all that it has left. Its job, if any, stays to be looked at. */
+static nb_ending see_off(worker *w, double patience_s, bool ask)
+{
     nb_ending ending = nb_process_end(w->pid, patience_s, ask);
     nb_remove_temporary_folders(w->pid);
     munmap(w->where, sizeof *w->where);
+    w->leaving = false;
     return ending;
+}
+
+static nb_ending dismiss(worker *w, double patience_s, bool ask)
+{
+    let_go(w);
+    return see_off(w, patience_s, ask);
 }
 
 static void push(pool *p, nb_job *parts)
@@ -319,16 +344,17 @@ static bool is_work_left(const pool *p)
 }
 
 /* Gives the worker of this place something to do: a new worker where there is none, or
- * where the job is for a fresh one. Whether it takes it shows later: its channel ends
- * where it died. */
+ * where the job is for a fresh one; where there is nothing, it goes. Whether it takes
+ * it shows later: its channel ends where it died. */
 static nb_status hand_out(pool *p, worker *w)
 {
     nb_job *job;
     nb_ctx_release(w->memory, 0);
     w->job = NULL;
     NB_TRY(p->ctx, next_job(p, &job, w->memory));
-    if (w->fd >= 0 && (!job || (job->fresh && !w->fresh))) dismiss(w, 10, false);
+    if (w->fd >= 0 && !job) let_go(w);
     if (!job) return NB_OK;
+    if (w->fd >= 0 && job->fresh && !w->fresh) dismiss(w, PATIENCE_S, false);
     if (w->fd < 0) NB_TRY(p->ctx, start(p, w));
     job->fresh = w->fresh;
     w->job = job;
@@ -429,12 +455,24 @@ static nb_status take_up(pool *p, const nb_job *job, const death *d)
     return NB_OK;
 }
 
+static nb_status deliver(const pool *p, worker *w)
+{
+    if (!w->complete) return NB_OK;
+    NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
+    for (const kept_row *kept = w->complete; kept; kept = kept->next)
+        NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, &kept->row, p->ctx));
+    NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
+    w->complete = NULL;
+    return NB_OK;
+}
+
 /* A worker that is gone, or that was ended for what it did: forgets what it has told
  * of the instance in flight. */
 static nb_status bury(pool *p, worker *w, const death *d)
 {
+    NB_TRY(p->ctx, deliver(p, w));
     for (const kept_row *kept = w->rows; kept; kept = kept->next) p->told[kept->index] = false;
-    w->rows = NULL;
+    forget_mail(w);
     if (!p->stopping && w->job) NB_TRY(p->ctx, take_up(p, w->job, d));
     return hand_out(p, w);
 }
@@ -460,7 +498,7 @@ static nb_status bury_failed(pool *p, worker *w, const nb_message *m)
     death d = {.status = "failed", .at = position_of(w)};
     NB_NEED(d.reason, nb_strdup(p->ctx, m->reason ? m->reason : ""));
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
-    dismiss(w, 10, false);
+    dismiss(w, PATIENCE_S, false);
     NB_REQUIRE(p->ctx, p->stopping || d.at.phase != NB_AT_START || !w->job || !w->job->fresh, status, "%s", d.reason);
     return bury(p, w, &d);
 }
@@ -496,7 +534,7 @@ static nb_status keep(const pool *p, worker *w, const nb_message *m, bool *good)
     *good = status && w->job && bsearch(&m->number, w->job->rows, (size_t)w->job->count, sizeof *w->job->rows, compare_rows) &&
             p->left[m->number] && !p->told[m->number];
     if (!*good) return NB_OK;
-    NB_NEED(kept, nb_alloc(w->memory, 1, sizeof *kept));
+    NB_NEED(kept, nb_alloc(w->mail, 1, sizeof *kept));
     kept->index = m->number;
     nb_plan_row(p->plan, kept->index, &kept->row);
     kept->row.status = status;
@@ -508,17 +546,16 @@ static nb_status keep(const pool *p, worker *w, const nb_message *m, bool *good)
     return NB_OK;
 }
 
-static nb_status deliver(const pool *p, worker *w)
+/* The instance in flight is: whatever becomes of its worker, these rows are done. */
+static nb_status complete(const pool *p, worker *w)
 {
-    if (!w->rows) return NB_OK;
-    NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
-    for (const kept_row *kept = w->rows; kept; kept = kept->next) {
-        NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, &kept->row, p->ctx));
-        p->left[kept->index] = p->told[kept->index] = false;
-    }
-    NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
-    w->rows = NULL;
-    w->last = &w->rows;
+    NB_TRY(p->ctx, deliver(p, w));
+    for (const kept_row *kept = w->rows; kept; kept = kept->next) p->left[kept->index] = p->told[kept->index] = false;
+    w->complete = w->rows;
+    nb_ctx *mail = w->read;
+    w->read = w->mail;
+    w->mail = mail;
+    forget_mail(w);
     return NB_OK;
 }
 
@@ -534,7 +571,7 @@ static nb_status hear(pool *p, worker *w, const nb_message *m)
 {
     bool good = true;
     if (m->kind == NB_TOLD_FAILURE) return bury_failed(p, w, m);
-    if (m->kind == NB_TOLD_INSTANCE_DONE) return deliver(p, w);
+    if (m->kind == NB_TOLD_INSTANCE_DONE) return complete(p, w);
     if (m->kind == NB_TOLD_ROW) NB_TRY(p->ctx, keep(p, w, m, &good));
     if (m->kind == NB_TOLD_JOB_DONE && (good = !w->rows && is_done(p, w->job))) return hand_out(p, w);
     return good ? NB_OK : bury_liar(p, w);
@@ -543,7 +580,7 @@ static nb_status hear(pool *p, worker *w, const nb_message *m)
 static void kill_all(pool *p)
 {
     for (int i = 0; i < p->worker_count; i++)
-        if (p->workers[i].fd >= 0) kill(p->workers[i].pid, SIGKILL);
+        if (p->workers[i].fd >= 0 || p->workers[i].leaving) kill(p->workers[i].pid, SIGKILL);
 }
 
 /* Signals come only here and while the pool waits, so that none is missed
@@ -559,20 +596,29 @@ static void look_for_stop(pool *p)
 }
 
 /* All that has come from a worker, or its end. */
-static nb_status attend(pool *p, worker *w)
+static nb_status listen_to(pool *p, worker *w)
 {
     long serial = w->serial;
     bool more = nb_channel_fill(w->fd, &w->inbox);
     nb_heard heard = NB_HEARD_MESSAGE;
     while (heard == NB_HEARD_MESSAGE) {
         nb_message m;
-        NB_TRY(p->ctx, nb_channel_hear(&w->inbox, &heard, &m, w->memory));
+        NB_TRY(p->ctx, nb_channel_hear(&w->inbox, &heard, &m, w->mail));
         if (heard == NB_HEARD_NONSENSE) return bury_liar(p, w);
         if (heard == NB_HEARD_MESSAGE && m.kind != NB_TOLD_ROW) look_for_stop(p); /* before the next job is handed out */
         if (heard == NB_HEARD_MESSAGE) NB_TRY(p->ctx, hear(p, w, &m));
         if (w->fd < 0 || w->serial != serial) return NB_OK; /* it was ended, and another perhaps started */
     }
     return more ? NB_OK : bury_silent(p, w);
+}
+
+/* The sink is slow: a worker that is about to ask for its next job gets that first. */
+static nb_status attend(pool *p, worker *w)
+{
+    NB_TRY(p->ctx, listen_to(p, w));
+    if (!is_done(p, w->job)) NB_TRY(p->ctx, deliver(p, w));
+    if (w->leaving) see_off(w, PATIENCE_S, false);
+    return NB_OK;
 }
 
 /* When a worker's time for what it does is over; infinity: never. */
@@ -634,8 +680,10 @@ static void close_pool(void *pool_)
 {
     pool *p = pool_;
     kill_all(p);
-    for (int i = 0; i < p->worker_count; i++)
-        if (p->workers[i].fd >= 0) dismiss(&p->workers[i], 10, false);
+    for (int i = 0; i < p->worker_count; i++) {
+        if (p->workers[i].fd >= 0) let_go(&p->workers[i]);
+        if (p->workers[i].leaving) see_off(&p->workers[i], PATIENCE_S, false);
+    }
     sigprocmask(SIG_SETMASK, &p->signals, NULL);
 }
 
@@ -650,8 +698,11 @@ static nb_status open_pool(pool *p, const bool *pending)
     NB_NEED(p->workers, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->workers));
     NB_NEED(p->polled, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->polled));
     for (int i = 0; i < p->worker_count; i++) {
-        p->workers[i].fd = -1;
-        NB_NEED(p->workers[i].memory, nb_ctx_child(p->ctx));
+        worker *w = &p->workers[i];
+        w->fd = -1;
+        NB_NEED(w->memory, nb_ctx_child(p->ctx));
+        NB_NEED(w->mail, nb_ctx_child(p->ctx));
+        NB_NEED(w->read, nb_ctx_child(p->ctx));
     }
     sigprocmask(SIG_SETMASK, NULL, &p->signals);
     p->blocked = p->signals;
