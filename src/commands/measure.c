@@ -116,7 +116,7 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 static nb_status measure(const nb_cell_plan *cell, output *o, nb_ctx *ctx)
 {
     const nb_plan *plan = &cell->plan;
-    nb_sink sink = {o, nothing, put_row, nothing, never, NULL, NULL};
+    nb_sink sink = {o, nothing, put_row, nothing, never, NULL, NULL, NULL};
     bool *pending;
     NB_NEED(pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending));
     int last = plan->rows[plan->row_count - 1].trial;

@@ -81,6 +81,17 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     return NB_OK;
 }
 
+/* What is to be run where nothing was measured yet. */
+static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool **pending, int *count, nb_ctx *ctx)
+{
+    NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
+    memset(*pending, true, (size_t)plan->row_count * sizeof **pending);
+    nb_terms_take_only(terms, plan, *pending);
+    *count = 0;
+    for (int i = 0; i < plan->row_count; i++) *count += (*pending)[i];
+    return NB_OK;
+}
+
 static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const nb_program *program, const bool *only, nb_store *store,
                                bool **pending, int *pending_count, nb_ctx *ctx)
 {
@@ -92,8 +103,17 @@ static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *c
     NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
     if (choices->fresh) NB_TRY(ctx, put_aside(path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, store, ctx));
+    if (store->fresh) return find_pending(&e->plan, &terms, pending, pending_count, ctx);
     NB_TRY(ctx, nb_store_plan(store, &e->plan, &terms, pending, pending_count, ctx));
     return tell_replaced(store, e->plan.inputs, ctx);
+}
+
+nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
+{
+    const char *const none[] = {NULL};
+    bool *pending;
+    int count;
+    return store->write ? NB_OK : nb_store_plan(store, &e->plan, &(nb_terms){.mixed = true, .retry = none}, &pending, &count, ctx);
 }
 
 nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,

@@ -22,8 +22,11 @@ nb_status nb_start_statuses(const nb_start_choices *choices, const char *const *
 /* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and
  * signs those to come (`only`: see nb_terms); writes the resolved config and, where there is something to run,
  * the manifest. Says on standard error what was measured on other data and is run
- * again. Where it fails, the store is as it was. */
+ * again. Where it fails, the store is as it was. A new store's rows are left to nb_prepare_store. */
 nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,
                      nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
+
+/* Plans the rows of a store that was new, which can wait until the workers work. */
+nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx);
 
 #endif

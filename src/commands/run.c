@@ -39,6 +39,7 @@ static void catch_signals(void)
 }
 
 typedef struct {
+    const nb_experiment *experiment;
     nb_store store;
     unsigned wanted;
     nb_inputs *inputs; /* that the rows are made from */
@@ -78,9 +79,15 @@ static void notice(void *self, const char *text)
     fprintf(stderr, "%snysbench: warning: %s\n", s->progress.terminal && !s->progress.quiet ? "\n" : "", text);
 }
 
+static nb_status prepare_store(void *self, nb_ctx *ctx)
+{
+    sink *s = self;
+    return nb_prepare_store(s->experiment, &s->store, ctx);
+}
+
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
-    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice};
+    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store};
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     nb_progress_end(&s->progress);
     return status;
@@ -255,7 +262,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     choices chosen = {.only = NULL};
     nb_workers workers;
     nb_forecast forecast;
-    sink s = {.progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    sink s = {.experiment = &e, .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
     bool *only, *pending, gnuplot = true;
     int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);

@@ -171,6 +171,7 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
+    store->fresh = empty;
     NB_REQUIRE(ctx, !empty || writable, NB_EIO, "%s: was not finished being made, and holds nothing: run the experiment again", path);
     if (empty) NB_TRY(ctx, create(store, ctx));
     NB_TRY(ctx, check_version(store, ctx));

@@ -87,6 +87,7 @@ typedef struct {
     struct pollfd *polled;
     int worker_count;
     bool stopping;
+    bool begun; /* the workers have something to do */
     sigset_t signals, blocked; /* the masks outside of the pool, and in it */
 } pool;
 
@@ -159,7 +160,7 @@ static bool never_stop(void *self)
 /* The flags of the job's rows are set in `mine` while it runs, and no others. */
 static nb_status run_job(const pool *p, post *self, int count, const int *rows, bool *mine)
 {
-    const nb_sink sink = {self, begin_nothing, tell_row, tell_instance_done, never_stop, at, NULL};
+    const nb_sink sink = {self, begin_nothing, tell_row, tell_instance_done, never_stop, at, NULL, NULL};
     note_position(self->where, NB_AT_START, 0, 0);
     for (int i = 0; i < count; i++) mine[rows[i]] = true;
     nb_status status = nb_run_scene(p->plan, p->plan->rows[rows[0]].scene, mine, &sink, p->ctx);
@@ -659,12 +660,20 @@ static nb_status prepare_wait(pool *p, bool *alive, double *first_s)
     return NB_OK;
 }
 
+static nb_status meanwhile(pool *p)
+{
+    bool first = !p->begun && p->sink->meanwhile;
+    p->begun = true;
+    return first ? p->sink->meanwhile(p->sink->self, p->ctx) : NB_OK;
+}
+
 /* Waits for the next messages, a signal, or the end of somebody's time. */
 static nb_status serve(pool *p, bool *alive)
 {
     double first_s;
     look_for_stop(p);
     NB_TRY(p->ctx, prepare_wait(p, alive, &first_s));
+    NB_TRY(p->ctx, meanwhile(p));
     if (!*alive) return NB_OK;
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
@@ -716,7 +725,7 @@ static nb_status run_pool(pool *p, const bool *pending)
 {
     bool alive = true;
     NB_TRY(p->ctx, nb_units_find(p->plan, pending, &p->units, &p->unit_count, p->ctx));
-    if (p->unit_count == 0) return NB_OK;
+    if (p->unit_count == 0) return meanwhile(p);
     NB_TRY(p->ctx, open_pool(p, pending));
     while (alive) NB_TRY(p->ctx, serve(p, &alive));
     return NB_OK;
@@ -725,6 +734,7 @@ static nb_status run_pool(pool *p, const bool *pending)
 static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_threads, const nb_sink *sink, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_blas_set_threads(blas_threads, ctx));
+    if (sink->meanwhile) NB_TRY(ctx, sink->meanwhile(sink->self, ctx));
     for (int scene = 0; scene < plan->scene_count && !sink->stop(sink->self); scene++)
         NB_TRY(ctx, nb_run_scene(plan, scene, pending, sink, ctx));
     return NB_OK;

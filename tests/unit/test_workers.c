@@ -86,7 +86,7 @@ static nb_plan make_plan(nb_ctx *ctx)
 
 static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
 {
-    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL};
+    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL, NULL};
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
