@@ -473,7 +473,6 @@ static nb_status bury(pool *p, worker *w, const death *d)
 {
     NB_TRY(p->ctx, deliver(p, w));
     for (const kept_row *kept = w->rows; kept; kept = kept->next) p->told[kept->index] = false;
-    forget_mail(w);
     if (!p->stopping && w->job) NB_TRY(p->ctx, take_up(p, w->job, d));
     return hand_out(p, w);
 }

@@ -1,5 +1,5 @@
 /* What the sink is told by one job and by several: each pending row once, whole
- * instances, and nothing after an error; and that no worker is left. */
+ * instances, and nothing after an error, whoever dies when; and that no worker is left. */
 #include "planning.h"
 
 #include "experiment/workers.h"
@@ -18,7 +18,19 @@ typedef struct {
     int instances, row_count, in_instance; /* in_instance: the first row of the present one, -1 before, -2 outside */
     int stop_after, refuse_row; /* instances; the number of the row that is refused; 0: none */
     bool raise;                 /* SIGTERM at the end of each instance */
+    int meanwhiles, asked;      /* how often the sink was called for that, and asked to stop */
+    int kill_at;                /* when it is asked so often, all workers are killed; 0: never */
+    bool refuse_meanwhile;
 } record;
+
+static nb_status meanwhile(void *self, nb_ctx *ctx)
+{
+    record *r = self;
+    assert_int_equal(r->row_count + r->instances, 0);
+    r->meanwhiles++;
+    NB_REQUIRE(ctx, !r->refuse_meanwhile, NB_EIO, "the disk is full");
+    return NB_OK;
+}
 
 static nb_status begin(void *self, nb_ctx *ctx)
 {
@@ -68,9 +80,21 @@ static void terminate(int number)
     terminated = number;
 }
 
+static void kill_workers(void)
+{
+    int pid;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *children = fopen(path, "r");
+    assert_non_null(children);
+    while (fscanf(children, "%d", &pid) == 1) kill(pid, SIGKILL);
+    fclose(children);
+}
+
 static bool stop(void *self)
 {
     record *r = self;
+    if (++r->asked == r->kill_at) kill_workers();
     return terminated || (r->stop_after > 0 && r->instances >= r->stop_after);
 }
 
@@ -86,7 +110,7 @@ static nb_plan make_plan(nb_ctx *ctx)
 
 static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
 {
-    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL, NULL};
+    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL, meanwhile};
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
@@ -94,6 +118,7 @@ static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record 
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
     assert_int_equal(waitpid(-1, NULL, 0), -1);
     assert_int_equal(errno, ECHILD);
+    assert_in_range(r->meanwhiles, status == NB_OK, 1);
     return status;
 }
 
@@ -175,6 +200,37 @@ static void test_refused_row_ends_the_run(void **state)
     }
 }
 
+static void test_refused_meanwhile_ends_the_run(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    set_pending(&plan, pending);
+    for (int jobs = 0; jobs <= 3; jobs++) {
+        record r = {.refuse_meanwhile = true};
+        assert_error(*state, run(&plan, pending, jobs, &r, *state), NB_EIO, "the disk is full");
+        assert_int_equal(r.meanwhiles, 1);
+        assert_int_equal(r.row_count, 0);
+    }
+}
+
+/* At each message but rows the sink is asked first. What was complete by then stays, the
+ * rest is done again: between an instance's last word and its job's, too. */
+static void test_workers_killed_at_any_message(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    record whole = {.plan = NULL};
+    set_pending(&plan, pending);
+    assert_ok(*state, run(&plan, pending, 1, &whole, *state));
+    for (int jobs = 1; jobs <= 2; jobs++)
+        for (int k = 1; k <= 48; k++) {
+            record r = {.kill_at = k};
+            assert_ok(*state, run(&plan, pending, jobs, &r, *state));
+            for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
+            assert_memory_equal(r.error, whole.error, sizeof r.error);
+        }
+}
+
 /* Whether memory runs out in the parent, or in the workers, whose counts go on from the parent's. */
 static void test_out_of_memory(void **state)
 {
@@ -201,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_pending_rows_once),        test_with_ctx(test_nothing_pending), test_with_ctx(test_stop),
         test_with_ctx(test_refused_row_ends_the_run), test_with_ctx(test_out_of_memory),   test_with_ctx(test_signal_to_a_busy_parent),
+        test_with_ctx(test_refused_meanwhile_ends_the_run), test_with_ctx(test_workers_killed_at_any_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
