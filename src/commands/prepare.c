@@ -113,7 +113,7 @@ nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
     const char *const none[] = {NULL};
     bool *pending;
     int count;
-    return store->write ? NB_OK : nb_store_plan(store, &e->plan, &(nb_terms){.mixed = true, .retry = none}, &pending, &count, ctx);
+    return store->fresh ? nb_store_plan(store, &e->plan, &(nb_terms){.mixed = true, .retry = none}, &pending, &count, ctx) : NB_OK;
 }
 
 nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,

@@ -26,7 +26,7 @@ nb_status nb_start_statuses(const nb_start_choices *choices, const char *const *
 nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,
                      nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
 
-/* Plans the rows of a store that was new, which can wait until the workers work. */
+/* Plans the rows of a store that was new, which can wait until the workers work; no others. */
 nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx);
 
 #endif

@@ -157,6 +157,16 @@ static int wait_for_others(void *unused, int tries)
     return tries < MOST_TRIES;
 }
 
+static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
+{
+    const char *assignments, *sql;
+    int count = column_count();
+    NB_NEED(assignments, columns(ASSIGNMENTS, ctx));
+    NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d, manifest = ?%d WHERE position = ?%d", assignments, count + 2,
+                           count + 3, count + 1));
+    return prepare(store, sql, &store->write, ctx);
+}
+
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
@@ -176,7 +186,8 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     if (empty) NB_TRY(ctx, create(store, ctx));
     NB_TRY(ctx, check_version(store, ctx));
     NB_TRY(ctx, execute(store, "PRAGMA cache_size = -65536", "opening it", ctx)); /* KiB: the pages of a plan of 80,000 rows */
-    return check_whole(store, ctx);
+    NB_TRY(ctx, check_whole(store, ctx));
+    return writable ? prepare_write(store, ctx) : NB_OK;
 }
 
 static int bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *row)
@@ -300,16 +311,6 @@ static nb_status refuse_others(nb_store *store, const nb_program *program, int c
     return NB_OK;
 }
 
-static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
-{
-    const char *assignments, *sql;
-    int count = column_count();
-    NB_NEED(assignments, columns(ASSIGNMENTS, ctx));
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d, manifest = ?%d WHERE position = ?%d", assignments, count + 2,
-                           count + 3, count + 1));
-    return prepare(store, sql, &store->write, ctx);
-}
-
 void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
 {
     for (int i = 0; terms->only && i < plan->row_count; i++) pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
@@ -338,8 +339,8 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_TRY(ctx, nb_store_begin(store, ctx));
     nb_status status = replan(store, plan, terms, pending, pending_count, ctx);
     if (status != NB_OK) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do where SQLite did it */
-    NB_TRY(ctx, status);
-    return prepare_write(store, ctx);
+    store->fresh = store->fresh && status != NB_OK;
+    return status;
 }
 
 static void count_status(const char *status, nb_standing *s)

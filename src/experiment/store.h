@@ -12,8 +12,8 @@
 
 typedef struct {
     sqlite3 *db;
-    bool fresh;          /* it was made when it was opened: no row is in it until it is planned */
-    sqlite3_stmt *write; /* updates one row; NULL: it is not planned */
+    bool fresh;          /* it was made when it was opened, and has not been planned since */
+    sqlite3_stmt *write; /* updates one row; NULL where it is not writable */
     const char *path;
     const nb_manifest *signature; /* of the rows that are written */
     long long manifest;           /* its number in the store; 0: no row has been written under it */

@@ -456,7 +456,8 @@ static nb_status refine(batch *b, int count, nb_request *requests, bool *again, 
     return any ? project_released(b, false, ctx) : NB_OK;
 }
 
-/* The first request with the same X: settings of a core often end alike. */
+/* The first request with the same X, which is measured again whenever that one is: settings
+ * of a core often end alike. */
 static int first_alike(size_t square, const nb_request *requests, int i)
 {
     int k = 0;

@@ -276,12 +276,11 @@ static void test_other_cores_change_nothing(void **state)
 }
 
 /* Settings that end in the same X, one of them overflowing, are measured as if alone, in every way. */
-static void test_equal_cores(void **state)
+static void check_equal_cores(nb_ctx *ctx, nb_precision precision)
 {
-    nb_ctx *ctx = *state;
     enum { COUNT = 6 };
     static const char *const cores[COUNT] = {"svd(rcond=1e-14)", "iterative", "svd(rcond=1e-15)", "iterative", "svd(rcond=0.5)", "svd(rcond=0.5)"};
-    nb_how how = {.wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY};
+    nb_how how = {.precision = precision, .wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY};
     fixture f;
     nb_request requests[COUNT];
     open_fixture(ctx, &f, "gaussian(n=300, d=16)", false);
@@ -301,6 +300,12 @@ static void test_equal_cores(void **state)
     }
     assert_memory_equal(requests[0].x, requests[2].x, 144 * sizeof(double)); /* A has no singular value that small */
     assert_true(requests[0].measures.error != requests[1].measures.error);
+}
+
+static void test_equal_cores(void **state)
+{
+    check_equal_cores(*state, NB_DOUBLE);
+    check_equal_cores(*state, NB_MIXED);
 }
 
 /* With more columns and rows of S the subspace part can only fall; it is never

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@ typedef struct {
     int meanwhiles, asked;      /* how often the sink was called for that, and asked to stop */
     int kill_at;                /* when it is asked so often, all workers are killed; 0: never */
     bool refuse_meanwhile;
+    double timeout_s;
+    int slow_ms;   /* how long the first instance takes to be put down */
+    int timed_out; /* rows */
 } record;
 
 static nb_status meanwhile(void *self, nb_ctx *ctx)
@@ -54,6 +58,7 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     assert_string_equal(row->core, planned.core);
     assert_int_equal(row->n, planned.n);
     assert_string_not_equal(row->status, "planned");
+    r->timed_out += strcmp(row->status, "timeout") == 0;
     r->times[index]++;
     r->error[index] = row->measures.error;
     return NB_OK;
@@ -66,6 +71,7 @@ static nb_status end(void *self, nb_ctx *ctx)
     assert_int_not_equal(r->in_instance, -2);
     r->in_instance = -2;
     r->instances++;
+    if (r->instances == 1) usleep(1000 * (useconds_t)r->slow_ms);
     if (r->raise) {
         raise(SIGTERM);
         usleep(20000); /* all that the workers can do without their parent is done now */
@@ -114,7 +120,7 @@ static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record 
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
-    nb_status status = nb_run_plan(plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1}, &sink, ctx);
+    nb_status status = nb_run_plan(plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1, .timeout_s = r->timeout_s}, &sink, ctx);
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
     assert_int_equal(waitpid(-1, NULL, 0), -1);
     assert_int_equal(errno, ECHILD);
@@ -223,12 +229,27 @@ static void test_workers_killed_at_any_message(void **state)
     set_pending(&plan, pending);
     assert_ok(*state, run(&plan, pending, 1, &whole, *state));
     for (int jobs = 1; jobs <= 2; jobs++)
-        for (int k = 1; k <= 48; k++) {
+        for (int k = 1; k <= 32; k++) {
             record r = {.kill_at = k};
             assert_ok(*state, run(&plan, pending, jobs, &r, *state));
             for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
             assert_memory_equal(r.error, whole.error, sizeof r.error);
         }
+}
+
+/* A worker that is done in time while the row of a quicker one is put down is not late. */
+static void test_slow_sink(void **state)
+{
+    static const nb_override overrides[] = {
+        {"problems", "[\"gaussian(n=20)\", \"gaussian(n=600)\"]"}, {"strategies", "uniform"}, {"factors", "nystromformer"},
+        {"metrics", "[error]"}, {"landmarks", "3"}, {"trials", "1"}, {"cores", "svd"}};
+    nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
+    bool pending[ROWS];
+    record r = {.timeout_s = 1, .slow_ms = 1500};
+    set_pending(&plan, pending);
+    assert_ok(*state, run(&plan, pending, 2, &r, *state));
+    for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
+    assert_int_equal(r.timed_out, 0);
 }
 
 /* Whether memory runs out in the parent, or in the workers, whose counts go on from the parent's. */
@@ -258,6 +279,7 @@ int main(void)
         test_with_ctx(test_pending_rows_once),        test_with_ctx(test_nothing_pending), test_with_ctx(test_stop),
         test_with_ctx(test_refused_row_ends_the_run), test_with_ctx(test_out_of_memory),   test_with_ctx(test_signal_to_a_busy_parent),
         test_with_ctx(test_refused_meanwhile_ends_the_run), test_with_ctx(test_workers_killed_at_any_message),
+        test_with_ctx(test_slow_sink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
