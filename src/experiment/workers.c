@@ -456,22 +456,10 @@ static nb_status take_up(pool *p, const nb_job *job, const death *d)
     return NB_OK;
 }
 
-static nb_status deliver(const pool *p, worker *w)
-{
-    if (!w->complete) return NB_OK;
-    NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
-    for (const kept_row *kept = w->complete; kept; kept = kept->next)
-        NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, &kept->row, p->ctx));
-    NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
-    w->complete = NULL;
-    return NB_OK;
-}
-
 /* A worker that is gone, or that was ended for what it did: forgets what it has told
  * of the instance in flight. */
 static nb_status bury(pool *p, worker *w, const death *d)
 {
-    NB_TRY(p->ctx, deliver(p, w));
     for (const kept_row *kept = w->rows; kept; kept = kept->next) p->told[kept->index] = false;
     if (!p->stopping && w->job) NB_TRY(p->ctx, take_up(p, w->job, d));
     return hand_out(p, w);
@@ -546,6 +534,17 @@ static nb_status keep(const pool *p, worker *w, const nb_message *m, bool *good)
     return NB_OK;
 }
 
+static nb_status deliver(const pool *p, worker *w)
+{
+    if (!w->complete) return NB_OK;
+    NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
+    for (const kept_row *kept = w->complete; kept; kept = kept->next)
+        NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, &kept->row, p->ctx));
+    NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
+    w->complete = NULL;
+    return NB_OK;
+}
+
 /* The instance in flight is: whatever becomes of its worker, these rows are done. */
 static nb_status complete(const pool *p, worker *w)
 {
@@ -612,13 +611,19 @@ static nb_status listen_to(pool *p, worker *w)
     return more ? NB_OK : bury_silent(p, w);
 }
 
-/* The sink is slow: a worker that is about to ask for its next job gets that first. */
-static nb_status attend(pool *p, worker *w)
+/* After a worker was heard, or ended. The sink is slow: one that is about to ask for its
+ * next job gets that first. */
+static nb_status settle(pool *p, worker *w)
 {
-    NB_TRY(p->ctx, listen_to(p, w));
     if (!is_done(p, w->job)) NB_TRY(p->ctx, deliver(p, w));
     if (w->leaving) see_off(w, PATIENCE_S, false);
     return NB_OK;
+}
+
+static nb_status attend(pool *p, worker *w)
+{
+    NB_TRY(p->ctx, listen_to(p, w));
+    return settle(p, w);
 }
 
 /* When a worker's time for what it does is over; infinity: never. */
@@ -638,7 +643,9 @@ static nb_status end_late(pool *p)
         struct pollfd now = {.fd = w->fd, .events = POLLIN};
         double limit_s;
         bool late = w->fd >= 0 && nb_clock_s() > deadline_s(p, w, &limit_s);
-        if (late && poll(&now, 1, 0) == 0) NB_TRY(p->ctx, bury_late(p, w, limit_s));
+        if (!late || poll(&now, 1, 0) != 0) continue;
+        NB_TRY(p->ctx, bury_late(p, w, limit_s));
+        NB_TRY(p->ctx, settle(p, w));
     }
     return NB_OK;
 }
