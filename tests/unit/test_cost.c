@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "experiment/forecast.h"
-#include "experiment/runner.h"
 #include "linalg/blas.h"
 
 #include <sys/resource.h>
@@ -33,25 +32,6 @@ static nb_plan make_plan(const char *const *settings, nb_ctx *ctx)
     return plan_with(count, overrides, ctx);
 }
 
-static nb_status nothing(void *self, nb_ctx *ctx)
-{
-    (void)self, (void)ctx;
-    return NB_OK;
-}
-
-static nb_status look_at_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
-{
-    (void)index, (void)ctx;
-    *(int *)self += strcmp(row->status, "ok") == 0;
-    return NB_OK;
-}
-
-static bool go_on(void *self)
-{
-    (void)self;
-    return false;
-}
-
 /* Of a process that runs scene 0; each row must be ok. */
 static double measured_bytes(const nb_plan *plan, nb_ctx *ctx)
 {
@@ -60,11 +40,8 @@ static double measured_bytes(const nb_plan *plan, nb_ctx *ctx)
     pid_t pid = fork();
     if (pid == 0) {
         int done = 0;
-        nb_sink sink = {.self = &done, .begin = nothing, .row = look_at_row, .end = nothing, .stop = go_on};
-        bool *pending = nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending);
-        memset(pending, true, (size_t)plan->row_count);
         nb_status status = nb_blas_set_threads(1, ctx);
-        if (status == NB_OK) status = nb_run_scene(plan, 0, pending, &sink, ctx);
+        if (status == NB_OK) status = run_first_scene(plan, &done, ctx);
         if (status != NB_OK) fprintf(stderr, "%s\n", nb_error_message(ctx));
         _exit(status == NB_OK && done == plan->row_count ? 0 : 1);
     }
