@@ -112,15 +112,17 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The trial's rows; where nothing depends on the trial, those of trial 0. */
+/* The trial's rows; of what does not depend on the trial, that of trial 0. */
 static nb_status measure(const nb_cell_plan *cell, output *o, nb_ctx *ctx)
 {
     const nb_plan *plan = &cell->plan;
     nb_sink sink = {o, nothing, put_row, nothing, never, NULL, NULL, NULL};
     bool *pending;
+    int *last;
     NB_NEED(pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending));
-    int last = plan->rows[plan->row_count - 1].trial;
-    for (int i = 0; i < plan->row_count; i++) pending[i] = plan->rows[i].trial == last;
+    NB_NEED(last, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *last));
+    for (int i = 0; i < plan->row_count; i++) last[plan->rows[i].cell] = i; /* trials ascend */
+    for (int c = 0; c < plan->cell_count; c++) pending[last[c]] = true;
     return nb_run_scene(plan, 0, pending, &sink, ctx);
 }
 

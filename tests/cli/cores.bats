@@ -101,3 +101,14 @@ PY
     [ "$status" -eq 0 ]
     [[ $output == "spectrum: 2 figures"* ]]
 }
+
+@test "measure gives a row to every core, whether it depends on the trial or not" {
+    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy segment_means -m 8 --trial 3 --metrics error --json \
+        --core svd --core fitted --core iterative --core chosen
+    expect_status 0
+    /usr/bin/python3 - "$output" <<'PY'
+import json, sys
+rows = {r["core"].split("(")[0]: r["trial"] for r in map(json.loads, sys.argv[1].splitlines())}
+assert rows == {"svd": 0, "iterative": 0, "fitted": 3, "chosen": 3}, rows
+PY
+}
