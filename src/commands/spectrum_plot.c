@@ -21,8 +21,7 @@ typedef struct {
 
 static bool filters(const nb_choice *core)
 {
-    const nb_core *c = (const nb_core *)core->component;
-    return c->cutoff && c->traits == 0;
+    return ((const nb_core *)core->component)->traits & NB_CORE_FILTER;
 }
 
 static nb_status choose_cores(picture *p, nb_ctx *ctx)

@@ -19,23 +19,11 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "chebyshev", .terms = 3, .coefficients = {3, -3, 1}, .region = 2};
 
-static nb_iterating how_of(const chebyshev_options *o)
-{
-    return (nb_iterating){.start = o->start, .scale = o->scale, .steps = o->steps};
-}
-
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const chebyshev_options *o = opts;
-    nb_iterating how = how_of(o);
+    nb_iterating how = {.start = o->start, .scale = o->scale, .steps = o->steps};
     return nb_iterate(factors, &iteration, &how, x, ctx);
-}
-
-static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
-{
-    const chebyshev_options *o = opts;
-    nb_iterating how = how_of(o);
-    return nb_iteration_cutoff(factors, &iteration, &how, cutoff, ctx);
 }
 
 static const char *const references[] = {
@@ -45,6 +33,6 @@ static const char *const references[] = {
 const nb_core nb_core_chebyshev = {
     .component = {"chebyshev", "Chebyshev's iteration of third order towards the pseudo-inverse of A", references, options,
                   sizeof(chebyshev_options)},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
-    .cutoff = cutoff,
 };

@@ -37,15 +37,16 @@ static int candidates(int of, const nb_factors_spectrum *s, int m)
 
 static nb_status candidate(nb_factors *f, int of, int number, const nb_factors_spectrum *s, double *x, nb_ctx *ctx)
 {
-    double *filter;
+    double *filter, lambda = pow(10, -number / 4.0);
     if (of == OF_ITERATIVE)
         return nb_iterate(f, &iteration, &(nb_iterating){.start = NB_START_PAPER, .steps = number}, x, ctx);
     NB_NEED(filter, nb_alloc_reals(ctx, (size_t)f->m, 1));
     for (int j = 0; j < f->m && s->values[j] > 0; j++) {
         double share = s->values[j] / s->values[0];
-        if (of == OF_TIKHONOV) filter[j] = share / (share * share + pow(10, -number / 4.0)) / s->values[0];
+        if (of == OF_TIKHONOV) filter[j] = share / (share * share + lambda) / s->values[0];
         if (of == OF_SVD && j <= number) filter[j] = 1 / s->values[j];
     }
+    f->notes.cutoff = of == OF_TIKHONOV ? sqrt(lambda) : nb_factors_kept_cutoff(s, f->m, number + 1, DBL_EPSILON * f->m);
     return nb_factors_filter(f, filter, x, ctx);
 }
 
@@ -79,6 +80,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     size_t square = (size_t)factors->m * (size_t)factors->m;
     const nb_factors_spectrum *s = NULL;
     nb_exact_rows rows;
+    nb_notes notes = factors->notes;
     double *tried, least = INFINITY, norm;
     if (o->of != OF_ITERATIVE) NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_TRY(ctx, nb_factors_rows(factors, o->rows, &rows, ctx));
@@ -89,8 +91,10 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
         NB_TRY(ctx, try_one(factors, o->of, i, s, &rows, tried, &norm, ctx));
         if (!(norm < least)) continue;
         least = norm;
+        notes = factors->notes;
         memcpy(x, tried, square * sizeof *x);
     }
+    factors->notes = notes;
     factors->reused_s = reused_s; /* what the candidates share among themselves is not spared */
     return NB_OK;
 }

@@ -14,6 +14,7 @@
 enum {
     NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: other ones in each trial */
     NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
+    NB_CORE_FILTER = 1 << 2, /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
 };
 
 typedef struct {
@@ -21,12 +22,9 @@ typedef struct {
     unsigned traits; /* NB_CORE_* */
 
     /* x (m x m) from the factors: factors->a, or what factors.h gives. Entries that
-     * are not finite become the outcome `diverged`, so no check is needed here. */
+     * are not finite become the outcome `diverged`, so no check is needed here. What
+     * there is to say of X goes into factors->notes. */
     nb_status (*compute)(nb_factors *factors, const void *options, double *x, nb_ctx *ctx);
-
-    /* Optional: the singular value of A, relative to the largest, of which X inverts
-     * half (s times that of X is 1/2), or the smallest that it inverts. */
-    nb_status (*cutoff)(nb_factors *factors, const void *options, double *cutoff, nb_ctx *ctx);
 
     /* Optional: why there is no X of these factors, in one sentence (the row is
      * `skipped`), or NULL. */

@@ -34,7 +34,9 @@ static nb_status compute(nb_factors *factors, const void *options, double *x, nb
     (void)options;
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_NEED(filter, nb_alloc_reals(ctx, (size_t)factors->m, 1));
-    for (int j = best_rank(factors->m, s->values) - 1; j >= 0; j--) filter[j] = 1 / s->values[j];
+    int rank = best_rank(factors->m, s->values);
+    for (int j = 0; j < rank; j++) filter[j] = 1 / s->values[j];
+    factors->notes.cutoff = nb_factors_kept_cutoff(s, factors->m, rank, DBL_EPSILON * factors->m);
     return nb_factors_filter(factors, filter, x, ctx);
 }
 
@@ -46,5 +48,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_core nb_core_gcv = {
     .component = {"gcv", "pseudo-inverse of A, cut where cross-validation of A says", references, options, 0},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
 };

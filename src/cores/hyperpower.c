@@ -20,23 +20,11 @@ static const nb_option options[] = {
 #define ORDER(p) [p] = {.name = "hyperpower", .terms = p, .coefficients = {1, 1, 1, 1, 1, 1, 1, 1, 1}, .of_residual = true, .region = 2}
 static const nb_iteration iterations[] = {ORDER(2), ORDER(3), ORDER(4), ORDER(5), ORDER(6), ORDER(7), ORDER(8), ORDER(9)};
 
-static nb_iterating how_of(const hyperpower_options *o)
-{
-    return (nb_iterating){.start = o->start, .scale = o->scale, .steps = o->steps};
-}
-
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const hyperpower_options *o = opts;
-    nb_iterating how = how_of(o);
+    nb_iterating how = {.start = o->start, .scale = o->scale, .steps = o->steps};
     return nb_iterate(factors, &iterations[o->order], &how, x, ctx);
-}
-
-static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
-{
-    const hyperpower_options *o = opts;
-    nb_iterating how = how_of(o);
-    return nb_iteration_cutoff(factors, &iterations[o->order], &how, cutoff, ctx);
 }
 
 static const char *const references[] = {
@@ -46,6 +34,6 @@ static const char *const references[] = {
 const nb_core nb_core_hyperpower = {
     .component = {"hyperpower", "the hyperpower iteration of order p towards the pseudo-inverse of A", references, options,
                   sizeof(hyperpower_options)},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
-    .cutoff = cutoff,
 };

@@ -30,23 +30,11 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "iterative", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
 
-static nb_iterating how_of(const iterative_options *o)
-{
-    return (nb_iterating){.start = o->start, .scale = o->scale, .steps = o->steps, .tolerance = o->tolerance, .single = o->precision == SINGLE};
-}
-
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const iterative_options *o = opts;
-    nb_iterating how = how_of(o);
+    nb_iterating how = {.start = o->start, .scale = o->scale, .steps = o->steps, .tolerance = o->tolerance, .single = o->precision == SINGLE};
     return nb_iterate(factors, &iteration, &how, x, ctx);
-}
-
-static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
-{
-    const iterative_options *o = opts;
-    nb_iterating how = how_of(o);
-    return nb_iteration_cutoff(factors, &iteration, &how, cutoff, ctx);
 }
 
 static const char *const references[] = {
@@ -56,8 +44,8 @@ static const char *const references[] = {
 const nb_core nb_core_iterative = {
     .component = {"iterative", "Nystromformer's iteration towards the pseudo-inverse of A", references, options,
                   sizeof(iterative_options)},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
-    .cutoff = cutoff,
     .explanation =
         "The iteration acts on each singular value s of A alone: y = s x begins at s^2 / c, c the start's divisor,\n"
         "and a step makes it y (13 - y (15 - y (7 - y))) / 4.\n"

@@ -18,23 +18,11 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "newton_schulz", .terms = 2, .coefficients = {2, -1}, .region = 2};
 
-static nb_iterating how_of(const newton_schulz_options *o)
-{
-    return (nb_iterating){.start = o->start, .scale = o->scale, .steps = o->steps};
-}
-
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const newton_schulz_options *o = opts;
-    nb_iterating how = how_of(o);
+    nb_iterating how = {.start = o->start, .scale = o->scale, .steps = o->steps};
     return nb_iterate(factors, &iteration, &how, x, ctx);
-}
-
-static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
-{
-    const newton_schulz_options *o = opts;
-    nb_iterating how = how_of(o);
-    return nb_iteration_cutoff(factors, &iteration, &how, cutoff, ctx);
 }
 
 static const char *const references[] = {
@@ -44,6 +32,6 @@ static const char *const references[] = {
 const nb_core nb_core_newton_schulz = {
     .component = {"newton_schulz", "the Newton-Schulz iteration towards the pseudo-inverse of A", references, options,
                   sizeof(newton_schulz_options)},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
-    .cutoff = cutoff,
 };

@@ -73,6 +73,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
         nb_factors normalised = {.m = m, .a = n, .ctx = ctx};
         nb_iterating how = {.start = NB_START_EXACT, .steps = o->steps};
         NB_TRY(ctx, nb_iterate(&normalised, &iteration, &how, x, ctx));
+        if (normalised.notes.diverged) NB_NEED(factors->notes.diverged, nb_strdup(factors->ctx, normalised.notes.diverged));
     }
     for (int j = 0; j < m; j++)
         for (int i = 0; i < m; i++) x[i + j * m] *= scale[i] * scale[j];

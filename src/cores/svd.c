@@ -4,8 +4,6 @@
  * above rcond s_1, and of these the first `rank`. O(m^3). */
 #include "cores/core.h"
 
-#include <math.h>
-
 typedef struct {
     double rcond;
     int rank;
@@ -25,17 +23,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_NEED(filter, nb_alloc_reals(ctx, (size_t)factors->m, 1));
     for (int j = 0; j < most && s->values[j] > o->rcond * s->values[0]; j++) filter[j] = 1 / s->values[j];
+    factors->notes.cutoff = nb_factors_kept_cutoff(s, factors->m, most, o->rcond);
     return nb_factors_filter(factors, filter, x, ctx);
-}
-
-static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
-{
-    const svd_options *o = opts;
-    const nb_factors_spectrum *s;
-    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    *cutoff = o->rcond;
-    if (o->rank != NB_AUTO && o->rank < factors->m) *cutoff = fmax(o->rcond, s->values[o->rank] / s->values[0]);
-    return NB_OK;
 }
 
 static const char *const references[] = {"Penrose, A generalized inverse for matrices, Proc. Camb. Phil. Soc. 51, 1955",
@@ -44,6 +33,6 @@ static const char *const references[] = {"Penrose, A generalized inverse for mat
 const nb_core nb_core_svd = {
     .component = {"svd", "pseudo-inverse of A by its singular values, with a cut-off", references, options,
                   sizeof(svd_options)},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
-    .cutoff = cutoff,
 };

@@ -23,16 +23,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
         double of_first = s->values[j] / s->values[0]; /* in 0 ... 1, so that no square overflows */
         filter[j] = of_first / (of_first * of_first + o->lambda) / s->values[0];
     }
+    factors->notes.cutoff = sqrt(o->lambda);
     return nb_factors_filter(factors, filter, x, ctx);
-}
-
-static nb_status cutoff(nb_factors *factors, const void *opts, double *cutoff, nb_ctx *ctx)
-{
-    const tikhonov_options *o = opts;
-    (void)factors;
-    (void)ctx;
-    *cutoff = sqrt(o->lambda);
-    return NB_OK;
 }
 
 static const char *const references[] = {
@@ -41,6 +33,6 @@ static const char *const references[] = {
 
 const nb_core nb_core_tikhonov = {
     .component = {"tikhonov", "regularised inverse of A: a soft cut-off", references, options, sizeof(tikhonov_options)},
+    .traits = NB_CORE_FILTER,
     .compute = compute,
-    .cutoff = cutoff,
 };

@@ -157,16 +157,14 @@ static nb_status pick_nested(instance *in, int first, int end)
     return NB_OK;
 }
 
-static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, double *cutoff, nb_ctx *ctx)
+static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, nb_ctx *ctx)
 {
     const nb_core *core = (const nb_core *)cell->core->component;
-    factors->reused_s = 0;
+    nb_factors_begin(factors);
     nb_mark mark = nb_ctx_mark(ctx);
     double start_s = nb_clock_s();
     nb_status status = core->compute(factors, cell->core->options, x, ctx);
     *core_s = nb_clock_s() - start_s + factors->reused_s;
-    *cutoff = NAN;
-    if (status == NB_OK && core->cutoff) status = core->cutoff(factors, cell->core->options, cutoff, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -176,7 +174,8 @@ typedef struct { /* one row on its way */
     nb_row row;
     int request; /* its number among the requests, or -1: its outcome is known */
     const nb_landmarks *landmarks;
-    double core_s, cutoff;
+    double core_s;
+    nb_notes notes;
 } job;
 
 /* X of one row: a request to measure it, or an outcome. */
@@ -192,11 +191,12 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     now_at(in, NB_AT_CORE, j->index, j->index + 1);
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
     j->row.status = "diverged";
-    j->row.reason = "the core is not finite";
-    if (compute_core(cell, pair->factors, x, &j->core_s, &j->cutoff, in->ctx) != NB_OK) {
+    if (compute_core(cell, pair->factors, x, &j->core_s, in->ctx) != NB_OK) {
         j->row.status = "failed";
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
+    j->notes = pair->factors->notes;
+    j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
     requests[j->request] = (nb_request){.pair = pair, .x = x};
@@ -214,10 +214,13 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
     } else if (!isfinite(r->measures.error)) {
         j->row.status = "diverged";
         j->row.reason = "the error is not finite";
+    } else if (r->measures.core_residual > j->notes.residual_limit) {
+        j->row.status = "diverged";
+        NB_NEED(j->row.reason, nb_format(ctx, "by rounding: |I - AX|_F = %.3g, which is at most %.3g where the iteration converges", r->measures.core_residual, j->notes.residual_limit / 2));
     } else {
         j->row.measures = r->measures;
         j->row.measures.core_s = j->core_s;
-        j->row.measures.core_cutoff = j->cutoff;
+        j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = j->landmarks->note;
         if (r->measures.error > r->measures.error_noise) return NB_OK;
         NB_NEED(j->row.reason, nb_format(ctx, "the error is not above its rounding noise%s%s", j->landmarks->note ? "; " : "",

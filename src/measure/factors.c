@@ -4,6 +4,19 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 
+#include <math.h>
+
+void nb_factors_begin(nb_factors *factors)
+{
+    factors->reused_s = 0;
+    factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
+}
+
+double nb_factors_kept_cutoff(const nb_factors_spectrum *spectrum, int m, int kept, double rcond)
+{
+    return kept < m ? fmax(rcond, spectrum->values[kept] / spectrum->values[0]) : rcond;
+}
+
 nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx)
 {
     nb_factors_spectrum s = factors->spectrum;

@@ -26,13 +26,21 @@ typedef struct {
     const double *mid;  /* rank_f x rank_b; NULL: only some rows of S are looked at */
 } nb_ranges;
 
+typedef struct { /* what a core may say of the X that it computed; texts are the factors' ctx's */
+    double cutoff;         /* singular value of A, relative to the largest, of which X inverts half (s times
+                            * that of X is 1/2), or the smallest that it inverts; NaN: it acts on none alone */
+    const char *diverged;  /* why X is not finite; NULL: nothing is known */
+    double residual_limit; /* of |I - A X|_F: what is above has diverged by rounding; infinity: none */
+} nb_notes;
+
 typedef struct nb_factors nb_factors;
 struct nb_factors {
     int m;
     double *a; /* A, m x m */
 
     nb_ctx *ctx;     /* owns what is cached */
-    double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
+    double reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
+    nb_notes notes;
 
     /* Set by the engine, see exact_rows.h; without it there is A alone. */
     int n;                   /* tokens */
@@ -49,6 +57,9 @@ struct nb_factors {
     struct nb_iterate *iterates;
 };
 
+/* Before a core is asked: nothing noted, nothing reused. */
+void nb_factors_begin(nb_factors *factors);
+
 /* The SVD of A, computed once for all cores. */
 nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx);
 
@@ -58,6 +69,10 @@ void nb_factors_norms(nb_factors *factors, double *one, double *infinity);
 /* x (m x m) <- sum of filter[j] v_j u_j' over the singular vectors of A: its
  * pseudo-inverse with 1/s_j replaced by filter[j]. */
 nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x, nb_ctx *ctx);
+
+/* The cut-off that keeping the largest `kept` of A's singular values is, none at or
+ * below rcond times the first. */
+double nb_factors_kept_cutoff(const nb_factors_spectrum *spectrum, int m, int kept, double rcond);
 
 /* The first k, at most n, rows of one random order of the trial, the same for all
  * cores, computed once; O(k n d). */

@@ -18,10 +18,13 @@ const char *const nb_start_names[] = {
 
 struct nb_iterate { /* the last iterate of one sequence */
     const nb_iteration *iteration;
-    int start, steps;
-    double scale;
+    int start, most; /* most: steps of a sequence that a tolerance ends */
+    double scale, tolerance;
     bool single;
     double *x, time_s;
+    int steps;  /* that were made; -1: none is there yet */
+    double y;   /* of which `halved` steps make 1/2 */
+    int halved;
     struct nb_iterate *next;
 };
 
@@ -54,16 +57,19 @@ static double divisor(nb_factors *f, const nb_iterating *how)
     return how->scale;
 }
 
-/* Whether all s^2 / c are within the region; norms settle it without an SVD where they can. */
+/* Whether all s^2 / c are within the region, else why not; norms settle it without an
+ * SVD where they can. */
 static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
     double one, infinity;
     nb_factors_norms(f, &one, &infinity);
-    *yes = one * infinity < region * c;
-    if (*yes || c == 0) return NB_OK;
+    *yes = one * infinity < region * c || c == 0;
+    if (*yes) return NB_OK;
     NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
-    *yes = s->values[0] * s->values[0] < region * c;
+    double y = s->values[0] * s->values[0] / c;
+    *yes = y < region;
+    if (!*yes) NB_NEED(f->notes.diverged, nb_format(f->ctx, "X_0 = A' / %.6g lies outside of the region of convergence: the largest singular value of A X_0 is %.6g, not below %g", c, y, region));
     return NB_OK;
 }
 
@@ -140,8 +146,8 @@ static double change(size_t count, const double *x, double *before)
     return size > 0 ? distance / size : 0;
 }
 
-/* `steps` more steps from x. */
-static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, nb_ctx *ctx)
+/* `steps` more steps from x, less where the tolerance ends them: `made`. */
+static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, int *made, nb_ctx *ctx)
 {
     size_t square = (size_t)f->m * (size_t)f->m;
     room r = {.m = f->m, .iteration = iteration, .a = f->a};
@@ -151,15 +157,16 @@ static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, 
     r.q = r.p + square;
     before = r.q + square;
     if (tolerance > 0) memcpy(before, x, square * sizeof *x);
-    for (int k = 0; k < steps; k++) {
+    for (*made = 0; *made < steps;) {
         step(&r, x);
+        ++*made;
         if (tolerance > 0 && change(square, x, before) <= tolerance) break;
     }
     return NB_OK;
 }
 
 /* x holds numbers of single precision before and after. */
-static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, nb_ctx *ctx)
+static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, int *made, nb_ctx *ctx)
 {
     size_t square = (size_t)f->m * (size_t)f->m;
     room_single r = {.m = f->m, .iteration = iteration};
@@ -173,59 +180,13 @@ static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, 
     nb_to_single(square, f->a, r.a);
     nb_to_single(square, x, r.x);
     if (tolerance > 0) memcpy(before, x, square * sizeof *x);
-    for (int k = 0; k < steps; k++) {
+    for (*made = 0; *made < steps;) {
         step_single(&r);
+        ++*made;
         nb_to_double(square, r.x, x);
         if (tolerance > 0 && change(square, x, before) <= tolerance) break;
     }
     nb_to_double(square, r.x, x);
-    return NB_OK;
-}
-
-/* The kept iterate of this sequence, a new one at X_0 where it has none or is too far on. */
-static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c, struct nb_iterate **out)
-{
-    size_t square = (size_t)f->m * (size_t)f->m;
-    struct nb_iterate *one = f->iterates;
-    while (one && !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single)) one = one->next;
-    if (!one) {
-        NB_NEED(one, nb_alloc(f->ctx, 1, sizeof *one));
-        *one = (struct nb_iterate){.iteration = iteration, .start = how->start, .scale = c, .single = how->single, .steps = how->steps + 1};
-        NB_NEED(one->x, nb_alloc_reals(f->ctx, square, 1));
-        one->next = f->iterates;
-        f->iterates = one;
-    }
-    *out = one;
-    if (one->steps <= how->steps) return NB_OK;
-    begin(f, c, one->x);
-    one->steps = 0;
-    one->time_s = 0;
-    return NB_OK;
-}
-
-nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x, nb_ctx *ctx)
-{
-    size_t square = (size_t)factors->m * (size_t)factors->m;
-    double start_s = nb_clock_s(), c = divisor(factors, how);
-    struct nb_iterate *one;
-    bool good = true;
-    NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
-    nb_status (*run)(const nb_factors *, const nb_iteration *, int, double, double *, nb_ctx *) = how->single ? run_single : run_double;
-    if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
-    if (!good && c > 0) {
-        for (size_t i = 0; i < square; i++) x[i] = NAN;
-        return NB_OK;
-    }
-    if (how->tolerance > 0) {
-        begin(factors, c, x);
-        return run(factors, iteration, how->steps, how->tolerance, x, ctx);
-    }
-    NB_TRY(ctx, kept(factors, iteration, how, c, &one));
-    factors->reused_s += one->time_s;
-    NB_TRY(ctx, run(factors, iteration, how->steps - one->steps, 0, one->x, ctx));
-    one->steps = how->steps;
-    one->time_s += nb_clock_s() - start_s;
-    memcpy(x, one->x, square * sizeof *x);
     return NB_OK;
 }
 
@@ -243,17 +204,64 @@ static double step_back(const nb_iteration *iteration, double y)
     return z;
 }
 
-nb_status nb_iteration_cutoff(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *cutoff, nb_ctx *ctx)
+/* The iterate that is kept of this sequence, a new one at X_0 where it has none or is too far on. */
+static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c, struct nb_iterate **out)
+{
+    size_t square = (size_t)f->m * (size_t)f->m;
+    int most = how->tolerance > 0 ? how->steps : 0;
+    struct nb_iterate *one = f->iterates;
+    while (one && !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single &&
+                    one->tolerance == how->tolerance && one->most == most))
+        one = one->next;
+    if (!one) {
+        NB_NEED(one, nb_alloc(f->ctx, 1, sizeof *one));
+        *one = (struct nb_iterate){.iteration = iteration, .start = how->start, .most = most, .scale = c, .tolerance = how->tolerance, .single = how->single, .steps = -1};
+        NB_NEED(one->x, nb_alloc_reals(f->ctx, square, 1));
+        one->next = f->iterates;
+        f->iterates = one;
+    }
+    *out = one;
+    if (one->steps >= 0 && one->steps <= how->steps) return NB_OK;
+    begin(f, c, one->x);
+    one->steps = one->halved = 0;
+    one->y = 0.5;
+    one->time_s = 0;
+    return NB_OK;
+}
+
+/* The cut-off, which is no part of the time that X takes. */
+static nb_status note_cutoff(nb_factors *f, struct nb_iterate *one, nb_ctx *ctx)
 {
     static const double least = 1e-300;
-    double y = 0.5, c = divisor(factors, how);
     const nb_factors_spectrum *s;
-    bool good = true;
-    *cutoff = NAN;
-    if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
-    if (!good) return NB_OK;
-    for (int k = 0; k < how->steps && y > least; k++) y = step_back(iteration, y);
-    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    *cutoff = sqrt(c * y) / s->values[0];
+    double start_s = nb_clock_s(), reused_s = f->reused_s;
+    for (; one->halved < one->steps && one->y > least; one->halved++) one->y = step_back(one->iteration, one->y);
+    NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
+    f->notes.cutoff = sqrt(one->scale * one->y) / s->values[0];
+    f->reused_s = reused_s - (nb_clock_s() - start_s);
     return NB_OK;
+}
+
+nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x, nb_ctx *ctx)
+{
+    size_t square = (size_t)factors->m * (size_t)factors->m;
+    double start_s = nb_clock_s(), c = divisor(factors, how);
+    struct nb_iterate *one;
+    bool good = true;
+    int more, made;
+    NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
+    factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = 2 * sqrt(factors->m) * fmax(1, iteration->region - 1)}; /* twice what |1 - y| allows */
+    if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
+    if (!good) {
+        for (size_t i = 0; i < square; i++) x[i] = NAN;
+        return NB_OK;
+    }
+    NB_TRY(ctx, kept(factors, iteration, how, c, &one));
+    factors->reused_s += one->time_s;
+    more = how->tolerance > 0 && one->steps > 0 ? 0 : how->steps - one->steps;
+    NB_TRY(ctx, (how->single ? run_single : run_double)(factors, iteration, more, how->tolerance, one->x, &made, ctx));
+    one->steps += made;
+    one->time_s += nb_clock_s() - start_s;
+    memcpy(x, one->x, square * sizeof *x);
+    return note_cutoff(factors, one, ctx);
 }

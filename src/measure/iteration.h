@@ -28,11 +28,8 @@ typedef struct {
 
 /* x (m x m) after the steps, NaN where X_0 lies outside of the region of
  * convergence. A run of more steps goes on from an earlier one on the same
- * factors. */
+ * factors. Notes all: the cut-off is that of the steps that were made, in exact
+ * arithmetic. */
 nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x, nb_ctx *ctx);
-
-/* The singular value of A, relative to the largest, of which X inverts half after the
- * steps; NaN where X_0 lies outside of the region of convergence. */
-nb_status nb_iteration_cutoff(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *cutoff, nb_ctx *ctx);
 
 #endif

@@ -53,7 +53,7 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
         bool cuts = isfinite(m->rows[i].measures.core_cutoff);
         if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
         if (cuts && of->sweeps.cores[c].standard && mark[c] < 0) mark[c] = -2;
-        if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0) of_core[c] = -2;
+        if (good(&m->rows[i]) && f < 0 && of_core[c] < 0) of_core[c] = -2;
     }
     for (int c = 0; c < m->core_count; c++) {
         if (mark[c] == -2) mark[c] = nb_sheet_series(s, m->cores[c].label, NB_MARK);

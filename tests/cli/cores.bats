@@ -112,3 +112,30 @@ rows = {r["core"].split("(")[0]: r["trial"] for r in map(json.loads, sys.argv[1]
 assert rows == {"svd": 0, "iterative": 0, "fitted": 3, "chosen": 3}, rows
 PY
 }
+
+@test "an iteration that rounding or its start drives out of its region is diverged, never a number, and says why" {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+np.save(f"{sys.argv[1]}/q.npy", np.repeat(rng.normal(size=(1, 1, 8)), 64, 1))  # A of rank one
+np.save(f"{sys.argv[1]}/k.npy", rng.normal(size=(1, 64, 8)))
+PY
+    printf 'problems: "heads(file=%s)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\nmetrics: error\nplots: []\ncores: ["iterative(steps=[6, 34, 60], precision=float)", "iterative(steps=[6, 66, 500])", "iterative(start=given, scale=0.001)", chosen]\n' \
+        "$WORK" >"$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" || [ $? -eq 1 ]
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+said = {}
+for r in rows:
+    key = r["core"].split(",")[0] + (" float" if "float" in r["core"] else "") + (" given" if "given" in r["core"] else "")
+    said[key] = (r["status"], r["error"] != "", r["reason"])
+good, bad = {"iterative(steps=6 float", "iterative(steps=6", "chosen(of=svd"}, {"iterative(steps=34 float", "iterative(steps=60 float", "iterative(steps=66", "iterative(steps=500", "iterative(steps=6 given"}
+assert set(said) == good | bad, said
+assert all(said[k][:2] == ("ok", True) for k in good) and all(said[k][:2] == ("diverged", False) for k in bad), said
+assert said["iterative(steps=66"][2].startswith("by rounding: |I - AX|_F = ") and "at most 5.66" in said["iterative(steps=66"][2]  # 2 sqrt(8)
+assert said["iterative(steps=500"][2] == "the core is not finite"
+assert "lies outside of the region of convergence" in said["iterative(steps=6 given"][2] and "not below 3" in said["iterative(steps=6 given"][2]
+PY
+}

@@ -273,6 +273,8 @@ static void test_divergence_is_told(void **state)
             const char *spec = nb_format(ctx, "%ssteps=%d, start=given, scale=%.17g)", variants[v].spec, outside ? 1 : 2000, scale);
             double *x = compute(ctx, spec, &t.factors);
             assert_int_equal(nb_all_finite(16, x), !outside);
+            assert_int_equal(!t.factors.notes.diverged, !outside);
+            if (outside) assert_non_null(strstr(t.factors.notes.diverged, nb_format(ctx, "not below %g", variants[v].region)));
             if (outside) continue;
             double *d = in_singular_basis(ctx, &t, x);
             for (int j = 0; j < 4; j++) assert_close(d[j + 4 * j] * t.s[j], 1, 1e-10);
@@ -405,11 +407,11 @@ static void test_cutoffs(void **state)
                                         "chebyshev(steps=4, start=exact)", "hyperpower(order=7, steps=3)", "sloppy_newton(steps=12)", "tikhonov(lambda=1e-5)"};
     nb_ctx *ctx = *state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        nb_choice choice = choose(&nb_cores, specs[i], ctx);
         double a[4] = {1, 0, 0, 1e-3}, at;
         for (int again = 0; again < 3; again++) { /* the norms, and so the divisor, depend on a little */
             nb_factors f = {.m = 2, .a = a, .ctx = nb_ctx_child(ctx)};
-            assert_ok(ctx, ((const nb_core *)choice.component)->cutoff(&f, choice.options, &at, ctx));
+            compute(ctx, specs[i], &f);
+            at = f.notes.cutoff;
             if (at <= 1) a[3] = at;
         }
         nb_factors f = {.m = 2, .a = a, .ctx = nb_ctx_child(ctx)};
@@ -418,10 +420,45 @@ static void test_cutoffs(void **state)
         else assert_at_most(x[0], 0.5); /* not even the largest */
     }
     made t = make(ctx, 13, 1e-12, 2.385);
-    double at;
-    nb_choice choice = choose(&nb_cores, "svd(rank=4)", ctx);
-    assert_ok(ctx, ((const nb_core *)choice.component)->cutoff(&t.factors, choice.options, &at, ctx));
-    assert_close(at / 1e-4, 1, 1e-9);
+    compute(ctx, "svd(rank=4)", &t.factors);
+    assert_close(t.factors.notes.cutoff / 1e-4, 1, 1e-9);
+    compute(ctx, "svd(rank=4, rcond=1e-3)", &t.factors);
+    assert_close(t.factors.notes.cutoff, 1e-3, 0);
+    compute(ctx, "svd(rank=13)", &t.factors);
+    assert_close(t.factors.notes.cutoff, 1e-15, 0);
+    double *d = in_singular_basis(ctx, &t, compute(ctx, "gcv", &t.factors));
+    int kept = 0;
+    while (kept < 13 && fabs(d[kept + 13 * kept] * t.s[kept] - 1) < 1e-3) kept++; /* else 0; rounding of A is 1e-16 of s_1 */
+    assert_in_range(kept, 1, 12);
+    assert_close(t.factors.notes.cutoff / (t.s[kept] / t.s[0]), 1, 1e-3);
+}
+
+/* Where a tolerance ends the steps, X and its cut-off are those of the steps that were
+ * made; asked again, too, and with another tolerance. */
+static void test_the_cutoff_after_a_tolerance(void **state)
+{
+    static const char *const precisions[] = {"double", "float"};
+    static const double tolerances[] = {0.1, 0.001, 0.1};
+    nb_ctx *ctx = *state;
+    for (int p = 0; p < 2; p++) {
+        made t = make(ctx, 10, 0.1, 1);
+        int before[3];
+        compute(ctx, nb_format(ctx, "iterative(steps=2, tolerance=0.1, precision=%s)", precisions[p]), &t.factors); /* not in the others' way */
+        for (int k = 0; k < 3; k++) {
+            double *ended = compute(ctx, nb_format(ctx, "iterative(steps=50, tolerance=%g, precision=%s)", tolerances[k], precisions[p]), &t.factors);
+            double cutoff = t.factors.notes.cutoff;
+            int steps = 0;
+            while (steps < 50 && memcmp(ended, compute(ctx, nb_format(ctx, "iterative(steps=%d, precision=%s)", steps, precisions[p]), &t.factors), 100 * sizeof *ended) != 0) steps++;
+            assert_in_range(steps, 1, 49);
+            assert_close(t.factors.notes.cutoff, cutoff, 0);
+            before[k] = steps;
+        }
+        assert_true(before[0] < before[1] && before[0] == before[2]);
+        compute(ctx, nb_format(ctx, "iterative(steps=2, tolerance=0.1, precision=%s)", precisions[p]), &t.factors);
+        double two = t.factors.notes.cutoff;
+        compute(ctx, nb_format(ctx, "iterative(steps=2, precision=%s)", precisions[p]), &t.factors);
+        assert_close(t.factors.notes.cutoff, two, 0);
+    }
 }
 
 /* tests/golden/huggingface-NAME.npy, whose origin is tests/oracle/golden/huggingface.py. */
@@ -464,7 +501,7 @@ int main(void)
         test_with_ctx(test_tikhonov),                         test_with_ctx(test_truncated_qr),
         test_with_ctx(test_shifted),                          test_with_ctx(test_gcv_finds_the_rank),
         test_with_ctx(test_odd_matrices),                     test_with_ctx(test_the_official_start),
-        test_with_ctx(test_cutoffs),
+        test_with_ctx(test_cutoffs),                          test_with_ctx(test_the_cutoff_after_a_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -472,7 +472,7 @@ static void test_cores_that_look_at_s(void **state)
             }
 }
 
-/* `chosen` on all rows finds the least of its family. */
+/* `chosen` on all rows finds the least of its family, and notes the cut-off of that one. */
 static void test_chosen_chooses_the_least(void **state)
 {
     nb_ctx *ctx = *state;
@@ -483,14 +483,18 @@ static void test_chosen_chooses_the_least(void **state)
     prepare(ctx, &f, &how, 1, &pair);
     static const char *const families[] = {"svd", "iterative", "tikhonov"};
     for (int k = 0; k < 3; k++) {
-        double least = INFINITY, chosen = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, nb_format(ctx, "chosen(of=%s, rows=200)", families[k]))).error;
+        double least = INFINITY, cutoff = NAN, chosen = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, nb_format(ctx, "chosen(of=%s, rows=200)", families[k]))).error;
+        double noted = pair.factors->notes.cutoff;
         for (int i = 0; i <= (k == 0 ? 24 : k == 1 ? 40 : 60); i++) {
             const char *spec = k == 0   ? nb_format(ctx, "svd(rank=%d)", i ? i : 1)
                                : k == 1 ? nb_format(ctx, "iterative(steps=%d)", i)
                                         : nb_format(ctx, "tikhonov(lambda=%.17g)", pow(10, -i / 4.0));
-            least = fmin(least, measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, spec)).error);
+            double error = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, spec)).error;
+            if (error < least) cutoff = pair.factors->notes.cutoff;
+            least = fmin(least, error);
         }
         assert_close(chosen, least, 1e-12);
+        assert_close(noted, cutoff, 1e-12 * cutoff);
     }
 }
 
