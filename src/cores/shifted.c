@@ -2,7 +2,7 @@
  *
  * With D = diag((A + gamma I) 1) and N = D^-1/2 (A + gamma I) D^-1/2, X = D^-1/2 Y D^-1/2
  * where Y is N^-1, or some steps of Nystromformer's iteration on N. The inverse is
- * the same without D; the iteration is not. gamma moves every eigenvalue of A by
+ * the same without D, and so is computed without it; the iteration is not. gamma moves every eigenvalue of A by
  * the same, while a regularised inverse acts on its singular values: where A is
  * not symmetric positive semi-definite that is no damping. O(m^3). */
 #include "cores/core.h"
@@ -27,29 +27,52 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "shifted", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
 
-/* scale[i] = (row sum i of A + gamma I)^-1/2; false where one is not positive. */
-static bool scales(int m, const double *shifted, double *scale)
+static double row_sum(const nb_factors *factors, double gamma, int i)
 {
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) scale[i] += shifted[i + j * m];
-    bool positive = true;
-    for (int i = 0; i < m; i++) {
-        positive = positive && scale[i] > 0 && isfinite(scale[i]);
-        scale[i] = 1 / sqrt(scale[i]);
-    }
-    return positive;
+    double sum = gamma;
+    for (int j = 0; j < factors->m; j++) sum += factors->a[i + j * factors->m];
+    return sum;
 }
 
-/* x <- n^-1, not finite where n is singular; n is lost. */
-static nb_status invert(int m, double *n, double *x, nb_ctx *ctx)
+/* The iteration needs D. A sum that is no number is for compute to tell. */
+static const char *refusal(const nb_factors *factors, const void *opts)
 {
+    const shifted_options *o = opts;
+    for (int i = 0; i < factors->m && o->steps != NB_AUTO; i++)
+        if (row_sum(factors, o->gamma, i) <= 0) return "a row sum of A + gamma I is not positive, so it cannot be normalised; steps=exact needs no normalisation";
+    return NULL;
+}
+
+/* x <- shifted^-1, not finite where that is singular; `shifted` is lost. */
+static nb_status invert(nb_factors *factors, double *shifted, double *x, nb_ctx *ctx)
+{
+    int m = factors->m;
     lapack_int *pivots;
     NB_NEED(pivots, nb_alloc(ctx, (size_t)m, sizeof *pivots));
     memset(x, 0, (size_t)m * (size_t)m * sizeof *x);
     for (int i = 0; i < m; i++) x[i + i * m] = 1;
-    lapack_int info = LAPACKE_dgesv(LAPACK_COL_MAJOR, m, m, n, m, pivots, x, m);
+    lapack_int info = LAPACKE_dgesv(LAPACK_COL_MAJOR, m, m, shifted, m, pivots, x, m);
     NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dgesv: info = %d", (int)info);
     for (size_t i = 0; info > 0 && i < (size_t)m * (size_t)m; i++) x[i] = NAN;
+    if (info > 0) factors->notes.diverged = "A + gamma I is singular";
+    return NB_OK;
+}
+
+/* x <- D^-1/2 Y D^-1/2 after the steps; `shifted` is lost. */
+static nb_status iterate(nb_factors *factors, const shifted_options *o, double *shifted, double *x, nb_ctx *ctx)
+{
+    int m = factors->m;
+    double *scale;
+    NB_NEED(scale, nb_alloc_reals(ctx, (size_t)m, 1));
+    for (int i = 0; i < m; i++) scale[i] = 1 / sqrt(row_sum(factors, o->gamma, i));
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) shifted[i + j * m] *= scale[i] * scale[j];
+    nb_factors normalised = {.m = m, .a = shifted, .ctx = ctx};
+    nb_iterating how = {.start = NB_START_EXACT, .steps = o->steps};
+    NB_TRY(ctx, nb_iterate(&normalised, &iteration, &how, x, ctx));
+    if (normalised.notes.diverged) NB_NEED(factors->notes.diverged, nb_strdup(factors->ctx, normalised.notes.diverged));
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) x[i + j * m] *= scale[i] * scale[j];
     return NB_OK;
 }
 
@@ -58,26 +81,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     const shifted_options *o = opts;
     int m = factors->m;
     size_t square = (size_t)m * (size_t)m;
-    double *n, *scale;
+    double *shifted;
     NB_TRY(ctx, nb_require_finite(m, m, factors->a, ctx));
-    NB_NEED(n, nb_alloc_raw(ctx, square));
-    NB_NEED(scale, nb_alloc_reals(ctx, (size_t)m, 1));
-    memcpy(n, factors->a, square * sizeof *n);
-    for (int i = 0; i < m; i++) n[i + i * m] += o->gamma;
-    NB_REQUIRE(ctx, scales(m, n, scale), NB_EINVAL, "shifted: a row sum of A + gamma I is not positive, so it cannot be normalised");
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) n[i + j * m] *= scale[i] * scale[j];
-    if (o->steps == NB_AUTO) {
-        NB_TRY(ctx, invert(m, n, x, ctx));
-    } else {
-        nb_factors normalised = {.m = m, .a = n, .ctx = ctx};
-        nb_iterating how = {.start = NB_START_EXACT, .steps = o->steps};
-        NB_TRY(ctx, nb_iterate(&normalised, &iteration, &how, x, ctx));
-        if (normalised.notes.diverged) NB_NEED(factors->notes.diverged, nb_strdup(factors->ctx, normalised.notes.diverged));
-    }
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) x[i + j * m] *= scale[i] * scale[j];
-    return NB_OK;
+    NB_NEED(shifted, nb_alloc_raw(ctx, square));
+    memcpy(shifted, factors->a, square * sizeof *shifted);
+    for (int i = 0; i < m; i++) shifted[i + i * m] += o->gamma;
+    return o->steps == NB_AUTO ? invert(factors, shifted, x, ctx) : iterate(factors, o, shifted, x, ctx);
 }
 
 static const char *const references[] = {
@@ -86,4 +95,5 @@ static const char *const references[] = {
 const nb_core nb_core_shifted = {
     .component = {"shifted", "inverse of A + gamma I, normalised by its row sums", references, options, sizeof(shifted_options)},
     .compute = compute,
+    .refusal = refusal,
 };

@@ -352,8 +352,14 @@ static void test_shifted(void **state)
     x = compute(ctx, "shifted(gamma=0)", &f);
     for (int i = 0; i < 9; i++) assert_close(x[i], i % 4 == 0, 0);
     a[0] = -1; /* a row sum that is not positive */
-    nb_choice choice = choose(&nb_cores, "shifted(gamma=0.1)", ctx);
-    assert_error(ctx, ((const nb_core *)choice.component)->compute(&f, choice.options, x, ctx), NB_EINVAL, "row sum");
+    nb_choice exact = choose(&nb_cores, "shifted(gamma=0.1)", ctx), steps = choose(&nb_cores, "shifted(gamma=0.1, steps=6)", ctx);
+    assert_null(((const nb_core *)exact.component)->refusal(&f, exact.options));
+    assert_non_null(strstr(((const nb_core *)steps.component)->refusal(&f, steps.options), "row sum"));
+    x = compute(ctx, "shifted(gamma=0.1)", &f);
+    for (int i = 0; i < 9; i++) assert_close(x[i], i == 0 ? -1 / 0.9 : i % 4 == 0 ? 1 / 1.1 : 0, 1e-15);
+    x = compute(ctx, "shifted(gamma=1)", &f);
+    assert_false(nb_all_finite(9, x));
+    assert_string_equal(f.notes.diverged, "A + gamma I is singular");
 }
 
 /* Of a matrix of rank 4 and noise of 1e-6, the four are kept: trace(A X) = 4. */
