@@ -325,6 +325,8 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
             NB_TRY(ctx, set_argument(c, &spec->arguments[i], filled.options, mistakes, ctx));
     }
     if (mistakes->count > before) return NB_OK;
+    const char *clash = c->clash ? c->clash(filled.options) : NULL;
+    if (clash) return nb_mistakes_add(mistakes, spec->place, "%s: %s", c->name, clash);
     NB_TRY(ctx, describe(&filled, CANONICAL, &filled.canonical, ctx));
     NB_TRY(ctx, describe(&filled, LABEL, &filled.label, ctx));
     NB_TRY(ctx, describe(&filled, FULL, &filled.full, ctx));

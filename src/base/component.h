@@ -63,6 +63,7 @@ typedef struct {
     const char *const *references; /* at least one; NULL-terminated */
     const nb_option *options;      /* ends with NB_OPTION_END */
     size_t options_size;           /* of the struct that they fill; 0: none */
+    const char *(*clash)(const void *options); /* optional: why these do not go together; NULL: they do */
 } nb_component;
 
 typedef struct {

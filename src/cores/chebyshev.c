@@ -19,6 +19,12 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "chebyshev", .terms = 3, .coefficients = {3, -3, 1}, .region = 2};
 
+static const char *clash(const void *opts)
+{
+    const chebyshev_options *o = opts;
+    return nb_iterating_clash(o->start, o->scale);
+}
+
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const chebyshev_options *o = opts;
@@ -32,7 +38,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_chebyshev = {
     .component = {"chebyshev", "Chebyshev's iteration of third order towards the pseudo-inverse of A", references, options,
-                  sizeof(chebyshev_options)},
+                  sizeof(chebyshev_options), clash},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

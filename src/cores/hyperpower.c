@@ -20,6 +20,12 @@ static const nb_option options[] = {
 #define ORDER(p) [p] = {.name = "hyperpower", .terms = p, .coefficients = {1, 1, 1, 1, 1, 1, 1, 1, 1}, .of_residual = true, .region = 2}
 static const nb_iteration iterations[] = {ORDER(2), ORDER(3), ORDER(4), ORDER(5), ORDER(6), ORDER(7), ORDER(8), ORDER(9)};
 
+static const char *clash(const void *opts)
+{
+    const hyperpower_options *o = opts;
+    return nb_iterating_clash(o->start, o->scale);
+}
+
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const hyperpower_options *o = opts;
@@ -33,7 +39,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_hyperpower = {
     .component = {"hyperpower", "the hyperpower iteration of order p towards the pseudo-inverse of A", references, options,
-                  sizeof(hyperpower_options)},
+                  sizeof(hyperpower_options), clash},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -30,6 +30,12 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "iterative", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
 
+static const char *clash(const void *opts)
+{
+    const iterative_options *o = opts;
+    return nb_iterating_clash(o->start, o->scale);
+}
+
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const iterative_options *o = opts;
@@ -43,7 +49,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_iterative = {
     .component = {"iterative", "Nystromformer's iteration towards the pseudo-inverse of A", references, options,
-                  sizeof(iterative_options)},
+                  sizeof(iterative_options), clash},
     .traits = NB_CORE_FILTER,
     .compute = compute,
     .explanation =

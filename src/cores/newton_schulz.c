@@ -18,6 +18,12 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "newton_schulz", .terms = 2, .coefficients = {2, -1}, .region = 2};
 
+static const char *clash(const void *opts)
+{
+    const newton_schulz_options *o = opts;
+    return nb_iterating_clash(o->start, o->scale);
+}
+
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const newton_schulz_options *o = opts;
@@ -31,7 +37,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_newton_schulz = {
     .component = {"newton_schulz", "the Newton-Schulz iteration towards the pseudo-inverse of A", references, options,
-                  sizeof(newton_schulz_options)},
+                  sizeof(newton_schulz_options), clash},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -19,6 +19,12 @@ static const nb_option options[] = {
 static const nb_iteration iteration = {
     .name = "sloppy_newton", .terms = 2, .coefficients = {1.5, -0.5}, .region = 3};
 
+static const char *clash(const void *opts)
+{
+    const sloppy_newton_options *o = opts;
+    return nb_iterating_clash(o->start, o->scale);
+}
+
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const sloppy_newton_options *o = opts;
@@ -32,7 +38,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_sloppy_newton = {
     .component = {"sloppy_newton", "a slip of Newton-Schulz that converges linearly only", references, options,
-                  sizeof(sloppy_newton_options)},
+                  sizeof(sloppy_newton_options), clash},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -20,11 +20,14 @@ extern const char *const nb_start_names[]; /* NULL-terminated */
 
 typedef struct {
     int start; /* nb_start */
-    double scale;
+    double scale;     /* for NB_START_GIVEN */
     int steps;
     double tolerance; /* ends where |X_k+1 - X_k|_F <= tolerance |X_k+1|_F; 0: after `steps` alone */
     bool single;      /* all of it in single precision */
 } nb_iterating;
+
+/* Why `scale` (1 where none was given) does not go with the start; NULL: it does. */
+const char *nb_iterating_clash(int start, double scale);
 
 /* x (m x m) after the steps, NaN where X_0 lies outside of the region of
  * convergence. A run of more steps goes on from an earlier one on the same

@@ -139,3 +139,19 @@ assert said["iterative(steps=500"][2] == "the core is not finite"
 assert "lies outside of the region of convergence" in said["iterative(steps=6 given"][2] and "not below 3" in said["iterative(steps=6 given"][2]
 PY
 }
+
+@test "a scale is refused where the start has a divisor of its own" {
+    for core in iterative newton_schulz sloppy_newton hyperpower chebyshev; do
+        for start in paper exact worst; do
+            run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 --core "$core(scale=3, start=$start)"
+            expect_status 2
+            expect "--core: $core: scale is the divisor of A' for start=given"
+        done
+        run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 --core "$core(scale=300, start=given)" --metrics error
+        expect_status 0
+    done
+    printf 'problems: "gaussian(n=30, d=4)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\ncores: ["iterative(start=[given, paper], scale=[1, 2])"]\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "c.yaml:5:10: iterative: scale is the divisor"
+}
