@@ -76,7 +76,7 @@ static nb_status lay_out(picture *p, nb_ctx *ctx)
     }
     NB_NEED(s->title, nb_format(ctx, "singular values of A, and what is left of them by %%s, m = %d, trial 0", p->m));
     s->x_name = "number of the singular value";
-    s->y_name = "singular value / largest";
+    s->y_name = "singular value / largest; dashed: filter";
     s->shadow = "filter factor: 1 inverted, 0 left out";
     return NB_OK;
 }

@@ -1,6 +1,7 @@
 /* core_plots.c - every kind turns rows into points of a sheet. */
 #include "report/core_plots.h"
 
+#include "cores/core.h"
 #include "report/sheet.h"
 #include "report/sweeps.h"
 
@@ -108,26 +109,60 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* How far the error is above the subspace part, as a share of it, against m: the cores
- * that stand alone or are the standard of their kind, and of each sweep the best setting
- * of each choice of landmarks. The best core itself has rounding there, and is left out. */
+/* The core that is the same in double precision, another one; -1: there is none. */
+static int double_of(const source *of, int core, nb_ctx *ctx)
+{
+    int twin = of->sweeps.cores[core].choice.component ? nb_sweeps_sibling(&of->sweeps, of->summary->core_count, core, "precision", "double", ctx) : -1;
+    return twin == core ? -1 : twin;
+}
+
+static bool is_oracle(const nb_swept *core)
+{
+    return core->choice.component && ((const nb_core *)core->choice.component)->traits & NB_CORE_ORACLE;
+}
+
+/* Series of the cores that stand alone or are the standard of their kind, and, dashed, of
+ * the best setting of each sweep; -1: none. The best core is what they are compared with;
+ * the most rows are the best; sweeps in single precision lie upon those in double. */
+static nb_status name_cores(const source *of, nb_sheet *s, int *of_core, int *of_family, nb_ctx *ctx)
+{
+    const nb_summary *m = of->summary;
+    for (int c = 0; c < m->core_count; c++) {
+        const nb_swept *core = &of->sweeps.cores[c];
+        of_core[c] = !is_oracle(core) && (core->family < 0 || core->standard) ? nb_sheet_series(s, m->cores[c].label, NB_CURVE) : -1;
+    }
+    int next = s->series_count; /* colour, of sweeps whose standard is not there */
+    for (int f = 0; f < of->sweeps.family_count; f++) {
+        const nb_family *family = &of->sweeps.families[f];
+        const char *label;
+        int one = 0, tint = -1;
+        for (int c = 0; c < m->core_count; c++) {
+            if (of->sweeps.cores[c].family != f) continue;
+            one = c;
+            if (of_core[c] >= 0) tint = of_core[c];
+        }
+        of_family[f] = -1;
+        if (strcmp(family->option, "rows") == 0 || double_of(of, one, ctx) >= 0) continue;
+        NB_NEED(label, nb_format(ctx, "best %s of %s", family->option, family->label));
+        of_family[f] = nb_sheet_series(s, label, NB_DASHED);
+        s->series[of_family[f]].tint = tint >= 0 ? tint : next++;
+    }
+    return NB_OK;
+}
+
+/* How far the error is above the subspace part, which is the best core's, as a share of
+ * it, against m; of each sweep that of the best setting of each choice of landmarks. Where
+ * the subspace part is rounding there is no such share. */
 static nb_status cores(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
+    static const double shown = 1e-8; /* less has been rounded away */
     const nb_summary *m = of->summary;
     int *of_core, *of_family;
     double *least;
     NB_NEED(of_core, nb_alloc(ctx, (size_t)m->core_count, sizeof *of_core));
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     NB_NEED(least, nb_alloc_reals(ctx, (size_t)of->sweeps.family_count + 1, 1));
-    for (int c = 0; c < m->core_count; c++)
-        of_core[c] = of->sweeps.cores[c].family < 0 || of->sweeps.cores[c].standard ? nb_sheet_series(s, m->cores[c].label, NB_CURVE) : -1;
-    for (int f = 0; f < of->sweeps.family_count; f++) {
-        const char *label;
-        of_family[f] = -1;
-        if (strcmp(of->sweeps.families[f].option, "rows") == 0) continue; /* the most are the best */
-        NB_NEED(label, nb_format(ctx, "best %s of %s", of->sweeps.families[f].option, of->sweeps.families[f].label));
-        of_family[f] = nb_sheet_series(s, label, NB_CURVE);
-    }
+    NB_TRY(ctx, name_cores(of, s, of_core, of_family, ctx));
     for (int i = 0, end; i < m->row_count; i = end) {
         end = group_end(m, i);
         nb_summary_index p = nb_summary_find(m, &m->rows[i]);
@@ -135,17 +170,17 @@ static nb_status cores(const source *of, nb_sheet *s, nb_ctx *ctx)
         for (int j = i; j < end; j++) {
             const nb_row *row = &m->rows[j];
             int c = nb_summary_find(m, row).core, f = of->sweeps.cores[c].family;
-            double excess = row->measures.error / row->measures.error_subspace - 1;
-            if (!good(row) || !(excess > 1e-8)) continue;
+            if (!good(row) || !(row->measures.error_subspace > row->measures.error_noise)) continue;
+            double excess = fmax(shown, row->measures.error / row->measures.error_subspace - 1);
             if (of_core[c] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, excess}, ctx));
-            if (f >= 0 && excess < least[f]) least[f] = excess;
+            if (f >= 0) least[f] = fmin(least[f], excess);
         }
         for (int f = 0; f < of->sweeps.family_count; f++)
             if (of_family[f] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, p.panel, of_family[f], m->rows[i].landmarks, m->rows[i].landmarks, least[f]}, ctx));
     }
     s->title = "cores above the best core: %s";
     s->x_name = "landmarks m";
-    s->y_name = "error / subspace part - 1, same landmarks";
+    s->y_name = "error / best core's - 1  (0.1: 10 % above)";
     s->log_x = s->log_x_2 = s->intervals = true;
     return NB_OK;
 }
@@ -167,12 +202,12 @@ static nb_status rows(const source *of, nb_sheet *s, nb_ctx *ctx)
         const nb_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &of->sweeps.cores[p.core];
-        if (!good(row) || core->family < 0 || figure[core->family] < 0) continue;
+        if (!good(row) || core->family < 0 || figure[core->family] < 0 || core->x > row->n) continue; /* more rows than there are */
         double x = core->x / row->landmarks;
         NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){figure[core->family], p.panel, p.variant, (int)lround(1e6 * log2(x)), x, row->measures.error / row->measures.error_subspace}, ctx));
     }
     s->title = "error against exact rows: %s";
-    s->x_name = "exact rows of S / landmarks m";
+    s->x_name = "exact rows of S / landmarks m, all m together";
     s->y_name = "error / subspace part, same landmarks";
     s->log_x = s->log_x_2 = s->level_1 = true;
     return NB_OK;
@@ -186,9 +221,7 @@ static nb_status precision(const source *of, nb_sheet *s, nb_ctx *ctx)
     NB_NEED(twin, nb_alloc(ctx, (size_t)m->core_count, sizeof *twin));
     NB_NEED(line, nb_alloc(ctx, (size_t)m->core_count, sizeof *line));
     for (int c = 0; c < m->core_count; c++) {
-        const nb_swept *core = &of->sweeps.cores[c];
-        twin[c] = core->choice.component ? nb_sweeps_sibling(&of->sweeps, m->core_count, c, "precision", "double", ctx) : -1;
-        if (twin[c] == c) twin[c] = -1;
+        twin[c] = double_of(of, c, ctx);
         if (twin[c] >= 0) line[c] = nb_sheet_series(s, m->cores[c].label, NB_CLOUD);
     }
     for (int i = 0, end; i < m->row_count; i = end) {
@@ -207,7 +240,7 @@ static nb_status precision(const source *of, nb_sheet *s, nb_ctx *ctx)
     s->figure_count = 1;
     s->title = "single against double precision%s";
     s->x_name = "condition of A";
-    s->y_name = "|error in single / error in double - 1|";
+    s->y_name = "|ratio of errors - 1|  (1e-9: or less)";
     s->log_x = true;
     return NB_OK;
 }

@@ -41,7 +41,7 @@ nb_status nb_sheet_add(nb_sheet *s, nb_sheet_point p, nb_ctx *ctx)
 
 int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style)
 {
-    s->series[s->series_count] = (nb_series){label, style};
+    s->series[s->series_count] = (nb_series){label, style, s->series_count};
     return s->series_count++;
 }
 
@@ -185,7 +185,7 @@ static nb_status print_layout(FILE *out, const nb_sheet *s, nb_ctx *ctx)
         if (*mine == 0) *mine = ++next;
         if (s->series[e->series].style != NB_LEVEL) see(&x, e->x);
         see(&y[e->panel], e->y.median);
-        if (s->series[e->series].style != NB_CURVE) continue;
+        if (s->series[e->series].style != NB_CURVE && s->series[e->series].style != NB_DASHED) continue;
         see(&y[e->panel], bar(s, e, 0));
         see(&y[e->panel], bar(s, e, 1));
     }
@@ -225,6 +225,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     print_texts(out, "series", s->series_count, labels);
     fprintf(out, "array styles[%d] = [", s->series_count);
     for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].style);
+    fprintf(out, "]\narray tints[%d] = [", s->series_count);
+    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].tint + 1);
     fputs("]\n", out);
     NB_TRY(ctx, print_layout(out, s, ctx));
     fputs("load \"curves.gp\"\n", out);

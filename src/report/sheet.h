@@ -6,12 +6,13 @@
 #include "report/summary.h"
 
 /* A line with bars; one point; a level all across; points without a line; a dashed line
- * in the colour of the series before. */
-typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW } nb_series_style;
+ * in the colour of the series before; a dashed line with bars. */
+typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW, NB_DASHED } nb_series_style;
 
 typedef struct {
     const char *label;
     nb_series_style style;
+    int tint; /* the number of its colour: its own number, unless another is set */
 } nb_series;
 
 typedef struct {
