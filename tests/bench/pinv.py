@@ -20,7 +20,8 @@ for trials in choices.values():
         cores = {**trials["0"], **cores}
         for name, prefix in kinds.items():
             above[name].append(min(x for core, x in cores.items() if core.startswith(prefix)))
-print(f"{len(above['fitted'])} choices of landmarks; above the best core: median (10-90 %)")
+different = sum(any(core.startswith("svd(") for core in cores) for trials in choices.values() for cores in trials.values())
+print(f"{len(above['fitted'])} choices of landmarks, {different} different; above the best core: median (10-90 %)")
 for name, values in above.items():
     at = lambda p: sorted(values)[int(p * (len(values) - 1))]
     print(f"{name:20} {100 * at(0.5):7.1f} % ({100 * at(0.1):.1f} - {100 * at(0.9):.1f})")
@@ -45,6 +46,6 @@ for m in (8, 16, 32):
 def six(n, d, m):
     return 4 * n * m * d + 24 * m**3
 def fitted(n, d, m):
-    return 4 * n * m * d + 4 * m * n * (d + m) + 2 * n * m**2 + 61 * 4 * m**3
+    return 4 * n * m * d + 4 * m * n * (d + m) + 2 * n * m**2 + (61 * 4 + 22 + 11) * m**3  # ridges, SVDs of F_I and R_B
 size = 1024, 64, 32
 print(f"multiplications at n, d, m = {size}, over those of six steps: fitted {fitted(*size) / six(*size):.1f}, six steps with 2m {six(1024, 64, 64) / six(*size):.1f}")
