@@ -19,7 +19,7 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
            figures && !draw ? ", data and scripts only: gnuplot is missing" : "");
 }
 
-static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *ctx)
+static nb_status plot(const char *folder, const char *only, int m, bool draw, nb_ctx *ctx)
 {
     nb_store store;
     nb_row *rows;
@@ -34,13 +34,13 @@ static nb_status plot(const char *folder, const char *only, bool draw, nb_ctx *c
     for (int i = 0; nb_plot_kinds[i]; i++) {
         int figures;
         if (strcmp(nb_plot_kinds[i], nb_spectrum_kind) == 0 || (only && strcmp(only, nb_plot_kinds[i]) != 0)) continue;
-        NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, draw, &figures, ctx));
+        NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, m, draw, &figures, ctx));
         if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, target, draw);
     }
     return NB_OK;
 }
 
-static nb_status plot_spectrum(const char *folder, bool draw, nb_ctx *ctx)
+static nb_status plot_spectrum(const char *folder, int m, bool draw, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
@@ -48,7 +48,7 @@ static nb_status plot_spectrum(const char *folder, bool draw, nb_ctx *ctx)
     int figures;
     NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
-    NB_TRY(ctx, nb_plot_spectrum(&plan, target, draw, &figures, ctx));
+    NB_TRY(ctx, nb_plot_spectrum(&plan, target, m, draw, &figures, ctx));
     count_figures(nb_spectrum_kind, figures, target, draw);
     return NB_OK;
 }
@@ -68,11 +68,16 @@ typedef struct { /* the command line's; NULL: not given */
     char *m, *trial, *head, *side;
 } choices;
 
-static int read_view(const nb_command *command, const choices *c, nb_landmark_view *view)
+/* `kind`: NULL where none is given. */
+static int read_view(const nb_command *command, const choices *c, const char *kind, nb_landmark_view *view)
 {
     *view = (nb_landmark_view){.head = -1, .queries = c->side && strcmp(c->side, "queries") == 0};
-    if (!c->landmarks && (c->m || c->trial || c->head || c->side)) {
-        nb_print_error("plot: --m, --trial, --head and --side are for --landmarks");
+    if (!c->landmarks && (c->trial || c->head || c->side)) {
+        nb_print_error("plot: --trial, --head and --side are for --landmarks");
+        return NB_EXIT_USAGE;
+    }
+    if (!c->landmarks && c->m && !(kind && nb_plot_of_one_m(kind))) {
+        nb_print_error("plot: --m is for --landmarks and the kinds cutoff, steps and spectrum");
         return NB_EXIT_USAGE;
     }
     if (c->side && !view->queries && strcmp(c->side, "keys") != 0) {
@@ -99,7 +104,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0, "Pick the run's landmarks again and draw where they lie", NULL},
-        {"m", 'm', POPT_ARG_STRING, &chosen.m, 0, "How many landmarks (default: the middle one of the run's)", "M"},
+        {"m", 'm', POPT_ARG_STRING, &chosen.m, 0, "How many landmarks, for --landmarks, cutoff, steps and spectrum (default: the middle one of the run's)", "M"},
         {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "Of which trial (default: 0)", "T"},
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "Of which head (default: the first of each problem)", "H"},
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
@@ -107,7 +112,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, 2, &arguments, ctx);
     if (keep_texts(&chosen, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (code == NB_GO_ON) code = read_view(command, &chosen, &view);
+    if (code == NB_GO_ON) code = read_view(command, &chosen, arguments[1], &view);
     if (code != NB_GO_ON) return code;
     if (chosen.landmarks && arguments[1]) {
         nb_print_error("plot: --landmarks takes no kind");
@@ -128,9 +133,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (chosen.landmarks)
         status = plot_landmarks(arguments[0], &view, draw, ctx);
     else if (arguments[1] && strcmp(arguments[1], nb_spectrum_kind) == 0)
-        status = plot_spectrum(arguments[0], draw, ctx);
+        status = plot_spectrum(arguments[0], view.m, draw, ctx);
     else
-        status = plot(arguments[0], arguments[1], draw, ctx);
+        status = plot(arguments[0], arguments[1], view.m, draw, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 

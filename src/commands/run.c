@@ -100,9 +100,9 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
     for (int i = 0; i < e->config.plot_count && !e->shard.count; i++) { /* a part has no figures of its own */
         if (strcmp(e->config.plots[i], nb_spectrum_kind) == 0)
-            NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, gnuplot, &figures, ctx));
+            NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, 0, gnuplot, &figures, ctx));
         else
-            NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, gnuplot, &figures, ctx));
+            NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, 0, gnuplot, &figures, ctx));
         if (figures == 0) fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", e->config.plots[i]);
     }
     return NB_OK;

@@ -4,6 +4,7 @@
 #include "cores/core.h"
 #include "experiment/runner.h"
 #include "linalg/linalg.h"
+#include "report/plots.h"
 #include "report/sheet.h"
 
 #include <gsl/gsl_sort.h>
@@ -169,22 +170,20 @@ static nb_status add_scenes(picture *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The one in the middle of the sorted list, as the other figures at one m take it. */
-static nb_status middle(const nb_config *c, int *m, nb_ctx *ctx)
+static nb_status choose_m(const nb_config *c, int *m, nb_ctx *ctx)
 {
     int *sorted;
     NB_NEED(sorted, nb_alloc(ctx, (size_t)c->landmark_count, sizeof *sorted));
     memcpy(sorted, c->landmarks, (size_t)c->landmark_count * sizeof *sorted);
     gsl_sort_int(sorted, 1, (size_t)c->landmark_count);
-    *m = sorted[(c->landmark_count - 1) / 2];
-    return NB_OK;
+    return nb_plot_choose_m(c->landmark_count, sorted, m, ctx);
 }
 
-nb_status nb_plot_spectrum(const nb_plan *plan, const char *folder, bool draw, int *figures, nb_ctx *ctx)
+nb_status nb_plot_spectrum(const nb_plan *plan, const char *folder, int m, bool draw, int *figures, nb_ctx *ctx)
 {
-    picture p = {.plan = plan, .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
+    picture p = {.plan = plan, .m = m, .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
     *figures = 0;
-    NB_TRY(ctx, middle(plan->config, &p.m, ctx));
+    NB_TRY(ctx, choose_m(plan->config, &p.m, ctx));
     NB_TRY(ctx, choose_cores(&p, ctx));
     NB_TRY(ctx, choose_ways(&p, ctx));
     NB_TRY(ctx, lay_out(&p, ctx));

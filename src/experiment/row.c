@@ -27,7 +27,7 @@ const nb_column nb_columns[] = {
     TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k) of them at random"),
     TEXT(engine, .identity = true, .help = "how: streamed (one pass over S for all cells) or direct (S and FXB formed)"),
     TEXT(precision, .identity = true, .help = "double, or mixed (single where the result is large enough)"),
-    TEXT(status, .help = "ok, skipped, diverged (not finite), failed, timeout, crashed, or planned (not run yet)"),
+    TEXT(status, .help = "ok, skipped, diverged (not finite, or an iteration that rounding has driven out of its region), failed, timeout, crashed, or planned (not run yet)"),
     TEXT(reason, .help = "why it was skipped or went wrong; for ok, a warning"),
     REAL(error, .help = "|S - FXB|_F / |S|_F"),
     REAL(error_se, .help = "its standard error, where rows are sampled"),

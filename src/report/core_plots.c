@@ -2,6 +2,7 @@
 #include "report/core_plots.h"
 
 #include "cores/core.h"
+#include "report/plots.h"
 #include "report/sheet.h"
 #include "report/sweeps.h"
 
@@ -11,6 +12,7 @@
 typedef struct {
     const nb_summary *summary;
     nb_sweeps sweeps;
+    int m; /* of figures of one */
 } source;
 
 /* One figure for each variant, one panel for each problem, unless a kind says otherwise. */
@@ -43,7 +45,7 @@ static int group_end(const nb_summary *s, int first)
 static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
     const nb_summary *m = of->summary;
-    int at = m->landmarks[(m->landmark_count - 1) / 2], *of_family, *of_core, *mark, best;
+    int at = of->m, *of_family, *of_core, *mark, best;
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     NB_NEED(of_core, nb_alloc(ctx, (size_t)m->core_count, sizeof *of_core));
     NB_NEED(mark, nb_alloc(ctx, (size_t)m->core_count, sizeof *mark));
@@ -86,7 +88,7 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
     static const char *const what[] = {"error", "|I - AX|_F", "max |row sum - 1|"};
     const nb_summary *m = of->summary;
-    int at = m->landmarks[(m->landmark_count - 1) / 2], *of_family;
+    int at = of->m, *of_family;
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     for (int f = 0; f < of->sweeps.family_count; f++)
         of_family[f] = strcmp(of->sweeps.families[f].option, "steps") ? -1 : nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
@@ -252,13 +254,14 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *const nb_core_plot_kinds[] = {"cutoff", "steps", "cores", "rows", "precision", NULL};
 
-nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
+nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
                        int *figures, nb_ctx *ctx)
 {
-    source of = {.summary = summary};
+    source of = {.summary = summary, .m = m};
     nb_sheet s = {.kind = kind, .experiment = experiment};
     int k = 0;
     while (strcmp(kinds[k].name, kind) != 0) k++;
+    if (nb_plot_of_one_m(kind)) NB_TRY(ctx, nb_plot_choose_m(summary->landmark_count, summary->landmarks, &of.m, ctx));
     NB_TRY(ctx, nb_sweeps_find(summary, &of.sweeps, ctx));
     NB_TRY(ctx, lay_out(&of, &s, ctx));
     NB_TRY(ctx, kinds[k].collect(&of, &s, ctx));

@@ -7,7 +7,7 @@
 extern const char *const nb_core_plot_kinds[]; /* NULL-terminated */
 
 /* As nb_plot. */
-nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
+nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
                        int *figures, nb_ctx *ctx);
 
 #endif

@@ -222,11 +222,28 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
 }
 
-nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, bool draw,
+bool nb_plot_of_one_m(const char *kind)
+{
+    return strcmp(kind, "cutoff") == 0 || strcmp(kind, "steps") == 0 || strcmp(kind, "spectrum") == 0;
+}
+
+nb_status nb_plot_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
+{
+    const char *all = "";
+    if (count == 0) return NB_OK;
+    if (*m == 0) *m = landmarks[(count - 1) / 2];
+    for (int i = 0; i < count; i++) {
+        if (landmarks[i] == *m) return NB_OK;
+        NB_NEED(all, nb_format(ctx, "%s%s%d", all, i ? ", " : "", landmarks[i]));
+    }
+    NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
+}
+
+nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
                   int *figures, nb_ctx *ctx)
 {
     const plot_kind *k = find_kind(kind);
-    if (!k) return nb_core_plot(folder, kind, experiment, summary, draw, figures, ctx);
+    if (!k) return nb_core_plot(folder, kind, experiment, summary, m, draw, figures, ctx);
     figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = k->first_core};
     const char *path, *script;
     *figures = 0;

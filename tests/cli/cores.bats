@@ -102,6 +102,34 @@ PY
     [[ $output == "spectrum: 2 figures"* ]]
 }
 
+@test "plot draws a figure of one m at any m of the run" {
+    sweep
+    for kind in cutoff steps spectrum; do
+        "$NYSBENCH" plot "$WORK/r" $kind
+        grep -q "m = 8" "$WORK/r/plots/$kind"_*.gp
+        "$NYSBENCH" plot "$WORK/r" $kind -m 16
+        if grep -q "m = 8" "$WORK/r/plots/$kind"_*.gp; then false; fi
+        grep -q "m = 16" "$WORK/r/plots/$kind"_*.gp
+        run "$NYSBENCH" plot "$WORK/r" $kind -m 9
+        expect_status 1
+        expect "the run has no m = 9; it has 4, 8, 16"
+    done
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, sys
+import numpy as np
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}", newline="")))
+errors = [float(r["error"]) for r in read("rows.csv") if r["core"].startswith("iterative(steps=12,") and "double" in r["core"]
+          and r["strategy"].startswith("uniform") and r["problem"].startswith("gaussian") and r["landmarks"] == "16"]
+got = [r for r in read("plots/steps.csv") if (r["figure"], r["panel"], r["series"], float(r["x"])) == ("uniform", "error: gaussian(n=60, d=8)", "iterative", 12)]
+assert len(errors) == 3 and float(got[0]["median"]) == np.median(errors), (errors, got)
+PY
+    for words in "-m 8" "cores -m 8" "rows -m 8"; do
+        run "$NYSBENCH" plot "$WORK/r" $words
+        expect_status 2
+        expect "--m is for --landmarks and the kinds cutoff, steps and spectrum"
+    done
+}
+
 @test "measure gives a row to every core, whether it depends on the trial or not" {
     run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy segment_means -m 8 --trial 3 --metrics error --json \
         --core svd --core fitted --core iterative --core chosen

@@ -133,7 +133,7 @@ PY
     expect "nothing to draw"
     run "$NYSBENCH" plot "$WORK/r" --m 4
     expect_status 2
-    expect "are for --landmarks"
+    expect "is for --landmarks and the kinds cutoff"
     run "$NYSBENCH" plot "$WORK/r" --landmarks --side values
     expect_status 2
     run "$NYSBENCH" plot "$WORK/r" error --landmarks
