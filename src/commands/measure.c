@@ -80,7 +80,7 @@ static bool never(void *self)
 
 static void print_line(const nb_row *r, bool first)
 {
-    static const char *const shown[] = {"error", "error_subspace", "error_core", "floor_rank", "baseline_mean", "output_error", "error_noise"};
+    static const char *const shown[] = {"error", "error_subspace", "error_core", "floor_rank", "baseline_mean", "output_error", "core_cutoff", "error_noise"};
     if (first) {
         printf("%s head %d, n = %d, d = %d, %s\n%s, m = %d, pairing %s, factors %s\n\n%-9s", r->problem, r->head, r->n, r->d, r->kernel,
                r->strategy, r->landmarks, r->pairing, r->factors, "status");

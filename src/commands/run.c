@@ -1,6 +1,7 @@
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
 #include "commands/command.h"
 
+#include "base/files.h"
 #include "base/shell.h"
 #include "commands/outcomes.h"
 #include "commands/outlook.h"
@@ -93,17 +94,22 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     return status;
 }
 
+/* The kinds of the config, and those that were drawn of earlier rows. */
 static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gnuplot, nb_ctx *ctx)
 {
-    const char *folder;
+    const char *folder, *before;
     int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
-    for (int i = 0; i < e->config.plot_count && !e->shard.count; i++) { /* a part has no figures of its own */
-        if (strcmp(e->config.plots[i], nb_spectrum_kind) == 0)
+    for (const char *const *kind = nb_plot_kinds; *kind && !e->shard.count; kind++) { /* a part has no figures of its own */
+        bool wanted = false;
+        for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], *kind) == 0;
+        NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, *kind));
+        if (!wanted && !nb_is_file(before)) continue;
+        if (strcmp(*kind, nb_spectrum_kind) == 0)
             NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, 0, gnuplot, &figures, ctx));
         else
-            NB_TRY(ctx, nb_plot(folder, e->config.plots[i], e->config.name, summary, 0, gnuplot, &figures, ctx));
-        if (figures == 0) fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", e->config.plots[i]);
+            NB_TRY(ctx, nb_plot(folder, *kind, e->config.name, summary, 0, gnuplot, &figures, ctx));
+        if (figures == 0) nb_plot_warn(*kind);
     }
     return NB_OK;
 }
@@ -114,7 +120,7 @@ static void print_places(const nb_experiment *e, bool gnuplot)
            NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
            NB_MANIFEST_FILE);
-    if (e->config.plot_count && !e->shard.count)
+    if (e->config.plot_count && !e->shard.count && !interrupted)
         printf("  %-16s %s\n", NB_PLOTS_FOLDER "/", gnuplot ? "figures (SVG, PNG), their data and scripts"
                                                               : "data and scripts of the figures; gnuplot is missing");
 }

@@ -153,17 +153,20 @@ static nb_status name_panel(const picture *p, const nb_planned_scene *s, const c
     return NB_OK;
 }
 
-/* Heads of one problem under one kernel stand together, and share a panel. */
+/* Heads of one problem under one kernel share a panel, however their problem was written. */
 static nb_status add_scenes(picture *p, nb_ctx *ctx)
 {
     nb_sheet *sheet = &p->sheet;
     for (int i = 0; i < p->plan->scene_count; i++) {
         const nb_planned_scene *s = &p->plan->scenes[i];
         if (s->refusal || s->n < p->m) continue;
-        if (sheet->panel_count == 0 || i == 0 || s[-1].problem != s->problem || s[-1].kernel != s->kernel)
-            NB_TRY(ctx, name_panel(p, s, &sheet->panels[sheet->panel_count++], ctx));
+        const char *name;
+        int panel = 0;
+        NB_TRY(ctx, name_panel(p, s, &name, ctx));
+        while (panel < sheet->panel_count && strcmp(sheet->panels[panel], name) != 0) panel++;
+        if (panel == sheet->panel_count) sheet->panels[sheet->panel_count++] = name;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = add_scene(p, sheet->panel_count - 1, i, ctx);
+        nb_status status = add_scene(p, panel, i, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

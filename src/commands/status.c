@@ -176,6 +176,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
     if (code != NB_GO_ON) return code;
     l.run = arguments[0];
+    if (nb_is_file(l.run)) return nb_command_check_run(l.run, ctx);
     if (show(&l, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }

@@ -47,13 +47,24 @@ static nb_status open_folder(const char *path, head_file *f, nb_ctx *ctx)
     return open_npy(path, "v", &f->v, ctx);
 }
 
+/* The names of the first few. */
+static const char *names_of(const nb_safetensors *file, nb_ctx *ctx)
+{
+    enum { SHOWN = 6 };
+    const char *names = file->count ? file->tensors[0].name : "no tensor";
+    for (int i = 1; i < file->count && i < SHOWN && names; i++) names = nb_format(ctx, "%s, %s", names, file->tensors[i].name);
+    return names && file->count > SHOWN ? nb_format(ctx, "%s and %d more", names, file->count - SHOWN) : names;
+}
+
 static nb_status find_tensor(const char *path, const nb_safetensors *file, const char *name, source *s, nb_ctx *ctx)
 {
     const nb_tensor *tensor = nb_safetensors_find(file, name);
     *s = (source){.path = path, .name = name, .there = tensor};
-    NB_REQUIRE(ctx, tensor || strcmp(name, "v") == 0, NB_EIO, "%s: tensor '%s' is missing", path, name);
     if (tensor) s->tensor = *tensor;
-    return NB_OK;
+    if (tensor || strcmp(name, "v") == 0) return NB_OK;
+    const char *names;
+    NB_NEED(names, names_of(file, ctx));
+    NB_FAIL(ctx, NB_EIO, "%s: tensor '%s' is missing; the file has %s", path, name, names);
 }
 
 static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)

@@ -41,7 +41,12 @@ static int group_end(const nb_summary *s, int first)
     return end;
 }
 
-/* Error against effective cut-off, at one m. */
+static bool is_oracle(const nb_swept *core)
+{
+    return core->choice.component && ((const nb_core *)core->choice.component)->traits & NB_CORE_ORACLE;
+}
+
+/* Error against effective cut-off, at one m. The best core is the subspace part. */
 static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
     const nb_summary *m = of->summary;
@@ -55,8 +60,8 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
         int c = nb_summary_find(m, &m->rows[i]).core, f = of->sweeps.cores[c].family;
         bool cuts = isfinite(m->rows[i].measures.core_cutoff);
         if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
-        if (cuts && of->sweeps.cores[c].standard && mark[c] < 0) mark[c] = -2;
-        if (good(&m->rows[i]) && f < 0 && of_core[c] < 0) of_core[c] = -2;
+        if (cuts && (f < 0 || of->sweeps.cores[c].standard) && mark[c] < 0) mark[c] = -2;
+        if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !is_oracle(&of->sweeps.cores[c])) of_core[c] = -2;
     }
     for (int c = 0; c < m->core_count; c++) {
         if (mark[c] == -2) mark[c] = nb_sheet_series(s, m->cores[c].label, NB_MARK);
@@ -116,11 +121,6 @@ static int double_of(const source *of, int core, nb_ctx *ctx)
 {
     int twin = of->sweeps.cores[core].choice.component ? nb_sweeps_sibling(&of->sweeps, of->summary->core_count, core, "precision", "double", ctx) : -1;
     return twin == core ? -1 : twin;
-}
-
-static bool is_oracle(const nb_swept *core)
-{
-    return core->choice.component && ((const nb_core *)core->choice.component)->traits & NB_CORE_ORACLE;
 }
 
 /* Series of the cores that stand alone or are the standard of their kind, and, dashed, of

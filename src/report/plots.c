@@ -7,11 +7,13 @@
 #include "report/csv.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -239,11 +241,51 @@ nb_status nb_plot_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
 }
 
+void nb_plot_warn(const char *kind)
+{
+    fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", kind);
+}
+
+/* KIND.ext or KIND_FIGURE.ext. */
+static bool is_of_kind(const char *name, const char *kind)
+{
+    static const char *const extensions[] = {".csv", ".dat", ".gp", ".svg", ".png"};
+    size_t length = strlen(kind);
+    const char *extension = strrchr(name, '.');
+    if (!extension || strncmp(name, kind, length) != 0 || (name[length] != '_' && name + length != extension)) return false;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (strcmp(extension, extensions[i]) == 0) return true;
+    return false;
+}
+
+static nb_status remove_file(const char *folder, const char *name, nb_ctx *ctx)
+{
+    const char *path;
+    NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
+    NB_REQUIRE(ctx, unlink(path) == 0, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    return NB_OK;
+}
+
+nb_status nb_plot_clear(const char *folder, const char *kind, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    nb_status status = NB_OK;
+    int count = scandir(folder, &entries, NULL, NULL);
+    NB_REQUIRE(ctx, count >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        if (status == NB_OK && is_of_kind(entries[i]->d_name, kind)) status = remove_file(folder, entries[i]->d_name, ctx);
+        free(entries[i]);
+    }
+    if (count >= 0) free(entries);
+    return status;
+}
+
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
                   int *figures, nb_ctx *ctx)
 {
     const plot_kind *k = find_kind(kind);
     if (!k) return nb_core_plot(folder, kind, experiment, summary, m, draw, figures, ctx);
+    NB_TRY(ctx, nb_plot_clear(folder, kind, ctx));
     figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = k->first_core};
     const char *path, *script;
     *figures = 0;

@@ -26,6 +26,12 @@ bool nb_plot_of_one_m(const char *kind);
  * of them, where there are any. */
 nb_status nb_plot_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx);
 
+/* Says that the run has no rows for the kind. */
+void nb_plot_warn(const char *kind);
+
+/* Removes what was drawn of a kind, data and scripts too: figures of other rows. */
+nb_status nb_plot_clear(const char *folder, const char *kind, nb_ctx *ctx);
+
 /* What other figures share. A gnuplot string in single quotes; a script of plots/
  * beside the data; a text as the stem of a file, in place (NULL stays NULL); gnuplot
  * run on a script of the folder, NB_EIO where it fails. */

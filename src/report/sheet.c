@@ -256,6 +256,7 @@ nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures
 {
     const char *path;
     *figures = 0;
+    NB_TRY(ctx, nb_plot_clear(folder, s->kind, ctx));
     if (s->point_count == 0) return NB_OK;
     NB_TRY(ctx, sum_up(s, ctx));
     NB_TRY(ctx, nb_make_folder(folder, ctx));

@@ -183,3 +183,35 @@ PY
     expect_status 2
     expect "c.yaml:5:10: iterative: scale is the divisor"
 }
+
+@test "a run draws again what was drawn of earlier rows, and leaves no figure of rows that are gone" {
+    small() {
+        "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=4 --set factors=nystromformer --set metrics=error \
+            --set 'problems=gaussian(n=40, d=4)' --set plots=error -o "$WORK/r" "$@"
+    }
+    small --set 'strategies=[uniform, segment_means]' --set 'cores=[svd, iterative]'
+    "$NYSBENCH" plot "$WORK/r" cutoff
+    [ -s "$WORK/r/plots/cutoff_segment_means.dat" ]
+    touch "$WORK/r/plots/error_notes.txt" "$WORK/r/plots/mine.png"
+    small --set strategies=uniform --set 'cores=[svd, "svd(rcond=0.1)", "svd(rcond=0.2)"]'
+    grep -q ",svd,1,2" "$WORK/r/plots/cutoff.csv" # rcond = 0.2
+    for gone in cutoff_segment_means.dat cutoff_segment_means.gp error_iterative.gp; do
+        if [ -e "$WORK/r/plots/$gone" ]; then echo "$gone is there"; false; fi
+    done
+    for kept in cutoff_uniform.dat error.gp error_svd.gp error_notes.txt mine.png; do [ -e "$WORK/r/plots/$kept" ]; done
+    run "$NYSBENCH" plot "$WORK/r" rows
+    expect_status 0
+    expect "warning: plot rows: the run has no rows that it draws"
+}
+
+@test "the spectra of one problem's heads share a panel, however the heads were named" {
+    file=experiments/data/vit_astronaut_n257_L6.safetensors
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=8 --set factors=nystromformer --set metrics=error --set strategies=uniform \
+        --set "problems=[\"heads(file=$file, head=0)\", \"gaussian(n=40, d=4)\", \"heads(file=$file, head=[1, 2])\"]" --set plots=spectrum -o "$WORK/r"
+    /usr/bin/python3 - "$WORK/r/plots/spectrum.csv" <<'PY'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["figure"] == "iterative(steps=6)" and r["series"] == "uniform"]
+counts = {r["panel"]: r["count"] for r in rows}
+assert len(rows) == 16 and counts == {"heads(file=vit_astronaut_n257_L6.safetensors)": "3", "gaussian(n=40, d=4)": "1"}, (len(rows), counts)
+PY
+}
