@@ -307,6 +307,22 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
     return NB_OK;
 }
 
+/* Options that count with a value of another one only. */
+static nb_status check_company(const nb_component *c, const void *options, nb_place place, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    for (const nb_option *o = c->options; o && o->key; o++) {
+        const nb_option *other = o->for_key ? find_option(c, o->for_key) : NULL;
+        const char *value, *has;
+        if (!o->for_key) continue;
+        NB_REQUIRE(ctx, other && o->initial, NB_EBUG, "%s: option '%s' is for '%s', which is not there, or has no default", c->name, o->key, o->for_key);
+        NB_TRY(ctx, nb_option_text(options, other, 0, &has, ctx));
+        NB_TRY(ctx, nb_option_text(options, o, 0, &value, ctx));
+        if (strcmp(has, o->for_value) != 0 && strcmp(value, o->initial) != 0)
+            NB_TRY(ctx, nb_mistakes_add(mistakes, place, "%s: %s = %s is for %s=%s alone; here %s=%s", c->name, o->key, value, o->for_key, o->for_value, o->for_key, has));
+    }
+    return NB_OK;
+}
+
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx)
 {
@@ -325,8 +341,8 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
             NB_TRY(ctx, set_argument(c, &spec->arguments[i], filled.options, mistakes, ctx));
     }
     if (mistakes->count > before) return NB_OK;
-    const char *clash = c->clash ? c->clash(filled.options) : NULL;
-    if (clash) return nb_mistakes_add(mistakes, spec->place, "%s: %s", c->name, clash);
+    NB_TRY(ctx, check_company(c, filled.options, spec->place, mistakes, ctx));
+    if (mistakes->count > before) return NB_OK;
     NB_TRY(ctx, describe(&filled, CANONICAL, &filled.canonical, ctx));
     NB_TRY(ctx, describe(&filled, LABEL, &filled.label, ctx));
     NB_TRY(ctx, describe(&filled, FULL, &filled.full, ctx));

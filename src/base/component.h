@@ -25,6 +25,7 @@ typedef struct {
     const char *const *choices; /* ENUM: NULL-terminated; the field is an index */
     const char *word;           /* INT, REAL: a word allowed in place of a number, or NULL */
     const nb_registry *registry; /* SPEC: of what */
+    const char *for_key, *for_value; /* of another option: with another value of that this one must keep its default; NULL: it counts always */
     bool selects_head;          /* names a head of the problem, and so is no part of the problem's identity */
     bool reorders;              /* puts a problem's tokens in another order, and so is no part of what is drawn */
     bool names_files;           /* STRING: a path, or words of which some are paths: what they hold is part of what a row is */
@@ -44,6 +45,8 @@ enum { NB_AUTO = INT_MIN }; /* what an INT field holds for its `word`; a REAL fi
     {.key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, .hi = high, .help = text}
 #define NB_REAL_OR(T, field, word_, default_, low, high, text) \
     {.key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, .hi = high, .word = word_, .help = text}
+#define NB_REAL_FOR(T, field, key_, value_, default_, low, high, text) \
+    {.key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, .hi = high, .for_key = key_, .for_value = value_, .help = text}
 #define NB_BOOL(T, field, default_, text) \
     {.key = #field, .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, field, int), .initial = default_, .help = text}
 #define NB_ENUM(T, field, default_, names, text) \
@@ -63,7 +66,6 @@ typedef struct {
     const char *const *references; /* at least one; NULL-terminated */
     const nb_option *options;      /* ends with NB_OPTION_END */
     size_t options_size;           /* of the struct that they fill; 0: none */
-    const char *(*clash)(const void *options); /* optional: why these do not go together; NULL: they do */
 } nb_component;
 
 typedef struct {

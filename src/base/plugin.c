@@ -84,6 +84,11 @@ static nb_status check_options(const char *path, const nb_component *c, nb_ctx *
     NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL, "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name,
                c->options_size, MOST_BYTES);
     for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
+    for (const nb_option *o = c->options, *other; o->key; o++) {
+        for (other = c->options; o->for_key && other->key && strcmp(other->key, o->for_key) != 0;) other++;
+        NB_REQUIRE(ctx, !o->for_key || (other->key && other != o && o->for_value && o->initial), NB_EINVAL,
+                   "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name, o->key);
+    }
     return NB_OK;
 }
 

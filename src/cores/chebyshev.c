@@ -13,17 +13,11 @@ typedef struct {
 static const nb_option options[] = {
     NB_INT(chebyshev_options, steps, "6", 0, 10000, "iterations"),
     NB_ENUM(chebyshev_options, start, "paper", nb_start_names, NB_START_HELP),
-    NB_REAL(chebyshev_options, scale, "1", 1e-300, 1e300, "divisor of A' for start=given"),
+    NB_REAL_FOR(chebyshev_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "chebyshev", .terms = 3, .coefficients = {3, -3, 1}, .region = 2};
-
-static const char *clash(const void *opts)
-{
-    const chebyshev_options *o = opts;
-    return nb_iterating_clash(o->start, o->scale);
-}
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -38,7 +32,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_chebyshev = {
     .component = {"chebyshev", "Chebyshev's iteration of third order towards the pseudo-inverse of A", references, options,
-                  sizeof(chebyshev_options), clash},
+                  sizeof(chebyshev_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

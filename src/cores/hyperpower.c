@@ -14,17 +14,11 @@ static const nb_option options[] = {
     NB_INT(hyperpower_options, order, "3", 2, 9, "p, of convergence"),
     NB_INT(hyperpower_options, steps, "6", 0, 10000, "iterations"),
     NB_ENUM(hyperpower_options, start, "paper", nb_start_names, NB_START_HELP),
-    NB_REAL(hyperpower_options, scale, "1", 1e-300, 1e300, "divisor of A' for start=given"),
+    NB_REAL_FOR(hyperpower_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
 #define ORDER(p) [p] = {.name = "hyperpower", .terms = p, .coefficients = {1, 1, 1, 1, 1, 1, 1, 1, 1}, .of_residual = true, .region = 2}
 static const nb_iteration iterations[] = {ORDER(2), ORDER(3), ORDER(4), ORDER(5), ORDER(6), ORDER(7), ORDER(8), ORDER(9)};
-
-static const char *clash(const void *opts)
-{
-    const hyperpower_options *o = opts;
-    return nb_iterating_clash(o->start, o->scale);
-}
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -39,7 +33,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_hyperpower = {
     .component = {"hyperpower", "the hyperpower iteration of order p towards the pseudo-inverse of A", references, options,
-                  sizeof(hyperpower_options), clash},
+                  sizeof(hyperpower_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -22,19 +22,13 @@ static const char *const precisions[] = {"double", "float", NULL};
 static const nb_option options[] = {
     NB_INT(iterative_options, steps, "6", 0, 10000, "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), c the start's divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
     NB_ENUM(iterative_options, start, "paper", nb_start_names, NB_START_HELP),
-    NB_REAL(iterative_options, scale, "1", 1e-300, 1e300, "divisor of A' for start=given; the official code takes the largest column sum of all heads and batch mates"),
+    NB_REAL_FOR(iterative_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given; the official code takes the largest column sum of all heads and batch mates"),
     NB_REAL(iterative_options, tolerance, "0", 0, 1, "end when X changes by no more than this fraction; 0: after `steps` alone"),
     NB_ENUM(iterative_options, precision, "double", precisions, "of all its arithmetic"),
     NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "iterative", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
-
-static const char *clash(const void *opts)
-{
-    const iterative_options *o = opts;
-    return nb_iterating_clash(o->start, o->scale);
-}
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -49,7 +43,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_iterative = {
     .component = {"iterative", "Nystromformer's iteration towards the pseudo-inverse of A", references, options,
-                  sizeof(iterative_options), clash},
+                  sizeof(iterative_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
     .explanation =

@@ -12,17 +12,11 @@ typedef struct {
 static const nb_option options[] = {
     NB_INT(newton_schulz_options, steps, "10", 0, 10000, "iterations"),
     NB_ENUM(newton_schulz_options, start, "paper", nb_start_names, NB_START_HELP),
-    NB_REAL(newton_schulz_options, scale, "1", 1e-300, 1e300, "divisor of A' for start=given"),
+    NB_REAL_FOR(newton_schulz_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "newton_schulz", .terms = 2, .coefficients = {2, -1}, .region = 2};
-
-static const char *clash(const void *opts)
-{
-    const newton_schulz_options *o = opts;
-    return nb_iterating_clash(o->start, o->scale);
-}
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -37,7 +31,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_newton_schulz = {
     .component = {"newton_schulz", "the Newton-Schulz iteration towards the pseudo-inverse of A", references, options,
-                  sizeof(newton_schulz_options), clash},
+                  sizeof(newton_schulz_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -13,17 +13,11 @@ typedef struct {
 static const nb_option options[] = {
     NB_INT(sloppy_newton_options, steps, "6", 0, 10000, "iterations"),
     NB_ENUM(sloppy_newton_options, start, "paper", nb_start_names, NB_START_HELP),
-    NB_REAL(sloppy_newton_options, scale, "1", 1e-300, 1e300, "divisor of A' for start=given"),
+    NB_REAL_FOR(sloppy_newton_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "sloppy_newton", .terms = 2, .coefficients = {1.5, -0.5}, .region = 3};
-
-static const char *clash(const void *opts)
-{
-    const sloppy_newton_options *o = opts;
-    return nb_iterating_clash(o->start, o->scale);
-}
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -38,7 +32,7 @@ static const char *const references[] = {
 
 const nb_core nb_core_sloppy_newton = {
     .component = {"sloppy_newton", "a slip of Newton-Schulz that converges linearly only", references, options,
-                  sizeof(sloppy_newton_options), clash},
+                  sizeof(sloppy_newton_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -16,11 +16,6 @@
 const char *const nb_start_names[] = {
     [NB_START_PAPER] = "paper", [NB_START_EXACT] = "exact", [NB_START_WORST] = "worst", [NB_START_GIVEN] = "given", NULL};
 
-const char *nb_iterating_clash(int start, double scale)
-{
-    return start != NB_START_GIVEN && scale != 1 ? "scale is the divisor of A' for start=given; another start has its own" : NULL;
-}
-
 struct nb_iterate { /* the last iterate of one sequence */
     const nb_iteration *iteration;
     int start, most; /* most: steps of a sequence that a tolerance ends */

@@ -26,9 +26,6 @@ typedef struct {
     bool single;      /* all of it in single precision */
 } nb_iterating;
 
-/* Why `scale` (1 where none was given) does not go with the start; NULL: it does. */
-const char *nb_iterating_clash(int start, double scale);
-
 /* x (m x m) after the steps, NaN where X_0 lies outside of the region of
  * convergence. A run of more steps goes on from an earlier one on the same
  * factors. Notes all: the cut-off is that of the steps that were made, in exact

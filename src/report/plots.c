@@ -246,16 +246,19 @@ void nb_plot_warn(const char *kind)
     fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", kind);
 }
 
-/* KIND.ext or KIND_FIGURE.ext. */
-static bool is_of_kind(const char *name, const char *kind)
+/* KIND.ext, which goes with the last figure, or KIND_FIGURE.ext of no figure that is there. */
+static bool is_stale(const char *name, const char *kind, int count, const char *const *stems)
 {
     static const char *const extensions[] = {".csv", ".dat", ".gp", ".svg", ".png"};
-    size_t length = strlen(kind);
-    const char *extension = strrchr(name, '.');
-    if (!extension || strncmp(name, kind, length) != 0 || (name[length] != '_' && name + length != extension)) return false;
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (strcmp(extension, extensions[i]) == 0) return true;
-    return false;
+    const char *end = strrchr(name, '.');
+    size_t length = strlen(kind), stem = end ? (size_t)(end - name) : 0;
+    bool ours = false;
+    if (stem < length || strncmp(name, kind, length) != 0) return false;
+    if (stem == length ? count > 0 : name[length] != '_') return false;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) ours = ours || strcmp(end, extensions[i]) == 0;
+    for (int i = 0; i < count; i++)
+        if (strlen(stems[i]) == stem && strncmp(stems[i], name, stem) == 0) return false;
+    return ours;
 }
 
 static nb_status remove_file(const char *folder, const char *name, nb_ctx *ctx)
@@ -266,17 +269,17 @@ static nb_status remove_file(const char *folder, const char *name, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_plot_clear(const char *folder, const char *kind, nb_ctx *ctx)
+nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
 {
     struct dirent **entries;
     nb_status status = NB_OK;
-    int count = scandir(folder, &entries, NULL, NULL);
-    NB_REQUIRE(ctx, count >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (status == NB_OK && is_of_kind(entries[i]->d_name, kind)) status = remove_file(folder, entries[i]->d_name, ctx);
+    int found = scandir(folder, &entries, NULL, NULL);
+    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    for (int i = 0; i < found; i++) {
+        if (status == NB_OK && is_stale(entries[i]->d_name, kind, count, stems)) status = remove_file(folder, entries[i]->d_name, ctx);
         free(entries[i]);
     }
-    if (count >= 0) free(entries);
+    if (found >= 0) free(entries);
     return status;
 }
 
@@ -285,11 +288,10 @@ nb_status nb_plot(const char *folder, const char *kind, const char *experiment, 
 {
     const plot_kind *k = find_kind(kind);
     if (!k) return nb_core_plot(folder, kind, experiment, summary, m, draw, figures, ctx);
-    NB_TRY(ctx, nb_plot_clear(folder, kind, ctx));
     figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = k->first_core};
-    const char *path, *script;
+    const char *path, *script, **stems;
     *figures = 0;
-    if (f.core >= summary->core_count || summary->panel_count == 0) return NB_OK;
+    if (f.core >= summary->core_count || summary->panel_count == 0) return nb_plot_prune(folder, kind, 0, NULL, ctx);
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
     NB_NEED(script, nb_format(ctx, "%s.gp", kind));
@@ -297,6 +299,10 @@ nb_status nb_plot(const char *folder, const char *kind, const char *experiment, 
     NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "figure.gp", ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, script, ctx));
-    for (; f.core < summary->core_count; f.core++, ++*figures) NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
-    return NB_OK;
+    NB_NEED(stems, nb_alloc(ctx, (size_t)summary->core_count, sizeof *stems));
+    for (; f.core < summary->core_count; f.core++) {
+        NB_NEED(stems[(*figures)++], output_name(&f, ctx));
+        NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
+    }
+    return nb_plot_prune(folder, kind, *figures, stems, ctx);
 }

@@ -254,20 +254,20 @@ static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, n
 
 nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx)
 {
-    const char *path;
+    const char *path, **stems;
     *figures = 0;
-    NB_TRY(ctx, nb_plot_clear(folder, s->kind, ctx));
-    if (s->point_count == 0) return NB_OK;
+    if (s->point_count == 0) return nb_plot_prune(folder, s->kind, 0, NULL, ctx);
     NB_TRY(ctx, sum_up(s, ctx));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, s->kind));
     NB_TRY(ctx, nb_write_file(path, print_data, s, ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "curves.gp", ctx));
+    NB_NEED(stems, nb_alloc(ctx, (size_t)s->figure_count, sizeof *stems));
     for (s->figure = 0; s->figure < s->figure_count; s->figure++) {
         if (!has_points(s, s->figure)) continue;
+        NB_NEED(stems[(*figures)++], output_name(s, ctx));
         NB_TRY(ctx, draw_figure(folder, s, draw, ctx));
-        ++*figures;
     }
-    return NB_OK;
+    return nb_plot_prune(folder, s->kind, *figures, stems, ctx);
 }

@@ -173,7 +173,7 @@ PY
         for start in paper exact worst; do
             run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 --core "$core(scale=3, start=$start)"
             expect_status 2
-            expect "--core: $core: scale is the divisor of A' for start=given"
+            expect "--core: $core: scale = 3 is for start=given alone; here start=$start"
         done
         run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 --core "$core(scale=300, start=given)" --metrics error
         expect_status 0
@@ -181,7 +181,7 @@ PY
     printf 'problems: "gaussian(n=30, d=4)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\ncores: ["iterative(start=[given, paper], scale=[1, 2])"]\n' >"$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 2
-    expect "c.yaml:5:10: iterative: scale is the divisor"
+    expect "c.yaml:5:10: iterative: scale = 2 is for start=given alone; here start=paper"
 }
 
 @test "a run draws again what was drawn of earlier rows, and leaves no figure of rows that are gone" {

@@ -9,6 +9,9 @@
 typedef struct {
     int m;
     double x;
+#if LIE > 24
+    double y;
+#endif
 } lies_options;
 
 static const char *const references[] = {LIE == 10 ? NULL : "none: made to fail", NULL};
@@ -30,6 +33,11 @@ static const nb_option options[] = {
     {.key = "x", .type = NB_OPTION_REAL, .offset = 0, .initial = "1", .lo = 1, .hi = 9, .help = "the same bytes"},
 #else
     NB_REAL(lies_options, x, "1", 1, 9, "a number"),
+#endif
+#if LIE == 25
+    NB_REAL_FOR(lies_options, y, "start", "given", "1", 1, 9, "for an option that is not there"),
+#elif LIE == 26
+    {.key = "y", .type = NB_OPTION_REAL, .offset = offsetof(lies_options, y), .initial = "1", .lo = 1, .hi = 9, .for_key = "m", .help = "for no value"},
 #endif
 #if LIE == 3
     {.key = "garbage", .type = (nb_option_type)77},
