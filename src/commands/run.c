@@ -15,6 +15,7 @@
 #include "experiment/workers.h"
 #include "linalg/blas.h"
 #include "report/builds.h"
+#include "report/core_table.h"
 #include "report/plots.h"
 #include "report/run_folder.h"
 #include "report/table.h"
@@ -140,6 +141,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
     if (!quiet) {
         nb_table_print(stdout, &summary);
         nb_shares_print(stdout, &summary, &shares);
+        NB_TRY(ctx, nb_core_table_print(stdout, &summary, ctx));
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' tells more", store, ctx));
         fputc('\n', stdout);
     }

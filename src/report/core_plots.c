@@ -1,7 +1,6 @@
 /* core_plots.c - every kind turns rows into points of a sheet. */
 #include "report/core_plots.h"
 
-#include "cores/core.h"
 #include "report/plots.h"
 #include "report/sheet.h"
 #include "report/sweeps.h"
@@ -41,11 +40,6 @@ static int group_end(const nb_summary *s, int first)
     return end;
 }
 
-static bool is_oracle(const nb_swept *core)
-{
-    return core->choice.component && ((const nb_core *)core->choice.component)->traits & NB_CORE_ORACLE;
-}
-
 /* Error against effective cut-off, at one m. The best core is the subspace part. */
 static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
@@ -61,7 +55,7 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
         bool cuts = isfinite(m->rows[i].measures.core_cutoff);
         if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
         if (cuts && (f < 0 || of->sweeps.cores[c].standard) && mark[c] < 0) mark[c] = -2;
-        if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !is_oracle(&of->sweeps.cores[c])) of_core[c] = -2;
+        if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !nb_swept_is_oracle(&of->sweeps.cores[c])) of_core[c] = -2;
     }
     for (int c = 0; c < m->core_count; c++) {
         if (mark[c] == -2) mark[c] = nb_sheet_series(s, m->cores[c].label, NB_MARK);
@@ -131,7 +125,7 @@ static nb_status name_cores(const source *of, nb_sheet *s, int *of_core, int *of
     const nb_summary *m = of->summary;
     for (int c = 0; c < m->core_count; c++) {
         const nb_swept *core = &of->sweeps.cores[c];
-        of_core[c] = !is_oracle(core) && (core->family < 0 || core->standard) ? nb_sheet_series(s, m->cores[c].label, NB_CURVE) : -1;
+        of_core[c] = !nb_swept_is_oracle(core) && (core->family < 0 || core->standard) ? nb_sheet_series(s, m->cores[c].label, NB_CURVE) : -1;
     }
     int next = s->series_count; /* colour, of sweeps whose standard is not there */
     for (int f = 0; f < of->sweeps.family_count; f++) {

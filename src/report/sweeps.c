@@ -2,6 +2,7 @@
 #include "report/sweeps.h"
 
 #include "base/registry.h"
+#include "cores/core.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,6 +99,11 @@ nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *c
     for (int i = 0; i < summary->core_count; i++)
         if (sweeps->cores[i].choice.component) NB_TRY(ctx, find_family(sweeps, summary->core_count, i, ctx));
     return NB_OK;
+}
+
+bool nb_swept_is_oracle(const nb_swept *core)
+{
+    return core->choice.component && ((const nb_core *)core->choice.component)->traits & NB_CORE_ORACLE;
 }
 
 int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value, nb_ctx *ctx)

@@ -27,6 +27,8 @@ typedef struct {
 /* A sweep has three values at least. */
 nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *ctx);
 
+bool nb_swept_is_oracle(const nb_swept *core); /* looks at all of S */
+
 /* The core that is the same but for the option, whose text there is `value`; -1: none. */
 int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value, nb_ctx *ctx);
 

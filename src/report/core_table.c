@@ -1,0 +1,115 @@
+/* core_table.c - see core_table.h */
+#include "report/core_table.h"
+
+#include "report/sweeps.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CELL = 10, LONGEST = 40 };
+
+typedef struct {
+    const nb_summary *summary;
+    nb_sweeps sweeps;
+    nb_statistic *above, *core_s; /* by core and landmarks */
+} table;
+
+static bool counts(const nb_row *row)
+{
+    return strcmp(row->status, "ok") == 0 && row->measures.error_subspace > row->measures.error_noise; /* else a ratio to rounding */
+}
+
+/* Values of the rows by core and landmarks, then their medians. */
+static nb_status sum_up(table *t, nb_ctx *ctx)
+{
+    const nb_summary *s = t->summary;
+    int cells = s->core_count * s->landmark_count, *cell, *first;
+    double *above, *core_s;
+    NB_NEED(t->above, nb_alloc(ctx, (size_t)cells, sizeof *t->above));
+    NB_NEED(t->core_s, nb_alloc(ctx, (size_t)cells, sizeof *t->core_s));
+    NB_NEED(cell, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *cell));
+    NB_NEED(first, nb_alloc(ctx, (size_t)cells + 2, sizeof *first));
+    NB_NEED(above, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 2));
+    core_s = above + s->row_count;
+    for (int i = 0; i < s->row_count; i++) {
+        nb_summary_index at = nb_summary_find(s, &s->rows[i]);
+        cell[i] = counts(&s->rows[i]) ? at.core * s->landmark_count + at.landmark : -1;
+        if (cell[i] >= 0) first[cell[i] + 2]++;
+    }
+    for (int c = 0; c < cells; c++) first[c + 2] += first[c + 1];
+    for (int i = 0; i < s->row_count; i++) {
+        if (cell[i] < 0) continue;
+        const nb_measures *of = &s->rows[i].measures;
+        int place = first[cell[i] + 1]++; /* in the end the first of each cell stands at its own number */
+        above[place] = of->error / of->error_subspace - 1;
+        core_s[place] = of->core_s;
+    }
+    for (int c = 0; c < cells; c++) {
+        t->above[c] = nb_statistic_of(first[c + 1] - first[c], above + first[c]);
+        t->core_s[c] = nb_statistic_of(first[c + 1] - first[c], core_s + first[c]);
+    }
+    return NB_OK;
+}
+
+static const nb_statistic *at(const table *t, const nb_statistic *of, int core, int m)
+{
+    return &of[core * t->summary->landmark_count + m];
+}
+
+/* The largest m of a core's rows, its number; -1: it has none. */
+static int last_m(const table *t, int core)
+{
+    int m = t->summary->landmark_count - 1;
+    while (m >= 0 && at(t, t->above, core, m)->count == 0) m--;
+    return m;
+}
+
+/* The core that is nearest to the best one without being an oracle; -1: none. */
+static int nearest(const table *t, int m)
+{
+    int found = -1;
+    for (int c = 0; c < t->summary->core_count; c++)
+        if (at(t, t->above, c, m)->count > 0 && !nb_swept_is_oracle(&t->sweeps.cores[c]) &&
+            (found < 0 || at(t, t->above, c, m)->median < at(t, t->above, found, m)->median))
+            found = c;
+    return found;
+}
+
+static void print_core(FILE *out, const table *t, int core, int width)
+{
+    const nb_summary *s = t->summary;
+    char number[32];
+    int last = last_m(t, core);
+    if (last < 0) return;
+    fprintf(out, "  %-*.*s", width, width, s->cores[core].label);
+    for (int m = 0; m < s->landmark_count; m++) {
+        const nb_statistic *a = at(t, t->above, core, m);
+        double percent = 100 * fmax(0, a->median); /* below 0 it is rounding */
+        snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : percent >= 9.95 ? "%.0f" : "%.1f", percent);
+        fprintf(out, "%*s%s", CELL, a->count ? number : "-", nearest(t, m) == core ? "*" : " ");
+    }
+    fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
+}
+
+nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
+{
+    table t = {.summary = s};
+    int width = 0, there = 0;
+    NB_TRY(ctx, nb_sweeps_find(s, &t.sweeps, ctx));
+    NB_TRY(ctx, sum_up(&t, ctx));
+    for (int c = 0; c < s->core_count; c++) {
+        int length = (int)strlen(s->cores[c].label);
+        there += last_m(&t, c) >= 0;
+        width = length > width ? length : width;
+    }
+    if (there < 2) return NB_OK;
+    width = width < LONGEST ? width : LONGEST;
+    fprintf(out, "\nCores, %% above the best one on the same landmarks\n  %-*s", width, "landmarks");
+    for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d ", CELL, s->landmarks[m]);
+    fprintf(out, "%12s\n", "core_s");
+    for (int c = 0; c < s->core_count; c++) print_core(out, &t, c, width);
+    fputs("100 (error / subspace part - 1): medians over problems, strategies, heads and trials. * least but for oracles.\n"
+          "core_s: seconds, the median at the core's largest m.\n",
+          out);
+    return NB_OK;
+}

@@ -1,0 +1,14 @@
+/* core_table.h - the cores of a run against the best one, as text. */
+#ifndef NB_CORE_TABLE_H
+#define NB_CORE_TABLE_H
+
+#include "report/summary.h"
+
+#include <stdio.h>
+
+/* Core x m: how far the error is above the subspace part, which is the best core's on the
+ * same landmarks, the median over all problems, strategies, heads and trials; and the
+ * core's time. Nothing where fewer than two cores have rows. */
+nb_status nb_core_table_print(FILE *out, const nb_summary *summary, nb_ctx *ctx);
+
+#endif
