@@ -310,14 +310,18 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
 /* Options that count with a value of another one only. */
 static nb_status check_company(const nb_component *c, const void *options, nb_place place, nb_mistakes *mistakes, nb_ctx *ctx)
 {
+    void *initial;
+    NB_NEED(initial, nb_alloc(ctx, 1, c->options_size + 1));
     for (const nb_option *o = c->options; o && o->key; o++) {
         const nb_option *other = o->for_key ? find_option(c, o->for_key) : NULL;
-        const char *value, *has;
+        const char *value, *has, *kept;
         if (!o->for_key) continue;
         NB_REQUIRE(ctx, other && o->initial, NB_EBUG, "%s: option '%s' is for '%s', which is not there, or has no default", c->name, o->key, o->for_key);
         NB_TRY(ctx, nb_option_text(options, other, 0, &has, ctx));
+        NB_REQUIRE(ctx, set(o, o->initial, initial), NB_EBUG, "%s: the default %s = %s is not allowed", c->name, o->key, o->initial);
         NB_TRY(ctx, nb_option_text(options, o, 0, &value, ctx));
-        if (strcmp(has, o->for_value) != 0 && strcmp(value, o->initial) != 0)
+        NB_TRY(ctx, nb_option_text(initial, o, 0, &kept, ctx));
+        if (strcmp(has, o->for_value) != 0 && strcmp(value, kept) != 0)
             NB_TRY(ctx, nb_mistakes_add(mistakes, place, "%s: %s = %s is for %s=%s alone; here %s=%s", c->name, o->key, value, o->for_key, o->for_value, o->for_key, has));
     }
     return NB_OK;

@@ -85,7 +85,11 @@ static nb_status check_options(const char *path, const nb_component *c, nb_ctx *
                c->options_size, MOST_BYTES);
     for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
     for (const nb_option *o = c->options, *other; o->key; o++) {
+        int value = 0;
         for (other = c->options; o->for_key && other->key && strcmp(other->key, o->for_key) != 0;) other++;
+        while (o->for_key && other->key && o->for_value && other->type == NB_OPTION_ENUM && other->choices[value] && strcmp(other->choices[value], o->for_value) != 0) value++;
+        NB_REQUIRE(ctx, !o->for_key || other->type != NB_OPTION_ENUM || other->choices[value], NB_EINVAL, "%s: %s: option '%s' is for %s=%s, which cannot be", path,
+                   c->name, o->key, o->for_key, o->for_value);
         NB_REQUIRE(ctx, !o->for_key || (other->key && other != o && o->for_value && o->initial), NB_EINVAL,
                    "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name, o->key);
     }

@@ -95,7 +95,8 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     return status;
 }
 
-/* The kinds of the config, and those that were drawn of earlier rows. */
+/* The kinds of the config, and those that were drawn of earlier rows, but the spectrum,
+ * which is not of rows. */
 static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gnuplot, nb_ctx *ctx)
 {
     const char *folder, *before;
@@ -105,7 +106,7 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
         bool wanted = false;
         for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], *kind) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, *kind));
-        if (!wanted && !nb_is_file(before)) continue;
+        if (!wanted && (strcmp(*kind, nb_spectrum_kind) == 0 || !nb_is_file(before))) continue;
         if (strcmp(*kind, nb_spectrum_kind) == 0)
             NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, 0, gnuplot, &figures, ctx));
         else

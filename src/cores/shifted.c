@@ -9,6 +9,7 @@
 
 #include "linalg/linalg.h"
 #include "measure/iteration.h"
+#include "measure/projection.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -62,15 +63,20 @@ static nb_status invert(nb_factors *factors, double *shifted, double *x, nb_ctx 
 static nb_status iterate(nb_factors *factors, const shifted_options *o, double *shifted, double *x, nb_ctx *ctx)
 {
     int m = factors->m;
-    double *scale;
+    double *scale, residual;
     NB_NEED(scale, nb_alloc_reals(ctx, (size_t)m, 1));
     for (int i = 0; i < m; i++) scale[i] = 1 / sqrt(row_sum(factors, o->gamma, i));
     for (int j = 0; j < m; j++)
         for (int i = 0; i < m; i++) shifted[i + j * m] *= scale[i] * scale[j];
     nb_factors normalised = {.m = m, .a = shifted, .ctx = ctx};
-    nb_iterating how = {.start = NB_START_EXACT, .steps = o->steps};
+    nb_iterating how = {.start = NB_START_EXACT, .steps = o->steps, .uncut = true};
     NB_TRY(ctx, nb_iterate(&normalised, &iteration, &how, x, ctx));
     if (normalised.notes.diverged) NB_NEED(factors->notes.diverged, nb_strdup(factors->ctx, normalised.notes.diverged));
+    NB_TRY(ctx, nb_core_residual(&normalised, x, &residual, ctx));
+    if (residual > normalised.notes.residual_limit) { /* of N, which nobody else sees */
+        factors->notes.diverged = nb_diverged_by_rounding;
+        x[0] = NAN;
+    }
     for (int j = 0; j < m; j++)
         for (int i = 0; i < m; i++) x[i + j * m] *= scale[i] * scale[j];
     return NB_OK;

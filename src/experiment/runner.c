@@ -216,7 +216,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
         j->row.reason = "the error is not finite";
     } else if (r->measures.core_residual > j->notes.residual_limit) {
         j->row.status = "diverged";
-        NB_NEED(j->row.reason, nb_format(ctx, "by rounding: |I - AX|_F = %.3g, which is at most %.3g where the iteration converges", r->measures.core_residual, j->notes.residual_limit / 2));
+        j->row.reason = nb_diverged_by_rounding;
     } else {
         j->row.measures = r->measures;
         j->row.measures.core_s = j->core_s;

@@ -57,6 +57,9 @@ struct nb_factors {
     struct nb_iterate *iterates;
 };
 
+/* Why a row has diverged whose |I - A X|_F is above its residual_limit. */
+extern const char nb_diverged_by_rounding[];
+
 /* Before a core is asked: nothing noted, nothing reused. */
 void nb_factors_begin(nb_factors *factors);
 

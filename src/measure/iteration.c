@@ -16,10 +16,12 @@
 const char *const nb_start_names[] = {
     [NB_START_PAPER] = "paper", [NB_START_EXACT] = "exact", [NB_START_WORST] = "worst", [NB_START_GIVEN] = "given", NULL};
 
+const char nb_diverged_by_rounding[] = "rounding has driven the iteration out of its region of convergence: |I - AX|_F is more than twice what that allows";
+
 struct nb_iterate { /* the last iterate of one sequence */
     const nb_iteration *iteration;
-    int start, most; /* most: steps of a sequence that a tolerance ends */
-    double scale, tolerance;
+    int start;
+    double scale;
     bool single;
     double *x, time_s;
     int steps;  /* that were made; -1: none is there yet */
@@ -57,8 +59,8 @@ static double divisor(nb_factors *f, const nb_iterating *how)
     return how->scale;
 }
 
-/* Whether all s^2 / c are within the region, else why not; norms settle it without an
- * SVD where they can. */
+/* Whether all s^2 / c are within the region, else why not, in the same words for all rows;
+ * norms settle it without an SVD where they can. */
 static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
@@ -67,9 +69,8 @@ static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb
     *yes = one * infinity < region * c || c == 0;
     if (*yes) return NB_OK;
     NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
-    double y = s->values[0] * s->values[0] / c;
-    *yes = y < region;
-    if (!*yes) NB_NEED(f->notes.diverged, nb_format(f->ctx, "X_0 = A' / %.6g lies outside of the region of convergence: the largest singular value of A X_0 is %.6g, not below %g", c, y, region));
+    *yes = s->values[0] * s->values[0] < region * c;
+    if (!*yes) NB_NEED(f->notes.diverged, nb_format(f->ctx, "X_0 lies outside of the region of convergence: the largest singular value of A X_0 is not below %g", region));
     return NB_OK;
 }
 
@@ -208,14 +209,11 @@ static double step_back(const nb_iteration *iteration, double y)
 static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c, struct nb_iterate **out)
 {
     size_t square = (size_t)f->m * (size_t)f->m;
-    int most = how->tolerance > 0 ? how->steps : 0;
     struct nb_iterate *one = f->iterates;
-    while (one && !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single &&
-                    one->tolerance == how->tolerance && one->most == most))
-        one = one->next;
+    while (one && !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single)) one = one->next;
     if (!one) {
         NB_NEED(one, nb_alloc(f->ctx, 1, sizeof *one));
-        *one = (struct nb_iterate){.iteration = iteration, .start = how->start, .most = most, .scale = c, .tolerance = how->tolerance, .single = how->single, .steps = -1};
+        *one = (struct nb_iterate){.iteration = iteration, .start = how->start, .scale = c, .single = how->single, .steps = -1};
         NB_NEED(one->x, nb_alloc_reals(f->ctx, square, 1));
         one->next = f->iterates;
         f->iterates = one;
@@ -246,22 +244,27 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
 {
     size_t square = (size_t)factors->m * (size_t)factors->m;
     double start_s = nb_clock_s(), c = divisor(factors, how);
-    struct nb_iterate *one;
+    struct nb_iterate own = {.iteration = iteration, .scale = c, .y = 0.5, .x = x}, *one = &own;
     bool good = true;
-    int more, made;
+    int made;
     NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
-    factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = 2 * sqrt(factors->m) * fmax(1, iteration->region - 1)}; /* twice what |1 - y| allows */
-    if (how->steps > 0) NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
+    factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
+    if (how->steps > 0) {
+        factors->notes.residual_limit = 2 * sqrt(factors->m) * fmax(1, iteration->region - 1); /* twice what |1 - y| allows */
+        NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
+    }
     if (!good) {
         for (size_t i = 0; i < square; i++) x[i] = NAN;
         return NB_OK;
     }
-    NB_TRY(ctx, kept(factors, iteration, how, c, &one));
+    if (how->tolerance > 0)
+        begin(factors, c, x);
+    else
+        NB_TRY(ctx, kept(factors, iteration, how, c, &one));
     factors->reused_s += one->time_s;
-    more = how->tolerance > 0 && one->steps > 0 ? 0 : how->steps - one->steps;
-    NB_TRY(ctx, (how->single ? run_single : run_double)(factors, iteration, more, how->tolerance, one->x, &made, ctx));
+    NB_TRY(ctx, (how->single ? run_single : run_double)(factors, iteration, how->steps - one->steps, how->tolerance, one->x, &made, ctx));
     one->steps += made;
     one->time_s += nb_clock_s() - start_s;
-    memcpy(x, one->x, square * sizeof *x);
-    return note_cutoff(factors, one, ctx);
+    if (one != &own) memcpy(x, one->x, square * sizeof *x);
+    return how->uncut ? NB_OK : note_cutoff(factors, one, ctx);
 }

@@ -24,6 +24,7 @@ typedef struct {
     int steps;
     double tolerance; /* ends where |X_k+1 - X_k|_F <= tolerance |X_k+1|_F; 0: after `steps` alone */
     bool single;      /* all of it in single precision */
+    bool uncut;       /* no cut-off is noted, nor the SVD of A asked for */
 } nb_iterating;
 
 /* x (m x m) after the steps, NaN where X_0 lies outside of the region of

@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL = 10, LONGEST = 40 };
+enum { CELL = 10, LONGEST = 64 };
 
 typedef struct {
     const nb_summary *summary;
     nb_sweeps sweeps;
     nb_statistic *above, *core_s; /* by core and landmarks */
+    int *missing;                 /* rows that should be there, likewise */
 } table;
 
 static bool counts(const nb_row *row)
@@ -19,34 +20,62 @@ static bool counts(const nb_row *row)
     return strcmp(row->status, "ok") == 0 && row->measures.error_subspace > row->measures.error_noise; /* else a ratio to rounding */
 }
 
-/* Values of the rows by core and landmarks, then their medians. */
+static int cell_of(const nb_summary *s, const nb_summary_index *of)
+{
+    return of->core * s->landmark_count + of->landmark;
+}
+
+/* How many trials each row stands for: all of its problem's where its cell is the same in
+ * every trial, and so has rows of trial 0 alone. */
+static nb_status weigh(const nb_summary *s, const nb_summary_index *of, int *weights, nb_ctx *ctx)
+{
+    bool *drawn;
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)s->panel_count * (size_t)s->variant_count * (size_t)s->core_count * (size_t)s->landmark_count + 1, sizeof *drawn));
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < s->row_count; i++) {
+            bool *mine = &drawn[nb_summary_cell(s, of[i].panel, of[i].variant, of[i].core, of[i].landmark)];
+            *mine = *mine || s->rows[i].trial > 0;
+            weights[i] = *mine ? 1 : s->panels[of[i].panel].trials;
+        }
+    return NB_OK;
+}
+
+/* Values of the rows by core and landmarks, as often as they stand for a trial, then
+ * their medians. */
 static nb_status sum_up(table *t, nb_ctx *ctx)
 {
     const nb_summary *s = t->summary;
-    int cells = s->core_count * s->landmark_count, *cell, *first;
+    int cells = s->core_count * s->landmark_count, *weights;
+    size_t *first, values = 0, rows = (size_t)s->row_count;
+    nb_summary_index *of;
     double *above, *core_s;
-    NB_NEED(t->above, nb_alloc(ctx, (size_t)cells, sizeof *t->above));
-    NB_NEED(t->core_s, nb_alloc(ctx, (size_t)cells, sizeof *t->core_s));
-    NB_NEED(cell, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *cell));
-    NB_NEED(first, nb_alloc(ctx, (size_t)cells + 2, sizeof *first));
-    NB_NEED(above, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 2));
-    core_s = above + s->row_count;
+    NB_NEED(t->above, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->above));
+    NB_NEED(t->core_s, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->core_s));
+    NB_NEED(t->missing, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->missing));
+    NB_NEED(weights, nb_alloc(ctx, rows + 1, sizeof *weights));
+    NB_NEED(of, nb_alloc(ctx, rows + 1, sizeof *of));
+    NB_NEED(first, nb_alloc(ctx, (size_t)cells + 2, sizeof *first)); /* cell c begins at first[c + 1] */
+    for (int i = 0; i < s->row_count; i++) of[i] = nb_summary_find(s, &s->rows[i]);
+    NB_TRY(ctx, weigh(s, of, weights, ctx));
     for (int i = 0; i < s->row_count; i++) {
-        nb_summary_index at = nb_summary_find(s, &s->rows[i]);
-        cell[i] = counts(&s->rows[i]) ? at.core * s->landmark_count + at.landmark : -1;
-        if (cell[i] >= 0) first[cell[i] + 2]++;
+        int cell = cell_of(s, &of[i]);
+        if (counts(&s->rows[i])) first[cell + 2] += (size_t)weights[i], values += (size_t)weights[i];
+        t->missing[cell] += strcmp(s->rows[i].status, "ok") != 0 && strcmp(s->rows[i].status, "skipped") != 0;
     }
     for (int c = 0; c < cells; c++) first[c + 2] += first[c + 1];
+    NB_NEED(above, nb_alloc_reals(ctx, values + 1, 2));
+    core_s = above + values;
     for (int i = 0; i < s->row_count; i++) {
-        if (cell[i] < 0) continue;
-        const nb_measures *of = &s->rows[i].measures;
-        int place = first[cell[i] + 1]++; /* in the end the first of each cell stands at its own number */
-        above[place] = of->error / of->error_subspace - 1;
-        core_s[place] = of->core_s;
+        const nb_measures *measures = &s->rows[i].measures;
+        for (int k = 0; k < weights[i] && counts(&s->rows[i]); k++) {
+            size_t place = first[cell_of(s, &of[i]) + 1]++; /* in the end each cell's first stands at its own number */
+            above[place] = measures->error / measures->error_subspace - 1;
+            core_s[place] = measures->core_s;
+        }
     }
     for (int c = 0; c < cells; c++) {
-        t->above[c] = nb_statistic_of(first[c + 1] - first[c], above + first[c]);
-        t->core_s[c] = nb_statistic_of(first[c + 1] - first[c], core_s + first[c]);
+        t->above[c] = nb_statistic_of((int)(first[c + 1] - first[c]), above + first[c]);
+        t->core_s[c] = nb_statistic_of((int)(first[c + 1] - first[c]), core_s + first[c]);
     }
     return NB_OK;
 }
@@ -86,7 +115,8 @@ static void print_core(FILE *out, const table *t, int core, int width)
         const nb_statistic *a = at(t, t->above, core, m);
         double percent = 100 * fmax(0, a->median); /* below 0 it is rounding */
         snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : percent >= 9.95 ? "%.0f" : "%.1f", percent);
-        fprintf(out, "%*s%s", CELL, a->count ? number : "-", nearest(t, m) == core ? "*" : " ");
+        fprintf(out, "%*s%s%s", CELL, a->count ? number : "-", nearest(t, m) == core ? "*" : " ",
+                a->count && t->missing[core * s->landmark_count + m] ? "!" : " ");
     }
     fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
 }
@@ -105,11 +135,11 @@ nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
     if (there < 2) return NB_OK;
     width = width < LONGEST ? width : LONGEST;
     fprintf(out, "\nCores, %% above the best one on the same landmarks\n  %-*s", width, "landmarks");
-    for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d ", CELL, s->landmarks[m]);
+    for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL, s->landmarks[m]);
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, &t, c, width);
-    fputs("100 (error / subspace part - 1): medians over problems, strategies, heads and trials. * least but for oracles.\n"
-          "core_s: seconds, the median at the core's largest m.\n",
+    fputs("100 (error / subspace part - 1): medians over problems, strategies, heads and trials. * least but for oracles;\n"
+          "! some rows are missing: diverged, failed, not run. core_s: seconds, the median at the core's largest m.\n",
           out);
     return NB_OK;
 }

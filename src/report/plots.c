@@ -246,27 +246,50 @@ void nb_plot_warn(const char *kind)
     fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", kind);
 }
 
-/* KIND.ext, which goes with the last figure, or KIND_FIGURE.ext of no figure that is there. */
-static bool is_stale(const char *name, const char *kind, int count, const char *const *stems)
+static nb_status remove_file(const char *path, nb_ctx *ctx)
 {
-    static const char *const extensions[] = {".csv", ".dat", ".gp", ".svg", ".png"};
-    const char *end = strrchr(name, '.');
-    size_t length = strlen(kind), stem = end ? (size_t)(end - name) : 0;
-    bool ours = false;
-    if (stem < length || strncmp(name, kind, length) != 0) return false;
-    if (stem == length ? count > 0 : name[length] != '_') return false;
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) ours = ours || strcmp(end, extensions[i]) == 0;
-    for (int i = 0; i < count; i++)
-        if (strlen(stems[i]) == stem && strncmp(stems[i], name, stem) == 0) return false;
-    return ours;
+    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    return NB_OK;
 }
 
-static nb_status remove_file(const char *folder, const char *name, nb_ctx *ctx)
+/* STEM.gp of a figure that was drawn by this program: its first line says so. */
+static nb_status is_ours(const char *folder, const char *stem, bool *ours, nb_ctx *ctx)
 {
-    const char *path;
-    NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
-    NB_REQUIRE(ctx, unlink(path) == 0, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    const char *path, *wanted, *text;
+    NB_NEED(path, nb_format(ctx, "%s/%s.gp", folder, stem));
+    NB_NEED(wanted, nb_format(ctx, "# draws %s.svg and %s.png; ", stem, stem));
+    *ours = false;
+    if (!nb_is_file(path)) return NB_OK;
+    NB_TRY(ctx, nb_read_file(path, &text, ctx));
+    *ours = strncmp(text, wanted, strlen(wanted)) == 0;
     return NB_OK;
+}
+
+static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
+{
+    static const char *const extensions[] = {"svg", "png", "dat", "gp"}; /* last what tells that it is ours */
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        const char *path;
+        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));
+        NB_TRY(ctx, remove_file(path, ctx));
+    }
+    return NB_OK;
+}
+
+/* The figure whose script has that name, where it is of the kind, and none of `stems`. */
+static nb_status prune_script(const char *folder, const char *name, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
+{
+    size_t length = strlen(name), kind_length = strlen(kind);
+    char *stem;
+    bool ours;
+    if (length < 4 || strcmp(name + length - 3, ".gp") != 0 || strncmp(name, kind, kind_length) != 0) return NB_OK;
+    NB_NEED(stem, nb_strdup(ctx, name));
+    stem[length - 3] = '\0';
+    if (stem[kind_length] && stem[kind_length] != '_') return NB_OK;
+    for (int i = 0; i < count; i++)
+        if (strcmp(stems[i], stem) == 0) return NB_OK;
+    NB_TRY(ctx, is_ours(folder, stem, &ours, ctx));
+    return ours ? remove_figure(folder, stem, ctx) : NB_OK;
 }
 
 nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
@@ -276,11 +299,14 @@ nb_status nb_plot_prune(const char *folder, const char *kind, int count, const c
     int found = scandir(folder, &entries, NULL, NULL);
     NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
     for (int i = 0; i < found; i++) {
-        if (status == NB_OK && is_stale(entries[i]->d_name, kind, count, stems)) status = remove_file(folder, entries[i]->d_name, ctx);
+        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, count, stems, ctx);
         free(entries[i]);
     }
     if (found >= 0) free(entries);
-    return status;
+    if (status != NB_OK || found < 0 || count > 0) return status;
+    const char *data;
+    NB_NEED(data, nb_format(ctx, "%s/%s.csv", folder, kind));
+    return remove_file(data, ctx);
 }
 
 nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,

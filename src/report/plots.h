@@ -29,8 +29,8 @@ nb_status nb_plot_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
 /* Says that the run has no rows for the kind. */
 void nb_plot_warn(const char *kind);
 
-/* Removes the figures of a kind but those of the given stems, with their data and
- * scripts: they were drawn of rows that are gone. Where there are none, all of the kind. */
+/* Removes the figures of a kind that were drawn by this program, but for the given stems,
+ * with their data and scripts: their rows are gone. Where there are no stems, KIND.csv too. */
 nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
 
 /* What other figures share. A gnuplot string in single quotes; a script of plots/

@@ -166,8 +166,9 @@ kernel 'lies' lacks the function fill
 there is a strategy 'lies' already
 lies: option 'y' is for another one, and lacks that, its value, or a default
 lies: option 'y' is for another one, and lacks that, its value, or a default
+lies: option 'y' is for e=b, which cannot be
 EOT
-    [ "$number" -eq 27 ]
+    [ "$number" -eq 28 ]
     lies 0
     cp "$WORK/lies0.so" "$WORK/"$'l\xff.so'
     run "$NYSBENCH" list --plugin "$WORK/"$'l\xff.so'

@@ -11,11 +11,13 @@ typedef struct {
     double x;
 #if LIE > 24
     double y;
+    int e;
 #endif
 } lies_options;
 
 static const char *const references[] = {LIE == 10 ? NULL : "none: made to fail", NULL};
 static const char *const *const choices = NULL;
+static const char *const names[] = {"a", NULL};
 
 static const nb_option options[] = {
 #if LIE == 5
@@ -38,6 +40,9 @@ static const nb_option options[] = {
     NB_REAL_FOR(lies_options, y, "start", "given", "1", 1, 9, "for an option that is not there"),
 #elif LIE == 26
     {.key = "y", .type = NB_OPTION_REAL, .offset = offsetof(lies_options, y), .initial = "1", .lo = 1, .hi = 9, .for_key = "m", .help = "for no value"},
+#elif LIE == 27
+    NB_ENUM(lies_options, e, "a", names, "one of one"),
+    NB_REAL_FOR(lies_options, y, "e", "b", "1", 1, 9, "for a value that is not there"),
 #endif
 #if LIE == 3
     {.key = "garbage", .type = (nb_option_type)77},
@@ -82,7 +87,7 @@ static const nb_plugin_part parts[] = {
     {NULL, NULL}};
 
 /* What is not used under one lie is under another. */
-const void *const lies_all[] = {&core, &problem, &kernel, &strategy, &choices};
+const void *const lies_all[] = {&core, &problem, &kernel, &strategy, &choices, &names};
 
 extern const nb_plugin nysbench_plugin;
 const nb_plugin nysbench_plugin = {NB_ABI + (LIE == 19), parts};
