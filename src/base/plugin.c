@@ -77,6 +77,20 @@ static nb_status check_option(const char *path, const nb_component *c, int row, 
     return NB_OK;
 }
 
+/* An option that counts with a value of another one only. */
+static nb_status check_for(const char *path, const nb_component *c, const nb_option *o, nb_ctx *ctx)
+{
+    const nb_option *other = c->options;
+    int value = 0;
+    while (other->key && strcmp(other->key, o->for_key) != 0) other++;
+    NB_REQUIRE(ctx, other->key && other != o && o->for_value && o->initial, NB_EINVAL,
+               "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name, o->key);
+    if (other->type != NB_OPTION_ENUM) return NB_OK;
+    while (other->choices[value] && strcmp(other->choices[value], o->for_value) != 0) value++;
+    NB_REQUIRE(ctx, other->choices[value], NB_EINVAL, "%s: %s: option '%s' is for %s=%s, which cannot be", path, c->name, o->key, o->for_key, o->for_value);
+    return NB_OK;
+}
+
 /* The struct that the options fill, and the table that fills it. */
 static nb_status check_options(const char *path, const nb_component *c, nb_ctx *ctx)
 {
@@ -84,15 +98,8 @@ static nb_status check_options(const char *path, const nb_component *c, nb_ctx *
     NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL, "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name,
                c->options_size, MOST_BYTES);
     for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
-    for (const nb_option *o = c->options, *other; o->key; o++) {
-        int value = 0;
-        for (other = c->options; o->for_key && other->key && strcmp(other->key, o->for_key) != 0;) other++;
-        while (o->for_key && other->key && o->for_value && other->type == NB_OPTION_ENUM && other->choices[value] && strcmp(other->choices[value], o->for_value) != 0) value++;
-        NB_REQUIRE(ctx, !o->for_key || other->type != NB_OPTION_ENUM || other->choices[value], NB_EINVAL, "%s: %s: option '%s' is for %s=%s, which cannot be", path,
-                   c->name, o->key, o->for_key, o->for_value);
-        NB_REQUIRE(ctx, !o->for_key || (other->key && other != o && o->for_value && o->initial), NB_EINVAL,
-                   "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name, o->key);
-    }
+    for (const nb_option *o = c->options; o->key; o++)
+        if (o->for_key) NB_TRY(ctx, check_for(path, c, o, ctx));
     return NB_OK;
 }
 

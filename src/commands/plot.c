@@ -15,8 +15,11 @@
 
 static void count_figures(const char *kind, int figures, const char *folder, bool draw)
 {
-    printf("%s: %d figure%s in %s%s\n", kind, figures, figures == 1 ? "" : "s", folder,
-           figures && !draw ? ", data and scripts only: gnuplot is missing" : "");
+    if (figures == 0)
+        nb_plot_warn(kind);
+    else
+        printf("%s: %d figure%s in %s%s\n", kind, figures, figures == 1 ? "" : "s", folder,
+               draw ? "" : ", data and scripts only: gnuplot is missing");
 }
 
 static nb_status plot(const char *folder, const char *only, int m, bool draw, nb_ctx *ctx)
@@ -35,8 +38,7 @@ static nb_status plot(const char *folder, const char *only, int m, bool draw, nb
         int figures;
         if (strcmp(nb_plot_kinds[i], nb_spectrum_kind) == 0 || (only && strcmp(only, nb_plot_kinds[i]) != 0)) continue;
         NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, m, draw, &figures, ctx));
-        if (figures > 0) count_figures(nb_plot_kinds[i], figures, target, draw);
-        if (only && figures == 0) nb_plot_warn(only);
+        if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, target, draw);
     }
     return NB_OK;
 }
@@ -50,10 +52,7 @@ static nb_status plot_spectrum(const char *folder, int m, bool draw, nb_ctx *ctx
     NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
     NB_TRY(ctx, nb_plot_spectrum(&plan, target, m, draw, &figures, ctx));
-    if (figures > 0)
-        count_figures(nb_spectrum_kind, figures, target, draw);
-    else
-        nb_plot_warn(nb_spectrum_kind);
+    count_figures(nb_spectrum_kind, figures, target, draw);
     return NB_OK;
 }
 

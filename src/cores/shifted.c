@@ -2,9 +2,10 @@
  *
  * With D = diag((A + gamma I) 1) and N = D^-1/2 (A + gamma I) D^-1/2, X = D^-1/2 Y D^-1/2
  * where Y is N^-1, or some steps of Nystromformer's iteration on N. The inverse is
- * the same without D, and so is computed without it; the iteration is not. gamma moves every eigenvalue of A by
- * the same, while a regularised inverse acts on its singular values: where A is
- * not symmetric positive semi-definite that is no damping. O(m^3). */
+ * the same without D, and so is computed without it; the iteration is not. gamma
+ * moves every eigenvalue of A by the same, while a regularised inverse acts on its
+ * singular values: where A is not symmetric positive semi-definite that is no
+ * damping. O(m^3). */
 #include "cores/core.h"
 
 #include "linalg/linalg.h"

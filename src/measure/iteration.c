@@ -16,8 +16,6 @@
 const char *const nb_start_names[] = {
     [NB_START_PAPER] = "paper", [NB_START_EXACT] = "exact", [NB_START_WORST] = "worst", [NB_START_GIVEN] = "given", NULL};
 
-const char nb_diverged_by_rounding[] = "rounding has driven the iteration out of its region of convergence: |I - AX|_F is more than twice what that allows";
-
 struct nb_iterate { /* the last iterate of one sequence */
     const nb_iteration *iteration;
     int start;

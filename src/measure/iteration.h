@@ -19,7 +19,7 @@ extern const char *const nb_start_names[]; /* NULL-terminated */
 #define NB_START_HELP "X_0 = A' divided by |A|_1 |A|_inf (paper), |A|_1 (exact), m (worst) or `scale` (given)"
 
 typedef struct {
-    int start; /* nb_start */
+    int start;        /* nb_start */
     double scale;     /* for NB_START_GIVEN */
     int steps;
     double tolerance; /* ends where |X_k+1 - X_k|_F <= tolerance |X_k+1|_F; 0: after `steps` alone */

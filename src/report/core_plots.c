@@ -166,8 +166,8 @@ static nb_status cores(const source *of, nb_sheet *s, nb_ctx *ctx)
         for (int j = i; j < end; j++) {
             const nb_row *row = &m->rows[j];
             int c = nb_summary_find(m, row).core, f = of->sweeps.cores[c].family;
-            if (!good(row) || !(row->measures.error_subspace > row->measures.error_noise)) continue;
-            double excess = fmax(shown, row->measures.error / row->measures.error_subspace - 1);
+            double above = nb_above_best(row), excess = fmax(shown, above);
+            if (isnan(above)) continue;
             if (of_core[c] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, excess}, ctx));
             if (f >= 0) least[f] = fmin(least[f], excess);
         }

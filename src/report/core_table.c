@@ -15,11 +15,6 @@ typedef struct {
     int *missing;                 /* rows that should be there, likewise */
 } table;
 
-static bool counts(const nb_row *row)
-{
-    return strcmp(row->status, "ok") == 0 && row->measures.error_subspace > row->measures.error_noise; /* else a ratio to rounding */
-}
-
 static int cell_of(const nb_summary *s, const nb_summary_index *of)
 {
     return of->core * s->landmark_count + of->landmark;
@@ -59,18 +54,18 @@ static nb_status sum_up(table *t, nb_ctx *ctx)
     NB_TRY(ctx, weigh(s, of, weights, ctx));
     for (int i = 0; i < s->row_count; i++) {
         int cell = cell_of(s, &of[i]);
-        if (counts(&s->rows[i])) first[cell + 2] += (size_t)weights[i], values += (size_t)weights[i];
+        if (!isnan(nb_above_best(&s->rows[i]))) first[cell + 2] += (size_t)weights[i], values += (size_t)weights[i];
         t->missing[cell] += strcmp(s->rows[i].status, "ok") != 0 && strcmp(s->rows[i].status, "skipped") != 0;
     }
     for (int c = 0; c < cells; c++) first[c + 2] += first[c + 1];
     NB_NEED(above, nb_alloc_reals(ctx, values + 1, 2));
     core_s = above + values;
     for (int i = 0; i < s->row_count; i++) {
-        const nb_measures *measures = &s->rows[i].measures;
-        for (int k = 0; k < weights[i] && counts(&s->rows[i]); k++) {
+        double excess = nb_above_best(&s->rows[i]);
+        for (int k = 0; k < weights[i] && !isnan(excess); k++) {
             size_t place = first[cell_of(s, &of[i]) + 1]++; /* in the end each cell's first stands at its own number */
-            above[place] = measures->error / measures->error_subspace - 1;
-            core_s[place] = measures->core_s;
+            above[place] = excess;
+            core_s[place] = s->rows[i].measures.core_s;
         }
     }
     for (int c = 0; c < cells; c++) {

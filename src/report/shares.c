@@ -17,8 +17,6 @@ typedef struct {
 
 typedef enum { WHOLE, SUBSPACE, SELECTION } quantity;
 
-static const double ROUNDING = 1e-12; /* errors below it are not compared */
-
 typedef struct {
     const nb_summary *summary;
     const entry *entries; /* sorted */
@@ -94,7 +92,7 @@ static int head_end(const matcher *m, int i, int end)
 /* NaN where both are rounding. */
 static double ratio(double a, double b)
 {
-    return a < ROUNDING && b < ROUNDING ? NAN : a / b;
+    return a < NB_ROUNDING && b < NB_ROUNDING ? NAN : a / b;
 }
 
 /* The ratios of one head: entries a ... a_end - 1 over b ... b_end - 1. */
@@ -153,7 +151,7 @@ static void compare_cell(const matcher *m, nb_comparison *cells, int panel, int 
         if (strcmp(s->variants[v].factors, s->variants[variant].factors) == 0)
             best = fmin(best, *median_of(&cells[nb_summary_cell(s, panel, v, core, landmark)], q));
     out->relative = paired_ratio(m, cell, of, q, &out->pairs);
-    if (from < ROUNDING) return;
+    if (from < NB_ROUNDING) return;
     out->gain = 1 - out->error / from;
     out->gap = 1 - best / from;
     if (out->gap > 0) out->share = out->gain / out->gap;

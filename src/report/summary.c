@@ -207,6 +207,12 @@ static void quantiles(nb_statistic *s, double *values)
     s->high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.9);
 }
 
+double nb_above_best(const nb_row *row)
+{
+    bool known = strcmp(row->status, "ok") == 0 && row->measures.error_subspace >= NB_ROUNDING;
+    return known ? row->measures.error / row->measures.error_subspace - 1 : NAN;
+}
+
 nb_statistic nb_statistic_of(int count, double *values)
 {
     nb_statistic s = {.count = count, .planned = count, .median = NAN, .low = NAN, .high = NAN};

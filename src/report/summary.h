@@ -55,6 +55,13 @@ nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row);
 
 bool nb_same_landmarks(const nb_row *a, const nb_row *b); /* these stand together, one row for each core */
 
+#define NB_ROUNDING 1e-12 /* errors below it are not compared */
+
+/* How far a row's error is above the subspace part, which is the best core's on the same
+ * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
+ * is not known, or is rounding. */
+double nb_above_best(const nb_row *row);
+
 /* Sorts the values, none of which is NaN; .planned is their number too. */
 nb_statistic nb_statistic_of(int count, double *values);
 

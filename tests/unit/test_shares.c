@@ -127,10 +127,27 @@ static void test_factors_apart(void **state)
         assert_close(shares.pooled[v].whole.relative, strcmp(s.variants[v].strategy, "base") == 0 ? 1 : strcmp(s.variants[v].factors, "cur") ? 0.5 : 0.8, 1e-15);
 }
 
+/* An X so large that its error is noisy counts like any other: to leave it out would
+ * flatter the core. */
+static void test_above_the_best(void **state)
+{
+    (void)state;
+    nb_row row = {.status = "ok", .measures = {.error = 3, .error_subspace = 0.5, .error_noise = 1}};
+    assert_close(nb_above_best(&row), 5, 0);
+    row.measures.error_subspace = 1e-13;
+    assert_true(isnan(nb_above_best(&row)));
+    row.measures.error_subspace = NAN;
+    assert_true(isnan(nb_above_best(&row)));
+    row.measures.error_subspace = 0.5;
+    row.status = "diverged";
+    assert_true(isnan(nb_above_best(&row)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_shares),
+        test_with_ctx(test_above_the_best),
         test_with_ctx(test_the_pooled_share_counts_losses),
         test_with_ctx(test_pairs_by_head),
         test_with_ctx(test_pooled),
