@@ -22,7 +22,7 @@ typedef struct {
 
 static bool filters(const nb_choice *core)
 {
-    return ((const nb_core *)core->component)->traits & NB_CORE_FILTER;
+    return nb_core_traits(core) & NB_CORE_FILTER;
 }
 
 static nb_status choose_cores(picture *p, nb_ctx *ctx)

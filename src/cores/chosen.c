@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct {
-    int of, rows;
+    int of, rows, keep_rows;
 } chosen_options;
 
 enum { OF_SVD, OF_ITERATIVE, OF_TIKHONOV };
@@ -21,6 +21,7 @@ static const char *const families[] = {"svd", "iterative", "tikhonov", NULL};
 static const nb_option options[] = {
     NB_ENUM(chosen_options, of, "svd", families, "what there is to choose from"),
     NB_INT(chosen_options, rows, "128", 1, 1 << 20, "exact rows of S, at most n"),
+    NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP),
     NB_OPTION_END};
 
 static const nb_iteration iteration = {
@@ -84,6 +85,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     double *tried, least = INFINITY, norm;
     if (o->of != OF_ITERATIVE) NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_TRY(ctx, nb_factors_rows(factors, o->rows, &rows, ctx));
+    factors->keep_rows = o->keep_rows;
     double reused_s = factors->reused_s;
     NB_NEED(tried, nb_alloc_raw(ctx, square));
     memset(x, 0, square * sizeof *x);

@@ -17,9 +17,13 @@ enum {
     NB_CORE_FILTER = 1 << 2, /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
 };
 
+/* For an option of a core that sets factors->keep_rows. */
+#define NB_KEEP_ROWS_HELP "whether those rows are returned exactly, and F X B elsewhere"
+
 typedef struct {
     nb_component component;
     unsigned traits; /* NB_CORE_* */
+    unsigned (*traits_of)(const void *options); /* optional: where they depend on the options */
 
     /* x (m x m) from the factors: factors->a, or what factors.h gives. Entries that
      * are not finite become the outcome `diverged`, so no check is needed here. What
@@ -32,5 +36,7 @@ typedef struct {
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_core;
+
+unsigned nb_core_traits(const nb_choice *core);
 
 #endif

@@ -19,11 +19,13 @@
 typedef struct {
     int rows;
     double ridge;
+    int keep_rows;
 } fitted_options;
 
 static const nb_option options[] = {
     NB_INT_OR(fitted_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n; auto: 4 m"),
     NB_REAL_OR(fitted_options, ridge, "auto", "auto", 0, 1e6, "lambda, relative to the squared norm of F_I; auto: by leave-one-out on the rows"),
+    NB_BOOL(fitted_options, keep_rows, "false", NB_KEEP_ROWS_HELP),
     NB_OPTION_END};
 
 typedef struct {
@@ -94,6 +96,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     regression g;
     double *w, *inverse;
     NB_TRY(ctx, nb_factors_rows(factors, o->rows == NB_AUTO ? 4 * m : o->rows, &rows, ctx));
+    factors->keep_rows = o->keep_rows;
     NB_TRY(ctx, regression_init(&g, m, &rows, ctx));
     NB_NEED(w, nb_alloc_raw(ctx, (size_t)m * (size_t)g.rank_b));
     NB_NEED(inverse, nb_alloc_raw(ctx, (size_t)m * (size_t)g.rank_b));

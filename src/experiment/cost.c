@@ -338,7 +338,7 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
             p = (pair){.m = measured(in->scene, cell) ? cell->m : 0};
         }
         p.rows++;
-        p.random = p.random || ((const nb_core *)cell->core->component)->traits & NB_CORE_RANDOM;
+        p.random = p.random || (nb_core_traits(cell->core) & NB_CORE_RANDOM);
     }
     add_pair(in, &b, &p);
     end_batch(in, &b);

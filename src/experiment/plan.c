@@ -129,7 +129,7 @@ static bool random_row(const nb_plan *plan, const nb_planned_scene *scene, const
 {
     bool sampled = plan->config->sample > 0 && plan->config->sample < scene->n; /* other rows in each trial */
     return scene->random || sampled || (nb_strategy_traits(cell->strategy) & NB_RANDOM) ||
-           (((const nb_core *)cell->core->component)->traits & NB_CORE_RANDOM);
+           (nb_core_traits(cell->core) & NB_CORE_RANDOM);
 }
 
 typedef struct { /* the product on its way to rows */

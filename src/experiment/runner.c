@@ -174,6 +174,7 @@ typedef struct { /* one row on its way */
     nb_row row;
     int request; /* its number among the requests, or -1: its outcome is known */
     const nb_landmarks *landmarks;
+    bool oracle; /* the core has looked at all of S: no row is unseen */
     double core_s;
     nb_notes notes;
 } job;
@@ -199,7 +200,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
-    requests[j->request] = (nb_request){.pair = pair, .x = x};
+    requests[j->request] = (nb_request){.pair = pair, .x = x, .seen = pair->factors->seen, .keep_rows = pair->factors->keep_rows};
     return NB_OK;
 }
 
@@ -219,6 +220,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
         j->row.reason = nb_diverged_by_rounding;
     } else {
         j->row.measures = r->measures;
+        if (j->oracle) j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core = NAN;
         j->row.measures.core_s = j->core_s;
         j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = j->landmarks->note;
@@ -243,7 +245,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
         for (int i = of[p].first; i < of[p].end && !pairs[p].failure; i++) {
             if (!in->pending[i]) continue;
             job *j = &jobs[job_count++];
-            *j = (job){.index = i, .landmarks = of[p].landmarks};
+            *j = (job){.index = i, .landmarks = of[p].landmarks, .oracle = nb_core_traits(cell_of(in, i)->core) & NB_CORE_ORACLE};
             nb_plan_row(in->plan, i, &j->row);
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
@@ -303,7 +305,7 @@ static nb_status draw_order(const instance *in, int trial, nb_how *how)
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     const nb_choices *cores = &in->plan->config->cores;
     nb_stream stream = stream_of(in->plan, trial, planned->problem);
-    for (int i = 0; i < cores->count; i++) wanted |= ((const nb_core *)cores->items[i].component)->traits & NB_CORE_RANDOM;
+    for (int i = 0; i < cores->count; i++) wanted |= (nb_core_traits(&cores->items[i]) & NB_CORE_RANDOM) != 0;
     if (!wanted) return NB_OK;
     stream.role = "order";
     stream.m = planned->head;

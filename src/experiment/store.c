@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
 {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "linalg/linalg.h"
+#include "linalg/vector.h"
 #include "measure/blocks.h"
 #include "measure/exact_rows.h"
 
@@ -132,8 +133,8 @@ static nb_status core_part(const direct *d, const double *x, double *norm, nb_ct
     return NB_OK;
 }
 
-typedef struct { /* sums over the entries s of S and t of F X B */
-    double difference, s_t, t_t, negative, negative_mass, entropy_s, entropy_t, rowsum_deviation;
+typedef struct { /* sums over the entries s of S and t of F X B, or of S itself in rows that are kept */
+    double difference, unseen, unseen_of_s, s_t, t_t, negative, negative_mass, entropy_s, entropy_t, rowsum_deviation;
 } sums;
 
 static double row_entropy(int n, const double *p)
@@ -174,19 +175,31 @@ static void add_row(int n, const double *s, const double *t, unsigned wanted, su
     }
 }
 
+static void add_unseen(int n, const double *s, const double *t, sums *total)
+{
+    for (int j = 0; j < n; j++) {
+        total->unseen += (s[j] - t[j]) * (s[j] - t[j]);
+        total->unseen_of_s += s[j] * s[j];
+    }
+}
+
 typedef struct {
     double *g;        /* m x n: X' F' */
     double *tile;     /* n x TILE */
     double *residual; /* n x n, S - F X B by rows; NULL: not asked for */
+    bool *seen;       /* n: whether the core has looked at the row */
+    bool keep;        /* those rows are S's own */
 } buffers;
 
-static nb_status buffers_init(buffers *b, const direct *d, const double *x, unsigned wanted, nb_ctx *ctx)
+static nb_status buffers_init(buffers *b, const direct *d, const nb_request *r, const int *order, unsigned wanted, nb_ctx *ctx)
 {
-    b->residual = NULL;
+    *b = (buffers){.keep = r->keep_rows};
+    NB_NEED(b->seen, nb_alloc(ctx, (size_t)d->n, sizeof *b->seen));
+    for (int i = 0; i < r->seen; i++) b->seen[order[i]] = true;
     NB_NEED(b->g, nb_alloc_reals(ctx, (size_t)d->m, (size_t)d->n));
     NB_NEED(b->tile, nb_alloc_reals(ctx, (size_t)d->n, TILE));
     if (wanted & NB_WANT_SPECTRAL) NB_NEED(b->residual, nb_alloc_reals(ctx, (size_t)d->n, (size_t)d->n));
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->m, d->n, d->m, 1, x, d->m, d->f, d->m, 0, b->g, d->m);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->m, d->n, d->m, 1, r->x, d->m, d->f, d->m, 0, b->g, d->m);
     return NB_OK;
 }
 
@@ -199,7 +212,9 @@ static void pass(const direct *d, const double *rows, unsigned wanted, const buf
                 d->n);
         for (int i = 0; i < count; i++) {
             const double *s = rows + (size_t)(first + i) * n, *t = b->tile + (size_t)i * n;
+            if (b->seen[first + i] && b->keep) t = s;
             add_row(d->n, s, t, wanted, total);
+            if (!b->seen[first + i]) add_unseen(d->n, s, t, total);
             for (size_t j = 0; b->residual && j < n; j++) b->residual[(size_t)(first + i) * n + j] = s[j] - t[j];
         }
     }
@@ -218,7 +233,7 @@ static nb_status spectral_error(const direct *d, const double *residual, double 
 }
 
 /* |(S - F X B) V|_F / |S V|_F, by rows: (S V)' - V B' G. */
-static nb_status output_error(const direct *d, const double *g, double *error, nb_ctx *ctx)
+static nb_status output_error(const direct *d, const buffers *b, double *error, nb_ctx *ctx)
 {
     const nb_head *h = d->scene->head;
     size_t count = (size_t)h->dv * (size_t)h->n;
@@ -229,7 +244,9 @@ static nb_status output_error(const direct *d, const double *g, double *error, n
     NB_NEED(difference, nb_alloc_reals(ctx, count, 1));
     memcpy(difference, exact, count * sizeof *difference);
     nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->m, d->n, 1, h->v, h->dv, d->b, d->n, 0, vb, h->dv);
-    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->n, d->m, -1, vb, h->dv, g, d->m, 1, difference, h->dv);
+    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->n, d->m, -1, vb, h->dv, b->g, d->m, 1, difference, h->dv);
+    for (int i = 0; i < d->n; i++)
+        if (b->seen[i] && b->keep) memset(difference + (size_t)i * (size_t)h->dv, 0, (size_t)h->dv * sizeof *difference);
     *error = nb_frobenius(count, difference) / nb_frobenius(count, exact);
     return NB_OK;
 }
@@ -247,9 +264,45 @@ static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_mea
     if (wanted & NB_WANT_ENTROPY) out->entropy_difference = fabs(s->entropy_s - s->entropy_t) / n;
 }
 
-static nb_status measure(const direct *d, const double *x, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+/* The least of |S_U - F_U X B| over all X, entry by entry, with a basis of F_U, and what X
+ * adds: U the rows after the first r->seen of the order. */
+static nb_status unseen_parts(const direct *d, const nb_request *r, const int *order, double norm, nb_measures *out, nb_ctx *ctx)
 {
+    int n = d->n, m = d->m, k = n - r->seen, tall = k > m ? k : m, rank; /* a basis needs as many rows as columns: the others stay 0 */
+    size_t length = (size_t)tall;
     const double *rows;
+    double *f, *q, *s, *product, *mid, *right, *inside;
+    NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
+    NB_NEED(f, nb_alloc_reals(ctx, length, (size_t)m));
+    NB_NEED(q, nb_alloc_reals(ctx, length, (size_t)m));
+    NB_NEED(s, nb_alloc_reals(ctx, (size_t)n, length)); /* S_U by rows */
+    NB_NEED(product, nb_alloc_reals(ctx, length, (size_t)m));
+    NB_NEED(mid, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_NEED(right, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_NEED(inside, nb_alloc_reals(ctx, (size_t)m, length));
+    for (int i = 0; i < k; i++) {
+        int token = order[r->seen + i];
+        for (int j = 0; j < m; j++) f[i + j * tall] = d->f[j + token * m];
+        memcpy(s + (size_t)i * (size_t)n, rows + (size_t)token * (size_t)n, (size_t)n * sizeof *s);
+    }
+    NB_TRY(ctx, nb_range_basis(tall, m, f, q, &rank, ctx));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, tall, d->rank_b, n, 1, s, n, d->q_b, n, 0, product, tall);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, tall, 1, q, tall, product, tall, 0, mid, m);
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, d->rank_b, tall, rank, 1, mid, m, q, tall, 0, inside, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, n, tall, d->rank_b, -1, d->q_b, n, inside, m, 1, s, n);
+    out->error_unseen_subspace = nb_frobenius((size_t)n * length, s) / norm;
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, d->rank_b, m, 1, r->x, m, d->r_b, d->rank_b, 0, right, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, tall, d->rank_b, m, 1, f, tall, right, m, 0, product, tall);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, tall, -1, q, tall, product, tall, 1, mid, m);
+    double sum = 0;
+    for (int j = 0; j < d->rank_b; j++) sum += nb_sum_of_squares((size_t)rank, mid + j * m);
+    out->error_unseen_core = sqrt(sum) / norm;
+    return NB_OK;
+}
+
+static nb_status measure(const direct *d, const nb_request *r, const int *order, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+{
+    const double *rows, *x = r->x;
     double norm, core;
     size_t m = (size_t)d->m;
     buffers b;
@@ -257,20 +310,24 @@ static nb_status measure(const direct *d, const double *x, unsigned wanted, nb_m
     nb_measures_clear(out);
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
-    NB_TRY(ctx, buffers_init(&b, d, x, wanted, ctx));
+    NB_TRY(ctx, buffers_init(&b, d, r, order, wanted, ctx));
     pass(d, rows, wanted, &b, &total);
     from_sums(&total, norm, d->n, wanted, out);
     NB_TRY(ctx, core_part(d, x, &core, ctx));
     NB_TRY(ctx, nb_core_residual(d->factors, x, &out->core_residual, ctx));
     out->error_subspace = d->subspace;
-    out->error_core = core / norm;
+    if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
     out->error_noise = DBL_EPSILON * nb_frobenius((size_t)d->rank_f * m, d->r_f) * nb_frobenius(m * m, x) *
                        nb_frobenius((size_t)d->rank_b * m, d->r_b) / norm;
     NB_TRY(ctx, nb_scene_floor_rank(d->scene, d->m, &out->floor_rank, &out->floor_accuracy, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
-    if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, b.g, &out->output_error, ctx));
+    if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
+    if (r->seen > 0 && total.unseen_of_s > 0) {
+        out->error_unseen = sqrt(total.unseen / total.unseen_of_s);
+        NB_TRY(ctx, unseen_parts(d, r, order, sqrt(total.unseen_of_s), out, ctx));
+    }
     if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_error(d, b.residual, &out->spectral_error, ctx));
     return NB_OK;
 }
@@ -280,7 +337,7 @@ nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     (void)scene;
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(requests[i].pair->own, requests[i].x, how->wanted, &requests[i].measures, ctx);
+        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, &requests[i].measures, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
     }

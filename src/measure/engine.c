@@ -48,13 +48,31 @@ size_t nb_engine_together(const nb_how *how)
     return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
 }
 
+/* Of a core that has looked at no rows all are unseen. */
+static void all_unseen(nb_measures *m)
+{
+    m->error_unseen = m->error;
+    m->error_unseen_subspace = m->error_subspace;
+    m->error_unseen_core = m->error_core;
+}
+
+static nb_status measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
+{
+    if (how->tokens) return nb_sampled_measure(scene, how, count, requests, ctx);
+    return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
+}
+
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
     nb_how possible = *how;
     bool stochastic = ((const nb_kernel *)scene->kernel->component)->stochastic;
     if (!stochastic) possible.wanted &= ~(unsigned)NB_WANT_ENTROPY;
-    if (how->tokens) return nb_sampled_measure(scene, &possible, count, requests, ctx);
-    NB_TRY(ctx, (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, &possible, count, requests, ctx));
-    for (int i = 0; i < count && !stochastic; i++) requests[i].measures.rowsum_deviation = NAN;
+    for (int i = 0; i < count; i++)
+        NB_REQUIRE(ctx, requests[i].seen == 0 || how->order, NB_EBUG, "a core has looked at rows of S, and there is no order of them");
+    NB_TRY(ctx, measure(scene, &possible, count, requests, ctx));
+    for (int i = 0; i < count; i++) {
+        if (requests[i].seen == 0) all_unseen(&requests[i].measures);
+        if (!stochastic) requests[i].measures.rowsum_deviation = NAN;
+    }
     return NB_OK;
 }

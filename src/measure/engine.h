@@ -35,6 +35,8 @@ typedef struct {
 typedef struct {
     nb_pair *pair;
     const double *x;      /* m x m, finite */
+    int seen;             /* so many rows, the first of the order, the core has looked at */
+    bool keep_rows;       /* they are returned exactly: then all is measured of those rows of S, and F X B elsewhere */
     const char *failure;  /* why it could not be measured; NULL: it was */
     nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
 } nb_request;

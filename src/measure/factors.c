@@ -11,6 +11,8 @@ const char nb_diverged_by_rounding[] = "rounding has driven the iteration out of
 void nb_factors_begin(nb_factors *factors)
 {
     factors->reused_s = 0;
+    factors->seen = 0;
+    factors->keep_rows = false;
     factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
 }
 
@@ -66,6 +68,7 @@ nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ct
 {
     NB_REQUIRE(ctx, factors->make_rows, NB_EINVAL, "rows of S are asked for, and there is A alone");
     if (k > factors->n) k = factors->n;
+    if (k > factors->seen) factors->seen = k;
     if (factors->rows.k < k) {
         double start_s = nb_clock_s();
         NB_TRY(ctx, factors->make_rows(factors, k, &factors->rows, factors->ctx));

@@ -16,6 +16,7 @@ typedef struct {
     const double *target;  /* (S_I Q_B)', rank_b x k: a row of S is a column */
     const double *f;       /* F_I', m x k */
     const double *r_b;     /* rank_b x m */
+    const double *squares; /* k: |s_i|^2 */
 } nb_exact_rows;
 
 /* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
@@ -41,6 +42,8 @@ struct nb_factors {
     nb_ctx *ctx;     /* owns what is cached */
     double reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
     nb_notes notes;
+    int seen;        /* rows of S that were asked for since nb_factors_begin */
+    bool keep_rows;  /* a core may set it: those rows are returned exactly, and F X B elsewhere */
 
     /* Set by the engine, see exact_rows.h; without it there is A alone. */
     int n;                   /* tokens */
@@ -60,7 +63,7 @@ struct nb_factors {
 /* Why a row has diverged whose |I - A X|_F is above its residual_limit. */
 extern const char nb_diverged_by_rounding[];
 
-/* Before a core is asked: nothing noted, nothing reused. */
+/* Before a core is asked: nothing noted, nothing reused, nothing seen. */
 void nb_factors_begin(nb_factors *factors);
 
 /* The SVD of A, computed once for all cores. */

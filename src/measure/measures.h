@@ -6,6 +6,9 @@ typedef struct {
     double error;            /* |S - F X B|_F / |S|_F */
     double error_subspace;   /* the least that any core reaches, relative to |S|_F */
     double error_core;       /* |Q_F' S Q_B - R_F X R_B'|_F / |S|_F: error^2 = error_subspace^2 + error_core^2 */
+    double error_unseen;     /* |S_U - F_U X B|_F / |S_U|_F, U the rows of S that the core has not looked at */
+    double error_unseen_subspace; /* its least over all X, for the rows U */
+    double error_unseen_core; /* error_unseen^2 = error_unseen_subspace^2 + error_unseen_core^2 */
     double error_se;         /* standard error of `error` where rows are sampled */
     double floor_rank;       /* of the best matrix of rank m */
     double floor_accuracy;   /* it is too large by at most that */

@@ -28,6 +28,12 @@ const char *nb_strategy_lacks(const nb_component *component)
     return s->pairing == NB_BOTH ? (s->pick_both ? NULL : "the function pick_both for its pairing") : s->pick ? NULL : "the function pick for its pairing";
 }
 
+unsigned nb_core_traits(const nb_choice *choice)
+{
+    const nb_core *core = (const nb_core *)choice->component;
+    return core->traits_of ? core->traits_of(choice->options) : core->traits;
+}
+
 const char *nb_core_lacks(const nb_component *component)
 {
     const nb_core *c = (const nb_core *)component;

@@ -6,6 +6,9 @@
  * standard error is the jackknife's, with the factor 1 - k/n of a finite
  * population (Cochran, Sampling Techniques, 1977, ch. 6).
  *
+ * Rows that a core has looked at and keeps are exact: their a_i is 0. error_unseen is taken
+ * over the sampled rows among the others.
+ *
  * The first difference cancels for errors near 1e-7: see error_noise. */
 #include "measure/sampled.h"
 
@@ -145,7 +148,7 @@ static void row_squares(const view *v, const double *t, double *a)
     }
 }
 
-static nb_status output_error(const view *v, const double *t, double *a, nb_measures *out, nb_ctx *ctx)
+static nb_status output_error(const view *v, const double *t, const bool *kept, double *a, nb_measures *out, nb_ctx *ctx)
 {
     const sample *s = v->of;
     size_t dv = (size_t)v->p.scene->head->dv, k = (size_t)s->k;
@@ -154,7 +157,7 @@ static nb_status output_error(const view *v, const double *t, double *a, nb_meas
     memcpy(difference, s->output, dv * k * sizeof *difference);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, (int)dv, s->k, v->p.m, -1, v->p.output_b, v->p.m, t, v->p.m, 1, difference, (int)dv);
     for (size_t i = 0; i < k; i++) {
-        a[i] = nb_sum_of_squares(dv, difference + i * dv);
+        a[i] = kept && kept[i] ? 0 : nb_sum_of_squares(dv, difference + i * dv);
         b[i] = nb_sum_of_squares(dv, s->output + i * dv);
     }
     ratio_estimate(s->n, s->k, a, b, &out->output_error, &out->output_error_se);
@@ -169,19 +172,48 @@ static double baseline_mean(const sample *s)
     return sqrt(fmax(0, distance) / nb_sum((size_t)s->k, s->squares));
 }
 
-static nb_status measure(const view *v, const double *x, nb_measures *out, nb_ctx *ctx)
+/* Which of the sampled rows the core has looked at; NULL: none. */
+static nb_status find_seen(const sample *s, const nb_how *how, const nb_request *r, bool **seen, nb_ctx *ctx)
+{
+    bool *of_tokens;
+    *seen = NULL;
+    if (r->seen == 0) return NB_OK;
+    NB_NEED(of_tokens, nb_alloc(ctx, (size_t)s->n, sizeof *of_tokens));
+    NB_NEED(*seen, nb_alloc(ctx, (size_t)s->k, sizeof **seen));
+    for (int i = 0; i < r->seen; i++) of_tokens[how->order[i]] = true;
+    for (int i = 0; i < s->k; i++) (*seen)[i] = of_tokens[how->tokens[i]];
+    return NB_OK;
+}
+
+/* NaN where all sampled rows were seen. */
+static double error_unseen(const sample *s, const bool *seen, const double *a)
+{
+    double missed = 0, of_s = 0;
+    for (int i = 0; i < s->k; i++) {
+        missed += seen[i] ? 0 : a[i];
+        of_s += seen[i] ? 0 : s->squares[i];
+    }
+    return of_s > 0 ? sqrt(missed / of_s) : NAN;
+}
+
+static nb_status measure(const view *v, const nb_how *how, const nb_request *r, nb_measures *out, nb_ctx *ctx)
 {
     const sample *s = v->of;
     int m = v->p.m;
     size_t square = (size_t)m * (size_t)m, k = (size_t)s->k;
+    const double *x = r->x;
     double *g, *t, *a;
+    bool *seen;
     nb_measures_clear(out);
+    NB_TRY(ctx, find_seen(s, how, r, &seen, ctx));
     NB_NEED(g, nb_alloc_raw(ctx, square));
     NB_NEED(t, nb_alloc_raw(ctx, (size_t)m * k));
     NB_NEED(a, nb_alloc_raw(ctx, 2 * k));
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, x, m, v->p.r_b, m, 0, g, m);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, g, m, v->f, m, 0, t, m);
     row_squares(v, t, a);
+    if (seen) out->error_unseen = error_unseen(s, seen, a);
+    for (int i = 0; r->keep_rows && i < s->k; i++) a[i] = seen[i] ? 0 : a[i];
     ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
     if (!isfinite(out->error)) return NB_OK;
     double norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);
@@ -193,16 +225,15 @@ static nb_status measure(const view *v, const double *x, nb_measures *out, nb_ct
     out->landmark_rank = v->p.landmark_rank;
     out->landmark_condition = v->p.landmark_condition;
     NB_TRY(ctx, nb_core_residual(v->p.factors, x, &out->core_residual, ctx));
-    return s->output ? output_error(v, t, a, out, ctx) : NB_OK;
+    return s->output ? output_error(v, t, r->keep_rows ? seen : NULL, a, out, ctx) : NB_OK;
 }
 
 nb_status nb_sampled_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
     (void)scene;
-    (void)how;
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(requests[i].pair->own, requests[i].x, &requests[i].measures, ctx);
+        nb_status status = measure(requests[i].pair->own, how, &requests[i], &requests[i].measures, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
     }

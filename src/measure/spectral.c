@@ -66,6 +66,8 @@ static void subtract(lanczos *l, int first, int count)
         const double *q_f = d->q_f + (size_t)first * (size_t)d->m;
         double *u = l->u + (size_t)i * l->u_ld, *y = l->y + (size_t)i * (size_t)l->widest, *z = l->z + (size_t)i * (size_t)l->widest;
         nb_gemv(NB_TRANSPOSED, d->m, count, -1, q_f, d->m, y, 1, u);
+        for (int k = 0; k < d->zeros; k++)
+            if (d->zero[k] >= first && d->zero[k] < first + count) u[d->zero[k] - first] = 0;
         nb_scale((size_t)count, d->scale, u);
         nb_gemv(NB_PLAIN, d->m, count, 1, q_f, d->m, u, 1, z);
     }

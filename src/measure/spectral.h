@@ -8,6 +8,8 @@
 typedef struct {
     int m;
     const double *q_f, *c, *q_b; /* m x n by rows, m x m, n x m */
+    const int *zero;             /* `zeros` rows of the difference that are 0 instead */
+    int zeros;
     nb_measures *out;            /* the caller's */
     double scale;                /* internal: keeps D'D from overflow */
     double norm;                 /* |S - Q_F C Q_B'|_2, a lower bound */

@@ -21,6 +21,7 @@
 #include "measure/exact_rows.h"
 #include "measure/low_rank.h"
 #include "measure/spectral.h"
+#include "measure/unseen.h"
 
 #include <float.h>
 #include <math.h>
@@ -389,9 +390,18 @@ static nb_status output_error(const nb_projection *p, const double *c, double *e
     return NB_OK;
 }
 
+/* The rows of S that are kept, in place of those of F X B in a stripe. */
+static nb_status put_exact(const nb_scene *scene, int kept, const int *order, int first, int count, double *rows, nb_ctx *ctx)
+{
+    for (int i = 0; i < kept; i++)
+        if (order[i] >= first && order[i] < first + count)
+            NB_TRY(ctx, nb_scene_some_rows(scene, 1, &order[i], rows + (size_t)(order[i] - first) * (size_t)scene->head->n, ctx));
+    return NB_OK;
+}
+
 /* What needs the entries of F X B, formed by stripes from F and B themselves: in
  * Q_F C Q_B' an entry that is zero would be rounding of either sign. */
-static nb_status entries(const nb_projection *p, const double *f, const double *b, const double *x, unsigned wanted,
+static nb_status entries(const nb_projection *p, const double *f, const double *b, const nb_request *r, const int *order, unsigned wanted,
                          nb_measures *out, nb_ctx *ctx)
 {
     size_t n = (size_t)p->n, m = (size_t)p->m;
@@ -400,8 +410,9 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
     NB_NEED(rows, nb_alloc_raw(ctx, n * NB_STRIPE));
     for (int first = 0; first < p->n; first += NB_STRIPE) {
         int count = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->m, 1, x, p->m, f + (size_t)first * m, p->m, 0, g, p->m);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->m, 1, r->x, p->m, f + (size_t)first * m, p->m, 0, g, p->m);
         nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, b, p->n, g, p->m, 0, rows, p->n);
+        if (r->keep_rows) NB_TRY(ctx, put_exact(p->scene, r->seen, order, first, count, rows, ctx));
         double number, sum;
         nb_negatives(n * (size_t)count, rows, &number, &sum);
         negative += number;
@@ -443,25 +454,28 @@ static nb_status measure(const nb_projection *p, const double *x, double *c, nb_
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
 }
 
-/* Measures again in double the requests whose core part is small, whatever stands beside them. */
+/* Measures again in double the requests whose core part is small, and those whose rows seen
+ * are to be subtracted, whatever stands beside them. */
 static nb_status refine(batch *b, int count, nb_request *requests, bool *again, nb_ctx *ctx)
 {
     bool any = false;
     for (int i = 0; i < b->count; i++) b->views[i].todo = false;
     for (int i = 0; i < count; i++) {
         view *v = requests[i].pair->own;
-        again[i] = !requests[i].failure && v->single && requests[i].measures.error_core < small_mixed;
+        again[i] = !requests[i].failure && v->single && (requests[i].measures.error_core < small_mixed || requests[i].seen > 0);
         if (again[i]) any = v->todo = true;
     }
     return any ? project_released(b, false, ctx) : NB_OK;
 }
 
-/* The first request with the same X, which is measured again whenever that one is: settings
+/* The first request with the same X and rows seen, which is measured again whenever that one is: settings
  * of a core often end alike. */
 static int first_alike(size_t square, const nb_request *requests, int i)
 {
     int k = 0;
-    while (k < i && memcmp(requests[k].x, requests[i].x, square * sizeof(double)) != 0) k++;
+    while (k < i && !(requests[k].seen == requests[i].seen && requests[k].keep_rows == requests[i].keep_rows &&
+                      memcmp(requests[k].x, requests[i].x, square * sizeof(double)) == 0))
+        k++;
     return k;
 }
 
@@ -512,6 +526,21 @@ static nb_status measure_all(int count, nb_request *requests, const bool *which,
     return NB_OK;
 }
 
+/* What the rows that cores have looked at change. */
+static nb_status tell_unseen(const batch *b, int count, nb_request *requests, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++) {
+        nb_request *r = &requests[i];
+        const view *v = r->pair->own;
+        if (r->seen == 0 || r->failure || !isfinite(r->measures.error)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = nb_unseen_measure(&v->p, &(nb_seen){b->order, r->seen, r->keep_rows}, r->x, &r->measures, ctx);
+        nb_ctx_release(ctx, mark);
+        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
+    }
+    return NB_OK;
+}
+
 /* The entries of the requests on one pair. */
 static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx)
 {
@@ -522,7 +551,7 @@ static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsi
     for (int i = 0; i < count; i++) {
         if (requests[i].pair->own != v || requests[i].failure || !isfinite(requests[i].measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = entries(&v->p, f, rows, requests[i].x, wanted, &requests[i].measures, ctx);
+        nb_status status = entries(&v->p, f, rows, &requests[i], b->order, wanted, &requests[i].measures, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }
@@ -547,7 +576,7 @@ static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *r
 }
 
 /* The spectral norms of all differences, together. */
-static nb_status spectral(nb_scene *scene, int count, nb_request *requests, double *const *c, nb_ctx *ctx)
+static nb_status spectral(nb_scene *scene, const int *order, int count, nb_request *requests, double *const *c, nb_ctx *ctx)
 {
     nb_difference *differences;
     const nb_spectrum *of_s;
@@ -557,7 +586,7 @@ static nb_status spectral(nb_scene *scene, int count, nb_request *requests, doub
     for (int i = 0; i < count; i++) {
         const nb_projection *p = &((const view *)requests[i].pair->own)->p;
         if (requests[i].failure || !isfinite(requests[i].measures.error)) continue;
-        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .out = &requests[i].measures};
+        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .zero = order, .zeros = requests[i].keep_rows ? requests[i].seen : 0, .out = &requests[i].measures};
     }
     if (used > 0) NB_TRY(ctx, nb_spectral_norms(scene, used, differences, ctx));
     for (int i = 0; i < used; i++) {
@@ -592,6 +621,7 @@ nb_status nb_streamed_measure(nb_scene *scene, const nb_how *how, int count, nb_
         NB_TRY(ctx, refine(b, count, requests, again, ctx));
         NB_TRY(ctx, measure_all(count, requests, again, c, ctx));
     }
+    NB_TRY(ctx, tell_unseen(b, count, requests, ctx));
     if (how->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) NB_TRY(ctx, all_entries(b, how->wanted, count, requests, ctx));
-    return how->wanted & NB_WANT_SPECTRAL ? spectral(scene, count, requests, c, ctx) : NB_OK;
+    return how->wanted & NB_WANT_SPECTRAL ? spectral(scene, b->order, count, requests, c, ctx) : NB_OK;
 }

@@ -139,7 +139,7 @@ static nb_status name_cores(const source *of, nb_sheet *s, int *of_core, int *of
         }
         of_family[f] = -1;
         if (strcmp(family->option, "rows") == 0 || double_of(of, one, ctx) >= 0) continue;
-        NB_NEED(label, nb_format(ctx, "best %s of %s", family->option, family->label));
+        NB_NEED(label, nb_format(ctx, "best %s of %s (oracle)", family->option, family->label));
         of_family[f] = nb_sheet_series(s, label, NB_DASHED);
         s->series[of_family[f]].tint = tint >= 0 ? tint : next++;
     }

@@ -103,7 +103,7 @@ nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *c
 
 bool nb_swept_is_oracle(const nb_swept *core)
 {
-    return core->choice.component && ((const nb_core *)core->choice.component)->traits & NB_CORE_ORACLE;
+    return core->choice.component && nb_core_traits(&core->choice) & NB_CORE_ORACLE;
 }
 
 int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value, nb_ctx *ctx)

@@ -1,0 +1,58 @@
+/* exact_rows.c - some rows I of S returned exactly, and F X B elsewhere, X another core's.
+ *
+ * Whoever pays for exact rows may return them: the baseline of every core that only looks
+ * at them (`fitted`, `chosen`, which have keep_rows=true for the same). |I| n d for the rows
+ * and as much for their product with V, beside what X costs. The result has rank m + |I| at
+ * most, so neither floor_rank nor error_subspace bounds its error. */
+#include "cores/core.h"
+
+#include "base/registry.h"
+
+typedef struct {
+    const nb_choice *of;
+    int rows;
+} exact_rows_options;
+
+static const nb_option options[] = {
+    NB_COMPONENT(exact_rows_options, of, "iterative", &nb_cores, "the core that computes X for the other rows"),
+    NB_INT_OR(exact_rows_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n, those that `of` looks at among them; auto: these alone, or 4 m where it looks at none"),
+    NB_OPTION_END};
+
+static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
+{
+    const exact_rows_options *o = opts;
+    nb_exact_rows rows;
+    int wanted = o->rows;
+    NB_TRY(ctx, ((const nb_core *)o->of->component)->compute(factors, o->of->options, x, ctx));
+    if (wanted == NB_AUTO) wanted = factors->seen > 0 ? factors->seen : 4 * factors->m;
+    if (wanted > factors->seen) NB_TRY(ctx, nb_factors_rows(factors, wanted, &rows, ctx));
+    factors->keep_rows = true;
+    return NB_OK;
+}
+
+static unsigned traits_of(const void *opts)
+{
+    const exact_rows_options *o = opts;
+    return (nb_core_traits(o->of) & NB_CORE_ORACLE) | NB_CORE_RANDOM;
+}
+
+static const char *refusal(const nb_factors *factors, const void *opts)
+{
+    const exact_rows_options *o = opts;
+    const nb_core *of = (const nb_core *)o->of->component;
+    return of->refusal ? of->refusal(factors, o->of->options) : NULL;
+}
+
+static const char *const references[] = {"none: the rows of S themselves, as a baseline", NULL};
+
+const nb_core nb_core_exact_rows = {
+    .component = {"exact_rows", "some rows of S exactly, and F X B with another core's X elsewhere", references, options, sizeof(exact_rows_options)},
+    .traits = NB_CORE_RANDOM,
+    .traits_of = traits_of,
+    .compute = compute,
+    .refusal = refusal,
+    .explanation = "The rows are random in each trial, the same that fitted and chosen look at.\n"
+                   "error and all that is measured of F X B is then measured of the matrix with those\n"
+                   "rows; error_core is empty, and error may be below error_subspace and floor_rank,\n"
+                   "which no F X B is.",
+};
