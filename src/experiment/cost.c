@@ -183,7 +183,7 @@ static void add_pick(instance *in, const nb_cell *cell)
 }
 
 /* Bytes that the pass, and what follows it, need beside the factors. */
-static double working_bytes(const instance *in, double width, double sum_m, int most, double rows)
+static double working_bytes(const instance *in, double width, double sum_m, int most, double rows, bool random)
 {
     const nb_config *c = in->plan->config;
     double n = in->n, m = most, pass = 0, product, entries = 0, spectral = 0, careful = 16 * n * m;
@@ -195,7 +195,8 @@ static double working_bytes(const instance *in, double width, double sum_m, int 
     pass = largest(product, 8 * n * in->d);
     if (c->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
     if (c->wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
-    if (in->direct) pass = 8 * (4 * n * m + n * TILE) + (c->wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0);
+    if (in->direct) pass = 8 * (4 * n * m + n * TILE) + (c->wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) + (random ? 8 * n * (n + 5 * m) : 0);
+    if (random && !in->direct) pass = largest(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
     return largest(largest(pass, careful), in->direct ? 0 : largest(entries, spectral));
 }
 
@@ -211,7 +212,7 @@ static double factor_bytes(const instance *in, const pair *p)
     double n = in->n, m = p->m, bytes = 8 * (12 * m * m + p->rows * m * m + 4 * in->d * m);
     if (p->random) bytes += 16 * m * exact_rows(in, m);
     if (in->sampled) return bytes + 8 * (m + nb_block_width(p->m)) * c->sample + 8 * n * nb_block_width(p->m);
-    if (in->direct) return bytes + 24 * n * m;
+    if (in->direct) return bytes + 32 * n * m;
     return bytes + 8 * n * (m + nb_block_width(p->m));
 }
 
@@ -233,7 +234,11 @@ static void add_measuring_s(instance *in, const pair *p)
     in->seconds += PAIR_S + 2 * all * width / speed + 2 * n * m * (2 * in->d / FLOPS + ENTRY_S);
     in->seconds += (8 * n * m * m + 4 * m * m * n * share) / (FLOPS / 2) + 25 * m * m * m / LAPACK_FLOPS;
     in->seconds += rows * (CELL_S + 60 * m * m * m / LAPACK_FLOPS + 2 * n * m * share / THIN_FLOPS);
-    if (p->random) in->seconds += exact_rows(in, m) * n * (2 * (in->d + m) / FLOPS + ENTRY_S);
+    if (p->random) {
+        double k = exact_rows(in, m), unseen = in->sampled ? 0 : 6 * k * m * m + 4 * n * m * m + 40 * m * m * m;
+        if (in->direct) unseen = 6 * n * n * m + 10 * n * m * m;
+        in->seconds += k * n * (2 * (in->d + m) / FLOPS + ENTRY_S) + rows * unseen / (FLOPS / 2);
+    }
     if (in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + 2 * LOOK_S);
     if (in->sampled) return;
     if (c->wanted & NB_WANT_OUTPUT) in->seconds += 6 * n * m * in->d / FLOPS;
@@ -250,13 +255,14 @@ typedef struct { /* pairs that are prepared together */
     double cores, together; /* bytes of requests, and their number, that are measured together */
     double most_cores, most_together;
     int most;
+    bool random; /* a core looks at exact rows */
 } batch;
 
 static void end_batch(instance *in, batch *b)
 {
     if (b->most == 0) return;
     if (passes(in) && !keeps(in)) in->seconds += forming_s(in);
-    double working = working_bytes(in, b->width, b->sum_m, b->most, b->most_together);
+    double working = working_bytes(in, b->width, b->sum_m, b->most, b->most_together, b->random);
     in->batch_bytes = largest(in->batch_bytes, b->bytes + b->most_cores + largest(b->core, working));
     *b = (batch){.bases = 0};
 }
@@ -284,6 +290,7 @@ static void add_pair(instance *in, batch *b, const pair *p)
     b->most_cores = largest(b->most_cores, b->cores);
     b->most_together = largest(b->most_together, b->together);
     b->most = p->m > b->most ? p->m : b->most;
+    b->random = b->random || p->random;
     add_measuring_s(in, p);
 }
 

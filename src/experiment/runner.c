@@ -204,7 +204,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     return NB_OK;
 }
 
-static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
+static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_ctx *ctx)
 {
     if (j->request < 0) return NB_OK;
     const nb_request *r = &requests[j->request];
@@ -222,6 +222,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
         j->row.measures = r->measures;
         if (j->oracle) j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core = NAN;
         j->row.measures.core_s = j->core_s;
+        j->row.measures.exact_s = exact_s;
         j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = j->landmarks->note;
         if (r->measures.error > r->measures.error_noise) return NB_OK;
@@ -237,6 +238,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     nb_request *requests;
     job *jobs;
     int rows = 0, requested = 0, job_count = 0;
+    double exact_s;
     for (int p = 0; p < count; p++) rows += of[p].end - of[p].first;
     NB_NEED(requests, nb_alloc(in->ctx, (size_t)rows, sizeof *requests));
     NB_NEED(jobs, nb_alloc(in->ctx, (size_t)rows, sizeof *jobs));
@@ -252,8 +254,9 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     }
     now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end);
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
+    NB_TRY(in->ctx, nb_scene_exact_s(in->scene, &exact_s, in->ctx));
     for (int i = 0; i < job_count; i++) {
-        NB_TRY(in->ctx, finish(&jobs[i], requests, in->ctx));
+        NB_TRY(in->ctx, finish(&jobs[i], requests, exact_s, in->ctx));
         jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
         NB_TRY(in->ctx, in->sink->row(in->sink->self, jobs[i].index, &jobs[i].row, in->ctx));
     }

@@ -17,7 +17,7 @@ typedef struct { /* nb_pair.own */
     nb_scene *scene;
     nb_factors *factors;
     int n, m, rank_f, rank_b;
-    double *q_b;         /* n x rank_b */
+    double *q_f, *q_b;   /* n x rank_f, n x rank_b */
     nb_offer offer;
     double *f, *b;       /* F by rows, m x n; B by rows, n x m */
     double *mid;         /* M = Q_F' S Q_B, rank_f x rank_b */
@@ -54,11 +54,10 @@ static nb_status project(direct *d, nb_ctx *ctx)
     int n = d->n, m = d->m;
     size_t tall = (size_t)n * (size_t)m;
     const double *rows;
-    double *q_f, *q_b = d->q_b, *f_tall, *product, norm, residual;
+    double *q_f = d->q_f, *q_b = d->q_b, *f_tall, *product, norm, residual;
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
-    NB_NEED(q_f, nb_alloc_reals(ctx, tall, 3));
-    f_tall = q_f + tall;
+    NB_NEED(f_tall, nb_alloc_reals(ctx, tall, 2));
     product = f_tall + tall;
     nb_transpose(m, n, d->f, f_tall);
     NB_TRY(ctx, nb_range_basis(n, m, f_tall, q_f, &d->rank_f, ctx));
@@ -93,7 +92,8 @@ static nb_status prepare(nb_scene *scene, const nb_how *how, nb_pair *pair, nb_c
     NB_NEED(d->mid, nb_alloc_reals(ctx, square, 3));
     d->r_f = d->mid + square;
     d->r_b = d->r_f + square;
-    NB_NEED(d->q_b, nb_alloc_reals(ctx, (size_t)d->n, (size_t)d->m));
+    NB_NEED(d->q_f, nb_alloc_reals(ctx, (size_t)d->n, 2 * (size_t)d->m));
+    d->q_b = d->q_f + (size_t)d->n * (size_t)d->m;
     NB_TRY(ctx, form(d, pair, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = project(d, ctx);
@@ -264,36 +264,42 @@ static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_mea
     if (wanted & NB_WANT_ENTROPY) out->entropy_difference = fabs(s->entropy_s - s->entropy_t) / n;
 }
 
-/* The least of |S_U - F_U X B| over all X, entry by entry, with a basis of F_U, and what X
- * adds: U the rows after the first r->seen of the order. */
+/* The least of |S_U - F_U X B| over all X, entry by entry, and what X adds: U the rows after
+ * the first r->seen of the order, as nb_unseen_measure has it. */
 static nb_status unseen_parts(const direct *d, const nb_request *r, const int *order, double norm, nb_measures *out, nb_ctx *ctx)
 {
-    int n = d->n, m = d->m, k = n - r->seen, tall = k > m ? k : m, rank; /* a basis needs as many rows as columns: the others stay 0 */
-    size_t length = (size_t)tall;
+    static const double thin = 1e-6; /* of a column of Q_F: what U has less of is none */
+    int n = d->n, m = d->m, k = n - r->seen, most = k < d->rank_f ? k : d->rank_f, rank = 0;
+    size_t rows_u = (size_t)k;
     const double *rows;
-    double *f, *q, *s, *product, *mid, *right, *inside;
+    double *q, *u, *values, *vt, *s, *product, *mid, *left, *right, *inside;
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
-    NB_NEED(f, nb_alloc_reals(ctx, length, (size_t)m));
-    NB_NEED(q, nb_alloc_reals(ctx, length, (size_t)m));
-    NB_NEED(s, nb_alloc_reals(ctx, (size_t)n, length)); /* S_U by rows */
-    NB_NEED(product, nb_alloc_reals(ctx, length, (size_t)m));
-    NB_NEED(mid, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    NB_NEED(right, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    NB_NEED(inside, nb_alloc_reals(ctx, (size_t)m, length));
+    NB_NEED(q, nb_alloc_reals(ctx, rows_u, (size_t)m)); /* Q_F on U */
+    NB_NEED(u, nb_alloc_reals(ctx, rows_u, (size_t)m));
+    NB_NEED(product, nb_alloc_reals(ctx, rows_u, (size_t)m));
+    NB_NEED(inside, nb_alloc_reals(ctx, rows_u, (size_t)m));
+    NB_NEED(s, nb_alloc_reals(ctx, rows_u, (size_t)n)); /* S_U by rows */
+    NB_NEED(values, nb_alloc_reals(ctx, (size_t)m, 1));
+    NB_NEED(vt, nb_alloc_reals(ctx, (size_t)m, 4 * (size_t)m));
+    mid = vt + m * m;
+    left = mid + m * m;
+    right = left + m * m;
     for (int i = 0; i < k; i++) {
         int token = order[r->seen + i];
-        for (int j = 0; j < m; j++) f[i + j * tall] = d->f[j + token * m];
+        for (int j = 0; j < d->rank_f; j++) q[i + j * k] = d->q_f[token + j * n];
         memcpy(s + (size_t)i * (size_t)n, rows + (size_t)token * (size_t)n, (size_t)n * sizeof *s);
     }
-    NB_TRY(ctx, nb_range_basis(tall, m, f, q, &rank, ctx));
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, tall, d->rank_b, n, 1, s, n, d->q_b, n, 0, product, tall);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, tall, 1, q, tall, product, tall, 0, mid, m);
-    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, d->rank_b, tall, rank, 1, mid, m, q, tall, 0, inside, m);
-    nb_gemm(NB_PLAIN, NB_PLAIN, n, tall, d->rank_b, -1, d->q_b, n, inside, m, 1, s, n);
-    out->error_unseen_subspace = nb_frobenius((size_t)n * length, s) / norm;
+    NB_TRY(ctx, nb_svd(k, d->rank_f, q, u, values, vt, ctx));
+    while (rank < most && values[rank] > thin) rank++;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, d->rank_b, n, 1, s, n, d->q_b, n, 0, product, k);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, k, 1, u, k, product, k, 0, mid, m);
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, d->rank_b, k, rank, 1, mid, m, u, k, 0, inside, d->rank_b);
+    nb_gemm(NB_PLAIN, NB_PLAIN, n, k, d->rank_b, -1, d->q_b, n, inside, d->rank_b, 1, s, n);
+    out->error_unseen_subspace = nb_frobenius(rows_u * (size_t)n, s) / norm;
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, d->rank_b, m, 1, r->x, m, d->r_b, d->rank_b, 0, right, m);
-    nb_gemm(NB_PLAIN, NB_PLAIN, tall, d->rank_b, m, 1, f, tall, right, m, 0, product, tall);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, tall, -1, q, tall, product, tall, 1, mid, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, d->rank_f, d->rank_b, m, 1, d->r_f, d->rank_f, right, m, 0, left, d->rank_f);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k, d->rank_b, d->rank_f, 1, q, k, left, d->rank_f, 0, product, k);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, k, -1, u, k, product, k, 1, mid, m);
     double sum = 0;
     for (int j = 0; j < d->rank_b; j++) sum += nb_sum_of_squares((size_t)rank, mid + j * m);
     out->error_unseen_core = sqrt(sum) / norm;

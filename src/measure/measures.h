@@ -28,6 +28,7 @@ typedef struct {
     double landmark_rank;    /* singular values of A above eps m s_1 */
     double landmark_condition; /* s_1 / s_m of A */
     double select_s, core_s; /* time of the strategy, and of the core with all that it needs */
+    double exact_s;          /* time of exact attention on the head */
     double error_noise;      /* eps |R_F|_F |X|_F |R_B|_F / |S|_F, rounding in the product, and that in M */
 } nb_measures;
 

@@ -13,6 +13,7 @@
 
 enum {
     NEAR = 64,             /* rows that are formed at once */
+    ENTRIES = 1 << 20,     /* of S that exact attention is timed on */
     KEPT = 4096,           /* up to this n S is kept */
     LAPACK = 512,          /* below, its SVD takes at most twice the time of block Krylov, and gives all */
     SCENE_SUMS = 1 << 2,   /* in `gathered`, beside NB_SCENE_* */
@@ -109,6 +110,40 @@ static nb_status form(const nb_scene *scene, int first, int count, int keys, dou
                     .positions = scene->positions + first,
                     .ld = h->n};
     return fill(scene, &tile, values, ctx);
+}
+
+/* Rows first ... first + count - 1 of S V, in tiles that stay near. */
+static nb_status attend(const nb_scene *scene, int first, int count, double *tile, double *out, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    const double *v = h->v ? h->v : h->k;
+    int dv = h->v ? h->dv : h->d;
+    for (int i = 0; i < count; i += NEAR) {
+        int rows = count - i < NEAR ? count - i : NEAR, keys = h->causal ? first + i + rows : h->n;
+        NB_TRY(ctx, form(scene, first + i, rows, keys, tile, ctx));
+        nb_gemm(NB_PLAIN, NB_PLAIN, dv, rows, keys, 1, v, dv, tile, h->n, 0, out, dv);
+    }
+    return NB_OK;
+}
+
+nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    int count = ENTRIES / h->n < NEAR ? NEAR : ENTRIES / h->n;
+    double *tile, *out;
+    nb_mark mark = nb_ctx_mark(ctx);
+    if (count > h->n) count = h->n;
+    if (scene->exact_s == 0) {
+        NB_NEED(tile, nb_alloc_raw(ctx, (size_t)h->n * NEAR));
+        NB_NEED(out, nb_alloc_raw(ctx, (size_t)(h->v ? h->dv : h->d) * NEAR));
+        double start_s = nb_clock_s();
+        nb_status status = attend(scene, (h->n - count) / 2, count, tile, out, ctx); /* the middle: a mask takes half of it, as of S */
+        scene->exact_s = (nb_clock_s() - start_s) * h->n / count;
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    *seconds = scene->exact_s;
+    return NB_OK;
 }
 
 typedef struct { /* what a pass takes along for the scene itself */

@@ -59,6 +59,7 @@ typedef struct nb_scene {
     double *stacked;      /* the tokens' [q; k], 2d x n */
     int spectrum_count;
     nb_spectrum **spectra;
+    double exact_s;  /* 0: not measured yet */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 
@@ -86,6 +87,10 @@ nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);            
 nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx); /* n each */
 nb_status nb_scene_output(nb_scene *scene, const double **output, nb_ctx *ctx);      /* S V by rows, dv x n; the head must have V */
 nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx);           /* mean over rows of -sum p ln(p + 1e-9), p > 0 */
+
+/* Seconds of exact attention in this program, on one core: S formed row by row, and S V (S K
+ * where the head has no V), timed on rows with 2^20 entries, or all, and scaled to n. */
+nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx);
 
 /* At least the `count` <= n largest singular triplets of S: 64, 128, 256 ..., so
  * that what a row shows depends neither on the order of questions nor on other

@@ -15,7 +15,8 @@
 #include <string.h>
 
 static const double small = 1e-6;  /* of squares */
-static const double thin = 1e-12;  /* eigenvalues of G below that belong to columns of F that only the rows seen have */
+static const double thin = 1e-12;  /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
+static const double poor = 1e-6;   /* its eigenvalues are right to 1e-16 */
 
 typedef struct {
     const nb_projection *p;
@@ -138,8 +139,9 @@ static double weighted(const unseen *u, const double *a, double *scratch)
     return sum;
 }
 
-/* error_unseen_subspace and error_unseen_core. */
-static nb_status parts(unseen *u, nb_measures *out, nb_ctx *ctx)
+/* error_unseen_subspace and error_unseen_core. Where the rows U hardly tell some columns of
+ * F apart the latter is what is left of error_unseen: rounding in G would make it up. */
+static nb_status parts(unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
 {
     const nb_projection *p = u->p;
     int m = p->m, k = u->seen->seen;
@@ -156,13 +158,14 @@ static nb_status parts(unseen *u, nb_measures *out, nb_ctx *ctx)
     NB_TRY(ctx, squares(u, best, &least, ctx));
     out->error_unseen_subspace = sqrt(least / u->of_unseen);
     for (size_t i = 0; i < square; i++) best[i] -= u->c[i];
-    out->error_unseen_core = sqrt(weighted(u, best, turned) / u->of_unseen);
+    double core = u->values[m - 1] > poor ? weighted(u, best, turned) : fmax(0, missed - least);
+    out->error_unseen_core = sqrt(core / u->of_unseen);
     return NB_OK;
 }
 
 typedef struct {
     double *weights; /* C Q_B' 1, m */
-    double deviation;
+    double deviation, inside; /* |F_U X B|^2 */
     const double *exact; /* S V by rows, dv x n; NULL: not asked for */
     double *output; /* V' Q_B C', dv x m */
     double squares; /* of the outputs' difference */
@@ -173,7 +176,10 @@ static nb_status add_kept(const unseen *u, int count, const int *tokens, const d
     kept_sums *sums = self;
     int m = u->p->m;
     size_t dv = (size_t)u->p->scene->head->dv;
-    double *difference;
+    double *difference, *product;
+    NB_NEED(product, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, count, m, 1, u->c, m, q, m, 0, product, m);
+    sums->inside += nb_sum_of_squares((size_t)m * (size_t)count, product);
     for (int i = 0; i < count; i++) sums->deviation = fmax(sums->deviation, fabs(nb_dot((size_t)m, q + i * m, sums->weights) - 1));
     if (!sums->exact) return NB_OK;
     NB_NEED(difference, nb_alloc_raw(ctx, dv * (size_t)count));
@@ -183,8 +189,8 @@ static nb_status add_kept(const unseen *u, int count, const int *tokens, const d
     return NB_OK;
 }
 
-/* What row sums and outputs are, the rows seen being S's own. */
-static nb_status keep_sums(const unseen *u, nb_measures *out, nb_ctx *ctx)
+/* What row sums and outputs are, the rows seen being S's own, and *inside = |F_U X B|^2. */
+static nb_status keep_sums(const unseen *u, nb_measures *out, double *inside, nb_ctx *ctx)
 {
     const nb_projection *p = u->p;
     int m = p->m, dv = p->scene->head->dv;
@@ -197,6 +203,7 @@ static nb_status keep_sums(const unseen *u, nb_measures *out, nb_ctx *ctx)
         nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, dv, m, m, 1, p->output_b, m, u->c, m, 0, sums.output, dv);
     }
     NB_TRY(ctx, each_stripe(u, add_kept, &sums, ctx));
+    *inside = sums.inside;
     out->rowsum_deviation = nb_all_finite((size_t)m, sums.weights) ? sums.deviation : NAN;
     if (sums.exact) out->output_error = sqrt(sums.squares) / p->output_norm;
     return NB_OK;
@@ -205,12 +212,14 @@ static nb_status keep_sums(const unseen *u, nb_measures *out, nb_ctx *ctx)
 /* 2 <S_U, T'> = |S_U|^2 + |T'|^2 - |S_U - T'|^2, T' = F_U X B. */
 static nb_status keep_rows(const unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
 {
-    double of_s = u->of_seen + u->of_unseen, inside = weighted(u, u->c, u->scratch), norm2 = u->of_seen + inside;
+    double of_s = u->of_seen + u->of_unseen, inside;
+    NB_TRY(ctx, keep_sums(u, out, &inside, ctx));
+    double norm2 = u->of_seen + inside;
     out->error = sqrt(missed / of_s);
     out->error_core = NAN;
     out->mse = missed / u->p->n / u->p->n;
     out->cosine = norm2 >= DBL_MIN ? (u->of_seen + (u->of_unseen + inside - missed) / 2) / sqrt(of_s * norm2) : NAN;
-    return keep_sums(u, out, ctx);
+    return NB_OK;
 }
 
 nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const double *x, nb_measures *out, nb_ctx *ctx)
@@ -218,16 +227,12 @@ nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const d
     unseen u;
     double missed = 0;
     NB_TRY(ctx, unseen_init(&u, p, seen, x, ctx));
-    NB_TRY(ctx, decompose(&u, ctx));
-    if (seen->seen < p->n) {
-        NB_TRY(ctx, squares(&u, u.c, &missed, ctx));
-        if (u.of_unseen > 0) {
-            out->error_unseen = sqrt(missed / u.of_unseen);
-            NB_TRY(ctx, parts(&u, out, ctx));
-        }
-    } else {
-        u.of_unseen = 0;
-        memset(u.values, 0, (size_t)p->m * sizeof *u.values); /* no rows: G = 0 */
+    if (seen->seen < p->n) NB_TRY(ctx, squares(&u, u.c, &missed, ctx));
+    if (seen->seen == p->n) u.of_unseen = 0;
+    if (u.of_unseen > 0) {
+        out->error_unseen = sqrt(missed / u.of_unseen);
+        NB_TRY(ctx, decompose(&u, ctx));
+        NB_TRY(ctx, parts(&u, missed, out, ctx));
     }
     return seen->keep ? keep_rows(&u, missed, out, ctx) : NB_OK;
 }

@@ -32,6 +32,12 @@ static bool good(const nb_row *row)
     return strcmp(row->status, "ok") == 0;
 }
 
+/* Whether the core keeps rows of S: then the error is of no F X B, and may be below the best core's. */
+static bool keeps_rows(const nb_row *row)
+{
+    return good(row) && isnan(row->measures.error_core) && !isnan(row->measures.error_subspace);
+}
+
 /* Rows first ... the result - 1 are of the same landmarks. */
 static int group_end(const nb_summary *s, int first)
 {
@@ -52,7 +58,7 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
     for (int c = 0; c < m->core_count; c++) of_core[c] = mark[c] = -1;
     for (int i = 0; i < m->row_count; i++) { /* which are there */
         int c = nb_summary_find(m, &m->rows[i]).core, f = of->sweeps.cores[c].family;
-        bool cuts = isfinite(m->rows[i].measures.core_cutoff);
+        bool cuts = isfinite(m->rows[i].measures.core_cutoff) && !keeps_rows(&m->rows[i]);
         if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
         if (cuts && (f < 0 || of->sweeps.cores[c].standard) && mark[c] < 0) mark[c] = -2;
         if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !nb_swept_is_oracle(&of->sweeps.cores[c])) of_core[c] = -2;
@@ -167,7 +173,7 @@ static nb_status cores(const source *of, nb_sheet *s, nb_ctx *ctx)
             const nb_row *row = &m->rows[j];
             int c = nb_summary_find(m, row).core, f = of->sweeps.cores[c].family;
             double above = nb_above_best(row), excess = fmax(shown, above);
-            if (isnan(above)) continue;
+            if (isnan(above) || keeps_rows(row)) continue;
             if (of_core[c] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, excess}, ctx));
             if (f >= 0) least[f] = fmin(least[f], excess);
         }

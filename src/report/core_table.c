@@ -108,12 +108,38 @@ static void print_core(FILE *out, const table *t, int core, int width)
     fprintf(out, "  %-*.*s", width, width, s->cores[core].label);
     for (int m = 0; m < s->landmark_count; m++) {
         const nb_statistic *a = at(t, t->above, core, m);
-        double percent = 100 * fmax(0, a->median); /* below 0 it is rounding */
-        snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : percent >= 9.95 ? "%.0f" : "%.1f", percent);
+        double percent = 100 * a->median;
+        if (fabs(percent) < 0.05) percent = 0; /* a sign would be rounding's */
+        snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : fabs(percent) >= 9.95 ? "%.0f" : "%.1f", percent);
         fprintf(out, "%*s%s%s", CELL, a->count ? number : "-", nearest(t, m) == core ? "*" : " ",
                 a->count && t->missing[core * s->landmark_count + m] ? "!" : " ");
     }
     fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
+}
+
+/* Whether row i is the first of its n and d that tells what exact attention takes. */
+static bool first_of_size(const nb_summary *s, int i)
+{
+    int k = i - 1; /* what is alike mostly stands together */
+    while (k >= 0 && !(s->rows[k].n == s->rows[i].n && s->rows[k].d == s->rows[i].d && !isnan(s->rows[k].measures.exact_s))) k--;
+    return k < 0 && !isnan(s->rows[i].measures.exact_s);
+}
+
+/* What the heads cost without any approximation, by size. */
+static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
+{
+    double *seconds;
+    NB_NEED(seconds, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    fputs("Exact attention on these heads, S V: multiplications, and median seconds on one core (column exact_s)\n", out);
+    for (int i = 0; i < s->row_count; i++) {
+        const nb_row *r = &s->rows[i];
+        int count = 0;
+        if (!first_of_size(s, i)) continue;
+        for (int k = i; k < s->row_count; k++)
+            if (s->rows[k].n == r->n && s->rows[k].d == r->d && !isnan(s->rows[k].measures.exact_s)) seconds[count++] = s->rows[k].measures.exact_s;
+        fprintf(out, "  n = %d, d = %d: 2 n^2 d = %.2g, %.2g s\n", r->n, r->d, 2.0 * r->n * r->n * r->d, nb_statistic_of(count, seconds).median);
+    }
+    return NB_OK;
 }
 
 nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
@@ -134,7 +160,8 @@ nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, &t, c, width);
     fputs("100 (error / subspace part - 1): medians over problems, strategies, heads and trials. * least but for oracles;\n"
-          "! some rows are missing: diverged, failed, not run. core_s: seconds, the median at the core's largest m.\n",
+          "! some rows are missing: diverged, failed, not run. core_s: seconds, the median at the core's largest m.\n"
+          "Below 0: a core that keeps rows of S exact, which is no F X B.\n",
           out);
-    return NB_OK;
+    return print_exact(out, s, ctx);
 }
