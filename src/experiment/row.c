@@ -46,7 +46,7 @@ const nb_column nb_columns[] = {
     REAL(cosine, .whole = true, .help = "cosine similarity of S and FXB as vectors of n^2 entries"),
     REAL(mse, .help = "mean squared difference of the n^2 entries"),
     REAL(entropy_difference, .whole = true, .wanted = NB_WANT_ENTROPY, .help = "difference of the mean row entropies -sum p ln(p + 1e-9) of S and FXB in nats, absolute; entries p <= 0 count as 0; empty under a kernel whose rows are no distributions"),
-    REAL(rowsum_deviation, .whole = true, .help = "max over rows of |row sum of FXB - 1|; empty under a kernel whose rows do not sum to 1"),
+    REAL(rowsum_deviation, .whole = true, .help = "max over rows of |row sum of FXB - 1|; with nystromformer factors 0 for X = A^-1, so that it shows what X leaves out, not with cur, where rows of F A^-1 B need not sum to 1; empty under a kernel whose rows do not"),
     REAL(negative_fraction, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "share of the n^2 entries of FXB that are negative"),
     REAL(negative_mass, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "sum of |negative entries| of FXB, mean over rows: a share of the row where rows of S sum to 1"),
     REAL(core_residual, .help = "|I - A X|_F"),

@@ -23,7 +23,8 @@ for rows in (32, 128):
     wanted[f"{rows} rows, unseen"] = (f"fitted(rows={rows},", "ridge=auto, keep_rows=false)", unseen)
     wanted[f"six steps, {rows} rows kept"] = ("exact_rows(of=iterative(", f"rows={rows})", ratio)
     wanted[f"{rows} rows, kept"] = (f"fitted(rows={rows},", "ridge=auto, keep_rows=true)", ratio)
-print(",".join(["problem", "choices", *wanted, "128 rows below six steps", "below six steps with 128 rows kept"]))
+out = csv.writer(sys.stdout, lineterminator="\n")
+out.writerow(["problem", "choices", *wanted, "128 rows below six steps", "below six steps with 128 rows kept"])
 pick = lambda cores, start, end: next((x for core, x in cores.items() if core.startswith(start) and core.endswith(end)), None)
 for problem, choices in ratio.items():
     line, below, below_kept = [], [], []
@@ -35,4 +36,4 @@ for problem, choices in ratio.items():
         fitted = pick(all_cores, *wanted["128 rows"][:2])
         below.append(fitted < pick(all_cores, *wanted["six steps"][:2]))
         below_kept.append(fitted < pick(all_cores, *wanted["six steps, 128 rows kept"][:2]))
-    print(",".join([problem, str(len(choices)), *line, f"{sum(below)} of {len(below)}", f"{sum(below_kept)} of {len(below_kept)}"]))
+    out.writerow([problem, len(choices), *line, f"{sum(below)} of {len(below)}", f"{sum(below_kept)} of {len(below_kept)}"])

@@ -46,7 +46,7 @@ same(got[3], [number(x, "core_residual") for x in pick("iterative(steps=30,", "u
 # the best rcond of each choice of landmarks
 def excess(r):
     return number(r, "error") / number(r, "error_subspace") - 1
-got = line("cores", "uniform", "gaussian(n=60, d=8)", "best rcond of svd")
+got = line("cores", "uniform", "gaussian(n=60, d=8)", "best rcond of svd (oracle)")
 for r, m in zip(got, ("4", "8", "16")):
     least = {}
     for x in pick("svd(", "uniform", "gaussian", m):
