@@ -22,7 +22,7 @@ static const double FLOPS = 25e9,       /* a second, of large matrix products */
     LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
     CELL_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
 
-enum { KEPT = 4096, LAPACK = 512, LANCZOS_STEPS = 20, TILE = 256 }; /* as in scene.c, spectral.c, direct.c */
+enum { KEPT = 4096, LAPACK = 512, LANCZOS_STEPS = 20, TILE = 256, ENTRIES = 1 << 20, NEAR = 64 }; /* as in scene.c, spectral.c, direct.c */
 enum { DENSE = 4096 }; /* tokens from which on strategies refuse what is cubic or holds n x n numbers */
 
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
@@ -72,6 +72,12 @@ static bool passes(const instance *in)
 static double forming_s(const instance *in)
 {
     return in->n * in->n * (2 * in->d / FLOPS + ENTRY_S);
+}
+
+/* Exact attention, timed on some rows. */
+static double exact_s(const instance *in)
+{
+    return fmin(in->n * in->n, largest(ENTRIES, NEAR * in->n)) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
 /* How many singular triplets are made where m are asked for, and whether by LAPACK. */
@@ -404,7 +410,7 @@ nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending
     }
     if (whole.most == 0) return (nb_cost){.seconds = machine * SCENE_S, .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count};
     add_spectra(&whole, &kept, &working);
-    whole.seconds += SCENE_S + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
+    whole.seconds += SCENE_S + exact_s(&whole) + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
     return (nb_cost){.seconds = machine * whole.seconds + whole.pick_s,
                      .pick_s = whole.pick_s,
                      .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count + FRAGMENTS * (bytes + kept + working)};

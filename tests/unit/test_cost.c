@@ -60,6 +60,8 @@ static const char *const configurations[][6] = {
     {"problems=gaussian(n=4200, d=8)", "landmarks=[8, 16]", "strategies=segment_means"},
     {"problems=gaussian(n=1800, d=64)", MANY, "strategies=[group_means, segment_means]", "precision=mixed"},
     {"problems=gaussian(n=800, d=64)", "landmarks=[8, 32]", "engine=direct", "metrics=all"},
+    {"problems=gaussian(n=1200, d=32)", "landmarks=[8, 32]", "engine=direct", "cores=[fitted, exact_rows]"},
+    {"problems=gaussian(n=1500, d=32)", MANY, "cores=[fitted, exact_rows, best]", "metrics=all"},
     {"problems=gaussian(n=12000, d=32)", MANY, "strategies=[segment_means, group_means]", "rows=sample(600)"},
     {"problems=gaussian(n=2000, d=32)", MANY, "kernels=\"gram(of=queries)\"", "strategies=[uniform, segment_means]"},
     {"problems=gaussian(n=1000, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=gauss)\""},
