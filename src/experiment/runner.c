@@ -200,7 +200,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
-    requests[j->request] = (nb_request){.pair = pair, .x = x, .seen = pair->factors->seen, .keep_rows = pair->factors->keep_rows};
+    requests[j->request] = (nb_request){.pair = pair, .x = x, .seen = pair->factors->seen, .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
     return NB_OK;
 }
 
