@@ -42,7 +42,7 @@ const nb_strategy nb_strategy_TEMPLATE = {
     .component = {"TEMPLATE", "one line for the list", references, options, sizeof(template_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = 0, /* NB_RANDOM, NB_NESTED (then nb_picks_begin and nb_picks_add), NB_ORACLE */
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
 };
 

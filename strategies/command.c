@@ -3,7 +3,7 @@
  * The program is started in a new folder, which is its current one and its last
  * argument. It finds there
  *     points.npy    the points, float64 (n, d)
- *     request.json  m, side ("queries", "keys" or "joint"), seed, n, d, causal
+ *     request.json  m, side ("queries", "keys", "joint" or "shared", see nb_pairing), seed, n, d, causal
  * and leaves picks.npy: integers of shape (m), which are tokens, or floats of shape
  * (m, d), which are points. Its standard output is thrown away; the end of its
  * standard error tells why a row failed.
@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "data/tensor.h"
+#include "measure/landmarks.h"
 #include "measure/picks_file.h"
 
 #include <jansson.h>
@@ -85,12 +86,11 @@ static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
 
 static nb_status write_request(const char *folder, const nb_points *p, int m, unsigned long seed, nb_ctx *ctx)
 {
-    static const char *const sides[] = {[NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
     const char *points, *request;
     NB_NEED(points, nb_format(ctx, "%s/points.npy", folder));
     NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
     NB_TRY(ctx, nb_npy_save_reals(points, 2, (int64_t[]){p->n, p->d}, p->x, ctx));
-    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", sides[p->side], "seed", (json_int_t)seed, "n", p->n,
+    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", nb_side_names[p->side], "seed", (json_int_t)seed, "n", p->n,
                                "d", p->d, "causal", (int)p->scene->head->causal);
     char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
     json_decref(object);
@@ -181,7 +181,7 @@ const nb_strategy nb_strategy_command = {
     .component = {"command", "what a program of yours picks, by way of files", references, options, sizeof(command_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
 };

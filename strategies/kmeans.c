@@ -258,6 +258,6 @@ const nb_strategy nb_strategy_kmeans = {
     .component = {"kmeans", "means of k-means clusters (Lloyd)", references, options, sizeof(kmeans_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
 };

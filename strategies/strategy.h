@@ -18,21 +18,26 @@
 
 enum { NB_STRATEGY_ABI = NB_ABI };
 
-/* Whose points a strategy looks at. */
+/* Whose points a strategy looks at, and what its picks are for the other side: the
+ * same tokens or groups, whose q and k are the landmarks, or the same points, which
+ * stand among the queries and among the keys alike. */
 typedef enum {
-    NB_INDEPENDENT, /* Q for the query landmarks, K for the key landmarks */
-    NB_QUERIES,     /* Q alone: the same tokens or groups give the key landmarks */
-    NB_KEYS,        /* K alone */
-    NB_JOINT,       /* the tokens' stacked [q; k] */
-    NB_BOTH,        /* Q and K together, by the strategy's second function */
+    NB_INDEPENDENT,    /* Q for the query landmarks, K for the key landmarks */
+    NB_QUERIES,        /* Q alone: the same tokens or groups give the key landmarks */
+    NB_KEYS,           /* K alone */
+    NB_JOINT,          /* the tokens' stacked [q; k] */
+    NB_SHARED,         /* all queries and all keys, 2n points: the same points serve both sides */
+    NB_SHARED_QUERIES, /* Q alone: the same points serve both sides */
+    NB_SHARED_KEYS,    /* K alone */
+    NB_BOTH,           /* Q and K together, by the strategy's second function */
     NB_PAIRING_COUNT
 } nb_pairing;
 
-typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT } nb_side;
+typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb_side;
 
 /* The points to pick from. Read only. */
 typedef struct {
-    int n, d;        /* tokens, dimension (of [q; k]: twice the head's) */
+    int n, d;        /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
     nb_scene *scene; /* for oracles: singular vectors of S and the like, measure/scene.h */
@@ -53,7 +58,8 @@ typedef struct {
     nb_component component;
     int abi;            /* NB_STRATEGY_ABI */
     unsigned traits;    /* NB_RANDOM | ... */
-    nb_pairing pairing; /* where the experiment names none */
+    nb_pairing pairing; /* where the experiment names none: NB_JOINT, so that strategies are compared
+                         * and nothing else, but where it cannot be had (no `pick`: NB_BOTH) */
 
     /* Optional: the traits under these options, where they differ from `traits`. */
     unsigned (*traits_of)(const void *options);
@@ -78,6 +84,15 @@ typedef struct {
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
+
+/* For a strategy that scores queries by one formula and keys by another: where in
+ * `score` (points->n, zero) the head's n queries and n keys have theirs to be added,
+ * and with what weight. joint: a token's is the mean of both. */
+typedef struct {
+    double weight;
+    double *queries, *keys; /* n each; NULL: not asked for */
+} nb_scores;
+nb_scores nb_scores_of(const nb_points *points, double *score);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
  * this trial with its own pairing, bit for bit. */

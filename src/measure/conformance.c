@@ -56,10 +56,11 @@ static uint64_t digest(size_t count, const double *x, uint64_t sum)
 static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
 {
     const nb_head *h = b->run->head;
-    const double *stacked;
+    const double *stacked, *united;
     size_t count = (size_t)h->n * (size_t)h->d;
     NB_TRY(ctx, nb_scene_stacked(b->scene, &stacked, ctx));
-    *sum = digest((size_t)h->n * (size_t)h->dv, h->v, digest(2 * count, stacked, digest(count, h->k, digest(count, h->q, 1))));
+    NB_TRY(ctx, nb_scene_united(b->scene, &united, ctx));
+    *sum = digest((size_t)h->n * (size_t)h->dv, h->v, digest(2 * count, united, digest(2 * count, stacked, digest(count, h->k, digest(count, h->q, 1)))));
     return NB_OK;
 }
 

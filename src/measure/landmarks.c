@@ -7,7 +7,16 @@
 
 const char *const nb_pairing_names[] = {
     [NB_INDEPENDENT] = "independent", [NB_QUERIES] = "queries", [NB_KEYS] = "keys",
-    [NB_JOINT] = "joint",             [NB_BOTH] = "both",       [NB_PAIRING_COUNT] = NULL};
+    [NB_JOINT] = "joint",             [NB_SHARED] = "shared",   [NB_SHARED_QUERIES] = "shared_queries",
+    [NB_SHARED_KEYS] = "shared_keys", [NB_BOTH] = "both",       [NB_PAIRING_COUNT] = NULL};
+
+const char *const nb_side_names[] = {
+    [NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint", [NB_SIDE_SHARED] = "shared"};
+
+/* Of the pairings that pick once. */
+static const nb_side side_of[] = {
+    [NB_QUERIES] = NB_SIDE_QUERIES, [NB_KEYS] = NB_SIDE_KEYS,                  [NB_JOINT] = NB_SIDE_JOINT,
+    [NB_SHARED] = NB_SIDE_SHARED,   [NB_SHARED_QUERIES] = NB_SIDE_QUERIES, [NB_SHARED_KEYS] = NB_SIDE_KEYS};
 
 typedef struct {
     nb_scene *scene;
@@ -29,10 +38,23 @@ bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)
     return pairing == NB_BOTH ? strategy->pick_both != NULL : strategy->pick != NULL;
 }
 
+bool nb_pairing_shares(nb_pairing pairing)
+{
+    return pairing == NB_SHARED || pairing == NB_SHARED_QUERIES || pairing == NB_SHARED_KEYS;
+}
+
 nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing)
 {
     bool one_set = ((const nb_kernel *)kernel->component)->points;
     return one_set && ((const nb_strategy *)strategy->component)->pick ? NB_QUERIES : pairing;
+}
+
+nb_scores nb_scores_of(const nb_points *points, double *score)
+{
+    nb_scores s = {.weight = points->side == NB_SIDE_JOINT ? 0.5 : 1};
+    if (points->side != NB_SIDE_KEYS) s.queries = score;
+    if (points->side != NB_SIDE_QUERIES) s.keys = points->side == NB_SIDE_SHARED ? score + points->n / 2 : score;
+    return s;
 }
 
 static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
@@ -42,6 +64,10 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
     if (side == NB_SIDE_JOINT) {
         points->d = 2 * head->d;
         return nb_scene_stacked(r->scene, &points->x, ctx);
+    }
+    if (side == NB_SIDE_SHARED) {
+        points->n = 2 * head->n;
+        return nb_scene_united(r->scene, &points->x, ctx);
     }
     points->x = side == NB_SIDE_QUERIES ? head->q : head->k;
     return NB_OK;
@@ -77,12 +103,10 @@ static nb_status call(request *r, const char *role, const nb_points *a, const nb
     return NB_OK;
 }
 
-static nb_status pick_side(request *r, nb_side side, nb_landmarks *out, nb_picks *picks, nb_ctx *ctx)
+static nb_status pick_side(request *r, nb_side side, nb_landmarks *out, nb_points *points, nb_picks *picks, nb_ctx *ctx)
 {
-    static const char *const roles[] = {[NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
-    nb_points points;
-    NB_TRY(ctx, points_of(r, side, &points, ctx));
-    return call(r, roles[side], &points, NULL, out, picks, NULL, ctx);
+    NB_TRY(ctx, points_of(r, side, points, ctx));
+    return call(r, nb_side_names[side], points, NULL, out, picks, NULL, ctx);
 }
 
 static nb_status pick_both(request *r, nb_landmarks *out, nb_ctx *ctx)
@@ -95,13 +119,28 @@ static nb_status pick_both(request *r, nb_landmarks *out, nb_ctx *ctx)
 
 static nb_status pick_one_for_both(request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
 {
-    nb_side side = pairing == NB_QUERIES ? NB_SIDE_QUERIES : pairing == NB_KEYS ? NB_SIDE_KEYS : NB_SIDE_JOINT;
-    NB_TRY(ctx, pick_side(r, side, out, &out->queries, ctx));
+    nb_points points;
+    NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
     bool one_set = r->scene->head->q == r->scene->head->k;
-    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL, "free points need the pairing 'independent' or 'both', not '%s'",
-               nb_pairing_names[pairing]);
+    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
+               "free points need the pairing 'independent', 'shared' or 'both', not '%s'", nb_pairing_names[pairing]);
     out->keys = out->queries;
     return NB_OK;
+}
+
+/* The landmarks of one pick are the points of both sides: no tokens any more, since
+ * a query is none of the keys. */
+static nb_status pick_shared(request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_picks picks = {.ctx = ctx};
+    nb_points points;
+    double *landmarks;
+    NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &picks, ctx));
+    if (out->refusal) return NB_OK;
+    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from};
+    NB_NEED(landmarks, nb_picks_points(&out->queries, points.d, r->m));
+    out->keys = out->queries;
+    return nb_picks_landmarks(&picks, points.d, points.n, points.x, landmarks, ctx);
 }
 
 static const char *note_of(const nb_landmarks *l, int m)
@@ -123,8 +162,11 @@ nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, n
     if (pairing == NB_BOTH) {
         NB_TRY(ctx, pick_both(&r, &out, ctx));
     } else if (pairing == NB_INDEPENDENT) {
-        NB_TRY(ctx, pick_side(&r, NB_SIDE_QUERIES, &out, &out.queries, ctx));
-        if (!out.refusal) NB_TRY(ctx, pick_side(&r, NB_SIDE_KEYS, &out, &out.keys, ctx));
+        nb_points points;
+        NB_TRY(ctx, pick_side(&r, NB_SIDE_QUERIES, &out, &points, &out.queries, ctx));
+        if (!out.refusal) NB_TRY(ctx, pick_side(&r, NB_SIDE_KEYS, &out, &points, &out.keys, ctx));
+    } else if (nb_pairing_shares(pairing)) {
+        NB_TRY(ctx, pick_shared(&r, pairing, &out, ctx));
     } else {
         NB_TRY(ctx, pick_one_for_both(&r, pairing, &out, ctx));
     }

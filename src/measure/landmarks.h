@@ -7,6 +7,7 @@
 #include "strategies/strategy.h"
 
 extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated */
+extern const char *const nb_side_names[];    /* by nb_side */
 
 typedef struct {
     nb_picks queries, keys; /* of the same kind and m; they share arrays where the pairing is neither independent nor both */
@@ -31,6 +32,9 @@ nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
 /* The pairing under this kernel: `queries` where it is one of one point set, but
  * for strategies that only pick for both sides at once. */
 nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing);
+
+/* Whether the same points serve both sides: then the picks are free points. */
+bool nb_pairing_shares(nb_pairing pairing);
 
 /* Whether the strategy can be called so. */
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);

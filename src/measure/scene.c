@@ -290,6 +290,22 @@ nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)
     return NB_OK;
 }
 
+nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    size_t size = (size_t)h->d * (size_t)h->n;
+    (void)ctx;
+    if (!scene->united) {
+        double *x;
+        NB_NEED(x, nb_alloc_raw(scene->ctx, 2 * size));
+        memcpy(x, h->q, size * sizeof *x);
+        memcpy(x + size, h->k, size * sizeof *x);
+        scene->united = x;
+    }
+    *united = scene->united;
+    return NB_OK;
+}
+
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx)
 {
     size_t n = (size_t)scene->head->n;

@@ -57,6 +57,7 @@ typedef struct nb_scene {
     double *row_sums, *column_sums; /* n */
     double *output;       /* S V by rows, dv x n */
     double *stacked;      /* the tokens' [q; k], 2d x n */
+    double *united;       /* the queries, then the keys, d x 2n */
     int spectrum_count;
     nb_spectrum **spectra;
     double exact_s;  /* 0: not measured yet */
@@ -82,6 +83,7 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
 nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx);
 
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx);    /* the tokens' [q; k], 2d x n */
+nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx);      /* the queries, then the keys, d x 2n */
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */
 nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);                 /* |S|_F */
 nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx); /* n each */
