@@ -43,7 +43,7 @@ static nb_status choose_ways(picture *p, nb_ctx *ctx)
     NB_NEED(p->ways, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *p->ways));
     for (int i = 0; i < plan->cell_count; i++) {
         const nb_cell *c = &plan->cells[i];
-        bool known = c->m != p->m;
+        bool known = c->m != p->m || c->factors == NB_NOCORE; /* which have no A */
         for (int w = 0; w < p->way_count; w++)
             known |= p->ways[w]->strategy == c->strategy && p->ways[w]->pairing == c->pairing && p->ways[w]->factors == c->factors;
         if (!known) p->ways[p->way_count++] = c;

@@ -2,6 +2,8 @@
 #include "experiment/axes.h"
 
 #include "base/registry.h"
+#include "cores/core.h"
+#include "experiment/block.h"
 #include "experiment/values.h"
 #include "measure/approximation.h"
 #include "measure/heads.h"
@@ -246,10 +248,29 @@ static nb_status check_pairings(const nb_key_values *const keys[], nb_mistakes *
     return NB_OK;
 }
 
+/* A core that stands for none, where all factors have a middle. */
+static nb_status check_cores(const nb_key_values *const keys[], nb_mistakes *mistakes)
+{
+    const nb_key_values *factors = keys[NB_AXIS_FACTORS], *cores = keys[NB_AXIS_CORE];
+    const int *group = keys[NB_KEY_ZIP]->numbers;
+    bool together = group[NB_AXIS_FACTORS] == group[NB_AXIS_CORE];
+    for (int x = 0; x < cores->count; x++) {
+        const nb_choice *core = &cores->choices.items[x];
+        bool fits = nb_core_fits(NB_NYSTROMFORMER, core);
+        for (int f = 0; f < factors->count && !fits; f++)
+            fits = (!together || f == x) && strcmp(factors->words[f], nb_factors_names[NB_NOCORE]) == 0;
+        if (fits) continue;
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s is no core, and goes with the factors %s alone",
+                                              core->component->name, nb_factors_names[NB_NOCORE]));
+    }
+    return NB_OK;
+}
+
 nb_status nb_block_keys_check(const nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *mistakes)
 {
     if (!keys[NB_KEY_ZIP]->right) return NB_OK;
     NB_TRY(mistakes->ctx, check_lengths(keys, mistakes));
+    if (keys[NB_AXIS_FACTORS]->right && keys[NB_AXIS_CORE]->right) NB_TRY(mistakes->ctx, check_cores(keys, mistakes));
     return keys[NB_AXIS_PAIRING]->right && keys[NB_AXIS_STRATEGY]->right ? check_pairings(keys, mistakes) : NB_OK;
 }
 
@@ -266,5 +287,17 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         NB_TRY(ctx, unite(config, (nb_axis)axis, keys[axis], block->values[axis], ctx));
     }
-    return NB_OK;
+    return nb_config_add_no_core(config, ctx);
+}
+
+nb_status nb_config_add_no_core(nb_config *config, nb_ctx *ctx)
+{
+    const nb_entry *e = nb_cores.entries;
+    nb_choice none;
+    bool wanted = false;
+    for (int i = 0; i < config->factors_count; i++) wanted |= strcmp(config->factors[i], nb_factors_names[NB_NOCORE]) == 0;
+    if (!wanted) return NB_OK;
+    while (!(((const nb_core *)e->component)->traits & NB_CORE_NONE)) e++; /* there is one, see the conformance test */
+    NB_TRY(ctx, nb_choice_parse(&nb_cores, e->component->name, &none, ctx));
+    return nb_choices_find(&config->cores, &none) < 0 ? nb_choices_append(&config->cores, none, ctx) : NB_OK;
 }

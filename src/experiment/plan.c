@@ -84,7 +84,7 @@ static void add_cells(nb_plan *plan, const nb_choice *strategy, nb_pairing pairi
                                 .m = c->landmarks[m],
                                 .pairing = pairing,
                                 .factors = factors_of(c->factors[f])};
-                if (!held_by_any(c, &cell)) continue;
+                if (!nb_core_fits(cell.factors, cell.core) || !held_by_any(c, &cell)) continue;
                 if (plan->cells) plan->cells[*count] = cell;
                 ++*count;
             }
@@ -104,6 +104,8 @@ static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
 {
     size_t count;
     add_all_cells(plan, &count);
+    NB_REQUIRE(ctx, count > 0, NB_EINVAL, "the experiment has no rows: %s is no core, and goes with the factors %s alone",
+               plan->config->cores.items[0].component->name, nb_factors_names[NB_NOCORE]);
     NB_REQUIRE(ctx, count < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", count, INT_MAX);
     NB_NEED(plan->cells, nb_alloc(ctx, count, sizeof *plan->cells));
     add_all_cells(plan, &count);

@@ -103,14 +103,26 @@ static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Whether free points can be had so: they have no token whose other half would be
+ * the other side's landmark. */
+static bool serves_points(nb_pairing pairing)
+{
+    return pairing == NB_INDEPENDENT || pairing == NB_BOTH || nb_pairing_shares(pairing);
+}
+
 static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
+    nb_landmarks one;
+    const nb_strategy *s = strategy_of(run);
+    nb_pairing first = s->pick ? NB_INDEPENDENT : NB_BOTH;
     int n = run->head->n, sizes[] = {1, n / 3, n / 2, n - 1, n};
     NB_TRY(ctx, open_bench(run, &b, ctx));
+    NB_TRY(ctx, at(pick(&b, 1, first, 0, &one, ctx), 1, first, ctx));
+    bool points = !one.refusal && one.queries.kind == NB_POINTS;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int p = 0; p < NB_PAIRING_COUNT; p++)
-            if (sizes[i] >= 1 && nb_strategy_has(strategy_of(run), (nb_pairing)p))
+            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) && (!points || serves_points((nb_pairing)p) || (int)s->pairing == p))
                 NB_TRY(ctx, at(check_one(&b, sizes[i], (nb_pairing)p, ctx), sizes[i], (nb_pairing)p, ctx));
     NB_TRY(ctx, refuses(&b, 0, ctx));
     return refuses(&b, n + 1, ctx);

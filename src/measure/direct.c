@@ -78,7 +78,7 @@ static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
     NB_NEED(d->b, nb_alloc_reals(ctx, n, m));
     NB_TRY(ctx, nb_factor_b(d->scene, pair->landmarks, pair->kind, d->b, ctx));
     NB_TRY(ctx, nb_factor_a(d->scene, pair->landmarks, pair->kind, d->b, &d->factors, ctx));
-    if (pair->kind == NB_NYSTROMFORMER) return nb_factor_f(d->scene, pair->landmarks, d->n, NULL, d->f, ctx);
+    if (pair->kind != NB_CUR) return nb_factor_f(d->scene, pair->landmarks, d->n, NULL, d->f, ctx);
     nb_f_columns columns[] = {{&pair->landmarks->keys, d->f}, {NULL, NULL}};
     return nb_factor_columns(d->scene, columns, ctx);
 }

@@ -38,6 +38,7 @@ typedef struct nb_factors nb_factors;
 struct nb_factors {
     int m;
     double *a; /* A, m x m */
+    bool no_middle; /* A and X are I, in place of none: there is nothing to tell of them */
 
     nb_ctx *ctx;     /* owns what is cached */
     double reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */

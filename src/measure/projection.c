@@ -4,6 +4,7 @@
 #include "linalg/linalg.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 void nb_projection_core(const nb_projection *p, const double *x, double *scratch, double *c)
@@ -22,6 +23,8 @@ nb_status nb_core_residual(const nb_factors *factors, const double *x, double *n
 {
     int m = factors->m;
     double *residual;
+    *norm = NAN;
+    if (factors->no_middle) return NB_OK;
     NB_NEED(residual, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, -1, factors->a, m, x, m, 0, residual, m);
     for (int i = 0; i < m; i++) residual[i + i * m] += 1;
@@ -39,6 +42,8 @@ nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition
 {
     const nb_factors_spectrum *s;
     int m = factors->m, above = 0;
+    *rank = *condition = NAN;
+    if (factors->no_middle) return NB_OK;
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     while (above < m && s->values[above] > DBL_EPSILON * m * s->values[0]) above++;
     *rank = above;

@@ -37,10 +37,10 @@ void nb_projection_core(const nb_projection *p, const double *x, double *scratch
 /* eps |R_F|_F |X|_F |R_B|_F / |S|_F, what rounding does to the product F X B. */
 double nb_projection_noise(const nb_projection *p, const double *x, double norm);
 
-/* |I - A X|_F */
+/* |I - A X|_F; NaN where there is no middle. */
 nb_status nb_core_residual(const nb_factors *factors, const double *x, double *norm, nb_ctx *ctx);
 
-/* landmark_rank and landmark_condition, from the SVD of A. */
+/* landmark_rank and landmark_condition, from the SVD of A; NaN where there is no middle. */
 nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx);
 
 #endif
