@@ -351,6 +351,24 @@ static void test_one_kernel_is_standard(void **state)
     assert_int_equal(count, 1);
 }
 
+static void test_one_core_is_none(void **state)
+{
+    int count = 0;
+    (void)state;
+    for (const nb_entry *e = nb_cores.entries; e->component; e++) count += (((const nb_core *)e->component)->traits & NB_CORE_NONE) != 0;
+    assert_int_equal(count, 1);
+}
+
+/* A comparison of strategies is one of nothing else. */
+static void test_one_default_pairing(void **state)
+{
+    (void)state;
+    for (const nb_entry *e = nb_strategies.entries; e->component; e++) {
+        const nb_strategy *s = (const nb_strategy *)e->component;
+        if (s->pairing != (s->pick ? NB_JOINT : NB_BOTH)) fail_msg("%s has another pairing than the rest", e->component->name);
+    }
+}
+
 enum { MOST = 512 };
 
 static void add(struct CMUnitTest *tests, size_t *count, const char *name, CMUnitTestFunction function, const void *state)
@@ -380,6 +398,8 @@ int main(void)
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, "");
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
+    add(tests, &count, "one core is none", test_one_core_is_none, NULL);
+    add(tests, &count, "one default pairing", test_one_default_pairing, NULL);
     int failed = _cmocka_run_group_tests("conformance", tests, count, NULL, NULL);
     nb_ctx_free(ctx);
     return failed;
