@@ -81,6 +81,8 @@ typedef struct {
     /* Optional: finds what is wrong with the options that their table cannot tell (a
      * missing file), before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
+
+    const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */

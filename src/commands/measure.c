@@ -148,8 +148,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
     bool by_files = files[0] || files[1];
-    if (by_files && (t.strategy || t.landmarks)) {
-        nb_print_error("measure: --strategy and --landmarks, or landmark files, not both");
+    if (by_files && (t.strategy || t.landmarks || t.pairing)) {
+        nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
         return NB_EXIT_USAGE;
     }
     o.json = json;

@@ -24,7 +24,8 @@ const nb_core nb_core_none = {
     .component = {"none", "no middle, F B: the core of factors nocore", references, options, 0},
     .traits = NB_CORE_NONE,
     .compute = compute,
-    .explanation = "Factors nocore are planned once with this core, whatever cores the experiment lists, and no other factors are planned with it. "
-                   "There is no A: its rank, its condition and core_residual are empty. error_core is what the missing middle adds to the least "
-                   "error that any middle reaches.",
+    .explanation =
+        "Factors nocore are planned once with this core, whatever cores the experiment lists, and no other factors\n"
+        "are planned with it. There is no A: its rank, its condition and core_residual are empty. error_core is what\n"
+        "the missing middle adds to the least error that any middle reaches.",
 };
