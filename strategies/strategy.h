@@ -25,7 +25,7 @@ typedef enum {
     NB_INDEPENDENT,    /* Q for the query landmarks, K for the key landmarks */
     NB_QUERIES,        /* Q alone: the same tokens or groups give the key landmarks */
     NB_KEYS,           /* K alone */
-    NB_JOINT,          /* the tokens' stacked [q; k] */
+    NB_JOINT,          /* the tokens' stacked [q; k]; of a free point, the one half and the other */
     NB_SHARED,         /* all queries and all keys, 2n points: the same points serve both sides */
     NB_SHARED_QUERIES, /* Q alone: the same points serve both sides */
     NB_SHARED_KEYS,    /* K alone */

@@ -160,7 +160,7 @@ static nb_status read_cores(const char **texts, nb_config *c, nb_ctx *ctx)
     for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)
         if (!needs_options(e->component)) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", e->component->name, ctx));
-    return nb_config_add_no_core(c, ctx);
+    return nb_config_add_identity(c, ctx);
 }
 
 nb_status nb_cell_begin(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *ctx)

@@ -248,7 +248,7 @@ static nb_status check_pairings(const nb_key_values *const keys[], nb_mistakes *
     return NB_OK;
 }
 
-/* A core that stands for none, where all factors have a middle. */
+/* The identity, where all factors have a middle. */
 static nb_status check_cores(const nb_key_values *const keys[], nb_mistakes *mistakes)
 {
     const nb_key_values *factors = keys[NB_AXIS_FACTORS], *cores = keys[NB_AXIS_CORE];
@@ -260,7 +260,7 @@ static nb_status check_cores(const nb_key_values *const keys[], nb_mistakes *mis
         for (int f = 0; f < factors->count && !fits; f++)
             fits = (!together || f == x) && strcmp(factors->words[f], nb_factors_names[NB_NOCORE]) == 0;
         if (fits) continue;
-        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s is no core, and goes with the factors %s alone",
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s is for the factors %s alone, which have no other core",
                                               core->component->name, nb_factors_names[NB_NOCORE]));
     }
     return NB_OK;
@@ -287,17 +287,17 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         NB_TRY(ctx, unite(config, (nb_axis)axis, keys[axis], block->values[axis], ctx));
     }
-    return nb_config_add_no_core(config, ctx);
+    return nb_config_add_identity(config, ctx);
 }
 
-nb_status nb_config_add_no_core(nb_config *config, nb_ctx *ctx)
+nb_status nb_config_add_identity(nb_config *config, nb_ctx *ctx)
 {
     const nb_entry *e = nb_cores.entries;
-    nb_choice none;
+    nb_choice identity;
     bool wanted = false;
     for (int i = 0; i < config->factors_count; i++) wanted |= strcmp(config->factors[i], nb_factors_names[NB_NOCORE]) == 0;
     if (!wanted) return NB_OK;
-    while (!(((const nb_core *)e->component)->traits & NB_CORE_NONE)) e++; /* there is one, see the conformance test */
-    NB_TRY(ctx, nb_choice_parse(&nb_cores, e->component->name, &none, ctx));
-    return nb_choices_find(&config->cores, &none) < 0 ? nb_choices_append(&config->cores, none, ctx) : NB_OK;
+    while (!(((const nb_core *)e->component)->traits & NB_CORE_IDENTITY)) e++; /* there is one, see the conformance test */
+    NB_TRY(ctx, nb_choice_parse(&nb_cores, e->component->name, &identity, ctx));
+    return nb_choices_find(&config->cores, &identity) < 0 ? nb_choices_append(&config->cores, identity, ctx) : NB_OK;
 }

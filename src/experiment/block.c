@@ -8,8 +8,8 @@
 
 bool nb_core_fits(nb_factors_kind factors, const nb_choice *core)
 {
-    bool none = ((const nb_core *)core->component)->traits & NB_CORE_NONE;
-    return none == (factors == NB_NOCORE);
+    bool identity = ((const nb_core *)core->component)->traits & NB_CORE_IDENTITY;
+    return identity == (factors == NB_NOCORE);
 }
 
 /* A strategy that picks for both sides at once has no other pairing. */
@@ -53,7 +53,7 @@ static bool matches(const nb_config *c, nb_axis axis, int index, const nb_planne
     case NB_AXIS_FACTORS:
         return strcmp(nb_factors_names[cell->factors], c->factors[index]) == 0;
     case NB_AXIS_CORE:
-        return cell->factors == NB_NOCORE || cell->core == &c->cores.items[index]; /* none stands for any */
+        return cell->factors == NB_NOCORE || cell->core == &c->cores.items[index]; /* the identity, whatever is listed */
     case NB_AXES:
         break;
     }

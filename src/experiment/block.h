@@ -4,7 +4,7 @@
 
 #include "experiment/plan.h"
 
-/* Factors without a middle have the one core that stands for none, all others the others. */
+/* Factors without a middle have the one core that is the identity, all others the others. */
 bool nb_core_fits(nb_factors_kind factors, const nb_choice *core);
 
 /* The pairing that a config's word stands for with this strategy. */

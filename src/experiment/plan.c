@@ -104,7 +104,7 @@ static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
 {
     size_t count;
     add_all_cells(plan, &count);
-    NB_REQUIRE(ctx, count > 0, NB_EINVAL, "the experiment has no rows: %s is no core, and goes with the factors %s alone",
+    NB_REQUIRE(ctx, count > 0, NB_EINVAL, "the experiment has no rows: %s is for the factors %s alone, which have no other core",
                plan->config->cores.items[0].component->name, nb_factors_names[NB_NOCORE]);
     NB_REQUIRE(ctx, count < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", count, INT_MAX);
     NB_NEED(plan->cells, nb_alloc(ctx, count, sizeof *plan->cells));

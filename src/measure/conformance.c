@@ -64,12 +64,13 @@ static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_ctx *ctx)
+static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_kind *kind, nb_ctx *ctx)
 {
     nb_landmarks once, again;
     uint64_t before, after;
     NB_TRY(ctx, input(b, &before, ctx));
     NB_TRY(ctx, pick(b, m, pairing, 0, &once, ctx));
+    *kind = once.queries.kind;
     if (once.refusal) {
         NB_REQUIRE(ctx, strlen(once.refusal) > 10, NB_EBUG, "it refuses without a sentence: '%s'", once.refusal);
         return NB_OK;
@@ -103,27 +104,23 @@ static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Whether free points can be had so: they have no token whose other half would be
- * the other side's landmark. */
+/* Free points of one side have no token, whose other half would be the other side's landmark. */
 static bool serves_points(nb_pairing pairing)
 {
-    return pairing == NB_INDEPENDENT || pairing == NB_BOTH || nb_pairing_shares(pairing);
+    return pairing != NB_QUERIES && pairing != NB_KEYS;
 }
 
 static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
-    nb_landmarks one;
     const nb_strategy *s = strategy_of(run);
-    nb_pairing first = s->pick ? NB_INDEPENDENT : NB_BOTH;
+    nb_picks_kind kind = NB_NO_PICKS; /* of the pairing before, `independent` at first, which takes any */
     int n = run->head->n, sizes[] = {1, n / 3, n / 2, n - 1, n};
     NB_TRY(ctx, open_bench(run, &b, ctx));
-    NB_TRY(ctx, at(pick(&b, 1, first, 0, &one, ctx), 1, first, ctx));
-    bool points = !one.refusal && one.queries.kind == NB_POINTS;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int p = 0; p < NB_PAIRING_COUNT; p++)
-            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) && (!points || serves_points((nb_pairing)p) || (int)s->pairing == p))
-                NB_TRY(ctx, at(check_one(&b, sizes[i], (nb_pairing)p, ctx), sizes[i], (nb_pairing)p, ctx));
+            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) && (kind != NB_POINTS || serves_points((nb_pairing)p)))
+                NB_TRY(ctx, at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], (nb_pairing)p, ctx));
     NB_TRY(ctx, refuses(&b, 0, ctx));
     return refuses(&b, n + 1, ctx);
 }
@@ -168,8 +165,8 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG, "it has not the function for its own pairing");
     if (run->head->n < LARGE) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
-    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_QUERIES : NB_BOTH, 0, &one, ctx));
-    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_QUERIES : NB_BOTH, 1, &two, ctx));
+    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 0, &one, ctx));
+    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 1, &two, ctx));
     if (one.refusal || two.refusal) return NB_OK;
     NB_REQUIRE(ctx, same(&one.queries, &two.queries) != random, NB_EBUG, "it %s NB_RANDOM, but picks %s in another trial",
                random ? "declares" : "does not declare", random ? "the same" : "others");

@@ -117,13 +117,31 @@ static nb_status pick_both(request *r, nb_landmarks *out, nb_ctx *ctx)
     return call(r, "both", &queries, &keys, out, &out->queries, &out->keys, ctx);
 }
 
+/* Free points [q~; k~] of the stacked ones: a query landmark over a key landmark. */
+static nb_status split(nb_landmarks *l, int d, nb_ctx *ctx)
+{
+    const nb_picks whole = l->queries;
+    size_t bytes = (size_t)d * sizeof(double);
+    double *q, *k;
+    NB_REQUIRE(ctx, whole.d == 2 * d, NB_EDIM, "landmark points of dimension %d, expected %d, as the tokens' [q; k]", whole.d, 2 * d);
+    l->keys = l->queries;
+    NB_NEED(q, nb_picks_points(&l->queries, d, whole.m));
+    NB_NEED(k, nb_picks_points(&l->keys, d, whole.m));
+    for (int j = 0; j < whole.m; j++) {
+        memcpy(q + j * d, whole.points + 2 * j * d, bytes);
+        memcpy(k + j * d, whole.points + (2 * j + 1) * d, bytes);
+    }
+    return NB_OK;
+}
+
 static nb_status pick_one_for_both(request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
 {
     nb_points points;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
     bool one_set = r->scene->head->q == r->scene->head->k;
+    if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
     NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
-               "free points need the pairing 'independent', 'shared' or 'both', not '%s'", nb_pairing_names[pairing]);
+               "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'", nb_pairing_names[pairing]);
     out->keys = out->queries;
     return NB_OK;
 }

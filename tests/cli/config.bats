@@ -30,7 +30,7 @@ Y
     expect "c.yaml:6:20: gaussian has no option 'dd'; did you mean 'd'?"
     expect "c.yaml:7:40: kmeans: restarts = 0 is not an integer from 1 to 1000"
     expect "c.yaml:9:11: metrics: 'eror' is unknown; did you mean 'error'?"
-    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, both, default"
+    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default"
     [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 8 ]
 }
 
@@ -184,7 +184,7 @@ problems: gaussian(n=[16, 32], d=2)
 strategies: kmeans(restarts=[1, 2, 1])
 cores: svd
 landmarks: [4, 4]
-pairing: [default, independent]
+pairing: [default, joint]
 factors: [cur, cur]
 trials: 1
 Y

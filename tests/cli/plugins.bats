@@ -170,8 +170,7 @@ EOF
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote behind the end"
-    expect "FAIL unrepeatable, picks: 2 tokens: m = 1, pairing "
-    expect ": other picks for the same seed"
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: other picks for the same seed" # of 2 points
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
     expect "FAIL crashes, picks: killed by signal 11"
     expect "FAIL hangs, picks: not done after 1 s"
@@ -191,13 +190,13 @@ EOF
 import sys
 import numpy as np
 picks = {"shape": np.arange(6).reshape(3, 2) % 3, "few": np.arange(2), "twice": np.array([4, 7, 4]), "range": np.array([0, 1, 20]),
-         "negative": np.array([0, -1, 2]), "huge": np.array([0, 2**40, 2]), "nan": np.full((3, 2), np.nan), "wide": np.zeros((3, 5)), "flat": np.zeros(3)}
+         "negative": np.array([0, -1, 2]), "huge": np.array([0, 2**40, 2]), "nan": np.full((3, 4), np.nan), "wide": np.zeros((3, 5)), "flat": np.zeros(3)}
 np.save(sys.argv[-1] + "/picks.npy", picks[sys.argv[1]])
 print("standard output is not for nysbench")
 PY
     local p="/usr/bin/python3 $WORK/p.py"
     cat >"$WORK/cases" <<EOF
-$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 2), points
+$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 4), points
 $p few|60|integers of shape (2); allowed are integers of shape (3)
 $p twice|60|picks.npy: landmarks 0 and 2 are both token 4
 $p range|60|picks.npy: landmark 2 is token 20, allowed are 0 to 19
@@ -258,7 +257,7 @@ PY
 
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
     local spec='command(run="/usr/bin/python3 experiments/plugins/farthest.py")'
-    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --side keys -o "$WORK/k.npy" >/dev/null
+    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
     cat >"$WORK/keep.py" <<'PY'
 import json, numpy, os, shutil, sys
 out, folder = sys.argv[1:]
@@ -269,7 +268,11 @@ r = json.load(open("request.json"))
 numpy.save("picks.npy", numpy.load("points.npy")[:r["m"]] + 1)
 PY
     "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/kept'\")" \
-        -m 6 --side queries -o "$WORK/q.npy" >/dev/null
+        -m 6 --pairing independent --side queries -o "$WORK/q.npy" >/dev/null
+    for side in queries keys; do # by default the points are [q; k], and so are those that it leaves
+        "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/joint'\")" \
+            -m 6 --side $side -o "$WORK/joint-$side.npy" >/dev/null
+    done
     /usr/bin/python3 - "$WORK" <<'PY'
 import json, struct, sys
 import numpy as np
@@ -291,6 +294,10 @@ points = np.load(work + "/kept/points.npy")
 assert points.shape == (257, k.shape[1]) and points.dtype == float
 assert {key: request[key] for key in ("m", "side", "n", "d", "causal")} == {"m": 6, "side": "queries", "n": 257, "d": k.shape[1], "causal": False}
 assert 0 <= request["seed"] < 2**32
+stacked = np.load(work + "/joint/points.npy")
+assert json.load(open(work + "/joint/request.json"))["side"] == "joint" and stacked.shape == (257, 2 * k.shape[1])
+assert np.array_equal(stacked, np.hstack([points, k]))
+assert np.array_equal(np.load(work + "/joint-queries.npy"), points[:6] + 1) and np.array_equal(np.load(work + "/joint-keys.npy"), k[:6] + 1)
 PY
     config <<EOF
 problems: gaussian(n=30, d=3)

@@ -351,11 +351,11 @@ static void test_one_kernel_is_standard(void **state)
     assert_int_equal(count, 1);
 }
 
-static void test_one_core_is_none(void **state)
+static void test_one_core_is_the_identity(void **state)
 {
     int count = 0;
     (void)state;
-    for (const nb_entry *e = nb_cores.entries; e->component; e++) count += (((const nb_core *)e->component)->traits & NB_CORE_NONE) != 0;
+    for (const nb_entry *e = nb_cores.entries; e->component; e++) count += (((const nb_core *)e->component)->traits & NB_CORE_IDENTITY) != 0;
     assert_int_equal(count, 1);
 }
 
@@ -398,7 +398,7 @@ int main(void)
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, "");
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
-    add(tests, &count, "one core is none", test_one_core_is_none, NULL);
+    add(tests, &count, "one core is the identity", test_one_core_is_the_identity, NULL);
     add(tests, &count, "one default pairing", test_one_default_pairing, NULL);
     int failed = _cmocka_run_group_tests("conformance", tests, count, NULL, NULL);
     nb_ctx_free(ctx);

@@ -206,12 +206,12 @@ static void test_no_middle(void **state)
             squares += pow(rows[i * N + j] - product[i * N + j], 2);
         }
     nb_landmarks landmarks = first_tokens(ctx, N);
-    nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "none");
+    nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
     assert_close(got.error, sqrt(squares) / norm, 1e-13);
     assert_at_most(got.error_subspace, 1e-7); /* S itself is in the ranges; the square is rounded to 1e-14 */
 
     landmarks = pick(ctx, &f, "segment_means", 1, NB_JOINT);
-    got = measure(ctx, &f, &landmarks, NB_NOCORE, "none");
+    got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
     double mean[4] = {0};
     for (int i = 0; i < N * 4; i++) mean[i % 4] += f.head.q[i] / N;
     assert_ok(ctx, nb_scene_kernel(f.scene, 1, mean, N, f.head.k, one, ctx));
@@ -231,7 +231,7 @@ static void test_no_middle_is_the_identity(void **state)
     for (int i = 0; i < M; i++) identity[i * (M + 1)] = 1;
     open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax", false);
     nb_landmarks landmarks = pick(ctx, &f, "kmeans", M, NB_SHARED);
-    nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "none");
+    nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
     nb_measures with = measure_x(ctx, &f, &landmarks, NB_NYSTROMFORMER, NULL, identity, NB_WANT_ALL);
     assert_true(got.error == with.error && got.error_core == with.error_core && got.output_error == with.output_error);
     assert_at_most(got.rowsum_deviation, 1e-14);

@@ -1,4 +1,4 @@
-/* none.c - X = I, the product F B without a middle.
+/* identity.c - X = I, the product F B without a middle.
  *
  * The one core of the factors `nocore`, whatever an experiment's cores are, and of no
  * others. Under softmax the rows of F and of B sum to 1, so those of F B do, and none
@@ -20,9 +20,9 @@ static const char *const references[] = {
 
 static const nb_option options[] = {NB_OPTION_END};
 
-const nb_core nb_core_none = {
-    .component = {"none", "no middle, F B: the core of factors nocore", references, options, 0},
-    .traits = NB_CORE_NONE,
+const nb_core nb_core_identity = {
+    .component = {"identity", "X = I, no middle: the core of factors nocore", references, options, 0},
+    .traits = NB_CORE_IDENTITY,
     .compute = compute,
     .explanation =
         "Factors nocore are planned once with this core, whatever cores the experiment lists, and no other factors\n"
