@@ -67,6 +67,8 @@ static const char *const configurations[][6] = {
     {"problems=gaussian(n=1000, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=gauss)\""},
     {"problems=gaussian(n=900, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=kernel)\""},
     {"problems=gaussian(n=1500, d=32)", "landmarks=[8, 16]", "strategies=[rplu, cpqr]", "factors=cur"},
+    {"problems=gaussian(n=700, d=32)", "landmarks=[8, 32]", "strategies=kdpp", "pairing=shared"}, /* of 1400 points */
+    {"problems=gaussian(n=1500, d=32)", MANY, "strategies=[kmeans, leverage]", "pairing=[shared, shared_keys]", "factors=[nocore, nystromformer]"},
     {"problems=gaussian(n=1600, d=32)", "landmarks=[64, 100]", "strategies=segment_means", "cores=[svd, best, fitted]"},
     {"problems=gaussian(n=700, d=32)", MANY, "cores=[svd, \"svd(rcond=0.01)\", iterative, gcv, tikhonov]", "strategies=[uniform, group_means]", "metrics=all"},
 };

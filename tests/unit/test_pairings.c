@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "cores/core.h"
 #include "data/tensor.h"
+#include "measure/conformance.h"
 #include "measure/engine.h"
 
 #include <math.h>
@@ -210,12 +211,61 @@ static void test_without_memory(void **state)
     }
 }
 
+/* The first m points that it is given, each coordinate 1 more: points that no token has. */
+static nb_status pick_free(const nb_points *points, int m, const void *options, nb_picks *picks, nb_ctx *ctx)
+{
+    double *x;
+    (void)options;
+    (void)ctx;
+    NB_NEED(x, nb_picks_points(picks, points->d, m));
+    for (int i = 0; i < points->d * m; i++) x[i] = points->x[i] + 1;
+    return NB_OK;
+}
+
+static const nb_option no_options[] = {NB_OPTION_END};
+static const nb_strategy free_points = {
+    .component = {"free_points", "points that no token has, for a test", NULL, no_options, 0}, .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = pick_free};
+static const nb_choice chosen = {.component = &free_points.component, .canonical = "free_points", .label = "free_points"};
+
+static double sum_of_differences(int count, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += a[i] - b[i];
+    return sum;
+}
+
+/* Jointly a free point is [q; k]; Q's alone are none of K. The conformance check asks for
+ * what can be had. */
+static void test_free_points(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_stream stream = {.seed = 7, .component = "free_points"};
+    nb_landmarks l;
+    fixture f;
+    open_fixture(ctx, &f, false);
+    const nb_pairing of_both[] = {NB_JOINT, NB_INDEPENDENT};
+    for (int p = 0; p < 2; p++) {
+        assert_ok(ctx, nb_landmarks_pick(f.scene, &chosen, M, of_both[p], stream, f.rng, &l, ctx));
+        for (int i = 0; i < D * M; i++) {
+            assert_close(l.queries.points[i], f.head.q[i] + 1, 0);
+            assert_close(l.keys.points[i], f.head.k[i] + 1, 0);
+        }
+    }
+    assert_ok(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_SHARED_KEYS, stream, f.rng, &l, ctx));
+    assert_close(sum_of_differences(D * M, l.queries.points, f.head.k), D * M, 1e-12);
+    assert_error(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_QUERIES, stream, f.rng, &l, ctx), NB_EINVAL, "free points need the pairing 'joint'");
+    for (const nb_check *check = nb_strategy_checks; check->name; check++) {
+        nb_trial_run run = {.strategy = &chosen, .kernel = &f.kernel, .head = &f.head};
+        assert_ok(ctx, check->run(&run, ctx));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_points_of_one_side),     test_with_ctx(test_points_of_both_sides), test_with_ctx(test_segments_of_both_sides),
         test_with_ctx(test_scores_of_both_sides),   test_with_ctx(test_where_queries_are_keys), test_with_ctx(test_first_of_shared),
-        test_with_ctx(test_without_memory),
+        test_with_ctx(test_without_memory),         test_with_ctx(test_free_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
