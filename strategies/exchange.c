@@ -125,7 +125,7 @@ const nb_strategy nb_strategy_exchange = {
     .refusal = refusal,
     .explanation =
         "What falls is the subspace part with factors cur, the least error that any core reaches with these columns\n"
-        "and rows of S; with other factors and cores the error may rise (six steps, nystromformer: in 8 of 63 picks on\n"
-        "the MiniLM and ViT heads). The end is a local minimum, or what the sweeps have reached: what it gains is a\n"
-        "lower bound of what there is to win, to which floor_rank is an upper one.",
+        "and rows of S; with other factors and cores the error may rise, as with nystromformer and six steps in one\n"
+        "pick of eight on the MiniLM and ViT heads. The end is a local minimum, or what the sweeps have reached: what\n"
+        "it gains is a lower bound of what there is to win, to which floor_rank is an upper one.",
 };

@@ -14,8 +14,8 @@
 enum {
     NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: other ones in each trial */
     NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
-    NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: the program's own, one of them all */
     NB_CORE_FILTER = 1 << 2, /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
+    NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: the program's own, one of them all */
 };
 
 /* For an option of a core that sets factors->keep_rows. */

@@ -155,3 +155,55 @@ Y
     "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" >/dev/null
     [ "$(grep -c ',shared,' "$WORK/picks/index.csv")" -eq 4 ]
 }
+
+@test "what describe says of oracles, of fitted and of gram" {
+    for name in exchange optimized; do
+        run "$NYSBENCH" describe $name
+        expect "What falls is the subspace part with factors"
+        expect "lower bound of what there is to win"
+        [[ "$output" != *"while the error falls"* ]]
+    done
+    run "$NYSBENCH" describe fitted
+    expect "relative to the squared spectral norm of F_I"
+    run "$NYSBENCH" describe gram
+    expect "S has rank d at most"
+    run "$NYSBENCH" describe ridge_leverage
+    expect "parameters of this project's own"
+}
+
+# floor_rank 0 and an error of rounding are construction, not a strategy's merit; six steps are no inverse.
+@test "gram: as many landmarks as dimensions leave svd no error, and six steps some" {
+    config <<'Y'
+problems: gaussian(n=200, d=16)
+kernels: gram
+strategies: [uniform, segment_means]
+landmarks: [15, 16]
+trials: 2
+cores: [svd, iterative]
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    whole, error = r["landmarks"] == "16", float(r["error"])
+    assert (float(r["floor_rank"]) == 0) == whole, r
+    assert error < 1e-9 if whole and r["core"].startswith("svd") else error > 1e-3, r # eps cond(A), cond below 1e6
+PY
+}
+
+@test "the smoke experiment gives what it expects of its clusters" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set 'problems=clusters(n=64, d=8, count=4)' -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, statistics, sys
+errors = {}
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    errors.setdefault((r["core"].split("(")[0], r["landmarks"]), {}).setdefault(r["strategy"].split("(")[0], []).append(float(r["error"]))
+order = {key: sorted(of, key=lambda s: statistics.median(of[s])) for key, of in errors.items()}
+for core, m in (("svd", "4"), ("iterative", "4"), ("iterative", "8")):
+    assert set(order[core, m][:2]) == {"segment_means", "kmeans"}, order
+assert order["svd", "8"][0] == "uniform", order
+PY
+}
