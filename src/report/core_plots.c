@@ -46,11 +46,22 @@ static int group_end(const nb_summary *s, int first)
     return end;
 }
 
+/* The variants with a core that has a cut-off: where factors have no middle, none has. */
+static nb_status find_cutoffs(const nb_summary *m, bool **has, nb_ctx *ctx)
+{
+    NB_NEED(*has, nb_alloc(ctx, (size_t)m->variant_count, sizeof **has));
+    for (int i = 0; i < m->row_count; i++)
+        if (isfinite(m->rows[i].measures.core_cutoff)) (*has)[nb_summary_find(m, &m->rows[i]).variant] = true;
+    return NB_OK;
+}
+
 /* Error against effective cut-off, at one m. The best core is the subspace part. */
 static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
     const nb_summary *m = of->summary;
     int at = of->m, *of_family, *of_core, *mark, best;
+    bool *cuts_at_all;
+    NB_TRY(ctx, find_cutoffs(m, &cuts_at_all, ctx));
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     NB_NEED(of_core, nb_alloc(ctx, (size_t)m->core_count, sizeof *of_core));
     NB_NEED(mark, nb_alloc(ctx, (size_t)m->core_count, sizeof *mark));
@@ -72,7 +83,7 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
         const nb_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         int f = of->sweeps.cores[p.core].family;
-        if (row->landmarks != at || !good(row)) continue;
+        if (row->landmarks != at || !good(row) || !cuts_at_all[p.variant]) continue;
         nb_sheet_point one = {p.variant, p.panel, best, 0, 1, row->measures.error_subspace};
         NB_TRY(ctx, nb_sheet_add(s, one, ctx));
         one.y = row->measures.error;

@@ -207,3 +207,25 @@ for core, m in (("svd", "4"), ("iterative", "4"), ("iterative", "8")):
 assert order["svd", "8"][0] == "uniform", order
 PY
 }
+
+@test "figures over cores when factors without a middle are listed first" {
+    config <<'Y'
+problems: gaussian(n=60, d=4)
+strategies: [uniform, segment_means]
+landmarks: [4, 9]
+trials: 2
+factors: [nocore, nystromformer]
+cores: [svd, "svd(rcond=[0.1, 0.01])", iterative]
+metrics: error
+plots: [svd_vs_iterative, cutoff, cores]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    [[ "$output" != *"gnuplot"* ]]
+    [ -s "$WORK/r/plots/cutoff_uniform__nystromformer.svg" ] && ! ls "$WORK"/r/plots/cutoff*nocore*.svg
+    /usr/bin/python3 - "$WORK/r/plots/svd_vs_iterative.csv" <<'PY'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if "nystromformer" in r["series_name"]]
+assert len(rows) >= 8 and all(float(r["median"]) > 0 for r in rows if r["core_name"].startswith("iterative")), rows
+PY
+}
