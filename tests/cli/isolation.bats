@@ -66,7 +66,7 @@ sanitized() {
     expect_status 1
     expect "crashed: 4 rows: the strategy's pick"
     expect "$segfault"
-    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16, pairing=joint, factors=nystromformer, core=svd'"
+    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16, factors=nystromformer, core=svd'"
     expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
     expect_rows crashed "the strategy's pick was $segfault" 4 || expect_rows crashed "the strategy's pick $segfault" 4
     with "aborts(from=3)" -j 1
