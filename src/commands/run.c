@@ -137,7 +137,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
     NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, count, rows, failures, ctx));
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
-    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline, &shares, ctx));
+    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline->canonical, &shares, ctx));
     NB_TRY(ctx, nb_run_write_shares(e->folder, &summary, &shares, ctx));
     if (!quiet) {
         nb_table_print(stdout, &summary);
