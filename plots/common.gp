@@ -1,4 +1,4 @@
-# common.gp - what all figures share: colours, reading the data, the grid of panels.
+# common.gp - what figures of curves share: reading the data, the grid of panels.
 #
 # A driver script sets data, output, experiment, constant, core, core_name, reference_name,
 # landmarks[], panels[] and series[] and loads the script of its kind. That one loads
@@ -8,12 +8,7 @@ set encoding utf8
 set datafile separator comma
 set datafile missing NaN            # a line goes on across rows that are left out
 
-# Okabe and Ito's colours without yellow, and two more; after the eighth they come
-# again with other points. A series has the same look in every figure of a run.
-array colours[8] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255"]
-array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
-colour(s) = colours[(s - 1) % 8 + 1]
-symbol(s) = symbols[(s - 1 + (s - 1) / 8) % 8 + 1]
+load "looks.gp"
 
 # Data, by numbers: 1 core, 2 panel, 3 series (0 best rank m, -1 constant matrix; both of
 # core 0), 4 landmarks, 6 median, 7 and 8 the quantiles 0.1 and 0.9. The names that
@@ -34,7 +29,7 @@ note(y) = y > 0 ? (low = y < low ? y : low, high = y > high ? y : high) : 0
 see(p, s) = drawn(p, s) ? (found = found + 1, note(number(6)), s <= S ? (note(number(7)), note(number(8))) : 0) : 0
 band_of(s) = sprintf(', data using 4:(band(7, p, %d)):(band(8, p, %d)) with filledcurves linecolor rgb colour(%d)', s, s, s)
 bar_of(s) = sprintf(', data using (beside(%d)):(median(p, %d)):(band(7, p, %d)):(band(8, p, %d)) with yerrorbars linewidth 1.5 pointtype 0 linecolor rgb colour(%d)', s, s, s, s, s)
-median_of(s) = sprintf(', data using (beside(%d)):(median(p, %d)) with linespoints linewidth 2 pointtype symbol(%d) pointsize 0.6 linecolor rgb colour(%d)', s, s, s, s)
+median_of(s) = sprintf(', data using (beside(%d)):(median(p, %d)) with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.6 linecolor rgb colour(%d)', s, s, dash(s), s, s)
 line_of(s) = sprintf(', data using 4:(median(p, %d)) with lines ', s) . style_of(s)
 dash_of(s) = sprintf(', data using (from($4)):(median(p, %d)):(2 * ($4 - from($4))):(0) with vectors nohead ', s) . style_of(s)
 style_of(s) = s == FLOOR ? floor_style : baseline_style

@@ -1,17 +1,24 @@
 # figure.gp - all panels, title and legend, once as SVG and once as PNG.
 
-widest = 28
-do for [s = 1:S] { widest = strlen(series[s]) > widest ? strlen(series[s]) : widest }
-entries = S + legend_entries
+stats data using (1) nooutput name "FILE"
+if (!exists("FILE_records")) { exit error "cannot read " . data }
+
+band_text = "10-90 % of heads and trials, not uncertainty"
+widest = strlen(band_text)
+array present[S]
+do for [s = 1:S] {
+    present[s] = 0; low = 1e300; high = 0; found = 0
+    do for [p = 1:P] { stats data using (see(p, s), 1) nooutput }
+    present[s] = found
+}
+entries = legend_entries
+do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = floor((width - 20) / (widest * 6.8 + 55))
 across = across < 1 ? 1 : across > entries ? entries : across
 legend = 16 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
 heading = 16 + 19 * title_lines + (strlen(subtitle) ? 18 : 0)
 height = heading + rows * panel_height + 22 + legend
-
-stats data using (1) nooutput name "FILE"
-if (!exists("FILE_records")) { exit error "cannot read " . data }
 
 do for [format in "svg png"] {
     small = face(11); normal = face(12); large = face(14)
@@ -100,10 +107,10 @@ do for [format in "svg png"] {
     set xrange [0:1]; set yrange [0:1]
     set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
     clauses = ""
-    do for [s = 1:S] {
-        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title series[%d]', s, s, s)
-    }
-    eval "plot " . clauses[3:*] . legend_lines . ', NaN with filledcurves linecolor rgb "#555555" title "10-90 % of heads and trials"'
+    do for [s = 1:S] { if (present[s]) {
+        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title series[%d]', dash(s), s, s, s)
+    } }
+    eval "plot " . clauses[3:*] . legend_lines . ', NaN with filledcurves linecolor rgb "#555555" title band_text'
     unset multiplot
     unset output
     set lmargin; set rmargin; set tmargin; set bmargin

@@ -2,8 +2,6 @@
  * its baseline's. */
 #include "report/shares.h"
 
-#include "base/registry.h"
-#include "experiment/plan.h"
 #include "report/csv.h"
 
 #include <gsl/gsl_sort.h>
@@ -156,7 +154,7 @@ static double share(double relative, double best)
 {
     static const double shown = 0.99; /* a gap of less is not one that a share could be of */
     double s = best < shown ? log(relative) / log(best) : NAN;
-    return isfinite(s) ? s : NAN;
+    return isfinite(s) ? s + 0.0 : NAN; /* -0 becomes 0 */
 }
 
 static void compare_cell(const matcher *m, const char *baseline, nb_comparison *cells, int panel, int variant, int core, int landmark)
@@ -266,19 +264,11 @@ static nb_comparison pool_all(const matcher *m, const nb_comparison *cells, int 
 }
 
 /* The first strategy that is no oracle, or the first. */
-static nb_status default_baseline(const nb_summary *s, const char **baseline, nb_ctx *ctx)
+static const char *default_baseline(const nb_summary *s)
 {
-    *baseline = s->variants[0].strategy;
-    for (int v = 0; v < s->variant_count; v++) {
-        nb_choice choice;
-        nb_status status = nb_choice_parse(&nb_strategies, s->variants[v].strategy, &choice, ctx);
-        if (status == NB_ENOMEM) return status;
-        nb_error_clear(ctx);
-        if (status != NB_OK || (nb_strategy_traits(&choice) & NB_ORACLE)) continue;
-        *baseline = s->variants[v].strategy;
-        return NB_OK;
-    }
-    return NB_OK;
+    int v = 0;
+    while (v < s->variant_count && s->variants[v].oracle) v++;
+    return s->variants[v < s->variant_count ? v : 0].strategy;
 }
 
 nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline, nb_shares *shares,
@@ -287,7 +277,7 @@ nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summar
     matcher m;
     int variants = summary->variant_count, cores = summary->core_count;
     *shares = (nb_shares){.baseline = ""};
-    if (!baseline && variants > 0) NB_TRY(ctx, default_baseline(summary, &baseline, ctx));
+    if (!baseline && variants > 0) baseline = default_baseline(summary);
     for (int v = 0; v < variants; v++)
         if (strcmp(summary->variants[v].strategy, baseline) == 0) shares->baseline = summary->variants[v].name;
     NB_NEED(shares->cells, nb_alloc(ctx, (size_t)count_cells(summary), sizeof *shares->cells));
@@ -355,7 +345,7 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
           "the least error that any core reaches; both medians over problems and m of each cell's median. share: of the gap\n"
           "between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's), below 0 where worse\n"
           "than the baseline; - where the best is not 1 % below it. ~ rounding noise on both sides; ! some cells are\n"
-          "missing. select_s: seconds.\n",
+          "missing, or have the baseline with another pairing alone, which shares.csv tells. select_s: seconds.\n",
           out);
     if (!fixed) fputs("Where a line names two pairings the baseline was not run with the first, and the ratio is of both: strategy and pairing.\n", out);
 }

@@ -59,6 +59,15 @@ static int find_variant(const nb_summary *s, const nb_row *row, bool one_set)
     return i;
 }
 
+int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors)
+{
+    for (int i = 0; i < s->variant_count; i++) {
+        const nb_variant *v = &s->variants[i];
+        if (strcmp(v->strategy, strategy) == 0 && (!v->pairing || strcmp(v->pairing, pairing) == 0) && (!factors || strcmp(v->factors, factors) == 0)) return i;
+    }
+    return -1;
+}
+
 static int find_core(const nb_summary *s, const nb_row *row)
 {
     int i = 0;
@@ -152,13 +161,13 @@ static nb_status label_apart(const nb_registry *registry, int count, const named
     return NB_OK;
 }
 
-static nb_status mark_oracle(const char *strategy, const char **label, nb_ctx *ctx)
+static nb_status look_for_oracle(nb_variant *v, nb_ctx *ctx)
 {
     nb_choice choice;
-    nb_status status = nb_choice_parse(&nb_strategies, strategy, &choice, ctx);
+    nb_status status = nb_choice_parse(&nb_strategies, v->strategy, &choice, ctx);
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx);
-    if (status == NB_OK && (nb_strategy_traits(&choice) & NB_ORACLE)) NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
+    v->oracle = status == NB_OK && (nb_strategy_traits(&choice) & NB_ORACLE);
     return NB_OK;
 }
 
@@ -193,8 +202,8 @@ static const char *usual_pairing(const nb_summary *s)
  * is not the usual one, and what others of the same strategy have otherwise. */
 static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
 {
-    v->label = v->name;
-    NB_TRY(ctx, mark_oracle(v->strategy, &v->label, ctx));
+    NB_TRY(ctx, look_for_oracle(v, ctx));
+    NB_NEED(v->label, nb_format(ctx, "%s%s", v->name, v->oracle ? ", oracle" : ""));
     bool pairings = s->pairing && v->pairing && strcmp(v->pairing, s->pairing) != 0, factors = false;
     for (int i = 0; i < s->variant_count; i++) {
         pairings |= strcmp(s->variants[i].strategy, v->strategy) == 0 && !same_pairing(&s->variants[i], v);

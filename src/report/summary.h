@@ -23,6 +23,7 @@ typedef struct { /* one problem under one kernel */
 typedef struct { /* one way to pick landmarks and to form factors */
     const char *strategy, *pairing, *factors; /* pairing: NULL where only kernels of one point set have it */
     const char *name;  /* of the strategy alone, for people */
+    bool oracle;
     const char *label; /* that it is an oracle, and a pairing that is not the run's, too */
 } nb_variant;
 
@@ -55,6 +56,9 @@ typedef struct {
     int panel, variant, core, landmark;
 } nb_summary_index;
 nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row);
+
+/* The variant, the first if factors is NULL; -1: there is none. */
+int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors);
 
 bool nb_same_landmarks(const nb_row *a, const nb_row *b); /* these stand together, one row for each core */
 
