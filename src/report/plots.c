@@ -9,12 +9,20 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef struct { /* the median over trials of one head */
+    int panel, variant, core, head, landmark;
+    double value;
+} head_median;
 
 typedef struct {
     const nb_summary *summary;
     const char *kind, *experiment;
     int core; /* of the figure */
+    int head_count;
+    head_median *heads; /* of all cores */
 } figure;
 
 static void print_real(FILE *out, double x)
@@ -73,15 +81,37 @@ static void print_ratio_data(FILE *out, const nb_summary *s)
     print_cells(out, s, s->ratios, 1);
 }
 
+static double error_of(const nb_summary *s, int row)
+{
+    return nb_part_of(&s->rows[row], NB_WHOLE);
+}
+
+static double ratio_of(const nb_summary *s, int row)
+{
+    return s->row_ratios[row];
+}
+
+static const nb_statistic *errors_of(const nb_summary *s)
+{
+    return s->errors;
+}
+
+static const nb_statistic *ratios_of(const nb_summary *s)
+{
+    return s->ratios;
+}
+
 typedef struct {
     const char *name;
+    double (*value)(const nb_summary *s, int row);
+    const nb_statistic *(*cells)(const nb_summary *s);
     void (*print_data)(FILE *out, const nb_summary *s);
     int first_core; /* one figure for each core from this one on */
 } plot_kind;
 
 static const plot_kind kinds[] = {
-    {"error", print_error_data, 0},
-    {"svd_vs_iterative", print_ratio_data, 1},
+    {"error", error_of, errors_of, print_error_data, 0},
+    {"svd_vs_iterative", ratio_of, ratios_of, print_ratio_data, 1},
 };
 
 const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", "spectrum", "forest", NULL};
@@ -94,6 +124,92 @@ static const plot_kind *find_kind(const char *name)
     for (int k = 0; k < KINDS; k++)
         if (strcmp(kinds[k].name, name) == 0) return &kinds[k];
     return NULL;
+}
+
+static int compare_heads(const void *a, const void *b)
+{
+    const head_median *x = a, *y = b;
+    const int order[] = {x->core - y->core, x->panel - y->panel, x->variant - y->variant, x->head - y->head, x->landmark - y->landmark};
+    for (int i = 0; i < 5; i++)
+        if (order[i]) return order[i];
+    return 0;
+}
+
+/* Medians over trials of the panels that have several heads. */
+static nb_status find_heads(const plot_kind *kind, figure *f, nb_ctx *ctx)
+{
+    const nb_summary *s = f->summary;
+    double *values;
+    int count = 0;
+    NB_NEED(f->heads, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *f->heads));
+    NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    for (int i = 0; i < s->row_count; i++) {
+        nb_summary_index at = nb_summary_find(s, &s->rows[i]);
+        double value = kind->value(s, i);
+        if (s->panels[at.panel].heads > 1 && !isnan(value))
+            f->heads[count++] = (head_median){at.panel, at.variant, at.core, s->rows[i].head, at.landmark, value};
+    }
+    qsort(f->heads, (size_t)count, sizeof *f->heads, compare_heads);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i; end < count && compare_heads(&f->heads[i], &f->heads[end]) == 0; end++) values[end - i] = f->heads[end].value;
+        f->heads[f->head_count] = f->heads[i];
+        f->heads[f->head_count++].value = nb_statistic_of(end - i, values).median;
+    }
+    return NB_OK;
+}
+
+static bool same_line(const head_median *a, const head_median *b)
+{
+    return a->panel == b->panel && a->variant == b->variant && a->head == b->head;
+}
+
+/* A block for each head of each strategy and panel: landmarks, median. */
+static nb_status print_heads(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const figure *f = what;
+    const head_median *before = NULL;
+    (void)ctx;
+    fputs("# landmarks,median of a head\n", out);
+    for (const head_median *h = f->heads; h < f->heads + f->head_count; h++) {
+        if (h->core != f->core) continue;
+        if (before && !same_line(before, h)) fputs("\n\n", out);
+        fprintf(out, "%d", f->summary->landmarks[h->landmark]);
+        print_real(out, h->value);
+        fputc('\n', out);
+        before = h;
+    }
+    return NB_OK;
+}
+
+/* Which of these blocks each panel and strategy has, the first and how many, and what they reach. */
+static nb_status print_blocks(FILE *out, const figure *f, nb_ctx *ctx)
+{
+    const nb_summary *s = f->summary;
+    const head_median *before = NULL;
+    double *low, *high;
+    int *first, *count, next = 0, cells = s->panel_count * s->variant_count;
+    NB_NEED(first, nb_alloc(ctx, (size_t)cells, sizeof *first));
+    NB_NEED(count, nb_alloc(ctx, (size_t)cells, sizeof *count));
+    NB_NEED(low, nb_alloc_reals(ctx, (size_t)cells, 1));
+    NB_NEED(high, nb_alloc_reals(ctx, (size_t)cells, 1));
+    for (const head_median *h = f->heads; h < f->heads + f->head_count; h++) {
+        int cell = h->panel * s->variant_count + h->variant;
+        if (h->core != f->core) continue;
+        if (!before || !same_line(before, h)) {
+            if (count[cell]++ == 0) first[cell] = next;
+            next++;
+        }
+        if (h->value > 0) low[cell] = low[cell] > 0 ? fmin(low[cell], h->value) : h->value;
+        high[cell] = fmax(high[cell], h->value);
+        before = h;
+    }
+    for (int k = 0; k < 2; k++) {
+        fprintf(out, "array heads_%s[%d] = [", k ? "count" : "first", cells);
+        for (int i = 0; i < cells; i++) fprintf(out, "%d%s", k ? count[i] : first[i], i + 1 < cells ? ", " : "]\n");
+        fprintf(out, "array heads_%s[%d] = [", k ? "high" : "low", cells);
+        for (int i = 0; i < cells; i++) fprintf(out, "%g%s", k ? high[i] : low[i], i + 1 < cells ? ", " : "]\n");
+    }
+    return NB_OK;
 }
 
 static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
@@ -110,6 +226,16 @@ static const char *output_name(const figure *f, nb_ctx *ctx)
     return nb_plot_file_name(nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief));
 }
 
+static bool has_points(const figure *f, int variant)
+{
+    const nb_summary *s = f->summary;
+    const nb_statistic *cells = find_kind(f->kind)->cells(s);
+    for (int p = 0; p < s->panel_count; p++)
+        for (int m = 0; m < s->landmark_count; m++)
+            if (cells[nb_summary_cell(s, p, variant, f->core, m)].median > 0) return true;
+    return false;
+}
+
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
@@ -123,6 +249,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     nb_plot_print_string(out, reference);
     fputs("\nconstant = ", out);
     nb_plot_print_string(out, s->constant);
+    fputs("\npairing = ", out);
+    nb_plot_print_string(out, s->pairing ? s->pairing : "");
     fputs("\nexperiment = ", out);
     nb_plot_print_string(out, f->experiment);
     fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
@@ -137,14 +265,20 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         fputs(v ? ", " : "", out);
         nb_plot_print_string(out, s->variants[v].label);
     }
-    fprintf(out, "]\nload \"%s.gp\"\n", f->kind);
+    fprintf(out, "]\narray present[%d] = [", s->variant_count);
+    for (int v = 0; v < s->variant_count; v++) fprintf(out, "%s%d", v ? ", " : "", has_points(f, v));
+    fprintf(out, "]\nheads = \"%s.dat\"\n", output);
+    NB_TRY(ctx, print_blocks(out, f, ctx));
+    fprintf(out, "load \"%s.gp\"\n", f->kind);
     return NB_OK;
 }
 
 static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ctx *ctx)
 {
-    const char *output, *script;
+    const char *output, *script, *heads;
     NB_NEED(output, output_name(f, ctx));
+    NB_NEED(heads, nb_format(ctx, "%s/%s.dat", folder, output));
+    NB_TRY(ctx, nb_write_file(heads, print_heads, f, ctx));
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, f, ctx));
     return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
@@ -177,6 +311,7 @@ static nb_status plot_curves(const nb_drawing *d, const plot_kind *k, int *figur
 {
     figure f = {.summary = d->summary, .kind = k->name, .experiment = d->experiment, .core = k->first_core};
     const char *path, *script, **stems;
+    NB_TRY(ctx, find_heads(k, &f, ctx));
     NB_TRY(ctx, nb_make_folder(d->folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, k->name));
     NB_NEED(script, nb_format(ctx, "%s.gp", k->name));

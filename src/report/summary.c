@@ -365,6 +365,7 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     int cells = levels * s->variant_count * s->core_count;
     const nb_row **floor_of, **baseline_of;
     const nb_row *first_core = NULL;
+    NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)count + 1, 1));
     NB_NEED(floor_of, nb_alloc(ctx, (size_t)levels, sizeof *floor_of));
     NB_NEED(baseline_of, nb_alloc(ctx, (size_t)levels, sizeof *baseline_of));
     NB_TRY(ctx, bag_init(&errors, count, cells, ctx));
@@ -378,7 +379,8 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
         if (at.core == 0) first_core = &rows[i];
         bool noise = nb_is_noise(&rows[i], NB_WHOLE), compared = first_core && !(noise && nb_is_noise(first_core, NB_WHOLE));
         put(&errors, cell, nb_part_of(&rows[i], NB_WHOLE), noise);
-        put(&ratios, cell, compared ? nb_part_of(&rows[i], NB_WHOLE) / nb_part_of(first_core, NB_WHOLE) : NAN, noise);
+        s->row_ratios[i] = compared ? nb_part_of(&rows[i], NB_WHOLE) / nb_part_of(first_core, NB_WHOLE) : NAN;
+        put(&ratios, cell, s->row_ratios[i], noise);
         put_level(&floors, level, rows[i].measures.floor_rank, &rows[i], floor_of);
         put_level(&baselines, level, rows[i].measures.baseline_mean, &rows[i], baseline_of);
     }

@@ -47,6 +47,7 @@ typedef struct {
     nb_statistic *baselines;
     int row_count;
     const nb_row *rows;     /* the caller's */
+    double *row_ratios;     /* of each row, what `ratios` are medians of; NaN where nothing is compared */
 } nb_summary;
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);
