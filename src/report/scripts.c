@@ -88,7 +88,7 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
     if (nb_is_file(path)) {
         script_file old;
         NB_TRY(ctx, read_script(path, &old, ctx));
-        bool same = old.length == strlen(text) && memcmp(old.text, text, old.length) == 0;
+        bool same = !old.sealed && old.length == strlen(text) && memcmp(old.text, text, old.length) == 0;
         if (old.edited && !same) {
             if (!old.sealed || strcmp(old.sealed, digest) != 0) {
                 NB_TRY(ctx, set_aside(path, ctx));

@@ -199,7 +199,7 @@ static void test_stars(void **state)
     assert_non_null(strstr(text, "    b, both           0.1*"));
     assert_non_null(strstr(text, "The pairing is joint where a line names no other."));
     assert_null(strstr(text, "0.2*"));
-    rows[3].pairing = "independent";
+    rows[3].pairing = "keys";
     rows[4].measures.error_noise = rows[5].measures.error_noise = 1e-8;
     text = table_of(*state, 6, rows);
     assert_non_null(strstr(text, "    a                 0.3*     2e-09~ "));
