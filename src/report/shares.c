@@ -347,7 +347,8 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
           "than the baseline; - where the best is not 1 % below it. ~ rounding noise on both sides; ! some cells are\n"
           "missing, or have the baseline with another pairing alone, which shares.csv tells. select_s: seconds.\n",
           out);
-    if (!fixed) fputs("Where a line names two pairings the baseline was not run with the first, and the ratio is of both: strategy and pairing.\n", out);
+    if (!fixed) fputs("Where a line names two pairings the baseline was not run with the first, and the ratio is\n"
+                      "of both, strategy and pairing, and no share.\n", out);
 }
 
 static void print_csv_real(FILE *out, double x)
