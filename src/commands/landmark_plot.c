@@ -117,13 +117,14 @@ static bool is_new(const picture *p, const nb_cell *cell)
 
 static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
 {
-    bool other = false;
+    const char *pairing = nb_pairing_names[l->cell->pairing];
+    bool other = p->summary->pairing && strcmp(p->summary->pairing, pairing) != 0;
     for (int c = 0; c < p->plan->cell_count; c++)
         other |= p->plan->cells[c].strategy == l->cell->strategy && p->plan->cells[c].pairing != l->cell->pairing;
-    l->look = nb_summary_variant(p->summary, l->cell->strategy->canonical, nb_pairing_names[l->cell->pairing], NULL);
+    l->look = nb_summary_variant(p->summary, l->cell->strategy->canonical, pairing, NULL);
     NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->cell->strategy->label);
     l->name = p->summary->variants[l->look].name;
-    if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, nb_pairing_names[l->cell->pairing]));
+    if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
     return NB_OK;
 }
 

@@ -338,7 +338,7 @@ nb_status nb_plot(const nb_drawing *d, const char *kind, int *figures, nb_ctx *c
     if (k->first_core >= s->core_count || s->panel_count == 0) return nb_plot_prune(d->folder, kind, 0, NULL, ctx);
     if (s->variant_count <= NB_MOST_CURVES) return plot_curves(d, k, figures, ctx);
     if (strcmp(kind, "error") != 0) return nb_plot_core_forest(d, kind, figures, ctx);
-    printf("plot error: %d strategies are too many for curves; drawn as a forest\n", s->variant_count);
+    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as a forest\n", s->variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, kind, 0, NULL, ctx));
     return nb_plot_forest(d, figures, ctx);
 }

@@ -315,7 +315,8 @@ static void print_core(FILE *out, const nb_summary *s, const nb_shares *shares, 
         print_number(out, "%.3g", 12, c->subspace.relative, c->subspace.noise > 0);
         print_number(out, "%.2f", 9, c->subspace.share, false);
         print_number(out, "%.1e", 12, c->select_s, false);
-        fputs(c->cells < c->planned ? " !" : "", out);
+        if (c->whole.noise > 0) fputs(" ~", out);
+        if (c->cells + c->whole.noise < c->planned) fputs(" !", out);
         if (!c->fixed) fprintf(out, "  pairing %s against %s", s->variants[v].pairing, s->variants[c->base].pairing);
         fputc('\n', out);
     }
@@ -344,8 +345,8 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
     fputs("error: over the baseline's in the same trial, with the same pairing, factors, core and m; subspace: the same of\n"
           "the least error that any core reaches; both medians over problems and m of each cell's median. share: of the gap\n"
           "between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's), below 0 where worse\n"
-          "than the baseline; - where the best is not 1 % below it. ~ rounding noise on both sides; ! some cells are\n"
-          "missing, or have the baseline with another pairing alone, which shares.csv tells. select_s: seconds.\n",
+          "than the baseline; - where the best is not 1 % below it. ~ rounding noise on both sides; behind a line: in some\n"
+          "cells; ! some cells are missing, or have the baseline with another pairing alone. select_s: seconds.\n",
           out);
     if (!fixed) fputs("Where a line names two pairings the baseline was not run with the first, and the ratio is\n"
                       "of both, strategy and pairing, and no share.\n", out);

@@ -61,11 +61,15 @@ static int find_variant(const nb_summary *s, const nb_row *row, bool one_set)
 
 int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors)
 {
-    for (int i = 0; i < s->variant_count; i++) {
+    int found = -1;
+    for (int i = s->variant_count - 1; i >= 0; i--) {
         const nb_variant *v = &s->variants[i];
-        if (strcmp(v->strategy, strategy) == 0 && (!v->pairing || strcmp(v->pairing, pairing) == 0) && (!factors || strcmp(v->factors, factors) == 0)) return i;
+        if (strcmp(v->strategy, strategy) != 0 || (factors && strcmp(v->factors, factors) != 0)) continue;
+        if (v->pairing && strcmp(v->pairing, pairing) == 0) found = i;
     }
-    return -1;
+    for (int i = 0; i < s->variant_count && found < 0; i++)
+        if (strcmp(s->variants[i].strategy, strategy) == 0 && (!factors || strcmp(s->variants[i].factors, factors) == 0)) found = i;
+    return found;
 }
 
 static int find_core(const nb_summary *s, const nb_row *row)
@@ -296,7 +300,8 @@ double nb_part_of(const nb_row *row, nb_part part)
 bool nb_is_noise(const nb_row *row, nb_part part)
 {
     static const double of_subspace = 1e-12;
-    return !(nb_part_of(row, part) > (part == NB_WHOLE ? row->measures.error_noise : of_subspace));
+    if (part == NB_WHOLE) return nb_error_is_noise(&row->measures);
+    return !(row->measures.error_subspace > of_subspace);
 }
 
 bool nb_statistic_is_noise(const nb_statistic *s)

@@ -58,7 +58,8 @@ typedef struct {
 } nb_summary_index;
 nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row);
 
-/* The variant, the first if factors is NULL; -1: there is none. */
+/* The variant, of any factors where these are NULL, and of any pairing where none has that
+ * one, as under kernels of one point set; -1: there is none. */
 int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors);
 
 bool nb_same_landmarks(const nb_row *a, const nb_row *b); /* these stand together, one row for each core */
