@@ -236,7 +236,7 @@ static nb_status add_line(forest *f, const nb_shares *shares, int variant, int c
     line *l = &f->lines[f->count];
     if (c->cells == 0) return NB_OK;
     *l = (line){.label = v->label, .oracle = v->oracle, .fixed = c->fixed, .pooled = c->whole.relative, .subspace = c->subspace.relative};
-    if (!c->fixed) NB_NEED(l->label, nb_format(ctx, "%s (%s) against %s", v->name, v->pairing, s->variants[c->base].pairing));
+    if (!c->fixed) NB_NEED(l->label, nb_format(ctx, "%s against %s", v->label, s->variants[c->base].pairing));
     NB_TRY(ctx, by_panel(s, ratio_of, &(ratios){shares, c->fixed}, variant, core, l, ctx));
     NB_NEED(l->texts[0], isnan(c->whole.share) ? nb_strdup(ctx, "") : nb_format(ctx, "%.2f", c->whole.share));
     NB_TRY(ctx, seconds_text(c->select_s, &l->texts[1], ctx));

@@ -68,7 +68,7 @@ static nb_status set_aside(const char *path, nb_ctx *ctx)
     NB_NEED(aside, nb_format(ctx, "%s.edited", path));
     for (int i = 2; access(aside, F_OK) == 0; i++) NB_NEED(aside, nb_format(ctx, "%s.edited-%d", path, i));
     NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot become %s: %s", path, aside, strerror(errno));
-    fprintf(stderr, "nysbench: warning: %s is not as nysbench wrote it, and would be another one now: yours is kept as %s\n", path, aside);
+    fprintf(stderr, "nysbench: warning: %s is not as this nysbench wrote it, and would be another one now: yours is kept as %s\n", path, aside);
     return NB_OK;
 }
 

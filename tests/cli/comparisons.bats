@@ -251,7 +251,7 @@ PY
     if command -v gnuplot >/dev/null; then grep -q "18, *52, *86" "$WORK/r/plots/error_iterative.svg"; fi
     # other rows: the script for them is another one
     draw --set landmarks=[4,8,16]
-    expect "warning: $WORK/r/plots/error_svd.gp is not as nysbench wrote it, and would be another one now: yours is kept as $WORK/r/plots/error_svd.gp.edited"
+    expect "warning: $WORK/r/plots/error_svd.gp is not as this nysbench wrote it, and would be another one now: yours is kept as $WORK/r/plots/error_svd.gp.edited"
     grep -q "^# mine" "$WORK/r/plots/error_svd.gp.edited"
     grep -q "^array landmarks\[3\] = \[4, 8, 16\]" "$WORK/r/plots/error_svd.gp"
     # rows that are gone leave an edited figure where it is
