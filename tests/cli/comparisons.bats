@@ -127,7 +127,7 @@ for path in glob.glob(sys.argv[1] + "/*_*.gp"):
     for label, look in zip(labels, looks):
         label = label.replace(": filter", "")
         if kind in ("cores", "cutoff"):
-            cores.setdefault(re.sub(r"^best \w+ of ", "", label).split("(")[0], set()).add(look)
+            cores.setdefault(re.sub(r"^best \w+ of ", "", label).split("(")[0].strip(), set()).add(look)
         else:
             strategies.setdefault(label, set()).add(look)
 assert kinds == {"error", "rows", "spectrum", "landmarks", "cores", "cutoff"}, kinds
