@@ -290,7 +290,7 @@ static const char *last_parts(const char *path, int parts)
 }
 
 /* parts: of paths, in a LABEL. */
-static nb_status describe(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
+static nb_status describe_with(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
 {
     const nb_component *c = choice->component;
     const char *arguments = "";
@@ -310,9 +310,9 @@ static nb_status describe(const nb_choice *choice, form f, int parts, const char
     return NB_OK;
 }
 
-nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
+static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
 {
-    return describe(choice, LABEL, parts, text, ctx);
+    return describe_with(choice, f, 1, text, ctx);
 }
 
 /* Options that count with a value of another one only. */
@@ -335,6 +335,11 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
     return NB_OK;
 }
 
+nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, LABEL, parts, text, ctx);
+}
+
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx)
 {
@@ -355,11 +360,11 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     if (mistakes->count > before) return NB_OK;
     NB_TRY(ctx, check_company(c, filled.options, spec->place, mistakes, ctx));
     if (mistakes->count > before) return NB_OK;
-    NB_TRY(ctx, describe(&filled, CANONICAL, 1, &filled.canonical, ctx));
-    NB_TRY(ctx, describe(&filled, LABEL, 1, &filled.label, ctx));
-    NB_TRY(ctx, describe(&filled, FULL, 1, &filled.full, ctx));
-    NB_TRY(ctx, describe(&filled, RESOLVED, 1, &filled.resolved, ctx));
-    NB_TRY(ctx, describe(&filled, DRAWN, 1, &filled.drawn, ctx));
+    NB_TRY(ctx, describe(&filled, CANONICAL, &filled.canonical, ctx));
+    NB_TRY(ctx, describe(&filled, LABEL, &filled.label, ctx));
+    NB_TRY(ctx, describe(&filled, FULL, &filled.full, ctx));
+    NB_TRY(ctx, describe(&filled, RESOLVED, &filled.resolved, ctx));
+    NB_TRY(ctx, describe(&filled, DRAWN, &filled.drawn, ctx));
     *choice = filled;
     return NB_OK;
 }

@@ -49,14 +49,15 @@ typedef struct {
 
 static nb_status read_script(const char *path, script_file *s, nb_ctx *ctx)
 {
-    const char *digest, *end = NULL;
+    const char *digest, *above, *end = NULL;
     *s = (script_file){.edited = true};
     NB_TRY(ctx, nb_read_file(path, &s->text, ctx));
     for (const char *at = s->text; (at = strstr(at, seal)); at++) end = at;
     s->length = end ? (size_t)(end - s->text) : strlen(s->text);
     if (!end || strlen(end) < strlen(seal) + NB_DIGEST_LETTERS) return NB_OK;
     NB_NEED(s->sealed, nb_format(ctx, "%.*s", NB_DIGEST_LETTERS, end + strlen(seal)));
-    NB_TRY(ctx, nb_digest_text(s->text, s->length, &digest, ctx));
+    NB_NEED(above, nb_format(ctx, "%.*s", (int)s->length, s->text));
+    NB_TRY(ctx, nb_digest_text(above, &digest, ctx));
     s->edited = strcmp(digest, s->sealed) != 0 || strcmp(end + strlen(seal) + NB_DIGEST_LETTERS, "\n") != 0;
     return NB_OK;
 }
@@ -83,7 +84,7 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
 {
     const char *path, *digest, *whole;
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
-    NB_TRY(ctx, nb_digest_text(text, strlen(text), &digest, ctx));
+    NB_TRY(ctx, nb_digest_text(text, &digest, ctx));
     NB_NEED(whole, nb_format(ctx, "%s%s%s\n", text, seal, digest));
     if (nb_is_file(path)) {
         script_file old;
