@@ -281,13 +281,16 @@ nb_status nb_option_text(const void *options, const nb_option *option, int digit
 
 typedef enum { CANONICAL, RESOLVED, LABEL, FULL, DRAWN } form;
 
-static const char *last_part(const char *path)
+/* What follows the slash before the last `parts` parts; a slash at the end is no part's beginning. */
+static const char *last_parts(const char *path, int parts)
 {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    for (const char *at = path + strlen(path); at > path; at--)
+        if (at[-1] == '/' && at[0] && --parts == 0) return at;
+    return path;
 }
 
-static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
+/* parts: of paths, in a LABEL. */
+static nb_status describe_with(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
 {
     const nb_component *c = choice->component;
     const char *arguments = "";
@@ -299,12 +302,17 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
         if (!shown && o->initial && strcmp(value, o->initial) == 0) continue;
         if (f == LABEL && o->type == NB_OPTION_STRING) {
             const char *path = *(const char *const *)((const char *)choice->options + o->offset);
-            NB_NEED(value, quoted_where_needed(last_part(path), ctx));
+            NB_NEED(value, quoted_where_needed(last_parts(path, parts), ctx));
         }
         NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, *arguments ? ", " : "", o->key, value));
     }
     NB_NEED(*text, *arguments ? nb_format(ctx, "%s(%s)", c->name, arguments) : nb_strdup(ctx, c->name));
     return NB_OK;
+}
+
+static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, f, 1, text, ctx);
 }
 
 /* Options that count with a value of another one only. */
@@ -325,6 +333,11 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
             NB_TRY(ctx, nb_mistakes_add(mistakes, place, "%s: %s = %s is for %s=%s alone; here %s=%s", c->name, o->key, value, o->for_key, o->for_value, o->for_key, has));
     }
     return NB_OK;
+}
+
+nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, LABEL, parts, text, ctx);
 }
 
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,

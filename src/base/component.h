@@ -97,6 +97,9 @@ typedef struct {
     const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
 } nb_choice;
 
+/* As `label`, but with so many of the last parts of a path. */
+nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx);
+
 /* Finds the component and fills its options from the defaults and the spec
  * (which holds no lists). Each unknown name, bad value or missing option is one
  * mistake; choice->component stays NULL where there was one. */

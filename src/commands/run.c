@@ -102,15 +102,16 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     const char *folder, *before;
     int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
+    const nb_drawing drawing = {folder, e->config.name, summary, e->config.baseline->canonical, 0, gnuplot};
     for (const char *const *kind = nb_plot_kinds; *kind && !e->shard.count; kind++) { /* a part has no figures of its own */
         bool wanted = false;
         for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], *kind) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, *kind));
         if (!wanted && (strcmp(*kind, nb_spectrum_kind) == 0 || !nb_is_file(before))) continue;
         if (strcmp(*kind, nb_spectrum_kind) == 0)
-            NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, 0, gnuplot, &figures, ctx));
+            NB_TRY(ctx, nb_plot_spectrum(&e->plan, summary, folder, 0, gnuplot, &figures, ctx));
         else
-            NB_TRY(ctx, nb_plot(folder, *kind, e->config.name, summary, 0, gnuplot, &figures, ctx));
+            NB_TRY(ctx, nb_plot(&drawing, *kind, &figures, ctx));
         if (figures == 0) nb_plot_warn(*kind);
     }
     return NB_OK;
@@ -137,7 +138,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
     NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, count, rows, failures, ctx));
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
-    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline, &shares, ctx));
+    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline->canonical, &shares, ctx));
     NB_TRY(ctx, nb_run_write_shares(e->folder, &summary, &shares, ctx));
     if (!quiet) {
         nb_table_print(stdout, &summary);

@@ -51,7 +51,7 @@ const nb_column nb_columns[] = {
     REAL(negative_mass, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "sum of |negative entries| of FXB, mean over rows: a share of the row where rows of S sum to 1"),
     REAL(core_residual, .help = "|I - A X|_F; like the next three empty where there is no A"),
     REAL(core_cutoff, .help = "singular value of A, relative to the largest, of which the core inverts half, in exact arithmetic, or the smallest that it inverts; empty where it acts on none alone"),
-    REAL(landmark_rank, .help = "singular values of A above eps m times the largest"),
+    REAL(landmark_rank, .integer = true, .help = "singular values of A above eps m times the largest"),
     REAL(landmark_condition, .help = "largest over smallest singular value of A"),
     REAL(select_s, .time = true, .help = "time of the strategy alone in seconds, oracles with all that they ask for"),
     REAL(core_s, .time = true, .help = "time of the core alone in seconds, the SVD of A included where it is used"),

@@ -225,7 +225,7 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
         j->row.measures.exact_s = exact_s;
         j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = j->landmarks->note;
-        if (r->measures.error > r->measures.error_noise) return NB_OK;
+        if (!nb_error_is_noise(&r->measures)) return NB_OK;
         NB_NEED(j->row.reason, nb_format(ctx, "the error is not above its rounding noise%s%s", j->landmarks->note ? "; " : "",
                                          j->landmarks->note ? j->landmarks->note : ""));
     }

@@ -2,6 +2,8 @@
 #ifndef NB_MEASURES_H
 #define NB_MEASURES_H
 
+#include <stdbool.h>
+
 typedef struct {
     double error;            /* |S - F X B|_F / |S|_F */
     double error_subspace;   /* the least that any core reaches, relative to |S|_F */
@@ -43,5 +45,8 @@ enum {
 };
 
 void nb_measures_clear(nb_measures *measures);
+
+/* Whether the error is not above the rounding to expect in it. */
+bool nb_error_is_noise(const nb_measures *measures);
 
 #endif

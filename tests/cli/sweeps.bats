@@ -440,6 +440,7 @@ trials: 2
 metrics: error
 plots: []
 strategies: [uniform, segment_means, kmeans]
+pairing: joint
 zip: [problems, landmarks]
 blocks:
   - {cores: svd, strategies: uniform}
