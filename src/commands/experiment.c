@@ -54,9 +54,20 @@ static void warn_of_idle_rules(const nb_plan *plan)
         nb_place at = plan->config->rules[r].place;
         if (plan->excluded_by[r] > 0) continue;
         if (at.line > 0)
-            fprintf(stderr, "nysbench: warning: %s:%d:%d: exclude: the rule takes no row out\n", at.source, at.line, at.column);
+            nb_print_warning("%s:%d:%d: exclude: the rule takes no row out", at.source, at.line, at.column);
         else
-            fprintf(stderr, "nysbench: warning: %s: exclude: a rule takes no row out\n", at.source);
+            nb_print_warning("%s: exclude: a rule takes no row out", at.source);
+    }
+}
+
+/* Several problems may be of one file. */
+static void warn_of_problems(const nb_config *c)
+{
+    for (int i = 0; i < c->problems.count; i++) {
+        const char *warning = c->shapes[i].warning;
+        bool before = false;
+        for (int j = 0; warning && j < i; j++) before = before || (c->shapes[j].warning && strcmp(c->shapes[j].warning, warning) == 0);
+        if (warning && !before) nb_print_warning("%s", warning);
     }
 }
 
@@ -76,6 +87,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
+    warn_of_problems(&experiment->config);
     warn_of_idle_rules(&experiment->plan);
     return NB_GO_ON;
 }
