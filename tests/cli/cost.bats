@@ -21,7 +21,7 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1
     expect_status 0
     expect "rows: 40, of which 0 are done and 40 are to run"
-    [[ "$output" =~ time:\ about\ [0-9.]+\ s\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
+    [[ "$output" =~ time:\ about\ [0-9.]+\ s(\ to\ [0-9.]+\ s)?\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
     [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MiB\ for\ a\ worker ]]
     [ ! -e "$WORK/r" ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
@@ -212,7 +212,7 @@ on_terminal() {
     run "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=100 -o "$WORK/r"
     expect_status 0
     expect "(from a calibration), up to "
-    [[ "$output" =~ time:\ [0-9a-z.\ ]+,\ predicted\ [0-9a-z.\ ]+ ]]
+    [[ "$output" =~ time:\ [0-9a-z.\ ]+\;\ the\ rows\ took\ [0-9a-z.\ ]+,\ predicted\ [0-9.]+\ [a-z].*\ to\ [0-9.]+\ [a-z] ]]
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=200 -o "$WORK/r"
     expect "(from the rows that are there)"
 }
