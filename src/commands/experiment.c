@@ -1,6 +1,7 @@
 /* experiment.c - from the command line to a plan. */
 #include "commands/experiment.h"
 
+#include "base/digest.h"
 #include "experiment/plan_check.h"
 #include "report/run_folder.h"
 
@@ -34,6 +35,44 @@ static nb_status take_shard(nb_experiment *e, nb_ctx *ctx)
     return nb_run_shard_folder(e->folder, e->shard, &e->folder, ctx);
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const nb_override *)a)->key, ((const nb_override *)b)->key);
+}
+
+/* The overrides that make other rows, each key's last, sorted: "key=value" a line; "" where there are
+ * none, and where the name is among them, which says what the folder is. */
+static nb_status row_makers(int count, const nb_override *set, const char **text, nb_ctx *ctx)
+{
+    nb_override *kept;
+    int kept_count = 0;
+    *text = "";
+    NB_NEED(kept, nb_alloc(ctx, (size_t)count + 1, sizeof *kept));
+    for (int i = 0; i < count; i++) {
+        bool last = nb_config_makes_rows(set[i].key);
+        if (strcmp(set[i].key, "name") == 0) return NB_OK;
+        for (int j = i + 1; j < count; j++) last = last && strcmp(set[i].key, set[j].key) != 0;
+        if (last) kept[kept_count++] = set[i];
+    }
+    qsort(kept, (size_t)kept_count, sizeof *kept, by_key);
+    for (int i = 0; i < kept_count; i++) NB_NEED(*text, nb_format(ctx, "%s%s=%s\n", *text, kept[i].key, kept[i].value));
+    return NB_OK;
+}
+
+/* Rows of another experiment would stand under the figures of the file's. */
+static nb_status choose_folder(nb_experiment *e, int count, const nb_override *set, nb_ctx *ctx)
+{
+    enum { LETTERS = 8 };
+    const char *text, *digest;
+    NB_TRY(ctx, row_makers(count, set, &text, ctx));
+    NB_TRY(ctx, nb_digest_text(text, &digest, ctx));
+    e->apart = !e->out && *text;
+    NB_NEED(e->folder, e->out      ? nb_strdup(ctx, e->out)
+                       : e->apart ? nb_format(ctx, "results/%s-%.*s", e->config.name, LETTERS, digest)
+                                  : nb_format(ctx, "results/%s", e->config.name));
+    return NB_OK;
+}
+
 static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_override *replaced;
@@ -41,7 +80,7 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     NB_TRY(ctx, overrides(e->set, &count, &replaced, ctx));
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
     if (mistakes->count > 0) return NB_OK;
-    NB_NEED(e->folder, e->out ? nb_strdup(ctx, e->out) : nb_format(ctx, "results/%s", e->config.name));
+    NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
     NB_TRY(ctx, nb_plan_check(&e->plan, ctx));
     return e->shard_text ? take_shard(e, ctx) : NB_OK;

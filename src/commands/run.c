@@ -283,6 +283,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
+    if (e.apart && !chosen.quiet) fprintf(stderr, "nysbench: --set makes other rows than the file: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;

@@ -197,6 +197,14 @@ static int key_index(const char *key)
     return -1;
 }
 
+bool nb_config_makes_rows(const char *key)
+{
+    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(key, others[i]) == 0) return false;
+    return true;
+}
+
 /* Of `count` keys, the first ones. */
 static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 {

@@ -92,6 +92,10 @@ typedef struct {
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
+/* Whether another value of that key makes other rows; false for what only names, draws
+ * or compares them. */
+bool nb_config_makes_rows(const char *key);
+
 const char *nb_standard_kernel(void); /* of an experiment that names none */
 
 /* The config with every value written out, as YAML that gives the same plan; and

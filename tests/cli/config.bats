@@ -229,3 +229,28 @@ Y
     expect "c.yaml: precision: mixed needs engine: streamed; direct measures in double"
     expect "c.yaml: precision: mixed needs rows: all; sampled rows are measured in double"
 }
+
+@test "--set: other rows get a folder of their own, other figures and names do not" {
+    program=$(realpath "$NYSBENCH")
+    cd "$WORK"
+    printf 'problems: gaussian(n=20, d=3)\nstrategies: [uniform, segment_means]\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\n' >x.yaml
+    folder() { "$program" plan x.yaml "$@" | sed -n 's/.*results in //p'; }
+    [ "$(folder)" = results/x ]
+    [ "$(folder --set plots=[] --set baseline=segment_means --set question=why --set name=x)" = results/x ]
+    [ "$(folder --set name=y --set trials=3)" = results/y ]
+    [ "$(folder --set trials=3 --out z)" = z ]
+    [[ "$(folder --set trials=3)" =~ ^results/x-[0-9a-f]{8}$ ]]
+    [ "$(folder --set trials=3 --set seed=7)" = "$(folder --set seed=8 --set seed=7 --set trials=3 --set plots=[])" ]
+    [ "$(folder --set trials=3)" != "$(folder --set trials=4)" ]
+    [ "$(folder --set trials=3 --shard 1/2)" = "$(folder --set trials=3)/shards/1-of-2" ]
+    "$program" run x.yaml -q
+    cp -r results/x before
+    run "$program" run x.yaml --set landmarks=4 --set trials=3
+    expect_status 0
+    expect "nysbench: --set makes other rows than the file: results in $(folder --set landmarks=4 --set trials=3) (--out names another folder)"
+    diff -r before results/x
+    [ "$(grep -c . "$(folder --set landmarks=4 --set trials=3)/rows.csv")" -eq 7 ]
+    run "$program" run x.yaml --set plots=[] -q
+    expect_status 0
+    [ "$(ls results | wc -l)" -eq 2 ]
+}
