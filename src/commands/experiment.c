@@ -2,7 +2,9 @@
 #include "commands/experiment.h"
 
 #include "base/digest.h"
+#include "base/files.h"
 #include "experiment/plan_check.h"
+#include "experiment/provenance.h"
 #include "report/run_folder.h"
 
 #include <stdio.h>
@@ -145,4 +147,16 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
     const char *path;
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     return nb_experiment_of_file(path, config, plan, ctx);
+}
+
+nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path, *manifest, **lines;
+    NB_TRY(ctx, nb_experiment_of_run(run_folder, config, plan, ctx));
+    NB_TRY(ctx, nb_run_path(run_folder, NB_MANIFEST_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK; /* nothing has been measured */
+    NB_TRY(ctx, nb_read_file(path, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_changes(manifest, plan->inputs, &lines, ctx));
+    NB_REQUIRE(ctx, !lines[0], NB_EINVAL, "%s", lines[0]);
+    return NB_OK;
 }

@@ -166,7 +166,7 @@ nb_status nb_export_landmarks(const char *run_folder, const char *out, int *fail
     const char *index;
     nb_config config;
     nb_plan plan;
-    NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_make_folder(out, ctx));
     NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
     return nb_write_file(index, save_all, &(request){&plan, out, failed}, ctx);

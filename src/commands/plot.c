@@ -49,7 +49,7 @@ static nb_status plot_spectrum(const char *folder, int m, bool draw, nb_ctx *ctx
     nb_plan plan;
     const char *target;
     int figures;
-    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
     NB_TRY(ctx, nb_plot_spectrum(&plan, target, m, draw, &figures, ctx));
     count_figures(nb_spectrum_kind, figures, target, draw);

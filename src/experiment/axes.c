@@ -2,6 +2,7 @@
 #include "experiment/axes.h"
 
 #include "base/registry.h"
+#include "experiment/lookup.h"
 #include "experiment/values.h"
 #include "measure/approximation.h"
 #include "measure/heads.h"
@@ -57,8 +58,12 @@ static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mis
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
         return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"", registry->kind, text);
-    for (int i = first; i < choices->count; i++)
-        NB_TRY(mistakes->ctx, nb_mistakes_take(mistakes, at, check_choice(key, &choices->items[i], mistakes->ctx)));
+    for (int i = first; i < choices->count; i++) {
+        nb_status status = value.in_file ? nb_lookup_choice(&choices->items[i], value.source, mistakes->ctx) : NB_OK;
+        if (status == NB_OK) status = check_choice(key, &choices->items[i], mistakes->ctx);
+        if (value.in_file) status = nb_lookup_explain(status, &choices->items[i], value.source, mistakes->ctx);
+        if (status != NB_OK) return nb_mistakes_take(mistakes, at, status); /* that of one head is that of all */
+    }
     return NB_OK;
 }
 

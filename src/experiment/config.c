@@ -7,6 +7,7 @@
 #include "base/registry.h"
 #include "experiment/axes.h"
 #include "experiment/exclude.h"
+#include "experiment/lookup.h"
 #include "experiment/row.h"
 #include "experiment/values.h"
 #include "measure/heads.h"
@@ -59,8 +60,12 @@ static nb_status read_plugins(loader *l, const char *key, nb_yaml f)
     const char **paths;
     if (nb_yaml_count(f) == 0) return NB_OK;
     NB_TRY(l->ctx, nb_read_texts(key, f, &count, &paths, l->mistakes));
-    for (int i = 0; i < count; i++)
-        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), nb_plugin_load(paths[i], l->ctx)));
+    for (int i = 0; i < count; i++) {
+        nb_status status = f.in_file ? nb_lookup_path(paths[i], f.source, &paths[i], l->ctx) : NB_OK;
+        if (status == NB_OK) status = nb_plugin_load(paths[i], l->ctx);
+        if (f.in_file) status = nb_lookup_explain_path(status, paths[i], f.source, l->ctx);
+        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), status));
+    }
     return NB_OK;
 }
 
@@ -84,6 +89,7 @@ static nb_status read_baseline(loader *l, const char *key, nb_yaml f)
     if (!text) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a strategy, found %s", key, nb_yaml_kind(f));
     NB_TRY(l->ctx, nb_choices_add(&named, &nb_strategies, text, nb_yaml_place(f), l->mistakes, l->ctx));
     if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
+    for (int i = 0; i < named.count && f.in_file; i++) NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
     int at = named.count == 1 ? nb_choices_find(&c->strategies, &named.items[0]) : -1;
     if (at < 0) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'", key, text);
     c->baseline = &c->strategies.items[at];
