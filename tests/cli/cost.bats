@@ -208,6 +208,28 @@ on_terminal() {
     [[ "$output" != *"[#"* ]]
 }
 
+@test "progress fits into the terminal, whatever its width" {
+    config <<'Y'
+problems: gaussian(n=40, d=4)
+strategies: [uniform, segment_means]
+cores: [svd, iterative]
+trials: 1000
+landmarks: [2, 4, 6, 8]
+metrics: error
+plots: []
+Y
+    for width in 80 60 30; do
+        COLUMNS=$width run on_terminal "$NYSBENCH" run "$WORK/c.yaml" --fresh -o "$WORK/r"
+        expect_status 0
+        expect "100 %"
+        # a line goes on from \r to \r; pty adds the \r of a line's end
+        tr '\r' '\n' <<<"$output" | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
+    done
+    # what the terminal says of itself counts without COLUMNS
+    run env -u COLUMNS /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' sh -c "stty cols 50 <&2; exec $NYSBENCH run $WORK/c.yaml --fresh -o $WORK/r"
+    tr '\r' '\n' <<<"$output" | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
+}
+
 @test "the prediction's error is told, and the next one is made from it" {
     run "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=100 -o "$WORK/r"
     expect_status 0
