@@ -239,6 +239,16 @@ Y
     expect "(from the rows that are there)"
 }
 
+@test "the time that is told at the end is that of the whole command, figures too" {
+    mkdir "$WORK/bin"
+    printf '#!/bin/sh\n[ "$1" = --version ] || sleep 1.5\nexec %s "$@"\n' "$(command -v gnuplot)" >"$WORK/bin/gnuplot"
+    chmod +x "$WORK/bin/gnuplot"
+    PATH="$WORK/bin:$PATH" run "$NYSBENCH" run experiments/00-smoke.yaml --set 'problems=gaussian(n=20, d=3)' --set trials=1 --set plots=error -o "$WORK/r"
+    expect_status 0
+    [[ "$output" =~ time:\ ([0-9.]+)\ s\;\ the\ rows\ took\ ([0-9.]+)\ s ]]
+    /usr/bin/python3 -c 'import sys; whole, rows = map(float, sys.argv[1:]); assert whole >= rows + 1.4' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+}
+
 @test "a strategy that cannot be timed is named, and leaves nothing behind" {
     config <<Y
 problems: gaussian(n=40, d=4)

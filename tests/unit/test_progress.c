@@ -78,7 +78,7 @@ static void test_widths(void **state)
         assert_true(strlen(text) <= (size_t)width);
     }
     nb_progress_text(&s, 90, text);
-    assert_string_equal(text, "[#############..] 90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
+    assert_string_equal(text, "[##############..] 90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
     nb_progress_text(&s, 79, text);
     assert_string_equal(text, "90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
     nb_progress_text(&s, 50, text);
