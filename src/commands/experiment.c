@@ -7,6 +7,7 @@
 #include "experiment/provenance.h"
 #include "report/run_folder.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,38 @@ static void warn_of_problems(const nb_config *c)
     }
 }
 
+/* The least m of the rows of a problem, and whether it is above the tokens of all its heads. */
+static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least, int *tokens)
+{
+    *least = INT_MAX;
+    *tokens = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_scene *scene = &plan->scenes[plan->rows[i].scene];
+        int m = plan->cells[plan->rows[i].cell].m;
+        if (problem && scene->problem != problem) continue;
+        if (m < *least) *least = m;
+        if (scene->n > *tokens) *tokens = scene->n;
+    }
+    return *least > *tokens;
+}
+
+/* Rows of more landmarks than tokens are skipped, which for all of them is a slip. */
+static void warn_of_small_heads(const nb_plan *plan)
+{
+    int least, tokens;
+    if (too_small(plan, NULL, &least, &tokens)) {
+        nb_print_warning("all %d rows will be skipped: the least m is %d, and no head has more than %d tokens", plan->row_count, least, tokens);
+        return;
+    }
+    for (int i = 0; i < plan->scene_count; i++) {
+        const nb_choice *problem = plan->scenes[i].problem;
+        bool before = false;
+        for (int j = 0; j < i; j++) before = before || plan->scenes[j].problem == problem;
+        if (!before && too_small(plan, problem, &least, &tokens))
+            nb_print_warning("%s: all its rows will be skipped: the least m is %d, n is %d", problem->label, least, tokens);
+    }
+}
+
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx)
 {
@@ -129,6 +162,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
     warn_of_problems(&experiment->config);
+    warn_of_small_heads(&experiment->plan);
     warn_of_idle_rules(&experiment->plan);
     return NB_GO_ON;
 }

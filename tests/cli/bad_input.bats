@@ -254,3 +254,17 @@ PY
     expect_status 2
     expect "layout: 'd,n,heads' is not 'heads,n,d' or 'n,heads,d'"
 }
+
+@test "plan and run tell that all landmarks are more than the tokens, of all heads or of some" {
+    for command in plan "run -q"; do
+        run "$NYSBENCH" $command experiments/00-smoke.yaml --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[31,64] --set plots=[] -o "$WORK/r"
+        expect_status 0
+        [[ "$output" =~ "nysbench: warning: all "[0-9]+" rows will be skipped: the least m is 31, and no head has more than 30 tokens" ]]
+        run "$NYSBENCH" $command experiments/00-smoke.yaml --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[21,64] --set plots=[] -o "$WORK/r"
+        expect_status 0
+        expect "nysbench: warning: gaussian(n=20, d=3): all its rows will be skipped: the least m is 21, n is 20"
+        [ "$(grep -c warning <<<"$output")" -eq 1 ]
+    done
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'problems="gaussian(n=20, d=3)"' --set landmarks=[20,64]
+    [[ "$output" != *warning* ]]
+}
