@@ -102,9 +102,14 @@ static void warn_of_idle_rules(const nb_plan *plan)
     }
 }
 
-/* Several problems may be of one file. */
-static void warn_of_problems(const nb_config *c)
+/* What the config's lists repeat; blocks may share a list. Several problems may be of one file. */
+static void warn_of_config(const nb_config *c)
 {
+    for (int i = 0; i < c->warnings.count; i++) {
+        bool before = false;
+        for (int j = 0; j < i; j++) before = before || strcmp(c->warnings.texts[j], c->warnings.texts[i]) == 0;
+        if (!before) nb_print_warning("%s", c->warnings.texts[i]);
+    }
     for (int i = 0; i < c->problems.count; i++) {
         const char *warning = c->shapes[i].warning;
         bool before = false;
@@ -161,7 +166,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
-    warn_of_problems(&experiment->config);
+    warn_of_config(&experiment->config);
     warn_of_small_heads(&experiment->plan);
     warn_of_idle_rules(&experiment->plan);
     return NB_GO_ON;

@@ -365,6 +365,7 @@ static nb_status check_blocks(loader *l, draft *d)
     for (int b = 0; b < d->count; b++) {
         choose_values(d, b, keys);
         NB_TRY(l->ctx, nb_block_keys_check(keys, l->mistakes));
+        NB_TRY(l->ctx, nb_block_keys_repeated(keys, &l->config->warnings));
     }
     return NB_OK;
 }
@@ -422,6 +423,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     nb_yaml root;
     entry entries[KEYS] = {{.origin = NULL}};
     *config = (nb_config){.name = NULL};
+    nb_mistakes_init(&config->warnings, ctx);
     NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
     if (!root.node) return NB_OK;
     NB_TRY(ctx, collect(&l, root, 0, entries));

@@ -84,6 +84,7 @@ typedef struct {
     int plot_count;
     const char **plots;
     nb_origins origins;     /* of the keys that hold for the whole experiment */
+    nb_mistakes warnings;   /* what may be a slip, and does no harm */
 } nb_config;
 
 /* Reads the file and the overrides, which hold in all blocks. All mistakes are

@@ -194,6 +194,38 @@ Y
     expect "rows: 4, of which 0 are done and 4 are to run"
 }
 
+@test "what stands twice in a list is told, and counts once; in lists that advance together it is meant" {
+    config <<'Y'
+problems: gaussian(n=[16, 32], d=2)
+strategies: [uniform, "kmeans(restarts=[1, 2])", kmeans]
+cores: [svd, "svd(rcond=[1e-15, 0.1])"]
+landmarks: [4, 2..4, 3, 8]
+factors: [cur, cur]
+trials: 1
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans stands in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd stands in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other stand in the list more than once, and count once"
+    expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur stands in the list more than once, and counts once"
+    [ "$(grep -c warning <<<"$output")" -eq 4 ]
+    expect "rows: 48, "
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set landmarks=[8,8] --set strategies=uniform --set factors=cur --set cores=svd
+    expect "nysbench: warning: --set landmarks: landmarks: 8 stands in the list more than once, and counts once"
+    config <<'Y'
+problems: gaussian(n=[16, 32, 16], d=2)
+strategies: [uniform]
+cores: [svd]
+landmarks: [4, 4, 8]
+zip: [problems, landmarks]
+blocks: [{trials: 1}, {trials: 2, factors: [cur, cur]}, {trials: 3, factors: [cur, cur]}]
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    [ "$(grep -c warning <<<"$output")" -eq 2 ]
+}
+
 @test "the resolved config gives the same rows" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/a"
     "$NYSBENCH" run "$WORK/a/resolved.yaml" -q -o "$WORK/b"
