@@ -173,11 +173,12 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
         return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
         if (set(o, a->value.text, options)) return NB_OK;
-    const char *range, *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
+    const char *range, *hint = "", *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
     NB_NEED(range, allowed(o, ctx));
-    return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s", c->name, o->key,
+    if (o->type == NB_OPTION_INT) NB_NEED(hint, nb_range_hint(given, ctx));
+    return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s%s", c->name, o->key,
                            a->value.kind == NB_STRING ? "\"" : "", given,
-                           a->value.kind == NB_STRING ? "\"" : a->value.kind == NB_SPEC ? "(...)" : "", range);
+                           a->value.kind == NB_STRING ? "\"" : a->value.kind == NB_SPEC ? "(...)" : "", range, hint);
 }
 
 static bool given_twice(const nb_spec *spec, int index)

@@ -56,6 +56,9 @@ static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mis
     int before = mistakes->count, first = choices->count;
     const char *text = nb_yaml_scalar(value);
     if (!text) return nb_mistakes_add(mistakes, at, "%s: expected a %s, found %s", nb_block_keys[key], registry->kind, nb_yaml_kind(value));
+    const char *hint;
+    NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
+    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is no %s%s", nb_block_keys[key], text, registry->kind, hint);
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
         return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"", registry->kind, text);

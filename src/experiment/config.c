@@ -77,6 +77,21 @@ static const nb_choice *default_baseline(const nb_choices *strategies)
     return strategies->count ? strategies->items : NULL;
 }
 
+/* One of them with other options, or whatever is near. */
+static nb_status hint_baseline(const nb_choices *strategies, const char *text, const nb_choices *named, const char **hint, nb_ctx *ctx)
+{
+    const char **labels;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)strategies->count + 1, sizeof *labels));
+    for (int i = 0; i < strategies->count; i++) {
+        labels[i] = strategies->items[i].label;
+        if (named->count != 1 || strategies->items[i].component != named->items[0].component) continue;
+        NB_NEED(*hint, nb_format(ctx, "; did you mean '%s'?", labels[i]));
+        return NB_OK;
+    }
+    NB_NEED(*hint, nb_hint(text, labels, ctx));
+    return NB_OK;
+}
+
 /* After the strategies of all blocks; without them where something was wrong. */
 static nb_status read_baseline(loader *l, const char *key, nb_yaml f)
 {
@@ -91,7 +106,11 @@ static nb_status read_baseline(loader *l, const char *key, nb_yaml f)
     if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
     for (int i = 0; i < named.count && f.in_file; i++) NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
     int at = named.count == 1 ? nb_choices_find(&c->strategies, &named.items[0]) : -1;
-    if (at < 0) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'", key, text);
+    if (at < 0) {
+        const char *hint;
+        NB_TRY(l->ctx, hint_baseline(&c->strategies, text, &named, &hint, l->ctx));
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'%s", key, text, hint);
+    }
     c->baseline = &c->strategies.items[at];
     return NB_OK;
 }
@@ -230,6 +249,13 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
     return NB_OK;
 }
 
+/* YAML's null, in one of its spellings. */
+static bool is_nothing(nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    return text && value.node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
+}
+
 static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
 {
     const char *name = nb_yaml_scalar(key);
@@ -241,6 +267,7 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
     if (entries[index].value.node)
         return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' stands here a second time; first on line %d", name,
                                (int)entries[index].value.node->start_mark.line + 1);
+    if (is_nothing(value)) return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' has no value; without the line it has its default, if there is one", name);
     entries[index].value = value;
     NB_NEED(entries[index].origin, block > 0 && value.in_file ? nb_format(l->ctx, "block %d (%s:%d)", block, value.source, line)
                                    : block > 0                ? nb_format(l->ctx, "block %d (%s)", block, value.source)
@@ -270,6 +297,7 @@ static nb_status override(loader *l, const nb_override *o, entry *entries)
     if (index < 0) return unknown_key(l, o->key, KEYS, (nb_place){.source = source});
     nb_yaml value;
     NB_TRY(l->ctx, nb_yaml_text(o->value, source, &value, l->mistakes));
+    if (value.node && is_nothing(value)) return nb_mistakes_add(l->mistakes, nb_yaml_place(value), "expected a value, found '%s'", o->value);
     if (value.node) entries[index] = (entry){.value = value, .replaced = true, .origin = "--set"};
     return NB_OK;
 }

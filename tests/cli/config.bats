@@ -286,3 +286,46 @@ Y
     expect_status 0
     [ "$(ls results | wc -l)" -eq 2 ]
 }
+
+@test "hints for what is nearly right: m, ranges of other programs, lists without brackets, no value" {
+    config <<'Y'
+m: 8
+problems: gaussian(n=40, d=8-32)
+strategies: uniform, kmeans(init=maximin, restarts=2), segment_means
+cores: svd
+landmarks: [8-64, '8:64', '8:64:8', '8:8:64', '64-8']
+pairing: joint, keys
+trials: ~
+factors:
+Y
+    refuses
+    expect "c.yaml:1:1: key 'm' is unknown; did you mean 'landmarks'?"
+    expect "c.yaml:2:28: gaussian: d = 8-32 is not an integer from 1 to 16384; did you mean '8..32'?"
+    expect "c.yaml:3:13: strategies: 'uniform, kmeans(init=maximin, restarts=2), segment_means' is no strategy; a list stands in brackets: [uniform, \"kmeans(init=maximin, restarts=2)\", segment_means]"
+    expect "found '8-64'; did you mean '8..64'?"
+    expect "found '8:64'; did you mean '8..64'?"
+    expect "found '8:64:8'; did you mean '8..64 step 8'?"
+    expect "found '8:8:64'; did you mean '8..64 step 8'?"
+    [[ "$output" != *"'64-8';"* ]]
+    expect "pairing: 'joint, keys' is unknown; a list stands in brackets: [joint, keys]"
+    expect "c.yaml:7:1: key 'trials' has no value; without the line it has its default"
+    expect "c.yaml:8:1: key 'factors' has no value"
+    [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 11 ]
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks=8-64
+    expect "found '8-64'; did you mean '8..64'?"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks='8, 16'
+    expect "found '8, 16'; a list stands in brackets: [8, 16]"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=uniform, kmeans'
+    expect "--set strategies: strategies: 'uniform, kmeans' is no strategy; a list stands in brackets: [uniform, kmeans]"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'seed=~'
+    expect "--set seed: expected a value, found '~'"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
+    expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=context
+    expect "baseline: expected one of the strategies, found 'context'; allowed: uniform, kmeans(restarts=2)"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --only m=32 -o "$WORK/r"
+    expect "no column 'm' tells rows apart; did you mean 'landmarks'?"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --only landmarks=4-8 -o "$WORK/r"
+    expect_status 2
+    expect "landmarks '4-8': expected a whole number"
+}
