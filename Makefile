@@ -119,7 +119,8 @@ $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	$(call say,cc $<)
 	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
-# Counts calls, which the linker leads through it.
+# Moves the clock, and counts calls: the linker leads them through the test.
+$B/tests/test_calibration: LDFLAGS += -Wl,--wrap=clock_gettime
 $B/tests/test_sweep: LDFLAGS += -Wl,--wrap=nb_gemm,--wrap=nb_multiply_by_upper,--wrap=nb_svd,--wrap=nb_scene_pass
 
 $B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a

@@ -159,7 +159,7 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
     const char *file;
     NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
     NB_NEED(file, strchr(path, '/') ? path : nb_format(ctx, "./%s", path)); /* without a '/' it would be looked for elsewhere */
-    NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file", path);
+    NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file%s", path, nb_path_hint(path));
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s", path, dlerror());
     nb_status status = add(path, dlsym(object, "nysbench_plugin"), ctx);

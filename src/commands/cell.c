@@ -2,6 +2,7 @@
 #include "commands/cell.h"
 
 #include "base/registry.h"
+#include "commands/command.h"
 #include "experiment/axes.h"
 #include "experiment/block.h"
 #include "experiment/row.h"
@@ -98,6 +99,7 @@ static nb_status read_head(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *c
     NB_TRY(ctx, choose(&c->problems, &nb_problems, "--head", spec, ctx));
     NB_TRY(ctx, require_one(&c->problems, "--head", t->head, ctx));
     NB_TRY(ctx, nb_heads_shape(&c->problems.items[0], &cell->shape, ctx));
+    if (cell->shape.warning) nb_print_warning("%s", cell->shape.warning);
     NB_REQUIRE(ctx, cell->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d", t->head,
                cell->shape.count, file, file, cell->shape.count - 1);
     cell->head = cell->shape.first;

@@ -10,14 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void print_message(const char *kind, const char *format, va_list args)
+{
+    fprintf(stderr, "nysbench: %s: ", kind);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
 void nb_print_error(const char *format, ...)
 {
     va_list args;
-    fputs("nysbench: error: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    print_message("error", format, args);
     va_end(args);
-    fputc('\n', stderr);
+}
+
+void nb_print_warning(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("warning", format, args);
+    va_end(args);
 }
 
 int nb_print_failure(const nb_ctx *ctx, int exit_status)

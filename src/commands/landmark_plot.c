@@ -358,7 +358,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     int count;
     const char *folder;
     *figures = 0;
-    NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_load(run_folder, &store, &count, &rows, ctx));
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));

@@ -58,7 +58,7 @@ static nb_status plot_spectrum(const char *folder, int m, bool draw, nb_ctx *ctx
     nb_summary summary;
     const char *target;
     int figures;
-    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(folder, &config, &plan, ctx));
     NB_TRY(ctx, load(folder, &summary, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
     NB_TRY(ctx, nb_plot_spectrum(&plan, &summary, target, m, draw, &figures, ctx));

@@ -4,11 +4,13 @@
 #include "base/registry.h"
 #include "cores/core.h"
 #include "experiment/block.h"
+#include "experiment/lookup.h"
 #include "experiment/values.h"
 #include "measure/approximation.h"
 #include "measure/heads.h"
 #include "measure/landmarks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_LANDMARKS = 1000000, MOST_TRIALS = 1000000 };
@@ -56,11 +58,18 @@ static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mis
     int before = mistakes->count, first = choices->count;
     const char *text = nb_yaml_scalar(value);
     if (!text) return nb_mistakes_add(mistakes, at, "%s: expected a %s, found %s", nb_block_keys[key], registry->kind, nb_yaml_kind(value));
+    const char *hint;
+    NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
+    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is no %s%s", nb_block_keys[key], text, registry->kind, hint);
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
         return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"", registry->kind, text);
-    for (int i = first; i < choices->count; i++)
-        NB_TRY(mistakes->ctx, nb_mistakes_take(mistakes, at, check_choice(key, &choices->items[i], mistakes->ctx)));
+    for (int i = first; i < choices->count; i++) {
+        nb_status status = value.in_file ? nb_lookup_choice(&choices->items[i], value.source, mistakes->ctx) : NB_OK;
+        if (status == NB_OK) status = check_choice(key, &choices->items[i], mistakes->ctx);
+        if (value.in_file) status = nb_lookup_explain(status, &choices->items[i], value.source, mistakes->ctx);
+        if (status != NB_OK) return nb_mistakes_take(mistakes, at, status); /* that of one head is that of all */
+    }
     return NB_OK;
 }
 
@@ -272,6 +281,55 @@ nb_status nb_block_keys_check(const nb_key_values *const keys[NB_BLOCK_KEYS], nb
     NB_TRY(mistakes->ctx, check_lengths(keys, mistakes));
     if (keys[NB_AXIS_FACTORS]->right && keys[NB_AXIS_CORE]->right) NB_TRY(mistakes->ctx, check_cores(keys, mistakes));
     return keys[NB_AXIS_PAIRING]->right && keys[NB_AXIS_STRATEGY]->right ? check_pairings(keys, mistakes) : NB_OK;
+}
+
+/* The text of a value, and whether it is that of an earlier one. */
+static nb_status repeats(nb_axis axis, const nb_key_values *v, int index, bool *seen, bool *repeated, const char **text, nb_ctx *ctx)
+{
+    *repeated = false;
+    if (axis == NB_AXIS_LANDMARKS) {
+        *repeated = seen[v->numbers[index]];
+        seen[v->numbers[index]] = true;
+        NB_NEED(*text, nb_format(ctx, "%d", v->numbers[index]));
+        return NB_OK;
+    }
+    bool words = axis == NB_AXIS_PAIRING || axis == NB_AXIS_FACTORS;
+    *text = words ? v->words[index] : v->choices.items[index].label;
+    for (int i = 0; i < index && !*repeated; i++)
+        *repeated = words ? strcmp(v->words[i], v->words[index]) == 0 : strcmp(v->choices.items[i].resolved, v->choices.items[index].resolved) == 0;
+    return NB_OK;
+}
+
+static nb_status check_repeated(nb_axis axis, const nb_key_values *v, nb_mistakes *warnings)
+{
+    nb_ctx *ctx = warnings->ctx;
+    bool *seen, repeated;
+    const char *text, *first = NULL;
+    int more = 0;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(seen, nb_alloc(ctx, MOST_LANDMARKS + 1, sizeof *seen));
+    for (int i = 0; i < v->count; i++) {
+        NB_TRY(ctx, repeats(axis, v, i, seen, &repeated, &text, ctx));
+        if (repeated && first) more++;
+        if (repeated && !first) first = text;
+    }
+    char others[48] = "", told[512];
+    if (more > 0) snprintf(others, sizeof others, " and %d other%s", more, more == 1 ? "" : "s");
+    if (first) snprintf(told, sizeof told, "%s: %s%s stand%s in the list more than once, and count%s once", nb_axis_keys[axis], first, others, more ? "" : "s", more ? "" : "s");
+    bool any = first;
+    nb_ctx_release(ctx, mark);
+    return any ? nb_mistakes_add(warnings, v->place, "%s", told) : NB_OK;
+}
+
+nb_status nb_block_keys_repeated(const nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *warnings)
+{
+    const int *group = keys[NB_KEY_ZIP]->numbers;
+    for (nb_axis axis = NB_AXIS_PROBLEM; axis < NB_AXES; axis++) {
+        bool alone = keys[axis]->right && keys[NB_KEY_ZIP]->right;
+        for (nb_axis other = NB_AXIS_PROBLEM; alone && other < NB_AXES; other++) alone = other == axis || group[other] != group[axis];
+        if (alone) NB_TRY(warnings->ctx, check_repeated(axis, keys[axis], warnings));
+    }
+    return NB_OK;
 }
 
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx)

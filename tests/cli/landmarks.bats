@@ -142,3 +142,33 @@ PY
     run "$NYSBENCH" plot "$WORK/r" error --landmarks
     expect_status 2
 }
+
+@test "export --landmarks goes on where picks fail, and lists those with their reason" {
+    cat >"$WORK/c.yaml" <<Y
+problems: gaussian(n=20, d=3)
+strategies: ["command(run=\"sh $WORK/pick.sh\")", uniform]
+cores: svd
+landmarks: [2, 4]
+trials: 2
+plots: []
+Y
+    printf '%s\n' 'echo "no, and \"no\" again" >&2; exit 3' >"$WORK/pick.sh"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    expect_status 1
+    expect "$WORK/l: index.csv, and a folder"
+    expect "nysbench: error: export: 4 choices of landmarks failed: $WORK/l/index.csv says why"
+    /usr/bin/python3 - "$WORK/l" <<'PY'
+import csv, sys
+import numpy as np
+index = list(csv.DictReader(open(sys.argv[1] + "/index.csv", newline="")))
+assert len(index) == 8 and {r["trial"] for r in index} == {"0", "1"}
+failed = [r for r in index if r["strategy"].startswith("command")]
+assert all(r["status"] == "failed" and r["picks"] == "" and 'no, and "no" again' in r["reason"] for r in failed) and len(failed) == 4
+for r in index:
+    if r["strategy"].startswith("uniform"):
+        assert r["status"] == "ok" and r["reason"] == ""
+        assert len(np.load(f"{sys.argv[1]}/instance-{r['instance']}/{r['picks']}-queries.npy")) == int(r["landmarks"])
+PY
+}

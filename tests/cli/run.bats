@@ -316,3 +316,34 @@ for row in rows:
     assert row["error_subspace"] == row["floor_rank"] == row["spectral_error"] == row["negative_mass"] == ""
 PY
 }
+
+@test "the store's view run has the rows of rows.csv: same columns, same order, also after other rows" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set 'strategies=[kmeans, uniform]' --set landmarks=[8,4] -o "$WORK/r"
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, sqlite3, sys
+with open(sys.argv[1] + "/rows.csv", newline="") as file:
+    head, *rows = csv.reader(file)
+store = sqlite3.connect(sys.argv[1] + "/results.sqlite")
+found = store.execute("SELECT * FROM run")
+assert [c[0] for c in found.description] == head
+view = found.fetchall()
+assert len(view) == len(rows) > 0 and store.execute("SELECT count(*) FROM results").fetchone()[0] > len(rows)
+for mine, row in zip(view, rows):
+    for value, text in zip(mine, row):
+        assert (value is None and text == "") or (type(value)(text) == value), (value, text)
+PY
+}
+
+# pandas reads a large file in pieces, and a text column that is empty in one of them as numbers there.
+@test "rows.csv: reason is the only column of texts that may be empty, as README says for those who read it with pandas" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, re, sqlite3, sys
+texts = {row[1] for row in sqlite3.connect(sys.argv[1] + "/results.sqlite").execute("PRAGMA table_info(run)") if row[2] == "TEXT"}
+rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
+empty = {c for c in texts if any(r[c] == "" for r in rows)}
+said = re.search(r'pandas\.read_csv\("[^"]*rows\.csv", dtype=(\{.*?\})\)', open("README.md").read())
+assert empty == {"reason"} == set(eval(said.group(1), {"str": str})), (empty, said)
+PY
+}

@@ -146,7 +146,7 @@ static void test_wall(void **state)
     static const char *const settings[] = {"problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, d=8)\"]", "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
-    nb_forecast forecast = {.plan = &plan, .speeds = {.machine = 1}};
+    nb_forecast forecast = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
     nb_foreseen one, two, many;
     assert_int_equal(plan.row_count, 4);
     assert_ok(*state, nb_foresee(&forecast, pending, 1, &one, *state));
@@ -155,6 +155,8 @@ static void test_wall(void **state)
     const double *s = one.unit_s;
     assert_close(one.wall_s, s[0] + s[1] + s[2] + s[3], 1e-12);
     assert_close(one.total_s, one.wall_s, 1e-12);
+    assert_close(one.low_s, 0.5 * one.wall_s, 1e-2 * one.wall_s); /* but for the picks, whose time no speed scales */
+    assert_close(one.high_s, 3 * one.wall_s, 1e-2 * one.wall_s);
     assert_close(two.wall_s, s[1] + s[2] < s[0] ? s[1] + s[2] + s[3] : s[0] + s[3], 1e-12);
     assert_close(many.wall_s, fmax(fmax(s[0], s[1]), fmax(s[2], s[3])), 1e-12);
     assert_int_equal(many.workers, 4);
