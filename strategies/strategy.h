@@ -47,6 +47,8 @@ enum {
     /* What cannot be foreseen without them, for predictions of memory and time alone. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
+
+    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN,
 };
 
 typedef struct {
@@ -75,9 +77,16 @@ typedef struct {
     /* Optional: finds what is wrong with the options that their table cannot tell (a
      * missing file), before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
+
+    /* Optional: finds what is missing here for `pick` to work at all (a program), before
+     * rows are measured; results that are there are read without. */
+    nb_status (*ready)(const void *options, nb_ctx *ctx);
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
+
+/* What `ready` says of it, and of the strategies that its options name. */
+nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
  * this trial with its own pairing, bit for bit. */

@@ -15,6 +15,8 @@ enum {
     NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: other ones in each trial */
     NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
     NB_CORE_FILTER = 1 << 2, /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
+
+    NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER,
 };
 
 /* For an option of a core that sets factors->keep_rows. */

@@ -2,6 +2,7 @@
 #include "measure/landmarks.h"
 
 #include "base/clock.h"
+#include "base/registry.h"
 
 #include <string.h>
 
@@ -22,6 +23,16 @@ unsigned nb_strategy_traits(const nb_choice *strategy)
 {
     const nb_strategy *s = (const nb_strategy *)strategy->component;
     return s->traits_of ? s->traits_of(strategy->options) : s->traits;
+}
+
+nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
+{
+    const nb_strategy *s = (const nb_strategy *)strategy->component;
+    if (s->ready) NB_TRY(ctx, s->ready(strategy->options, ctx));
+    for (const nb_option *o = s->component.options; o && o->key; o++)
+        if (o->type == NB_OPTION_SPEC && o->registry == &nb_strategies)
+            NB_TRY(ctx, nb_strategy_ready(*(const nb_choice *const *)((const char *)strategy->options + o->offset), ctx));
+    return NB_OK;
 }
 
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)

@@ -24,7 +24,7 @@ const char *nb_strategy_lacks(const nb_component *component)
     const nb_strategy *s = (const nb_strategy *)component;
     if (s->abi != NB_STRATEGY_ABI) return "abi = NB_STRATEGY_ABI: it is zero, or was built for another nysbench";
     if ((unsigned)s->pairing >= NB_PAIRING_COUNT) return "a pairing out of nb_pairing";
-    if (s->traits & ~(unsigned)(NB_RANDOM | NB_NESTED | NB_ORACLE)) return "traits out of NB_RANDOM, NB_NESTED and NB_ORACLE";
+    if (s->traits & ~(unsigned)NB_STRATEGY_TRAITS) return "traits out of NB_STRATEGY_TRAITS";
     return s->pairing == NB_BOTH ? (s->pick_both ? NULL : "the function pick_both for its pairing") : s->pick ? NULL : "the function pick for its pairing";
 }
 
@@ -37,6 +37,6 @@ unsigned nb_core_traits(const nb_choice *choice)
 const char *nb_core_lacks(const nb_component *component)
 {
     const nb_core *c = (const nb_core *)component;
-    if (c->traits & ~(unsigned)(NB_CORE_RANDOM | NB_CORE_ORACLE)) return "traits out of NB_CORE_RANDOM and NB_CORE_ORACLE";
+    if (c->traits & ~(unsigned)NB_CORE_TRAITS) return "traits out of NB_CORE_TRAITS";
     return c->compute ? NULL : "the function compute";
 }
