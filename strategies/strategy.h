@@ -85,7 +85,9 @@ typedef struct {
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
 
-/* What `ready` says of it, and of the strategies that its options name. */
+/* What `check` and `ready` say of it, and of the strategies that its options name. Those
+ * of a plug-in, and its traits_of, are called in a child process. */
+nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in

@@ -181,6 +181,7 @@ nb_status nb_cell_finish(const nb_cell_texts *t, const nb_choice *strategy, int 
         NB_REQUIRE(ctx, t->landmarks, NB_EINVAL, "--landmarks is missing");
         NB_TRY(ctx, choose(&c->strategies, &nb_strategies, "--strategy", t->strategy, ctx));
         NB_TRY(ctx, require_one(&c->strategies, "--strategy", t->strategy, ctx));
+        NB_TRY(ctx, nb_strategy_check(&c->strategies.items[0], ctx));
         NB_TRY(ctx, nb_strategy_ready(&c->strategies.items[0], ctx));
         NB_TRY(ctx, read_number("--landmarks", t->landmarks, 1, cell->shape.n, &landmarks, ctx));
     }

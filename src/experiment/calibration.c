@@ -118,7 +118,10 @@ static _Noreturn void try_all(trying *t, nb_ctx *ctx)
     if (nb_blas_set_threads(1, ctx) != NB_OK || nb_random_new(&t->rng, ctx) != NB_OK) _exit(EXIT_FAILURE);
     for (; t->board->at < SIZES * t->count; t->board->at++)
         if (t->board->at < t->count || isfinite(t->board->seconds[t->board->at % t->count]))
-            if (try(t, t->board->at, ctx) != NB_OK) nb_error_clear(ctx);
+            if (try(t, t->board->at, ctx) != NB_OK) {
+                if (nb_ctx_spoilt(ctx)) _exit(EXIT_FAILURE);
+                nb_error_clear(ctx);
+            }
     _exit(EXIT_SUCCESS);
 }
 

@@ -60,6 +60,7 @@ typedef struct nb_scene {
     int spectrum_count;
     nb_spectrum **spectra;
     double exact_s;  /* 0: not measured yet */
+    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 

@@ -185,6 +185,43 @@ EOF
     expect "did you mean 'uniform'?"
 }
 
+@test "what a plug-in does before anything runs happens in a child first: a crash, an exit, a change and a hang are told" {
+    printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    early() { # PLACE HARM OUT
+        cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -DEARLY="$1" -DHARM="$2" -shared -fPIC tests/cli/plugins/early.c -o "$WORK/$3.so"
+    }
+    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check or traits_of: " "early: calling its check or traits_of: "
+        "early: calling its ready: " "early_problem: calling its shape: ")
+    for place in 1 2 3 4 5; do
+        while IFS='|' read -r harm reason; do
+            early "$place" "$harm" early
+            run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+            expect_status 2
+            expect "${where[$place]}$reason"
+            [[ "$output" != *"a plug-in prints"* ]]
+            [ ! -e "$WORK/r" ]
+        done <<'EOF'
+abort()|killed by signal 6 (Aborted)
+exit(0)|it ended the program
+exit(3)|exit status 3
+fesetround(FE_UPWARD)|changed the floating-point environment
+EOF
+    done
+    early 3 'for (;;) (void)0' hangs
+    early 1 'for (;;) (void)0' begins
+    "$NYSBENCH" list --plugin "$WORK/begins.so" >"$WORK/begins.txt" 2>&1 3>&- &
+    local id=$! code=0
+    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --plugin "$WORK/hangs.so" --strategy early -m 3 -o "$WORK/k.npy"
+    expect_status 2
+    expect "early: calling its check or traits_of: not done after 20 s"
+    wait "$id" || code=$?
+    [ "$code" -eq 2 ]
+    grep -qF "begins.so: cannot be loaded: not done after 20 s" "$WORK/begins.txt"
+    early 0 'abort()' early
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+    expect_status 0
+}
+
 @test "command: whatever a program does wrong is a failed row with the reason, and nothing is left" {
     mkdir "$WORK/tmp"
     cat >"$WORK/p.py" <<'PY'
