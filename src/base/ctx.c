@@ -289,7 +289,9 @@ bool nb_ctx_overrun(const nb_ctx *ctx)
     return overrun;
 }
 
-void nb_ctx_fail_alloc(nb_ctx *ctx, long k)
+long nb_ctx_fail_alloc(nb_ctx *ctx, long k)
 {
+    long left = ctx->shared->fail_in;
     ctx->shared->fail_in = k;
+    return left;
 }

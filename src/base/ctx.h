@@ -75,7 +75,9 @@ const char *nb_ctx_spoilt(const nb_ctx *ctx);
 
 size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */
 bool nb_ctx_overrun(const nb_ctx *ctx);           /* somebody has written right behind a block, alive or freed */
-void nb_ctx_fail_alloc(nb_ctx *ctx, long k);      /* the k-th next allocation fails (1 = the next); 0: none */
+/* The k-th next allocation fails (1 = the next); 0: none. Returns how many of those before
+ * were still to come: 0: the one that was to fail has. */
+long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
 
 #define NB_FAIL(ctx, status, ...) \
     do { \

@@ -134,8 +134,13 @@ void nb_guard_see_factors(const nb_factors *factors)
 
 void nb_guard_begin(nb_guard *g, const nb_choice *component, nb_scene *scene, nb_factors *factors)
 {
-    *g = (nb_guard){.on = nb_plugin_of(component->component)};
-    if (!g->on) return;
+    g->on = nb_plugin_of(component->component);
+    if (g->on) nb_guard_start(g, component, scene, factors);
+}
+
+void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb_factors *factors)
+{
+    *g = (nb_guard){.on = true};
     add(g, "its options", component->options, component->component->options_size);
     if (scene) add_head(g, scene->head);
     if (factors) {
