@@ -50,14 +50,77 @@ PY
     grep -q 'mine(smallest=true)' "$WORK/landmarks/index.csv"
 }
 
+@test "new and check know every kind; what new writes builds, passes its checks and runs" {
+    for kind in core kernel problem; do
+        run "$NYSBENCH" new "$kind" "my_$kind" --out "$WORK/$kind"
+        expect_status 0
+        expect "nysbench check $WORK/$kind/my_$kind.so"
+        ! grep -qi template "$WORK/$kind/my_$kind.c"
+        plugin "$WORK/$kind/my_$kind.c" "$WORK/$kind.so"
+        run "$NYSBENCH" check "$WORK/$kind.so"
+        expect_status 0
+        expect "0 of "
+        expect "PASS my_$kind, memory: "
+        run "$NYSBENCH" check --plugin "$WORK/$kind.so" "my_$kind"
+        expect_status 0
+    done
+    [ "$("$NYSBENCH" check "$WORK/problem.so" | grep -c '^PASS my_problem.*, \(heads\|streams\|memory\): ')" -eq 6 ]
+    config <<EOF
+plugins: [$WORK/core.so, $WORK/kernel.so, $WORK/problem.so]
+problems: ["my_problem(n=40, d=3)", "my_problem(n=40, d=3, permute=true)"]
+kernels: [softmax, my_kernel, my_kernel(shift=0)]
+strategies: [uniform, kmeans]
+cores: [svd, my_core, my_core(scale=2)]
+landmarks: [4, 40]
+trials: 2
+plots: []
+EOF
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 0
+    expect "rows: 144, 144 ok"
+}
+
+@test "check tells each broken promise of cores, kernels and problems" {
+    plugin tests/cli/plugins/bad_kinds.c "$WORK/bad_kinds.so" -Wno-cast-qual
+    run "$NYSBENCH" check "$WORK/bad_kinds.so" --timeout 5
+    expect_status 1
+    while read -r expected; do expect "FAIL $expected"; done <<'EOF'
+not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and notes.diverged does not say why
+not_repeatable, x: 1 token: m = 1, factors nystromformer: another X for the same A
+writes_a, x: 1 token: m = 1, factors nystromformer: changed A
+no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
+leaks, memory: 1 token: allocation 1 failed, and it reported 'invalid value', expected 'out of memory'
+by_tile, tiles: 2 tokens: in a tile of 1 queries and 2 keys entry (0, 0) is 1, in the whole 2
+too_far, tiles: 1 token: it wrote below the tile of 1 queries and 1 keys
+no_sum, rows: 1 token: row 0 sums to 0.5, of a kernel that declares stochastic rows
+no_mask, rows: 33 tokens under a mask: entry (0, 1), of a later key, is 1 under a mask, expected 0
+nan_entries, rows: 1 token: entry (0, 0) is 
+wrong_slope, gradient: 64 tokens: pull_back gives 
+other_shape, heads: n = 9, d = 2 were announced, n = 8, d = 2 made
+holds_nan, heads: q holds NaN or Inf
+draws_elsewhere, streams: other data for the same seed and trial
+not_random, streams: it declares that it is random, but the data are the same
+crashes, heads: killed by signal 11
+EOF
+    for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
+}
+
+@test "check does not take what a component fails with by itself for a lack of memory" {
+    run "$NYSBENCH" check 'command(run="sh -c \"exit 3\"", deterministic=true)'
+    expect_status 1
+    expect ', picks: 1 token: m = 1, pairing independent: sh -c "exit 3": exit status 3'
+    expect ", memory: an error and nothing left when any one allocation fails"
+    [ "$(grep -c '^FAIL.*, memory' <<<"$output")" -eq 0 ]
+}
+
 @test "new refuses bad names and files that are there; in the source tree it writes into strategies/" {
     for name in Mine 1st a-b ../x uniform; do
         run "$NYSBENCH" new strategy "$name" --out "$WORK/n"
         expect_status 2
     done
-    run "$NYSBENCH" new kernel mine
+    run "$NYSBENCH" new attention mine
     expect_status 2
-    expect "allowed: strategy"
+    expect "'attention' is unknown; allowed: strategy, problem, kernel, core"
     "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
     run "$NYSBENCH" new strategy mine --out "$WORK/n"
     expect_status 2
@@ -70,6 +133,10 @@ PY
     cd "$WORK/tree"
     "$NYSBENCH" new strategy other >/dev/null
     [ -s strategies/other.c ] && [ ! -e Makefile ]
+    mkdir -p src/cores
+    touch src/cores/core.h
+    "$NYSBENCH" new core other >/dev/null
+    [ -s src/cores/other.c ] && [ ! -e Makefile ]
 }
 
 @test "what is no plugin, or not for this program, is refused" {
@@ -172,9 +239,9 @@ EOF
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote behind the end"
     expect "FAIL unrepeatable, picks: 2 tokens: m = 1, pairing "
     expect ": other picks for the same seed"
-    expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
-    expect "FAIL crashes, picks: killed by signal 11"
-    expect "FAIL hangs, picks: not done after 1 s"
+    expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: changed Q"
+    expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
+    expect "FAIL hangs, picks: 1 token: not done after 1 s"
     expect "FAIL not_random, traits: 130 tokens: it declares NB_RANDOM, but picks the same in another trial"
     expect "FAIL swallows, memory: 1 token: allocation"
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
