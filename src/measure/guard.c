@@ -10,13 +10,34 @@
 
 enum { LARGE = 1 << 20 }; /* bytes of S from which reading it takes longer than closing its pages */
 
-/* Once. */
-static void add(nb_guard *g, const char *name, const void *bytes, size_t count)
+static bool has(const nb_guard *g, const void *bytes)
 {
     int i = 0;
     while (i < g->count && g->spans[i].bytes != bytes) i++;
-    if (!bytes || count == 0 || i < g->count || g->count == NB_GUARD_SPANS) return;
-    g->spans[g->count++] = (nb_span){name, bytes, count, nb_checksum(bytes, count, 0)};
+    return i < g->count;
+}
+
+static void add_sum(nb_guard *g, const char *name, const void *bytes, size_t count, uint64_t sum)
+{
+    if (g->count < NB_GUARD_SPANS) g->spans[g->count++] = (nb_span){name, bytes, count, sum};
+}
+
+/* Once. */
+static void add(nb_guard *g, const char *name, const void *bytes, size_t count)
+{
+    if (bytes && count > 0 && !has(g, bytes)) add_sum(g, name, bytes, count, nb_checksum(bytes, count, 0));
+}
+
+/* Points of the scene: read once for all calls, since nobody may change them in between. */
+static void add_points(nb_guard *g, nb_scene *s, int number, const char *name, const double *x, size_t rows)
+{
+    size_t bytes = rows * (size_t)s->head->n * sizeof *x;
+    if (!x || has(g, x)) return;
+    if (s->known[number].bytes != x) {
+        s->known[number].bytes = x;
+        s->known[number].sum = nb_checksum(x, bytes, 0);
+    }
+    add_sum(g, name, x, bytes, s->known[number].sum);
 }
 
 static void add_reals(nb_guard *g, const char *name, const double *x, size_t rows, size_t columns)
@@ -52,13 +73,13 @@ static void add_spectrum(nb_guard *g, const nb_spectrum *s, size_t n)
     add_reals(g, name, s->tail_accuracy, count + 1, 1);
 }
 
-static void add_head(nb_guard *g, const nb_head *h)
+static void add_head(nb_guard *g, nb_scene *s)
 {
-    size_t n = (size_t)h->n;
+    const nb_head *h = s->head;
     add(g, "the head", h, sizeof *h);
-    add_reals(g, "Q", h->q, (size_t)h->d, n);
-    if (h->k != h->q) add_reals(g, "K", h->k, (size_t)h->d, n);
-    add_reals(g, "V", h->v, (size_t)h->dv, n);
+    add_points(g, s, 0, "Q", h->q, (size_t)h->d);
+    add_points(g, s, 1, "K", h->k, (size_t)h->d);
+    add_points(g, s, 2, "V", h->v, (size_t)h->dv);
 }
 
 static void add_scene(nb_guard *g, const nb_scene *s)
@@ -72,11 +93,11 @@ static void add_scene(nb_guard *g, const nb_scene *s)
 }
 
 /* What has been computed for all who ask for it, by now. */
-static void add_kept(nb_guard *g, const nb_scene *s)
+static void add_kept(nb_guard *g, nb_scene *s)
 {
     static const char scene[] = "the scene", sums[] = "the sums of S";
     size_t n = (size_t)s->head->n;
-    add_reals(g, "[Q; K]", s->stacked, 2 * (size_t)s->head->d, n);
+    add_points(g, s, 3, "[Q; K]", s->stacked, 2 * (size_t)s->head->d);
     if (s->stacked) add(g, scene, &s->stacked, sizeof s->stacked);
     if (s->row_sums) add(g, scene, &s->norm, sizeof s->norm);
     if (s->row_sums) add(g, scene, &s->baseline_mean, sizeof s->baseline_mean);
@@ -122,7 +143,7 @@ static void add_shared(nb_guard *g, const nb_factors *f)
     add_reals(g, name, f->rows.f, m, (size_t)f->rows.k);
 }
 
-void nb_guard_see_scene(const nb_scene *scene)
+void nb_guard_see_scene(nb_scene *scene)
 {
     for (nb_guard *g = scene->guard; g; g = g->outer) add_kept(g, scene);
 }
@@ -142,7 +163,7 @@ void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
 {
     *g = (nb_guard){.on = true};
     add(g, "its options", component->options, component->component->options_size);
-    if (scene) add_head(g, scene->head);
+    if (scene) add_head(g, scene);
     if (factors) {
         g->factors = factors;
         g->outer = factors->guard;

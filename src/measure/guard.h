@@ -38,7 +38,7 @@ void nb_guard_begin(nb_guard *guard, const nb_choice *component, nb_scene *scene
 void nb_guard_start(nb_guard *guard, const nb_choice *component, nb_scene *scene, nb_factors *factors);
 
 /* What they keep for later since a moment ago, and the component has not been given yet. */
-void nb_guard_see_scene(const nb_scene *scene);
+void nb_guard_see_scene(nb_scene *scene);
 void nb_guard_see_factors(const nb_factors *factors);
 
 /* After it: `status`, the call's, or NB_EBUG with "changed ..." in place of its error, and
