@@ -2,6 +2,7 @@
 #include "commands/cell.h"
 
 #include "base/registry.h"
+#include "cores/core.h"
 #include "experiment/row.h"
 #include "measure/heads.h"
 
@@ -147,6 +148,7 @@ static nb_status read_cores(const char **texts, nb_config *c, nb_ctx *ctx)
     for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)
         if (!needs_options(e->component)) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", e->component->name, ctx));
+    for (int i = 0; i < c->cores.count; i++) NB_TRY(ctx, nb_core_check(&c->cores.items[i], ctx));
     return NB_OK;
 }
 

@@ -41,4 +41,7 @@ typedef struct {
 
 unsigned nb_core_traits(const nb_choice *core);
 
+/* Whether its traits are such; a plug-in's traits_of is called in a child process. */
+nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
+
 #endif

@@ -2,6 +2,7 @@
 #include "experiment/axes.h"
 
 #include "base/registry.h"
+#include "cores/core.h"
 #include "experiment/values.h"
 #include "measure/approximation.h"
 #include "measure/heads.h"
@@ -43,7 +44,7 @@ static nb_status check_choice(int key, const nb_choice *choice, nb_ctx *ctx)
         nb_problem_shape shape;
         return nb_heads_shape(choice, &shape, ctx);
     }
-    return key == NB_AXIS_STRATEGY ? nb_strategy_check(choice, ctx) : NB_OK;
+    return key == NB_AXIS_STRATEGY ? nb_strategy_check(choice, ctx) : key == NB_AXIS_CORE ? nb_core_check(choice, ctx) : NB_OK;
 }
 
 static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)

@@ -44,18 +44,6 @@ static nb_status check_head(void *self, nb_ctx *ctx)
     return check_points(s, "v", head.dv, head.n, head.v, ctx);
 }
 
-/* What a plug-in makes: in a child process, which may crash. */
-static nb_status check_apart(look *l, nb_ctx *ctx)
-{
-    const char *reason;
-    const nb_planned_scene *s = &l->plan->scenes[l->scene];
-    nb_status status = nb_apart(check_head, l, NB_APART_S, NULL, 0, ctx);
-    if (status != NB_EBUG) return status;
-    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s, head %d: making it: %s", s->problem->label, s->head, reason);
-}
-
 /* q, k and v, and F and B of the largest m that is not skipped: less than this is never needed. */
 static nb_status check_memory(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
 {
@@ -80,7 +68,8 @@ nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
         if (s->random || seen_before(plan, i)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         look l = {plan, i, rng};
-        nb_status status = nb_plugin_of(s->problem->component) ? check_apart(&l, ctx) : check_head(&l, ctx);
+        bool outside = nb_plugin_of(s->problem->component); /* then in a child process, which may crash */
+        nb_status status = outside ? nb_apart_named(check_head, &l, NULL, 0, s->problem->label, "making a head", ctx) : check_head(&l, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

@@ -138,8 +138,7 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     bench b;
     double x[M * M], share;
     const char *refusal;
-    unsigned traits = ((const nb_core *)run->choice->component)->traits;
-    if (!(traits & NB_CORE_FILTER) || run->head->n < FROM || run->head->causal) return NB_OK;
+    if (!(nb_core_traits(run->choice) & NB_CORE_FILTER) || run->head->n < FROM || run->head->causal) return NB_OK;
     NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
     NB_TRY(ctx, compute(run, &b, x, &refusal, ctx));
     if (refusal || !nb_all_finite(M * M, x)) return NB_OK;

@@ -141,6 +141,7 @@ static void add_shared(nb_guard *g, const nb_factors *f)
     add_reals(g, name, f->spectrum.vt, m, m);
     add_reals(g, name, f->rows.target, (size_t)f->rows.rank_b, (size_t)f->rows.k);
     add_reals(g, name, f->rows.f, m, (size_t)f->rows.k);
+    add_reals(g, name, f->rows.squares, (size_t)f->rows.k, 1);
 }
 
 void nb_guard_see_scene(nb_scene *scene)

@@ -26,21 +26,11 @@ static nb_status ask_shape(void *self, nb_ctx *ctx)
     return ((const nb_problem *)q->problem->component)->shape(q->problem->options, &q->shape, ctx);
 }
 
-/* Of a plug-in: in a child process, which may crash. */
-static nb_status ask_apart(question *q, nb_ctx *ctx)
-{
-    const char *reason;
-    nb_status status = nb_apart(ask_shape, q, NB_APART_S, &q->shape, sizeof q->shape, ctx);
-    if (status != NB_EBUG) return status;
-    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s: calling its shape: %s", q->problem->label, reason);
-}
-
 nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_ctx *ctx)
 {
     question q = {.problem = problem};
-    NB_TRY(ctx, nb_plugin_of(problem->component) ? ask_apart(&q, ctx) : ask_shape(&q, ctx));
+    bool outside = nb_plugin_of(problem->component); /* then in a child process, which may crash */
+    NB_TRY(ctx, outside ? nb_apart_named(ask_shape, &q, &q.shape, sizeof q.shape, problem->label, "calling its shape", ctx) : ask_shape(&q, ctx));
     *shape = q.shape;
     NB_REQUIRE(ctx, !shape->causal || !permuted(problem), NB_EINVAL,
                "%s: permute = true needs a head without a causal mask, which lives from the order of the tokens (causal = false takes it off)",

@@ -44,19 +44,6 @@ static nb_status is_one_ready(void *choice, nb_ctx *ctx)
     return s->ready ? s->ready(c->options, ctx) : NB_OK;
 }
 
-/* What goes wrong with a plug-in is told with its name. */
-static nb_status ask_apart(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_choice *strategy, nb_ctx *ctx)
-{
-    nb_choice copy = *strategy;
-    const char *reason;
-    nb_status status = nb_apart(act, &copy, NB_APART_S, NULL, 0, ctx);
-    if (status == NB_OK || status == NB_ENOMEM) return status;
-    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    if (status == NB_EBUG) NB_FAIL(ctx, status, "%s: calling its %s: %s", strategy->label, what, reason);
-    NB_FAIL(ctx, status, "%s: %s", strategy->label, reason);
-}
-
 /* Those within its options come first. */
 static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_choice *strategy, nb_ctx *ctx)
 {
@@ -64,17 +51,17 @@ static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *wh
     for (const nb_option *o = strategy->component->options; o && o->key; o++)
         if (o->type == NB_OPTION_SPEC && o->registry == &nb_strategies)
             NB_TRY(ctx, ask(act, what, *(const nb_choice *const *)((const char *)strategy->options + o->offset), ctx));
-    return nb_plugin_of(strategy->component) ? ask_apart(act, what, strategy, ctx) : act(&copy, ctx);
+    return nb_plugin_of(strategy->component) ? nb_apart_named(act, &copy, NULL, 0, strategy->label, what, ctx) : act(&copy, ctx);
 }
 
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
 {
-    return ask(check_one, "check or traits_of", strategy, ctx);
+    return ask(check_one, "calling its check or traits_of", strategy, ctx);
 }
 
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
 {
-    return ask(is_one_ready, "ready", strategy, ctx);
+    return ask(is_one_ready, "calling its ready", strategy, ctx);
 }
 
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)

@@ -1,6 +1,8 @@
 /* records.c - functions that are called without being asked for first. */
 #include "measure/records.h"
 
+#include "base/apart.h"
+#include "base/plugin.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "problems/problem.h"
@@ -32,6 +34,18 @@ unsigned nb_core_traits(const nb_choice *choice)
 {
     const nb_core *core = (const nb_core *)choice->component;
     return core->traits_of ? core->traits_of(choice->options) : core->traits;
+}
+
+static nb_status check_core(void *choice, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !(nb_core_traits(choice) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL, "its traits_of gives traits out of NB_CORE_TRAITS");
+    return NB_OK;
+}
+
+nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
+{
+    nb_choice copy = *core;
+    return nb_plugin_of(core->component) ? nb_apart_named(check_core, &copy, NULL, 0, core->label, "calling its traits_of", ctx) : check_core(&copy, ctx);
 }
 
 const char *nb_core_lacks(const nb_component *component)

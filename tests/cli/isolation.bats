@@ -173,7 +173,7 @@ PY
     sed -i 's/^problems: .*/problems: [problem_moves, "gaussian(n=60, d=4)"]/; s/, rounds_up.*, kmeans/, kmeans/' "$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/fixed.so"
     expect_status 2
-    expect "problem_moves, head 0: making it: changed the working folder"
+    expect "problem_moves: making a head: changed the working folder"
 }
 
 @test "hanging: SIGTERM, then SIGKILL; the row tells which" {

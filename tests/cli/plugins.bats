@@ -253,13 +253,13 @@ EOF
 }
 
 @test "what a plug-in does before anything runs happens in a child first: a crash, an exit, a change and a hang are told" {
-    printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
     early() { # PLACE HARM OUT
         cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -DEARLY="$1" -DHARM="$2" -shared -fPIC tests/cli/plugins/early.c -o "$WORK/$3.so"
     }
     local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check or traits_of: " "early: calling its check or traits_of: "
-        "early: calling its ready: " "early_problem: calling its shape: ")
-    for place in 1 2 3 4 5; do
+        "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of: ")
+    for place in 1 2 3 4 5 6; do
         while IFS='|' read -r harm reason; do
             early "$place" "$harm" early
             run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"

@@ -1,5 +1,6 @@
 /* early.c - a plug-in that does harm before anything runs, in the way EARLY: for
  * tests/cli/plugins.bats. */
+#include "cores/core.h"
 #include "problems/problem.h"
 #include "strategy.h"
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE };
+enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE, CORE };
 
 static inline void harm(int place)
 {
@@ -67,9 +68,24 @@ static nb_status pick(const nb_points *p, int m, const void *o, nb_picks *picks,
     return NB_OK;
 }
 
+static unsigned core_traits_of(const void *o)
+{
+    (void)o;
+    harm(CORE);
+    return 0;
+}
+
+static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    return NB_OK;
+}
+
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 static const nb_strategy early = {.component = {"early", "does harm before anything runs", references, options, 0},
     .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .traits_of = traits_of, .check = check, .ready = ready, .pick = pick};
 static const nb_problem origin = {{"early_problem", "does harm before anything runs", references, options, 0}, false, shape, make};
-NB_PLUGIN({"strategy", &early.component}, {"problem", &origin.component});
+static const nb_core zero = {.component = {"early_core", "does harm before anything runs", references, options, 0}, .traits_of = core_traits_of, .compute = compute};
+NB_PLUGIN({"core", &zero.component}, {"strategy", &early.component}, {"problem", &origin.component});
