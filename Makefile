@@ -44,7 +44,7 @@ plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
 names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c)))))
 
-SRC := $(filter-out src/main.c,$(wildcard src/*/*.c)) $(filter-out %/TEMPLATE.c,$(wildcard strategies/*.c))
+SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
@@ -110,7 +110,7 @@ $B/libnysbench.a: $(OBJ)
 # The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
-	@ln -sfn $$(realpath --relative-to=$B strategies) $B/templates
+	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),ln -s $$(realpath --relative-to=$B/templates $(call folder,$k)/TEMPLATE.c) $B/templates/$(call kind,$k).c;)
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
@@ -191,7 +191,7 @@ install: nysbench $B/nysbench.pc
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	install -D -m 644 strategies/TEMPLATE.c $(DESTDIR)$(PREFIX)/share/nysbench/templates/TEMPLATE.c
+	$(foreach k,$(KINDS),install -D -m 644 $(call folder,$k)/TEMPLATE.c $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;)
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
 	for h in $(PUBLIC); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 

@@ -52,6 +52,8 @@ enum {
     /* What cannot be foreseen without them, for predictions of memory and time alone. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
+
+    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN,
 };
 
 typedef struct {
@@ -82,6 +84,10 @@ typedef struct {
      * missing file), before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
 
+    /* Optional: finds what is missing here for `pick` to work at all (a program), before
+     * rows are measured; results that are there are read without. */
+    nb_status (*ready)(const void *options, nb_ctx *ctx);
+
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_strategy;
 
@@ -95,6 +101,11 @@ typedef struct {
     double *queries, *keys; /* n each; NULL: not asked for */
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
+
+/* What `check` and `ready` say of it, and of the strategies that its options name. Those
+ * of a plug-in, and its traits_of, are called in a child process. */
+nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
+nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
  * this trial with its own pairing, bit for bit. */

@@ -48,28 +48,42 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
 }
 
 /* In the child, which shares its parent's memory: it writes to its own frames alone. */
-static _Noreturn void become(char *const *words, const char *folder, const char *log, pid_t parent)
+static _Noreturn void become(char *const *words, const char *folder, const char *log, char *const *environment, pid_t parent)
 {
     settle(parent);
     int nothing = open("/dev/null", O_RDWR), said = chdir(folder) == 0 ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0) _exit(126);
     closefrom(STDERR_FILENO + 1);
-    execvp(words[0], words);
+    execvpe(words[0], words, environment);
     dprintf(STDERR_FILENO, "%s: cannot be started: %s", words[0], strerror(errno));
     _exit(127);
+}
+
+/* This process's, with that variable, NAME=VALUE. */
+static nb_status environment_with(const char *variable, char ***out, nb_ctx *ctx)
+{
+    size_t count = 0, kept = 0, name = strcspn(variable, "=") + 1;
+    while (environ[count]) count++;
+    NB_NEED(*out, nb_alloc(ctx, count + 2, sizeof **out));
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], variable, name) != 0) (*out)[kept++] = environ[i];
+    NB_NEED((*out)[kept], nb_strdup(ctx, variable));
+    return NB_OK;
 }
 
 /* vfork: no page table is copied, which for a large process costs more than many a
  * program. As in posix_spawn, which cannot ask for PR_SET_PDEATHSIG, no handler of the
  * parent's may run in between. */
-nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, pid_t *pid, nb_ctx *ctx)
+nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
+    char **environment;
     pid_t parent = getpid();
+    NB_TRY(ctx, environment_with(variable, &environment, ctx));
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     *pid = vfork();
-    if (*pid == 0) become(words, folder, log, parent);
+    if (*pid == 0) become(words, folder, log, environment, parent);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return started(*pid, ctx);
 }

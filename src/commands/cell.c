@@ -3,6 +3,7 @@
 
 #include "base/registry.h"
 #include "commands/command.h"
+#include "cores/core.h"
 #include "experiment/axes.h"
 #include "experiment/block.h"
 #include "experiment/row.h"
@@ -162,6 +163,7 @@ static nb_status read_cores(const char **texts, nb_config *c, nb_ctx *ctx)
     for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)
         if (!needs_options(e->component)) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", e->component->name, ctx));
+    for (int i = 0; i < c->cores.count; i++) NB_TRY(ctx, nb_core_check(&c->cores.items[i], ctx));
     return nb_config_add_identity(c, ctx);
 }
 
@@ -199,6 +201,8 @@ nb_status nb_cell_finish(const nb_cell_texts *t, const nb_choice *strategy, int 
         const nb_strategy *named = (const nb_strategy *)c->strategies.items[0].component;
         NB_REQUIRE(ctx, nb_strategy_has(named, nb_pairing_named(c->pairings[0], &c->strategies.items[0])), NB_EINVAL,
                    "--pairing: %s cannot pick for both sides together", named->component.name);
+        NB_TRY(ctx, nb_strategy_check(&c->strategies.items[0], ctx));
+        NB_TRY(ctx, nb_strategy_ready(&c->strategies.items[0], ctx));
         NB_TRY(ctx, read_number("--landmarks", t->landmarks, 1, cell->shape.n, &landmarks, ctx));
     }
     NB_NEED(c->landmarks, nb_alloc(ctx, 1, sizeof *c->landmarks));

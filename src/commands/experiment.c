@@ -82,6 +82,9 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     int count;
     NB_TRY(ctx, overrides(e->set, &count, &replaced, ctx));
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
+    int known = mistakes->count == 0 ? e->config.strategies.count : 0;
+    for (int i = 0; i < known; i++)
+        NB_TRY(ctx, nb_mistakes_take(mistakes, (nb_place){.source = path}, nb_strategy_ready(&e->config.strategies.items[i], ctx)));
     if (mistakes->count > 0) return NB_OK;
     NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));

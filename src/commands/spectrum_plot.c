@@ -4,6 +4,7 @@
 #include "cores/core.h"
 #include "experiment/runner.h"
 #include "linalg/linalg.h"
+#include "measure/guard.h"
 #include "report/plots.h"
 #include "report/sheet.h"
 
@@ -82,11 +83,11 @@ static nb_status add_filter(picture *p, int figure, int panel, int way, nb_facto
     const nb_core *core = (const nb_core *)p->cores[figure]->component;
     const nb_factors_spectrum *a;
     int m = p->m;
-    double *x, *xu;
+    double *x, *xu, core_s;
     if (core->refusal && core->refusal(factors, p->cores[figure]->options)) return NB_OK;
     NB_NEED(x, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(xu, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    NB_TRY(ctx, core->compute(factors, p->cores[figure]->options, x, ctx));
+    NB_TRY(ctx, nb_core_compute(p->cores[figure], factors, NULL, x, &core_s, ctx));
     NB_TRY(ctx, nb_factors_svd(factors, &a, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, x, m, a->u, m, 0, xu, m);
     for (int j = 0; j < m; j++) {

@@ -47,8 +47,7 @@ static nb_status check_choice(int key, const nb_choice *choice, nb_ctx *ctx)
         nb_problem_shape shape;
         return nb_heads_shape(choice, &shape, ctx);
     }
-    if (key != NB_AXIS_STRATEGY || !((const nb_strategy *)choice->component)->check) return NB_OK;
-    return ((const nb_strategy *)choice->component)->check(choice->options, ctx);
+    return key == NB_AXIS_STRATEGY ? nb_strategy_check(choice, ctx) : key == NB_AXIS_CORE ? nb_core_check(choice, ctx) : NB_OK;
 }
 
 static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)

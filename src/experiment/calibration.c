@@ -176,7 +176,10 @@ static _Noreturn void try_all(trying *t, nb_ctx *ctx)
     if (nb_blas_set_threads(1, ctx) != NB_OK || nb_random_new(&t->rng, ctx) != NB_OK) _exit(EXIT_FAILURE);
     for (; t->board->at < ROUNDS * SIZES * t->count; t->board->at++) {
         int size = t->board->at / t->count % SIZES, cell = t->board->at % t->count;
-        if (worth(t, size, cell) && try(t, size, cell, ctx) != NB_OK) nb_error_clear(ctx);
+        if (worth(t, size, cell) && try(t, size, cell, ctx) != NB_OK) {
+            if (nb_ctx_spoilt(ctx)) _exit(EXIT_FAILURE);
+            nb_error_clear(ctx);
+        }
     }
     _exit(EXIT_SUCCESS);
 }

@@ -59,6 +59,7 @@ struct nb_factors {
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
+    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
 };
 
 /* Why a row has diverged whose |I - A X|_F is above its residual_limit. */

@@ -1,7 +1,11 @@
 /* landmarks.c - which points a strategy sees, and to which side its picks go. */
 #include "measure/landmarks.h"
 
+#include "base/apart.h"
 #include "base/clock.h"
+#include "base/plugin.h"
+#include "base/registry.h"
+#include "measure/guard.h"
 
 #include <string.h>
 
@@ -31,6 +35,42 @@ unsigned nb_strategy_traits(const nb_choice *strategy)
 {
     const nb_strategy *s = (const nb_strategy *)strategy->component;
     return s->traits_of ? s->traits_of(strategy->options) : s->traits;
+}
+
+static nb_status check_one(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_strategy *s = (const nb_strategy *)c->component;
+    if (s->check) NB_TRY(ctx, s->check(c->options, ctx));
+    NB_REQUIRE(ctx, !(nb_strategy_traits(c) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL, "its traits_of gives traits out of NB_STRATEGY_TRAITS");
+    return NB_OK;
+}
+
+static nb_status is_one_ready(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_strategy *s = (const nb_strategy *)c->component;
+    return s->ready ? s->ready(c->options, ctx) : NB_OK;
+}
+
+/* Those within its options come first. */
+static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_choice *strategy, nb_ctx *ctx)
+{
+    nb_choice copy = *strategy;
+    for (const nb_option *o = strategy->component->options; o && o->key; o++)
+        if (o->type == NB_OPTION_SPEC && o->registry == &nb_strategies)
+            NB_TRY(ctx, ask(act, what, *(const nb_choice *const *)((const char *)strategy->options + o->offset), ctx));
+    return nb_plugin_of(strategy->component) ? nb_apart_named(act, &copy, NULL, 0, strategy->label, what, ctx) : act(&copy, ctx);
+}
+
+nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
+{
+    return ask(check_one, "calling its check or traits_of", strategy, ctx);
+}
+
+nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
+{
+    return ask(is_one_ready, "calling its ready", strategy, ctx);
 }
 
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)
@@ -74,8 +114,8 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
 }
 
 /* One call of the strategy: for `a`, or for `a` and `b` together. */
-static nb_status call(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out, nb_picks *of_a,
-                      nb_picks *of_b, nb_ctx *ctx)
+static nb_status call_unguarded(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out, nb_picks *of_a,
+                                nb_picks *of_b, nb_ctx *ctx)
 {
     nb_ctx *scratch;
     if (r->strategy->refusal && (out->refusal = r->strategy->refusal(a, r->m, r->choice->options))) return NB_OK;
@@ -101,6 +141,15 @@ static nb_status call(request *r, const char *role, const nb_points *a, const nb
     if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)r->m, 1));
     for (int j = 0; j < r->m; j++) out->selected_s[j] += of_a->added_s[j] - start_s + spared_s;
     return NB_OK;
+}
+
+static nb_status call(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out, nb_picks *of_a,
+                      nb_picks *of_b, nb_ctx *ctx)
+{
+    nb_guard guard;
+    nb_guard_begin(&guard, r->choice, r->scene, NULL);
+    nb_status status = call_unguarded(r, role, a, b, out, of_a, of_b, ctx);
+    return nb_guard_end(&guard, status, ctx);
 }
 
 static nb_status pick_side(request *r, nb_side side, nb_landmarks *out, nb_points *points, nb_picks *picks, nb_ctx *ctx)
@@ -172,6 +221,7 @@ nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, n
 {
     request r = {scene, strategy, (const nb_strategy *)strategy->component, m, stream, rng};
     nb_landmarks out = {.select_s = 0};
+    NB_REQUIRE(ctx, !nb_ctx_spoilt(ctx), NB_EBUG, "a call before has %s", nb_ctx_spoilt(ctx));
     NB_REQUIRE(ctx, m >= 1 && m <= scene->head->n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", m,
                scene->head->n, scene->head->n);
     NB_REQUIRE(ctx, nb_strategy_has(r.strategy, pairing), NB_EINVAL, "%s has no pairing '%s'", strategy->component->name,

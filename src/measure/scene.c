@@ -5,6 +5,7 @@
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "measure/guard.h"
 #include "measure/low_rank.h"
 
 #include <float.h>
@@ -217,6 +218,7 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     if (g->what & NB_SCENE_ENTROPY) scene->entropy = g->entropy / scene->head->n;
     if (g->what & NB_SCENE_OUTPUT) scene->output = g->output;
     scene->gathered |= g->what;
+    nb_guard_see_scene(scene);
     return NB_OK;
 }
 
@@ -285,6 +287,7 @@ nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)
             memcpy(x + 2 * d * i + d, h->k + d * i, d * sizeof *x);
         }
         scene->stacked = x;
+        nb_guard_see_scene(scene);
     }
     *stacked = scene->stacked;
     return NB_OK;
@@ -512,13 +515,14 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
     } else {
         double start_s = nb_clock_s();
         NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
+        s->asked = wanted;
         if (factored)
             NB_TRY(ctx, decompose_factors(scene, wanted, vectors, s, ctx));
         else
             NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
-        NB_TRY(ctx, add_spectrum(scene, s));
         s->time_s = nb_clock_s() - start_s;
-        s->asked = wanted;
+        NB_TRY(ctx, add_spectrum(scene, s));
+        nb_guard_see_scene(scene);
     }
     *spectrum = s;
     return NB_OK;

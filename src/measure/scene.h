@@ -12,6 +12,8 @@
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
 
+#include <stdint.h>
+
 enum { NB_STRIPE = 512 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
 
 typedef struct {
@@ -61,6 +63,11 @@ typedef struct nb_scene {
     int spectrum_count;
     nb_spectrum **spectra;
     double exact_s;  /* 0: not measured yet */
+    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
+    struct {
+        const void *bytes;
+        uint64_t sum;
+    } known[4];             /* checksums of Q, K, V and [Q; K] (guard.h) */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 

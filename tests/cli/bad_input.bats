@@ -156,7 +156,7 @@ strategy 'lies' lacks abi = NB_STRATEGY_ABI: it is zero, or was built for anothe
 strategy 'lies' lacks the function pick for its pairing
 strategy 'lies' lacks the function pick_both for its pairing
 strategy 'lies' lacks a pairing out of nb_pairing
-strategy 'lies' lacks traits out of NB_RANDOM, NB_NESTED and NB_ORACLE
+strategy 'lies' lacks traits out of NB_STRATEGY_TRAITS
 there is no kind 'strategem' of component
 was built for interface 
 holds no component
@@ -175,7 +175,9 @@ EOT
     expect_status 2
     expect "the path of a plugin must be UTF-8"
     run "$NYSBENCH" list strategies --plugin "$WORK/lies0.so"
-    expect_status 0
+    expect_status 0 # with the traits NB_SQUARE and NB_EIGEN, and NB_CORE_FILTER
+    expect "  lies  "
+    run "$NYSBENCH" list cores --plugin "$WORK/lies0.so"
     expect "  lies  "
 }
 
