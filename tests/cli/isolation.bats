@@ -115,8 +115,7 @@ def run(name, jobs=1, problems=(), kernels=(), strategies=(), cores=()):
     done = subprocess.run([program, "run", work + "/m.yaml", "-q", "--fresh", "-j", str(jobs), "--plugin", plugin, "-o", work + "/" + name],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     rows = list(csv.DictReader(open(work + "/" + name + "/rows.csv", newline="")))
-    for row in rows:
-        row["select_s"] = row["core_s"] = ""
+    rows = [{key: value for key, value in row.items() if not key.endswith("_s")} for row in rows] # times
     return done.returncode, rows, done.stderr
 
 def names(kind):
