@@ -38,8 +38,8 @@ void nb_normalise_columns(int rows, int cols, const double *a, double *out);
 
 /* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols):
  * u rows x r, s r values in descending order, vt r x cols. u = vt = NULL: the
- * values alone. `a` is kept. NB_ENUMERIC for NaN or Inf in `a`, or where LAPACK
- * does not converge. dgesdd. */
+ * values alone. `a` is kept. dgesdd, and where that does not converge dgesvd;
+ * NB_ENUMERIC for NaN or Inf in `a`, or where neither does. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
 /* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols), without singular
@@ -50,7 +50,8 @@ nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, d
 nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx);
 
 /* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their
- * eigenvectors, as columns. NB_ENUMERIC as nb_svd. dsyevd. */
+ * eigenvectors, as columns; its upper triangle is read. dsyevd, and where that does
+ * not converge dsyev; NB_ENUMERIC as nb_svd. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
