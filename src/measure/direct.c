@@ -220,15 +220,13 @@ static void pass(const direct *d, const double *rows, unsigned wanted, const buf
     }
 }
 
-static nb_status spectral_error(const direct *d, const double *residual, double *error, nb_ctx *ctx)
+/* |S - F X B|_2 */
+static nb_status spectral_norm(int n, const double *residual, double *norm, nb_ctx *ctx)
 {
-    const nb_spectrum *of_s;
     double *values;
-    int n = d->n;
-    NB_TRY(ctx, nb_scene_singular_values(d->scene, 1, &of_s, ctx));
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)n, 1));
     NB_TRY(ctx, nb_svd(n, n, residual, NULL, values, NULL, ctx));
-    *error = values[0] / of_s->values[0];
+    *norm = values[0];
     return NB_OK;
 }
 
@@ -327,14 +325,13 @@ static nb_status measure(const direct *d, const nb_request *r, const int *order,
     out->landmark_condition = d->landmark_condition;
     out->error_noise = DBL_EPSILON * nb_frobenius((size_t)d->rank_f * m, d->r_f) * nb_frobenius(m * m, x) *
                        nb_frobenius((size_t)d->rank_b * m, d->r_b) / norm;
-    NB_TRY(ctx, nb_scene_floor_rank(d->scene, d->m, &out->floor_rank, &out->floor_accuracy, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {
         out->error_unseen = sqrt(total.unseen / total.unseen_of_s);
         NB_TRY(ctx, unseen_parts(d, r, order, sqrt(total.unseen_of_s), out, ctx));
     }
-    if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_error(d, b.residual, &out->spectral_error, ctx));
+    if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_norm(d->n, b.residual, &out->spectral_error, ctx));
     return NB_OK;
 }
 

@@ -49,6 +49,7 @@ struct batch {
     view *views; /* of pairs */
     nb_blocks blocks;
     const int *order; /* nb_how's */
+    nb_ctx *failures; /* owns the texts of pairs that fail while something is to be released */
     nb_engine_times times;
 };
 
@@ -265,7 +266,10 @@ static nb_status project_factors(batch *b, nb_ctx *ctx)
     for (int i = 0; i < b->count; i++) {
         nb_projection *p = &b->views[i].p;
         if (!b->views[i].todo) continue;
-        NB_TRY(ctx, nb_low_rank_project(s, p->n, p->m, p->q_f, p->q_b, t_y, p->mid, &residual, ctx));
+        if (nb_low_rank_project(s, p->n, p->m, p->q_f, p->q_b, t_y, p->mid, &residual, ctx) != NB_OK) {
+            NB_TRY(ctx, nb_keep_failure(&b->pairs[i].failure, b->failures));
+            continue;
+        }
         p->subspace = residual / norm;
         p->rounding = rounding;
     }
@@ -311,6 +315,7 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     NB_NEED(b, nb_alloc(ctx, 1, sizeof *b));
     *b = (batch){.scene = scene, .count = count, .pairs = pairs, .order = how->order};
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
+    NB_NEED(b->failures, nb_ctx_child(ctx));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
     NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, &b->times, ctx));
     for (int i = 0; i < count; i++) b->views[i].todo = !pairs[i].failure;
@@ -430,7 +435,7 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
     return NB_OK;
 }
 
-/* All but rowsum_deviation. */
+/* All but rowsum_deviation and what the entries or the spectrum of S give. */
 static nb_status measure(const nb_projection *p, const double *x, double *c, nb_measures *out, nb_ctx *ctx)
 {
     size_t square = (size_t)p->m * (size_t)p->m;
@@ -449,7 +454,6 @@ static nb_status measure(const nb_projection *p, const double *x, double *c, nb_
     out->landmark_condition = p->landmark_condition;
     out->error_noise = nb_projection_noise(p, x, norm);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
-    NB_TRY(ctx, nb_scene_floor_rank(p->scene, p->m, &out->floor_rank, &out->floor_accuracy, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
 }
@@ -558,6 +562,16 @@ static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsi
     return NB_OK;
 }
 
+/* The error is the failure of the requests on one pair. */
+static nb_status fail_requests(const view *v, int count, nb_request *requests, nb_ctx *ctx)
+{
+    const char *failure;
+    NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+    for (int i = 0; i < count; i++)
+        if (requests[i].pair->own == v && !requests[i].failure) requests[i].failure = failure;
+    return NB_OK;
+}
+
 static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx)
 {
     double **f;
@@ -567,10 +581,11 @@ static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *r
         if (!requests[i].failure) ((view *)requests[i].pair->own)->todo = true;
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < b->count; i++) {
+        if (!b->views[i].todo) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = b->views[i].todo ? entries_of_pair(b, i, f[i], wanted, count, requests, ctx) : NB_OK;
+        nb_status status = entries_of_pair(b, i, f[i], wanted, count, requests, ctx);
         nb_ctx_release(ctx, mark);
-        NB_TRY(ctx, status);
+        if (status != NB_OK) NB_TRY(ctx, fail_requests(&b->views[i], count, requests, ctx));
     }
     return NB_OK;
 }
@@ -579,19 +594,21 @@ static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *r
 static nb_status spectral(nb_scene *scene, const int *order, int count, nb_request *requests, double *const *c, nb_ctx *ctx)
 {
     nb_difference *differences;
-    const nb_spectrum *of_s;
+    nb_request **of;
     int used = 0;
     NB_NEED(differences, nb_alloc(ctx, (size_t)count, sizeof *differences));
-    NB_TRY(ctx, nb_scene_singular_values(scene, 1, &of_s, ctx));
+    NB_NEED(of, nb_alloc(ctx, (size_t)count, sizeof *of));
     for (int i = 0; i < count; i++) {
         const nb_projection *p = &((const view *)requests[i].pair->own)->p;
         if (requests[i].failure || !isfinite(requests[i].measures.error)) continue;
-        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .zero = order, .zeros = requests[i].keep_rows ? requests[i].seen : 0, .out = &requests[i].measures};
+        of[used] = &requests[i];
+        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .zero = order, .zeros = requests[i].keep_rows ? requests[i].seen : 0};
     }
     if (used > 0) NB_TRY(ctx, nb_spectral_norms(scene, used, differences, ctx));
     for (int i = 0; i < used; i++) {
-        differences[i].out->spectral_error = differences[i].norm / of_s->values[0];
-        differences[i].out->spectral_accuracy = differences[i].accuracy;
+        of[i]->measures.spectral_error = differences[i].norm;
+        of[i]->measures.spectral_accuracy = differences[i].accuracy;
+        of[i]->failure = differences[i].failure;
     }
     return NB_OK;
 }
