@@ -56,7 +56,7 @@ const nb_column nb_columns[] = {
     REAL(select_s, .time = true, .help = "time of the strategy alone in seconds, oracles with all that they ask for"),
     REAL(core_s, .time = true, .help = "time of the core alone in seconds, the SVD of A included where it is used"),
     REAL(exact_s, .time = true, .help = "time of exact attention on this head in seconds, on one core: S formed row by row and multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 entries and scaled"),
-    REAL(error_noise, .help = "rounding error to expect in error: eps |R_F|_F |X|_F |R_B|_F / |S|_F, and that of M"),
+    REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S|, Frobenius norms, of the product and of X, and that of M; 1e-6 of the error where it comes from single precision"),
     {.name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(nb_row, seed), .identity = true, .help = "the experiment's; a row's streams follow from seed, trial, role, component and, where not nested, m"},
     {.name = NULL}};
 

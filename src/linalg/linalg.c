@@ -38,8 +38,8 @@ bool nb_is_upper(int m, const double *a)
 
 void nb_multiply_by_upper(int m, const double *l, double *x, const double *r)
 {
-    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1, l, m, x, m);
-    cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, m, 1, r, m, x, m);
+    if (l) cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1, l, m, x, m);
+    if (r) cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, m, 1, r, m, x, m);
 }
 
 void nb_transpose(int rows, int cols, const double *a, double *out)

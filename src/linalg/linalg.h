@@ -18,7 +18,8 @@ void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, co
 
 bool nb_is_upper(int m, const double *a); /* whether all below the diagonal of a (m x m) is 0 */
 
-/* x <- l x r' for upper triangular l and r, all m x m: faster than full products. */
+/* x <- l x r' for upper triangular l and r, all m x m: faster than full products. Either may be NULL: the
+ * identity. */
 void nb_multiply_by_upper(int m, const double *l, double *x, const double *r);
 
 /* y <- alpha op(A) x + beta y, A rows x cols. */

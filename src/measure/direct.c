@@ -6,12 +6,14 @@
 #include "linalg/vector.h"
 #include "measure/blocks.h"
 #include "measure/exact_rows.h"
+#include "measure/projection.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum { TILE = 256 };
+static const double rounding = 16 * DBL_EPSILON; /* of the error, in sums over all entries */
 
 typedef struct { /* nb_pair.own */
     nb_scene *scene;
@@ -116,20 +118,24 @@ nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pa
     return NB_OK;
 }
 
-/* |M - R_F X R_B'|_F */
-static nb_status core_part(const direct *d, const double *x, double *norm, nb_ctx *ctx)
+/* |M - R_F X R_B'|_F, and how large all is. */
+static nb_status core_part(const direct *d, const double *x, double *norm, nb_sizes *sizes, nb_ctx *ctx)
 {
     int m = d->m;
-    size_t square = (size_t)m * (size_t)m;
-    double *left, *difference;
-    NB_NEED(left, nb_alloc_reals(ctx, square, 2));
-    difference = left + square;
+    size_t square = (size_t)m * (size_t)m, of_f = (size_t)d->rank_f * (size_t)m, of_b = (size_t)d->rank_b * (size_t)m;
+    double *left, *right, *difference;
+    NB_NEED(left, nb_alloc_reals(ctx, square, 3));
+    right = left + square;
+    difference = right + square;
     size_t count = (size_t)d->rank_f * (size_t)d->rank_b;
     memcpy(difference, d->mid, count * sizeof *difference);
     nb_gemm(NB_PLAIN, NB_PLAIN, d->rank_f, m, m, 1, d->r_f, d->rank_f, x, m, 0, left, d->rank_f);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, d->rank_b, m, 1, x, m, d->r_b, d->rank_b, 0, right, m);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, d->rank_f, d->rank_b, m, -1, left, d->rank_f, d->r_b, d->rank_b, 1, difference,
             d->rank_f);
     *norm = nb_frobenius(count, difference);
+    *sizes = (nb_sizes){.f = nb_frobenius(of_f, d->r_f), .b = nb_frobenius(of_b, d->r_b), .x = nb_frobenius(square, x),
+                        .fx = nb_frobenius(of_f, left), .xb = nb_frobenius(of_b, right)};
     return NB_OK;
 }
 
@@ -308,7 +314,7 @@ static nb_status measure(const direct *d, const nb_request *r, const int *order,
 {
     const double *rows, *x = r->x;
     double norm, core;
-    size_t m = (size_t)d->m;
+    nb_sizes sizes;
     buffers b;
     sums total = {.difference = 0};
     nb_measures_clear(out);
@@ -317,14 +323,13 @@ static nb_status measure(const direct *d, const nb_request *r, const int *order,
     NB_TRY(ctx, buffers_init(&b, d, r, order, wanted, ctx));
     pass(d, rows, wanted, &b, &total);
     from_sums(&total, norm, d->n, wanted, out);
-    NB_TRY(ctx, core_part(d, x, &core, ctx));
+    NB_TRY(ctx, core_part(d, x, &core, &sizes, ctx));
     NB_TRY(ctx, nb_core_residual(d->factors, x, &out->core_residual, ctx));
     out->error_subspace = d->subspace;
     if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
-    out->error_noise = DBL_EPSILON * nb_frobenius((size_t)d->rank_f * m, d->r_f) * nb_frobenius(m * m, x) *
-                       nb_frobenius((size_t)d->rank_b * m, d->r_b) / norm;
+    out->error_noise = rounding + nb_rounding_noise(d->factors, &sizes, norm);
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {

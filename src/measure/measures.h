@@ -29,7 +29,7 @@ typedef struct {
     double landmark_condition; /* s_1 / s_m of A */
     double select_s, core_s; /* time of the strategy, and of the core with all that it needs */
     double exact_s;          /* time of exact attention on the head */
-    double error_noise;      /* eps |R_F|_F |X|_F |R_B|_F / |S|_F, rounding in the product, and that in M */
+    double error_noise;      /* eps (|F| |X| |B| + |F X| |A| |X B|) / |S|, rounding in the product and in X, and that in M */
 } nb_measures;
 
 /* Metrics that cost something, for a request. The others come with every row:
