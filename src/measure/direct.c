@@ -151,7 +151,8 @@ static double row_entropy(int n, const double *p)
     return sum;
 }
 
-static void add_row(int n, const double *s, const double *t, unsigned wanted, sums *total)
+/* Entries of t below `limit` are negative. */
+static void add_row(int n, const double *s, const double *t, double limit, unsigned wanted, sums *total)
 {
     double difference = 0, row_sum = 0, s_t = 0, t_t = 0;
 #pragma omp simd reduction(+ : difference, row_sum, s_t, t_t)
@@ -169,8 +170,8 @@ static void add_row(int n, const double *s, const double *t, unsigned wanted, su
         double negative = 0, mass = 0;
 #pragma omp simd reduction(+ : negative, mass)
         for (int j = 0; j < n; j++) {
-            negative += t[j] < 0 ? 1.0 : 0.0;
-            mass += t[j] < 0 ? -t[j] : 0.0;
+            negative += t[j] < limit ? 1.0 : 0.0;
+            mass += t[j] < limit ? -t[j] : 0.0;
         }
         total->negative += negative;
         total->negative_mass += mass;
@@ -209,7 +210,7 @@ static nb_status buffers_init(buffers *b, const direct *d, const nb_request *r, 
     return NB_OK;
 }
 
-static void pass(const direct *d, const double *rows, unsigned wanted, const buffers *b, sums *total)
+static void pass(const direct *d, const double *rows, double limit, unsigned wanted, const buffers *b, sums *total)
 {
     size_t n = (size_t)d->n;
     for (int first = 0; first < d->n; first += TILE) {
@@ -219,7 +220,7 @@ static void pass(const direct *d, const double *rows, unsigned wanted, const buf
         for (int i = 0; i < count; i++) {
             const double *s = rows + (size_t)(first + i) * n, *t = b->tile + (size_t)i * n;
             if (b->seen[first + i] && b->keep) t = s;
-            add_row(d->n, s, t, wanted, total);
+            add_row(d->n, s, t, limit, wanted, total);
             if (!b->seen[first + i]) add_unseen(d->n, s, t, total);
             for (size_t j = 0; b->residual && j < n; j++) b->residual[(size_t)(first + i) * n + j] = s[j] - t[j];
         }
@@ -310,9 +311,10 @@ static nb_status unseen_parts(const direct *d, const nb_request *r, const int *o
     return NB_OK;
 }
 
-static nb_status measure(const direct *d, const nb_request *r, const int *order, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+static nb_status measure(const direct *d, nb_request *r, const int *order, unsigned wanted, nb_ctx *ctx)
 {
     const double *rows, *x = r->x;
+    nb_measures *out = &r->measures;
     double norm, core;
     nb_sizes sizes;
     buffers b;
@@ -321,15 +323,16 @@ static nb_status measure(const direct *d, const nb_request *r, const int *order,
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
     NB_TRY(ctx, buffers_init(&b, d, r, order, wanted, ctx));
-    pass(d, rows, wanted, &b, &total);
-    from_sums(&total, norm, d->n, wanted, out);
     NB_TRY(ctx, core_part(d, x, &core, &sizes, ctx));
+    r->entry_noise = nb_rounding_noise(d->factors, &sizes, 1);
+    pass(d, rows, -r->entry_noise, wanted, &b, &total);
+    from_sums(&total, norm, d->n, wanted, out);
     NB_TRY(ctx, nb_core_residual(d->factors, x, &out->core_residual, ctx));
     out->error_subspace = d->subspace;
     if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
-    out->error_noise = rounding + nb_rounding_noise(d->factors, &sizes, norm);
+    out->error_noise = rounding + r->entry_noise / norm;
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {
@@ -345,7 +348,7 @@ nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     (void)scene;
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, &requests[i].measures, ctx);
+        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
     }

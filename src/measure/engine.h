@@ -40,6 +40,7 @@ typedef struct {
     const char *failure;  /* why it could not be measured; NULL: it was */
     const char *note;     /* which measures it lacks, since the spectrum of S could not be had; NULL: none */
     nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
+    double entry_noise;   /* the engine's: entries of F X B from - this on may be rounding of 0 */
 } nb_request;
 
 typedef struct { /* seconds that a preparation took, for benchmarks */

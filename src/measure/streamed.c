@@ -539,10 +539,13 @@ static nb_status put_exact(const nb_scene *scene, int kept, const int *order, in
 }
 
 /* What needs the entries of F X B, formed by stripes from F and B themselves: in
- * Q_F C Q_B' an entry that is zero would be rounding of either sign. */
-static nb_status entries(const nb_projection *p, const double *f, const double *b, const nb_request *r, const int *order, unsigned wanted,
-                         nb_measures *out, nb_ctx *ctx)
+ * Q_F C Q_B' an entry that is zero would be rounding of either sign. So it may be here, where it is a sum of
+ * terms that cancel, or X has rounding in place of zeros (under a mask): no more than entry_noise, which is of
+ * all entries together, counts. */
+static nb_status entries(const nb_projection *p, const double *f, const double *b, nb_request *r, const int *order, unsigned wanted,
+                         nb_ctx *ctx)
 {
+    nb_measures *out = &r->measures;
     size_t n = (size_t)p->n, m = (size_t)p->m;
     double *g, *rows, negative = 0, mass = 0, entropy = 0, of_s = 0;
     NB_NEED(g, nb_alloc_raw(ctx, m * NB_STRIPE));
@@ -553,7 +556,7 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
         nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, b, p->n, g, p->m, 0, rows, p->n);
         if (r->keep_rows) NB_TRY(ctx, put_exact(p->scene, r->seen, order, first, count, rows, ctx));
         double number, sum;
-        nb_negatives(n * (size_t)count, rows, &number, &sum);
+        nb_negatives(n * (size_t)count, rows, -r->entry_noise, &number, &sum);
         negative += number;
         mass += sum;
         if (wanted & NB_WANT_ENTROPY) entropy += nb_entropy(n * (size_t)count, rows);
@@ -570,9 +573,11 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
 }
 
 /* All but rowsum_deviation and what the entries or the spectrum of S give. */
-static nb_status measure(const view *v, const double *x, double *c, nb_measures *out, nb_ctx *ctx)
+static nb_status measure(const view *v, nb_request *r, double *c, nb_ctx *ctx)
 {
     const nb_projection *p = &v->p;
+    nb_measures *out = &r->measures;
+    const double *x = r->x;
     size_t square = (size_t)p->m * (size_t)p->m;
     double norm, *scratch;
     nb_sizes sizes;
@@ -588,8 +593,9 @@ static nb_status measure(const view *v, const double *x, double *c, nb_measures 
     out->cosine = nb_dot(square, p->mid, c) / (norm * nb_frobenius(square, c));
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
+    r->entry_noise = nb_rounding_noise(p->factors, &sizes, 1);
     out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) +
-                       nb_rounding_noise(p->factors, &sizes, norm) + (v->single ? promised_mixed * out->error : 0);
+                       r->entry_noise / norm + (v->single ? promised_mixed * out->error : 0);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
@@ -634,7 +640,7 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
         alike[i] = first_alike(square, requests, i);
         if (alike[i] < i) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(v, r->x, own, &r->measures, ctx);
+        nb_status status = measure(v, r, own, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
@@ -645,6 +651,7 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
     for (int i = 0; i < count; i++) {
         if (alike[i] == i) continue;
         requests[i].measures = requests[alike[i]].measures;
+        requests[i].entry_noise = requests[alike[i]].entry_noise;
         requests[i].failure = requests[alike[i]].failure;
         if (c) memcpy(c[i], c[alike[i]], square * sizeof *c[i]);
     }
@@ -693,7 +700,7 @@ static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsi
     for (int i = 0; i < count; i++) {
         if (requests[i].pair->own != v || requests[i].failure || !isfinite(requests[i].measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = entries(&v->p, f, rows, &requests[i], b->order, wanted, &requests[i].measures, ctx);
+        nb_status status = entries(&v->p, f, rows, &requests[i], b->order, wanted, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }
