@@ -30,7 +30,7 @@ const nb_column nb_columns[] = {
     TEXT(status, .help = "ok, skipped, diverged (not finite, or an iteration that rounding has driven out of its region), failed, timeout, crashed, or planned (not run yet)"),
     TEXT(reason, .help = "why it was skipped or went wrong; for ok, a warning"),
     REAL(error, .help = "|S - FXB|_F / |S|_F; where the core keeps rows of S (keep_rows, exact_rows) they stand in place of those of FXB, here and in all other measures of FXB"),
-    REAL(error_se, .help = "its standard error, where rows are sampled"),
+    REAL(error_se, .help = "its standard error, where rows are sampled, by the jackknife; too small where a few rows that the sample misses make the error"),
     REAL(error_subspace, .whole = true, .help = "the least error that any core reaches with these landmarks, relative to |S|_F"),
     REAL(error_core, .whole = true, .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty where rows of S are kept, which no X can"),
     REAL(error_unseen, .help = "|S - FXB|_F / |S|_F over the rows of S that the core has not looked at, where rows are sampled over those among them; error where it looked at none, empty where it looked at all, as oracles do"),
