@@ -185,7 +185,7 @@ static void add_pick(instance *in, const nb_cell *cell)
     const nb_pick_time *known = nearest(in->speeds, cell->strategy, (int)in->n, cell->m);
     if (traits & NB_ORACLE) bytes = 8 * points * (12 * m + NB_STRIPE) + 80 * m * m;
     if (traits & NB_SQUARE) bytes += 8 * n * n;
-    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 24 * points * points;
+    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
     in->pick_bytes = largest(in->pick_bytes, bytes);
     in->landmark_bytes += 16 * m * in->d + 16 * n;
     in->pick_s += known ? known->seconds * pow(n / known->n, known->n_power) * pow(m / known->m, known->m_power)

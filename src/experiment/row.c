@@ -30,7 +30,7 @@ const nb_column nb_columns[] = {
     TEXT(status, .help = "ok, skipped, diverged (not finite, or an iteration that rounding has driven out of its region), failed, timeout, crashed, or planned (not run yet)"),
     TEXT(reason, .help = "why it was skipped or went wrong; for ok, a warning"),
     REAL(error, .help = "|S - FXB|_F / |S|_F; where the core keeps rows of S (keep_rows, exact_rows) they stand in place of those of FXB, here and in all other measures of FXB"),
-    REAL(error_se, .help = "its standard error, where rows are sampled"),
+    REAL(error_se, .help = "its standard error, where rows are sampled, by the jackknife; too small where a few rows that the sample misses make the error"),
     REAL(error_subspace, .whole = true, .help = "the least error that any core reaches with these landmarks, relative to |S|_F"),
     REAL(error_core, .whole = true, .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty where rows of S are kept, which no X can"),
     REAL(error_unseen, .help = "|S - FXB|_F / |S|_F over the rows of S that the core has not looked at, where rows are sampled over those among them; error where it looked at none, empty where it looked at all, as oracles do"),
@@ -47,8 +47,8 @@ const nb_column nb_columns[] = {
     REAL(mse, .help = "mean squared difference of the n^2 entries"),
     REAL(entropy_difference, .whole = true, .wanted = NB_WANT_ENTROPY, .help = "difference of the mean row entropies -sum p ln(p + 1e-9) of S and FXB in nats, absolute; entries p <= 0 count as 0; empty under a kernel whose rows are no distributions"),
     REAL(rowsum_deviation, .whole = true, .help = "max over rows of |row sum of FXB - 1|; with nystromformer factors 0 for X = A^-1, so that it shows what X leaves out, not with cur, where rows of F A^-1 B need not sum to 1; empty under a kernel whose rows do not"),
-    REAL(negative_fraction, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "share of the n^2 entries of FXB that are negative"),
-    REAL(negative_mass, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "sum of |negative entries| of FXB, mean over rows: a share of the row where rows of S sum to 1"),
+    REAL(negative_fraction, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "share of the n^2 entries of FXB that are negative by more than rounding: below -eps (|F| |X| |B| + |FX| |A| |XB|), Frobenius norms"),
+    REAL(negative_mass, .whole = true, .wanted = NB_WANT_ENTRIES, .help = "sum of |entries| of FXB that are negative by more than rounding, mean over rows: a share of the row where rows of S sum to 1"),
     REAL(core_residual, .help = "|I - A X|_F; like the next three empty where there is no A"),
     REAL(core_cutoff, .help = "singular value of A, relative to the largest, of which the core inverts half, in exact arithmetic, or the smallest that it inverts; empty where it acts on none alone"),
     REAL(landmark_rank, .integer = true, .help = "singular values of A above eps m times the largest"),
@@ -56,7 +56,7 @@ const nb_column nb_columns[] = {
     REAL(select_s, .time = true, .help = "time of the strategy alone in seconds, oracles with all that they ask for"),
     REAL(core_s, .time = true, .help = "time of the core alone in seconds, the SVD of A included where it is used"),
     REAL(exact_s, .time = true, .help = "time of exact attention on this head in seconds, on one core: S formed row by row and multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 entries and scaled"),
-    REAL(error_noise, .help = "rounding error to expect in error: eps |R_F|_F |X|_F |R_B|_F / |S|_F, and that of M"),
+    REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S|, Frobenius norms, of the product and of X, and that of M; 1e-6 of the error where it comes from single precision"),
     {.name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(nb_row, seed), .identity = true, .help = "the experiment's; a row's streams follow from seed, trial, role, component and, where not nested, m"},
     {.name = NULL}};
 

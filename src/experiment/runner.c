@@ -210,6 +210,18 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     return NB_OK;
 }
 
+/* Adds what is to be known of a row that is ok to its reason. */
+static nb_status remark(nb_row *row, const char *text, nb_ctx *ctx)
+{
+    if (!text) return NB_OK;
+    if (!row->reason) {
+        row->reason = text;
+        return NB_OK;
+    }
+    NB_NEED(row->reason, nb_format(ctx, "%s; %s", row->reason, text));
+    return NB_OK;
+}
+
 static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_ctx *ctx)
 {
     if (j->request < 0) return NB_OK;
@@ -230,10 +242,10 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
         j->row.measures.core_s = j->core_s;
         j->row.measures.exact_s = exact_s;
         j->row.measures.core_cutoff = j->notes.cutoff;
-        j->row.reason = j->landmarks->note;
-        if (!nb_error_is_noise(&r->measures)) return NB_OK;
-        NB_NEED(j->row.reason, nb_format(ctx, "the error is not above its rounding noise%s%s", j->landmarks->note ? "; " : "",
-                                         j->landmarks->note ? j->landmarks->note : ""));
+        j->row.reason = NULL;
+        if (nb_error_is_noise(&r->measures)) NB_TRY(ctx, remark(&j->row, "the error is not above its rounding noise", ctx));
+        NB_TRY(ctx, remark(&j->row, r->note, ctx));
+        NB_TRY(ctx, remark(&j->row, j->landmarks->note, ctx));
     }
     return NB_OK;
 }

@@ -486,7 +486,7 @@ static nb_spectrum *find(const nb_scene *scene, int count, bool vectors)
 {
     for (int i = 0; i < scene->spectrum_count; i++) {
         nb_spectrum *s = scene->spectra[i];
-        if (s->asked == count && (s->left || !vectors)) return s;
+        if (s->asked == count && (s->left || !vectors || s->failure)) return s;
     }
     return NULL;
 }
@@ -511,18 +511,22 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
     if (small || wanted > n) wanted = n;
     nb_spectrum *s = find(scene, wanted, vectors);
     if (s) {
+        NB_REQUIRE(ctx, !s->failure, NB_ENUMERIC, "%s", s->failure);
         scene->reused_s += s->time_s;
     } else {
         double start_s = nb_clock_s();
         NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
         s->asked = wanted;
-        if (factored)
-            NB_TRY(ctx, decompose_factors(scene, wanted, vectors, s, ctx));
-        else
-            NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
+        nb_status status = factored ? decompose_factors(scene, wanted, vectors, s, ctx)
+                           : small  ? decompose(scene, vectors, s, ctx)
+                                    : iterate(scene, wanted, s, ctx);
+        if (status == NB_ENUMERIC) NB_NEED(s->failure, nb_strdup(scene->ctx, nb_error_message(ctx)));
+        if (status == NB_OK || status == NB_ENUMERIC) {
+            NB_TRY(ctx, add_spectrum(scene, s));
+            nb_guard_see_scene(scene);
+        }
+        NB_TRY(ctx, status);
         s->time_s = nb_clock_s() - start_s;
-        NB_TRY(ctx, add_spectrum(scene, s));
-        nb_guard_see_scene(scene);
     }
     *spectrum = s;
     return NB_OK;

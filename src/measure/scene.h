@@ -26,6 +26,7 @@ typedef struct {
 typedef nb_status nb_stripe_fn(void *self, const nb_stripe *stripe, nb_ctx *ctx);
 
 typedef struct {
+    const char *failure;   /* why there is none, which whoever asks again is told at once; NULL: there is */
     int count;             /* triplets, the largest of S */
     double *values;        /* descending */
     double *left, *right;  /* n x count, columns: over queries, over keys; NULL: values only */
