@@ -17,6 +17,7 @@
 enum { ROUNDS = 4 };
 static const double least_rcond = 1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
 static const double nearly = 0.1;
+static const double safe = 1e-12; /* of a column's square, what has to be left of it beside those of its panel: a condition of 1e6 */
 
 /* The upper triangle of G, whose rest is zero. */
 static void gram(nb_layout layout, int n, int m, const double *a, double *g)
@@ -158,6 +159,134 @@ nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r
     NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = orthonormalise(layout, n, m, a, r, rank, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+nb_status nb_orthonormalise_any(int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
+    nb_mark mark = nb_ctx_mark(ctx);
+    *rank = m;
+    nb_status status = careful(NB_COLUMNS, n, m, a, r, rank, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+enum { WIDEST = 16 }; /* nb_panel_width's */
+
+typedef struct { /* columns from `start` on become orthonormal: `used` of `width`, behind them zeros */
+    int n, m, start, width, used;
+    double *a, *r;
+    double *panel, *w;             /* n x WIDEST, m x WIDEST */
+    double g[WIDEST * WIDEST], first[WIDEST * WIDEST], norm[WIDEST]; /* width x width; of the columns as they came */
+} ordered;
+
+/* Takes the columns before out of the panel, and adds how much that was, w times `before`, to r. */
+static void take_out(ordered *o, const double *before)
+{
+    int n = o->n, width = o->width, start = o->start;
+    if (start == 0) return;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, start, width, n, 1, o->a, n, o->panel, n, 0, o->w, start);
+    nb_gemm(NB_PLAIN, NB_PLAIN, n, width, start, -1, o->a, n, o->w, start, 1, o->panel, n);
+    if (before) cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, start, width, 1.0, before, width, o->w, start);
+    for (int j = 0; j < o->used; j++) nb_add((size_t)start, o->w + j * start, o->r + (size_t)(start + j) * (size_t)o->m);
+}
+
+/* The panel's Cholesky factor in g, as far as it is safe; `used` becomes so many, and behind them stands the identity. */
+static void factorise_panel(ordered *o)
+{
+    int width = o->width, used = o->used;
+    double *g = o->g;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, width, o->n, 1, o->panel, o->n, o->panel, o->n, 0, g, width);
+    o->used = 0;
+    for (int j = 0; j < used && o->used == j; j++) {
+        double *column = g + j * width, whole = column[j], rounding = DBL_EPSILON * o->n * o->norm[j];
+        for (int i = 0; i <= j; i++) {
+            for (int l = 0; l < i; l++) column[i] -= g[l + i * width] * column[l];
+            if (i < j) column[i] /= g[i + i * width];
+        }
+        if (!(column[j] > safe * whole && column[j] > rounding * rounding && isfinite(column[j]))) break;
+        column[j] = sqrt(column[j]);
+        o->used = j + 1;
+    }
+    for (int j = 0; j < width; j++)
+        for (int i = 0; i < width; i++)
+            if (i > j || j >= o->used) g[i + j * width] = i == j;
+}
+
+/* panel <- panel g^-1, zero behind its columns. */
+static void divide_panel(ordered *o)
+{
+    size_t n = (size_t)o->n;
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, o->n, o->width, 1.0, o->g, o->width, o->panel, o->n);
+    memset(o->panel + n * (size_t)o->used, 0, n * (size_t)(o->width - o->used) * sizeof *o->panel);
+}
+
+/* The next columns, as many as one panel may take; none: the first of them depends on those before. */
+static void next_panel(ordered *o)
+{
+    size_t n = (size_t)o->n, m = (size_t)o->m;
+    double *from = o->a + n * (size_t)o->start;
+    o->width = nb_panel_width(o->start);
+    o->used = o->m - o->start < o->width ? o->m - o->start : o->width;
+    memcpy(o->panel, from, n * (size_t)o->used * sizeof *from);
+    memset(o->panel + n * (size_t)o->used, 0, n * (size_t)(o->width - o->used) * sizeof *from);
+    for (int j = 0; j < o->used; j++) {
+        o->norm[j] = nb_frobenius(n, from + n * (size_t)j);
+        memset(o->r + (size_t)(o->start + j) * m, 0, m * sizeof *o->r);
+    }
+    take_out(o, NULL);
+    factorise_panel(o);
+    if (o->used == 0) return;
+    divide_panel(o);
+    memcpy(o->first, o->g, sizeof o->g);
+    for (int j = 0; j < o->used; j++) o->norm[j] = 0; /* they are of length 1 now, and nearly orthonormal */
+    take_out(o, o->first);
+    factorise_panel(o);
+    divide_panel(o);
+    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, o->width, o->width, 1.0, o->g, o->width, o->first, o->width);
+    for (int j = 0; j < o->used; j++)
+        memcpy(o->r + (size_t)(o->start + j) * m + o->start, o->first + j * o->width, (size_t)(j + 1) * sizeof *o->r);
+    memcpy(from, o->panel, n * (size_t)o->used * sizeof *from);
+    o->start += o->used;
+}
+
+nb_status nb_orthonormalise_in_order(int n, int m, double *a, double *r, int *good, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
+    nb_mark mark = nb_ctx_mark(ctx);
+    ordered o = {.n = n, .m = m, .a = a, .r = r};
+    NB_NEED(o.panel, nb_alloc_raw(ctx, (size_t)n * WIDEST));
+    NB_NEED(o.w, nb_alloc_raw(ctx, (size_t)m * WIDEST));
+    do next_panel(&o);
+    while (o.used > 0 && o.start < m);
+    *good = o.start;
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static nb_status has_full_rank(int n, int m, const double *r, int ld, bool *full, nb_ctx *ctx)
+{
+    double rcond = 0, *own, *s, *work;
+    lapack_int *iwork;
+    NB_NEED(own, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_NEED(s, nb_alloc_reals(ctx, (size_t)m, 1));
+    NB_NEED(work, nb_alloc_reals(ctx, (size_t)m, 3));
+    NB_NEED(iwork, nb_alloc(ctx, (size_t)m, sizeof *iwork));
+    for (size_t j = 0; j < (size_t)m; j++) memcpy(own + j * (size_t)m, r + j * (size_t)ld, (j + 1) * sizeof *own);
+    LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', m, own, m, &rcond, work, iwork);
+    *full = rcond > 100.0 * m * n * DBL_EPSILON; /* the norms differ by m at most, the estimate by 10 or so */
+    if (*full) return NB_OK;
+    NB_TRY(ctx, nb_svd(m, m, own, NULL, s, NULL, ctx));
+    *full = s[m - 1] > DBL_EPSILON * n * s[0];
+    return NB_OK;
+}
+
+nb_status nb_has_full_rank(int n, int m, const double *r, int ld, bool *full, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = has_full_rank(n, m, r, ld, full, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

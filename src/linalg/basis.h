@@ -20,4 +20,18 @@ typedef enum { NB_COLUMNS, NB_ROWS } nb_layout;
  * elsewhere. Cost 4 n m^2. NB_ENUMERIC for NaN or Inf. */
 nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx);
 
+/* In place: the first *good of the m <= n columns `a` become orthonormal, as does r, upper triangular and m x m, where
+ * column j of both follows from the first j of `a` alone, to the bit: as many more as may come after it change nothing.
+ * Column *good < m is within eps n of its length a combination of those before it, or not finite; nothing from it on is
+ * of use. Gram-Schmidt twice by panels, each orthonormal by Cholesky QR, which ends before a column that it is not safe
+ * for. Cost 4 n m^2. */
+nb_status nb_orthonormalise_in_order(int n, int m, double *a, double *r, int *good, nb_ctx *ctx);
+
+/* What nb_orthonormalise does where its Cholesky QR does not serve: by columns, Householder QR and the SVD of R. */
+nb_status nb_orthonormalise_any(int n, int m, double *a, double *r, int *rank, nb_ctx *ctx);
+
+/* Whether m vectors of length n have rank m by nb_orthonormalise's rule, from their upper triangular factor r, the
+ * leading part of a matrix of ld rows. */
+nb_status nb_has_full_rank(int n, int m, const double *r, int ld, bool *full, nb_ctx *ctx);
+
 #endif

@@ -23,6 +23,19 @@ void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, co
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
+int nb_width_together(int columns, int group, double other)
+{
+    const double most_small = 1e6; /* multiplications */
+    int width = columns, enough = (int)(most_small / other) + 1;
+    if (width < enough) width = enough;
+    return (width + group - 1) / group * group;
+}
+
+int nb_panel_width(int start)
+{
+    return start < 16 ? 8 : 16;
+}
+
 void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta, double *y)
 {
     cblas_dgemv(CblasColMajor, op == NB_PLAIN ? CblasNoTrans : CblasTrans, rows, cols, alpha, a, lda, x, 1, beta, y, 1);

@@ -12,6 +12,22 @@ typedef enum { NB_PLAIN, NB_TRANSPOSED } nb_op;
 void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
              int ldb, double beta, double *c, int ldc);
 
+/* Columns of many owners in one product: so that the bits of a column depend neither on how many there are nor on its
+ * place, the width is a whole multiple and the product not a small one, for which OpenBLAS has other kernels (up to a
+ * million multiplications). The columns are either those of op(A)' or those of op(B).
+ *     double, columns of A, transposed: a multiple of 8
+ *     double, columns of B:             a multiple of 24
+ *     single, columns of B:             a multiple of 24, and what belongs together begins at a multiple of 12
+ * Found by trial under OpenBLAS's kernels, and held by tests/unit/test_together.c. */
+enum { NB_LEFT_GROUP = 8, NB_RIGHT_GROUP = 24, NB_SINGLE_START = 12 };
+
+/* The width of such a product: at least `columns`, by the other two dimensions, of which `other` is their product's least. */
+int nb_width_together(int columns, int group, double other);
+
+/* Columns that are computed one after another, each from those before it, in panels that begin at fixed places: the width
+ * of the one that begins at `start`. So a column's bits do not depend on how many come after it. */
+int nb_panel_width(int start);
+
 /* The same in single precision. */
 void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
                     int ldb, float beta, float *c, int ldc);

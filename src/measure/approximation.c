@@ -26,13 +26,46 @@ static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const d
     return nb_picks_landmarks(picks, h->d, h->n, x, *landmarks, ctx);
 }
 
-nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b, nb_ctx *ctx)
+enum { WIDEST = 16 }; /* nb_panel_width's */
+
+/* `width` rows of B from `start` on: of tokens, or of the queries q. Behind the last the first comes again. */
+static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const double *q, int start, int width, double *rows, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
-    double *q;
-    if (kind == NB_CUR) return nb_scene_some_rows(scene, landmarks->queries.m, landmarks->queries.tokens, b, ctx);
-    NB_TRY(ctx, points_of(scene, &landmarks->queries, h->q, &q, ctx));
-    return nb_scene_kernel(scene, landmarks->queries.m, q, h->n, h->k, b, ctx);
+    size_t d = (size_t)h->d;
+    int tokens[WIDEST];
+    double *points;
+    if (q) NB_NEED(points, nb_alloc_raw(ctx, d * (size_t)width));
+    for (int i = 0; i < width; i++) {
+        int from = start + i < picks->m ? start + i : 0;
+        if (q)
+            memcpy(points + (size_t)i * d, q + (size_t)from * d, d * sizeof *points);
+        else
+            tokens[i] = picks->tokens[from];
+    }
+    if (!q) return nb_scene_some_rows(scene, width, tokens, rows, ctx);
+    return nb_scene_kernel(scene, width, points, h->n, h->k, rows, ctx);
+}
+
+/* In panels of fixed width, so that the first rows are the same bits whatever m is. */
+nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b, nb_ctx *ctx)
+{
+    const nb_picks *picks = &landmarks->queries;
+    size_t n = (size_t)scene->head->n;
+    double *q = NULL, *rows = NULL;
+    if (kind != NB_CUR) NB_TRY(ctx, points_of(scene, picks, scene->head->q, &q, ctx));
+    for (int start = 0, width; start < picks->m; start += width) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        width = nb_panel_width(start);
+        int used = picks->m - start < width ? picks->m - start : width;
+        double *out = b + (size_t)start * n;
+        if (used < width) NB_NEED(rows, nb_alloc_raw(ctx, n * (size_t)width));
+        nb_status status = panel_of_b(scene, picks, q, start, width, used < width ? rows : out, ctx);
+        if (status == NB_OK && used < width) memcpy(out, rows, n * (size_t)used * sizeof *out);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
 }
 
 static nb_status kernel_of_landmarks(const nb_scene *scene, const nb_landmarks *landmarks, double *a, nb_ctx *ctx)

@@ -3,14 +3,13 @@
 
 #include "base/clock.h"
 #include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 #include <string.h>
 
-enum { GROUP = 8 };
-
 int nb_block_width(int m)
 {
-    return (m + GROUP - 1) / GROUP * GROUP;
+    return (m + NB_LEFT_GROUP - 1) / NB_LEFT_GROUP * NB_LEFT_GROUP;
 }
 
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
@@ -56,59 +55,112 @@ static void group_all(nb_blocks *b, const nb_pair *pairs)
             if (pairs[i].landmarks->queries.m == m) group(b, pairs, i);
 }
 
-/* B in place, A for the pairs of the block, then Q_B in B's place. An A that cannot be had is the failure
- * of its pair alone. */
-static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, int *rank, nb_engine_times *times,
-                       nb_ctx *ctx)
+/* B in place, and A for the pairs of the block: one that cannot be had is the failure of its pair alone. */
+static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, bool factors, nb_ctx *ctx)
 {
-    nb_block *block = &b->blocks[k];
+    const nb_block *block = &b->blocks[k];
     size_t n = (size_t)b->n, m = (size_t)block->m;
-    double *q = b->q + n * (size_t)block->column, start_s = nb_clock_s();
-    NB_NEED(block->r, nb_alloc_reals(ctx, m, m));
+    double *q = b->q + n * (size_t)block->column;
     memset(q + n * m, 0, n * ((size_t)block->width - m) * sizeof *q);
     NB_TRY(ctx, nb_factor_b(scene, block->largest->landmarks, block->largest->kind, q, ctx));
-    for (int i = 0; i < b->pairs; i++)
+    for (int i = 0; factors && i < b->pairs; i++)
         if (b->block_of[i] == k && nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx) != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+    return NB_OK;
+}
+
+/* Whether the first columns of a block, of which `good` are there, are a basis for pair i: by what these columns say alone. */
+static nb_status serves(const nb_blocks *b, int k, int good, const nb_pair *pair, bool *full, nb_ctx *ctx)
+{
+    int m = pair->landmarks->queries.m;
+    *full = false;
+    return m > good ? NB_OK : nb_has_full_rank(b->n, m, b->blocks[k].r, b->blocks[k].m, full, ctx);
+}
+
+/* Q_B in B's place, for the largest pair of the block and all that its columns serve. Where they do not serve the largest,
+ * it has a basis of its own way, and the block is its alone: those that they do serve get a block, as do the others each. */
+static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_ctx *ctx)
+{
+    int good = 0, rank, served = -1;
+    bool largest = false, full, *fits;
+    double *q = b->q + (size_t)b->n * (size_t)b->blocks[k].column;
+    NB_NEED(fits, nb_alloc(ctx, (size_t)b->pairs, sizeof *fits));
+    if (!b->blocks[k].alone) {
+        NB_TRY(ctx, nb_orthonormalise_in_order(b->n, b->blocks[k].m, q, b->blocks[k].r, &good, ctx));
+        NB_TRY(ctx, serves(b, k, good, b->blocks[k].largest, &largest, ctx));
+    }
+    for (int i = 0; i < b->pairs; i++) {
+        if (b->block_of[i] != k || &pairs[i] == b->blocks[k].largest) continue;
+        NB_TRY(ctx, serves(b, k, good, &pairs[i], &full, ctx));
+        fits[i] = full;
+    }
+    for (int m = b->blocks[k].m; m >= 1; m--)
+        for (int i = 0; i < b->pairs; i++) {
+            if (b->block_of[i] != k || &pairs[i] == b->blocks[k].largest || pairs[i].landmarks->queries.m != m || (fits[i] && largest)) continue;
+            if (!fits[i] || served < 0) {
+                int added = add_block(b, &pairs[i]);
+                b->blocks[added].alone = !fits[i];
+                if (fits[i]) served = added;
+                b->block_of[i] = added;
+            } else {
+                b->block_of[i] = served;
+            }
+        }
+    if (largest) return NB_OK;
+    if (!b->blocks[k].alone) NB_TRY(ctx, form(scene, b, k, pairs, false, ctx));
+    return nb_orthonormalise_any(b->n, b->blocks[k].m, q, b->blocks[k].r, &rank, ctx);
+}
+
+static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_engine_times *times, nb_ctx *ctx)
+{
+    nb_block *block = &b->blocks[k];
+    size_t m = (size_t)block->m;
+    double start_s = nb_clock_s();
+    NB_NEED(block->r, nb_alloc_reals(ctx, m, m));
+    NB_TRY(ctx, form(scene, b, k, pairs, true, ctx));
     double formed_s = nb_clock_s();
-    nb_status status = nb_orthonormalise(NB_COLUMNS, b->n, block->m, q, block->r, rank, ctx);
+    nb_status status = orthonormalise(scene, b, k, pairs, ctx);
     times->form_s += formed_s - start_s;
     times->orthonormal_s += nb_clock_s() - formed_s;
     return status;
 }
 
-/* Where the largest B is rank-deficient its first columns need not span the
- * smaller ones, and where it fails they need not: those get blocks of their own. */
-static void split(nb_blocks *b, int k, const nb_pair *pairs)
+static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs, double least, double smallest, nb_ctx *ctx)
 {
-    for (int i = 0; i < b->pairs; i++)
-        if (b->block_of[i] == k && pairs[i].landmarks->queries.m < b->blocks[k].m) b->block_of[i] = add_block(b, &pairs[i]);
-}
-
-static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs, nb_ctx *ctx)
-{
-    size_t capacity = 0;
-    *b = (nb_blocks){.n = scene->head->n, .pairs = count};
-    for (int i = 0; i < count; i++) capacity += (size_t)nb_block_width(pairs[i].landmarks->queries.m);
-    NB_NEED(b->q, nb_alloc_raw(ctx, (size_t)b->n * capacity)); /* where blocks are shared, its end stays untouched */
+    *b = (nb_blocks){.n = scene->head->n, .pairs = count, .least = least, .reach = nb_width_together(1, NB_LEFT_GROUP, smallest)};
+    for (int i = 0; i < count; i++) b->reach += nb_block_width(pairs[i].landmarks->queries.m);
+    NB_NEED(b->q, nb_alloc_raw(ctx, (size_t)b->n * (size_t)b->reach)); /* where blocks are shared, its end stays untouched */
     NB_NEED(b->blocks, nb_alloc(ctx, (size_t)count, sizeof *b->blocks));
     NB_NEED(b->block_of, nb_alloc(ctx, (size_t)count, sizeof *b->block_of));
     return NB_OK;
 }
 
-nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_blocks *b, nb_engine_times *times,
+nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest, nb_blocks *b, nb_engine_times *times,
                           nb_ctx *ctx)
 {
-    NB_TRY(ctx, blocks_init(b, scene, count, pairs, ctx));
+    NB_TRY(ctx, blocks_init(b, scene, count, pairs, least, smallest, ctx));
     group_all(b, pairs);
     for (int k = 0; k < b->count; k++) {
-        int rank = 0;
-        b->blocks[k].good = build(scene, b, k, pairs, &rank, times, ctx) == NB_OK;
-        const char *failure = NULL;
-        if (!b->blocks[k].good) NB_TRY(ctx, nb_keep_failure(&failure, ctx));
-        if (failure || rank < b->blocks[k].m) split(b, k, pairs);
-        for (int i = 0; i < count; i++)
-            if (b->block_of[i] == k && failure) pairs[i].failure = failure;
+        const char *failure;
+        b->blocks[k].good = build(scene, b, k, pairs, times, ctx) == NB_OK;
+        if (b->blocks[k].good) continue;
+        NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+        for (int i = 0; i < count; i++) { /* what fails is the largest pair's: the others get blocks of their own */
+            if (b->block_of[i] != k) continue;
+            if (&pairs[i] == b->blocks[k].largest)
+                pairs[i].failure = failure;
+            else
+                b->block_of[i] = add_block(b, &pairs[i]);
+        }
     }
+    b->reach = b->width + nb_width_together(1, NB_LEFT_GROUP, smallest);
+    memset(b->q + (size_t)b->n * (size_t)b->width, 0, (size_t)b->n * (size_t)(b->reach - b->width) * sizeof *b->q);
     return NB_OK;
+}
+
+void nb_blocks_product(const nb_blocks *b, int first, int end, int rows, int keys, const double *s, int ld_s, double *out, int ld)
+{
+    int from = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - from;
+    width = nb_width_together(width, NB_LEFT_GROUP, b->least);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s, ld_s, 0, out + from, ld);
 }

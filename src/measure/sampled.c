@@ -24,7 +24,7 @@
 typedef struct { /* of all pairs */
     int n, k;
     nb_blocks blocks;
-    double *inside;  /* width x k: (s_i Q_B)' of all blocks */
+    double *inside;  /* reach x k: (s_i Q_B)' of all blocks */
     double *squares; /* k: |s_i|^2 */
     double *sums;    /* k: of the entries of s_i */
     double *output;  /* dv x k: (s_i V)'; NULL: not asked for */
@@ -43,15 +43,14 @@ typedef struct { /* nb_pair.own */
 static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, const nb_f_columns *columns, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
-    size_t n = (size_t)s->n, width = (size_t)s->blocks.width;
+    size_t n = (size_t)s->n, width = (size_t)s->blocks.reach;
     double *rows, *totals, ignored;
     NB_NEED(rows, nb_alloc_raw(ctx, n * NB_STRIPE));
     NB_NEED(totals, nb_alloc_reals(ctx, n, 1));
-    for (int i = 0; i < s->k; i += NB_STRIPE) {
-        int count = s->k - i < NB_STRIPE ? s->k - i : NB_STRIPE;
+    for (int i = 0, most = nb_stripe_rows(s->k); i < s->k; i += most) {
+        int count = s->k - i < most ? s->k - i : most;
         NB_TRY(ctx, nb_scene_some_rows(scene, count, how->tokens + i, rows, ctx));
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->blocks.width, count, s->n, 1, s->blocks.q, s->n, rows, s->n, 0,
-                s->inside + (size_t)i * width, s->blocks.width);
+        nb_blocks_product(&s->blocks, 0, s->blocks.count, count, s->n, rows, s->n, s->inside + (size_t)i * width, s->blocks.reach);
         nb_factor_take(columns, &(nb_stripe){.first = i, .count = count, .keys = s->n, .ld = s->n, .values = rows});
         for (int j = 0; j < count; j++) nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
         if (s->output) nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, s->n, 1, h->v, h->dv, rows, s->n, 0, s->output + (size_t)i * (size_t)h->dv, h->dv);
@@ -106,8 +105,9 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     size_t k = (size_t)how->sample;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
     *s = (sample){.n = scene->head->n, .k = how->sample};
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &s->blocks, times, ctx));
-    NB_NEED(s->inside, nb_alloc_raw(ctx, (size_t)s->blocks.width * k));
+    int rows = nb_stripe_rows(s->k), last = s->k - (s->k - 1) / rows * rows;
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, (double)last * s->n, (double)last * s->n, &s->blocks, times, ctx));
+    NB_NEED(s->inside, nb_alloc_raw(ctx, (size_t)s->blocks.reach * k));
     NB_NEED(s->squares, nb_alloc_reals(ctx, k, 2));
     s->sums = s->squares + k;
     if ((how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
@@ -140,7 +140,7 @@ static void row_squares(const view *v, const double *t, double *a)
     const sample *s = v->of;
     size_t m = (size_t)v->p.m;
     for (int i = 0; i < s->k; i++) {
-        const double *inside = v->inside + (size_t)i * (size_t)s->blocks.width, *column = t + (size_t)i * m;
+        const double *inside = v->inside + (size_t)i * (size_t)s->blocks.reach, *column = t + (size_t)i * m;
         double rest = fmax(0, s->squares[i] - nb_sum_of_squares(m, inside)), core = 0;
         for (size_t j = 0; j < m; j++) core += (inside[j] - column[j]) * (inside[j] - column[j]);
         a[i] = rest + core;

@@ -64,6 +64,12 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vector
     return NB_OK;
 }
 
+int nb_stripe_rows(int n)
+{
+    int stripes = (n + NB_STRIPE - 1) / NB_STRIPE;
+    return (n + stripes - 1) / stripes;
+}
+
 static nb_status fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx)
 {
     return kernel_of(scene)->fill(tile, scene->options, out, ctx);
@@ -230,8 +236,8 @@ static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *
     NB_TRY(ctx, gathering_init(scene, what, &g));
     if (!scene->rows && scene->keep) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
     if (!scene->rows) NB_NEED(scratch, nb_alloc_raw(ctx, n * NB_STRIPE));
-    for (int i = 0; i < scene->head->n; i += NB_STRIPE) {
-        int count = scene->head->n - i < NB_STRIPE ? scene->head->n - i : NB_STRIPE;
+    for (int i = 0, rows = nb_stripe_rows(scene->head->n); i < scene->head->n; i += rows) {
+        int count = scene->head->n - i < rows ? scene->head->n - i : rows;
         double *values = scratch ? scratch : scene->rows + (size_t)i * n;
         nb_stripe stripe = {i, count, scene->head->causal ? i + count : scene->head->n, scene->head->n, values};
         NB_TRY(ctx, form_stripe(scene, &stripe, values, &g, ctx));
@@ -240,6 +246,13 @@ static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *
     scene->formed = scene->rows;
     if (g.what & SCENE_SUMS) add_between_rows(scene->head->n, &g);
     return keep_gathered(scene, &g, ctx);
+}
+
+double nb_scene_least_stripe(const nb_scene *scene)
+{
+    int n = scene->head->n, rows = nb_stripe_rows(n), last = n - (n - 1) / rows * rows;
+    if (scene->factors.rank) return INFINITY;
+    return fmin((double)last * n, (double)rows * (scene->head->causal ? rows : n));
 }
 
 static nb_status passed(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *self, nb_ctx *ctx)

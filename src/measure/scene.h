@@ -14,7 +14,10 @@
 
 #include <stdint.h>
 
-enum { NB_STRIPE = 512 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
+enum { NB_STRIPE = 512 }; /* rows a stripe, at most: fixed, since sums depend on it in the last bits */
+
+/* Rows a stripe of n: as many as make all stripes alike, so that the last is no sliver. */
+int nb_stripe_rows(int n);
 
 typedef struct {
     int first, count;     /* rows first ... first + count - 1 of S */
@@ -83,6 +86,9 @@ nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, i
 
 /* Rows tokens[0] ... tokens[count-1] of S, with its mask; out is n x count. */
 nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens, double *out, nb_ctx *ctx);
+
+/* The least number of entries that a stripe of a pass may read, of no pass: infinity. */
+double nb_scene_least_stripe(const nb_scene *scene);
 
 /* One pass over S: `each` sees stripe after stripe, from the top. */
 nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx);

@@ -18,7 +18,7 @@ static const double enough = 1e-6;
 
 typedef struct {
     int n, count, widest;
-    int width; /* columns of products with S: a multiple of eight, so that no column's bits depend on how many others there are */
+    int width; /* columns of products with S: so many that no column's bits depend on how many others there are */
     nb_difference *differences;
     double *v, *before, *w; /* n x width: this vector, the one before, the next */
     double *y, *z;          /* widest x count: C Q_B' v, Q_F' u */
@@ -32,7 +32,8 @@ typedef struct {
 static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
 {
     int n = scene->head->n;
-    int width = nb_block_width(count);
+    double other = scene->factors.rank ? (double)scene->factors.rank * n : nb_scene_least_stripe(scene);
+    int width = nb_width_together(count, NB_RIGHT_GROUP, other);
     size_t length = (size_t)n, columns = (size_t)count, wide = (size_t)width;
     gsl_rng *rng;
     *l = (lanczos){.n = n, .count = count, .width = width, .differences = differences, .u_ld = scene->factors.rank ? (size_t)n : NB_STRIPE};
@@ -41,6 +42,7 @@ static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_d
         l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
         differences[i].scale = 1 / fmax(1, nb_frobenius(m * m, differences[i].c));
     }
+    l->widest = nb_block_width(l->widest); /* so that all lie alike in memory */
     NB_NEED(l->v, nb_alloc_reals(ctx, length, wide));
     NB_NEED(l->before, nb_alloc_reals(ctx, length, wide));
     NB_NEED(l->w, nb_alloc_reals(ctx, length, wide));

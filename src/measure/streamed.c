@@ -133,12 +133,13 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
 typedef struct { /* one pass for the views that are `todo` */
     batch *b;
     bool single;
-    double *product;              /* width x NB_STRIPE: P */
-    float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, width x NB_STRIPE */
+    double *product;    /* reach x NB_STRIPE: P */
+    int *column;        /* by block: where it begins in q32 and product32; at last their width but for the zeros behind */
+    float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, NB_STRIPE x width */
     int heavy;                    /* keys that are 0 in s32, */
     size_t *keys;                 /* which, */
-    double *q_heavy, *s_heavy;    /* their rows of Q_B and columns of the stripe: heavy x width, heavy x NB_STRIPE */
-    double *checked;              /* width x NB_STRIPE / CHECKED: rows of P less what they are in double */
+    double *q_heavy, *s_heavy;    /* their rows of Q_B and columns of the stripe: heavy x reach, heavy x NB_STRIPE */
+    double *checked;              /* reach x NB_STRIPE / CHECKED: rows of P less what they are in double */
 } pass;
 
 static bool needed(const batch *b, int block)
@@ -148,18 +149,19 @@ static bool needed(const batch *b, int block)
     return false;
 }
 
-/* The rows of P that belong to blocks first ... end - 1. */
-static void multiply(const pass *p, const nb_stripe *s, int first, int end)
+/* The rows of P that belong to blocks first ... end - 1, from single precision. */
+static void multiply_single(const pass *p, const nb_stripe *s, int first, int end)
 {
     const nb_blocks *b = &p->b->blocks;
-    int from = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - from;
-    size_t at = (size_t)from * (size_t)b->n;
-    if (p->single)
-        nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, width, s->count, s->keys, 1, p->q32 + at, b->n, p->s32, b->n, 0,
-                       p->product32 + from, b->width);
-    else
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, s->count, s->keys, 1, b->q + at, b->n, s->values, s->ld, 0,
-                p->product + from, b->width);
+    int from = p->column[first], width = nb_width_together(p->column[end] - from, NB_RIGHT_GROUP, b->least);
+    nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, s->count, width, s->keys, 1, p->s32, b->n, p->q32 + (size_t)from * (size_t)b->n, b->n, 0,
+                   p->product32 + (size_t)from * NB_STRIPE, NB_STRIPE);
+    for (int k = first; k < end; k++)
+        for (size_t j = 0; j < (size_t)b->blocks[k].m; j++) {
+            const float *rounded = p->product32 + ((size_t)p->column[k] + j) * NB_STRIPE;
+            double *out = p->product + (size_t)b->blocks[k].column + j;
+            for (size_t i = 0; i < (size_t)s->count; i++) out[i * (size_t)b->reach] = rounded[i];
+        }
 }
 
 /* The stripe in single precision, but for its heavy keys. */
@@ -177,26 +179,25 @@ static void round_stripe(const pass *p, const nb_stripe *s)
     }
 }
 
-/* P in double, its heavy keys added. */
-static void widen_product(const pass *p, int count)
+/* The heavy keys are added to P. */
+static void add_heavy(const pass *p, int count)
 {
-    int width = p->b->blocks.width;
-    nb_to_double((size_t)width * (size_t)count, p->product32, p->product);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, width);
+    int ld = p->b->blocks.reach, width = nb_width_together(p->b->blocks.width, NB_LEFT_GROUP, (double)p->heavy * count);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, ld);
 }
 
 /* What the stripe gives of E. */
 static void check_stripe(const pass *p, const nb_stripe *s)
 {
     const nb_blocks *b = &p->b->blocks;
-    int rows = (s->count + CHECKED - 1) / CHECKED, width = b->width;
-    for (size_t i = 0, w = (size_t)width; i < (size_t)rows; i++) memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, width);
+    int rows = (s->count + CHECKED - 1) / CHECKED, ld = b->reach, width = nb_width_together(b->width, NB_LEFT_GROUP, (double)rows * s->keys);
+    for (size_t i = 0, w = (size_t)ld; i < (size_t)rows; i++) memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, ld);
     for (int i = 0; i < p->b->count; i++) {
         const view *v = &p->b->views[i];
         if (!v->todo) continue;
         nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, rows, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, CHECKED * v->p.m,
-                p->checked + b->blocks[v->block].column, width, 1, v->check, v->p.m);
+                p->checked + b->blocks[v->block].column, ld, 1, v->check, v->p.m);
     }
 }
 
@@ -208,18 +209,21 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     if (p->single) round_stripe(p, s);
     for (int k = 0, end; k < b->blocks.count; k = end) { /* blocks that stand together in one product */
         for (end = k; end < b->blocks.count && needed(b, end);) end++;
-        if (end > k) multiply(p, s, k, end);
+        if (end > k && p->single)
+            multiply_single(p, s, k, end);
+        else if (end > k)
+            nb_blocks_product(&b->blocks, k, end, s->count, s->keys, s->values, s->ld, p->product, b->blocks.reach);
         if (end == k) end++;
     }
     if (p->single) {
-        widen_product(p, s->count);
+        add_heavy(p, s->count);
         check_stripe(p, s);
     }
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
         if (!v->todo) continue;
         nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
-                p->product + b->blocks.blocks[v->block].column, b->blocks.width, 1, v->p.mid, v->p.m);
+                p->product + b->blocks.blocks[v->block].column, b->blocks.reach, 1, v->p.mid, v->p.m);
     }
     return NB_OK;
 }
@@ -249,7 +253,7 @@ static nb_status heavy_init(pass *p, nb_ctx *ctx)
 {
     const nb_blocks *b = &p->b->blocks;
     NB_TRY(ctx, find_heavy(p, ctx));
-    NB_NEED(p->q_heavy, nb_alloc_reals(ctx, (size_t)p->heavy, (size_t)b->width));
+    NB_NEED(p->q_heavy, nb_alloc_reals(ctx, (size_t)p->heavy, (size_t)b->reach));
     NB_NEED(p->s_heavy, nb_alloc_raw(ctx, (size_t)p->heavy * NB_STRIPE));
     for (int k = 0; k < b->count; k++)
         for (int j = b->blocks[k].column, end = j + b->blocks[k].width; b->blocks[k].good && j < end; j++)
@@ -259,7 +263,7 @@ static nb_status heavy_init(pass *p, nb_ctx *ctx)
 
 static nb_status check_init(pass *p, nb_ctx *ctx)
 {
-    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->b->blocks.width * (NB_STRIPE / CHECKED)));
+    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->b->blocks.reach * (NB_STRIPE / CHECKED)));
     for (int i = 0; i < p->b->count; i++) {
         view *v = &p->b->views[i];
         if (v->todo) NB_NEED(v->check, nb_alloc_reals(ctx, (size_t)v->p.m, (size_t)v->p.m));
@@ -269,16 +273,24 @@ static nb_status check_init(pass *p, nb_ctx *ctx)
 
 static nb_status pass_init(pass *p, batch *b, bool single, nb_ctx *ctx)
 {
-    size_t n = (size_t)b->blocks.n, width = (size_t)b->blocks.width;
+    const nb_blocks *all = &b->blocks;
+    size_t n = (size_t)all->n, width = 0;
     *p = (pass){.b = b, .single = single};
-    NB_NEED(p->product, nb_alloc_raw(ctx, width * NB_STRIPE));
-    if (!single) return NB_OK;
-    NB_NEED(p->q32, nb_alloc(ctx, n * width, sizeof *p->q32));
+    if (!single) {
+        NB_NEED(p->product, nb_alloc_raw(ctx, (size_t)all->reach * NB_STRIPE));
+        return NB_OK;
+    }
+    NB_NEED(p->column, nb_alloc(ctx, (size_t)all->count + 1, sizeof *p->column));
+    for (int k = 0; k < all->count; k++)
+        p->column[k + 1] = p->column[k] + (all->blocks[k].m + NB_SINGLE_START - 1) / NB_SINGLE_START * NB_SINGLE_START;
+    width = (size_t)(p->column[all->count] + nb_width_together(1, NB_RIGHT_GROUP, all->least));
+    NB_NEED(p->product, nb_alloc_reals(ctx, (size_t)all->reach, NB_STRIPE)); /* zeros between and behind the blocks there too */
+    NB_NEED(p->q32, nb_alloc(ctx, n * width, sizeof *p->q32)); /* zeros between and behind the blocks */
     NB_NEED(p->s32, nb_alloc(ctx, n * NB_STRIPE, sizeof *p->s32));
-    NB_NEED(p->product32, nb_alloc(ctx, width * NB_STRIPE, sizeof *p->product32));
-    for (int k = 0; k < b->blocks.count; k++) {
-        const nb_block *block = &b->blocks.blocks[k];
-        if (block->good) nb_to_single(n * (size_t)block->width, b->blocks.q + n * (size_t)block->column, p->q32 + n * (size_t)block->column);
+    NB_NEED(p->product32, nb_alloc(ctx, NB_STRIPE * width, sizeof *p->product32));
+    for (int k = 0; k < all->count; k++) {
+        const nb_block *block = &all->blocks[k];
+        if (block->good) nb_to_single(n * (size_t)block->m, all->q + n * (size_t)block->column, p->q32 + n * (size_t)p->column[k]);
     }
     NB_TRY(ctx, heavy_init(p, ctx));
     return check_init(p, ctx);
@@ -451,7 +463,8 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
     NB_NEED(b->failures, nb_ctx_child(ctx));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, &b->times, ctx));
+    double least = nb_scene_least_stripe(scene), share = fmin(1.0 / CHECKED, fmin(1, (double)HEAVY / scene->head->n)); /* of check_stripe and add_heavy */
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, least, how->precision == NB_MIXED ? least * share : least, &b->blocks, &b->times, ctx));
     for (int i = 0; i < count; i++) b->views[i].todo = !pairs[i].failure;
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < count; i++) {
