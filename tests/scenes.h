@@ -13,12 +13,11 @@ typedef struct {
     gsl_rng *rng;
 } fixture;
 
-/* `oracle`: whether something will ask for singular vectors of S. */
-static inline void open_scene(nb_ctx *ctx, fixture *f, nb_head head, const char *kernel, bool oracle)
+static inline void open_scene(nb_ctx *ctx, fixture *f, nb_head head, const char *kernel)
 {
     f->head = head;
     f->kernel = choose(&nb_kernels, kernel, ctx);
-    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, oracle, &f->scene, ctx));
+    assert_ok(ctx, nb_scene_new(&f->head, &f->kernel, &f->scene, ctx));
     assert_ok(ctx, nb_random_new(&f->rng, ctx));
 }
 

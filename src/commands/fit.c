@@ -103,7 +103,7 @@ static nb_status add_parts(request *r, int h, const nb_choice *kernel, nb_ctx *s
     const nb_spectrum *spectrum;
     double *y;
     NB_TRY(scratch, nb_head_load(r->names[h].path, r->names[h].index, &head, scratch));
-    NB_TRY(scratch, nb_scene_new(&head, kernel, true, &scene, scratch));
+    NB_TRY(scratch, nb_scene_new(&head, kernel, &scene, scratch));
     NB_TRY(scratch, nb_scene_singular_vectors(scene, r->rank, &spectrum, scratch));
     for (int side = 0; side < 2; side++) {
         nb_part part;

@@ -82,7 +82,7 @@ static nb_status make_scene(trying *t, int size_index, int n, nb_ctx *ctx)
     nb_draw_normals(t->rng, size, 1, head->q);
     nb_draw_normals(t->rng, size, 1, head->k);
     head->causal = t->scene->causal;
-    return nb_scene_new(head, t->scene->kernel, t->plan->oracle, &t->scenes[size_index], ctx);
+    return nb_scene_new(head, t->scene->kernel, &t->scenes[size_index], ctx);
 }
 
 /* An oracle asks for what the floors need too: that is counted with these. */

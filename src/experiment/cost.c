@@ -93,7 +93,7 @@ double nb_cost_spectrum_s(int order, int m, bool vectors)
 {
     bool lapack;
     double n = order, count = triplets(order, m, &lapack);
-    if (lapack) return n * n * n * (vectors ? 6 : 3) / LAPACK_FLOPS + SCENE_S;
+    if (lapack) return n * n * n * (vectors ? 9 : 3) / LAPACK_FLOPS + SCENE_S;
     double columns = fmin(nb_krylov_order(order, (int)count), 6 * count); /* of V when it converges */
     return 4 * n * n * columns / (FLOPS / 2) + 4 * n * columns * columns / (FLOPS / 2);
 }

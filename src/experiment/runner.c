@@ -57,7 +57,7 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     const nb_kernel *kernel = (const nb_kernel *)plan->scenes[scene].kernel->component;
     nb_guard guard;
     nb_guard_begin(&guard, plan->scenes[scene].kernel, NULL, NULL);
-    nb_status status = nb_scene_new(head, plan->scenes[scene].kernel, plan->oracle, out, ctx);
+    nb_status status = nb_scene_new(head, plan->scenes[scene].kernel, out, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
     if (c->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
     if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;

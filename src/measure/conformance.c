@@ -18,7 +18,7 @@ typedef struct {
 static nb_status open_bench(nb_trial_run *run, bench *b, nb_ctx *ctx)
 {
     *b = (bench){.run = run};
-    NB_TRY(ctx, nb_scene_new(run->head, run->kernel, true, &b->scene, ctx));
+    NB_TRY(ctx, nb_scene_new(run->head, run->kernel, &b->scene, ctx));
     return nb_random_new(&b->rng, ctx);
 }
 

@@ -33,7 +33,7 @@ static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind
     int n = run->head->n;
     nb_engine_times times;
     *b = (bench){.pair = {.kind = kind}};
-    NB_TRY(ctx, nb_scene_new(run->head, run->kernel, false, &b->scene, ctx));
+    NB_TRY(ctx, nb_scene_new(run->head, run->kernel, &b->scene, ctx));
     NB_TRY(ctx, spread_tokens(&b->landmarks.queries, n, m, ctx));
     b->landmarks.keys = b->landmarks.queries;
     b->pair.landmarks = &b->landmarks;

@@ -68,7 +68,7 @@ static nb_status open_bench(nb_trial_run *run, bench *b, nb_ctx *ctx)
     int n = run->head->n, *all;
     *b = (bench){.run = run, .kernel = (const nb_kernel *)run->choice->component};
     nb_scene *scene;
-    nb_status status = nb_scene_new(run->head, run->choice, false, &scene, ctx);
+    nb_status status = nb_scene_new(run->head, run->choice, &scene, ctx);
     if (status != NB_OK) return accept_failure(run, status, ctx);
     b->scene = scene;
     b->head = scene->head;

@@ -51,11 +51,11 @@ static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vectors, nb_scene **scene, nb_ctx *ctx)
+nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
 {
     nb_scene *s;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    *s = (nb_scene){.head = head, .kernel = kernel, .vectors = vectors, .keep = head->n <= KEPT};
+    *s = (nb_scene){.head = head, .kernel = kernel, .keep = head->n <= KEPT};
     NB_NEED(s->ctx, nb_ctx_child(ctx));
     NB_TRY(ctx, apply_kernel(s, ctx));
     NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
@@ -499,7 +499,7 @@ static nb_spectrum *find(const nb_scene *scene, int count, bool vectors)
 {
     for (int i = 0; i < scene->spectrum_count; i++) {
         nb_spectrum *s = scene->spectra[i];
-        if (s->asked == count && (s->left || !vectors || s->failure)) return s;
+        if (s->asked == count && (vectors ? s->vectors_too : s->values_too)) return s;
     }
     return NULL;
 }
@@ -530,6 +530,8 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
         double start_s = nb_clock_s();
         NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
         s->asked = wanted;
+        s->vectors_too = vectors || !(factored || small);
+        s->values_too = !vectors || !(factored || small);
         nb_status status = factored ? decompose_factors(scene, wanted, vectors, s, ctx)
                            : small  ? decompose(scene, vectors, s, ctx)
                                     : iterate(scene, wanted, s, ctx);
@@ -547,7 +549,7 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
 
 nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx)
 {
-    return spectrum_of(scene, count, scene->vectors, spectrum, ctx);
+    return spectrum_of(scene, count, false, spectrum, ctx);
 }
 
 nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx)

@@ -36,6 +36,7 @@ typedef struct {
     double *tail;          /* count + 1: tail[m] is the sum of the squared values after the first m ... */
     double *tail_accuracy; /* ... and too large by at most that, rounding left out */
     int asked;             /* the number of triplets that it was made for; n: all */
+    bool values_too, vectors_too; /* whom it serves: block Krylov's triplets both */
     bool summed;           /* the tail is a sum of small values, not what is left of |S|_F^2 */
     double residual;       /* |S'u - s v| / s_1 of the triplets, at most */
     double time_s;         /* what it took */
@@ -49,7 +50,6 @@ typedef struct nb_scene {
     const nb_choice *kernel;
     const void *options; /* the kernel's, resolved for this head */
     /* Foresight, to be set before the first question. */
-    bool vectors;         /* singular vectors will be asked for, not only values */
     unsigned along;       /* NB_SCENE_* */
     nb_low_rank factors;  /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
     bool keep;            /* S is kept once it is formed; at first: where n is at most 4096, 128 MiB */
@@ -77,7 +77,7 @@ typedef struct nb_scene {
 
 /* `head` and `kernel` must outlive the scene, which is freed with ctx's memory.
  * NB_EINVAL for a causal head under a kernel that has no mask. */
-nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, bool vectors, nb_scene **scene, nb_ctx *ctx);
+nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx);
 
 /* k(q, k) for any points of the head's dimension, without a mask; out is
  * keys x queries. */
@@ -111,8 +111,9 @@ nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx);
 /* At least the `count` <= n largest singular triplets of S: 64, 128, 256 ..., so
  * that what a row shows depends neither on the order of questions nor on other
  * rows. LAPACK's, all of them, for n <= 512 and where `count` is more than a tenth
- * of n; else block Krylov's, whose residuals are below 1e-7. Without `vectors`
- * foreseen, left and right may be NULL. */
+ * of n; else block Krylov's, whose residuals are below 1e-7. Asked for values
+ * alone, LAPACK computes them in another way, whose last bits differ: so they never
+ * come from a decomposition with vectors, and left and right may be NULL. */
 nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 

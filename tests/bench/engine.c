@@ -102,7 +102,7 @@ static void bench(const char *precision, int n, nb_ctx *ctx)
         nb_scene *scene;
         nb_pair pairs[PAIRS];
         nb_engine_times times = {.pass_s = 0};
-        MUST(nb_scene_new(&head, &kernel, false, &scene, ctx));
+        MUST(nb_scene_new(&head, &kernel, &scene, ctx));
         pick_all(scene, rng, landmarks, ctx);
         for (int i = 0; i < PAIRS; i++) pairs[i] = (nb_pair){.landmarks = &landmarks[i]};
         MUST(nb_engine_prepare(scene, &how, PAIRS, pairs, &times, ctx));

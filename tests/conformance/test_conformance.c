@@ -174,7 +174,7 @@ static void check_kernel_allocations(nb_ctx *ctx, const nb_head *head, const nb_
         double norm;
         assert_true(k < 10000);
         nb_ctx_fail_alloc(ctx, k);
-        status = nb_scene_new(head, kernel, true, &scene, ctx);
+        status = nb_scene_new(head, kernel, &scene, ctx);
         if (status == NB_OK) status = nb_scene_rows(scene, &rows, ctx);
         if (status == NB_OK) status = nb_scene_norm(scene, &norm, ctx);
         nb_ctx_fail_alloc(ctx, 0);
@@ -194,11 +194,10 @@ static void check_kernel(nb_ctx *ctx, const char *problem, const nb_choice *kern
     h.causal = causal;
     run_checks(ctx, nb_kernel_checks, kernel, NULL, &h, problem);
     if (causal && k->causal_refusal) {
-        assert_error(ctx, nb_scene_new(&h, kernel, false, &scene, ctx), NB_EINVAL, k->causal_refusal);
+        assert_error(ctx, nb_scene_new(&h, kernel, &scene, ctx), NB_EINVAL, k->causal_refusal);
         return;
     }
-    assert_ok(ctx, nb_scene_new(&h, kernel, false, &scene, ctx));
-    scene->vectors = true;
+    assert_ok(ctx, nb_scene_new(&h, kernel, &scene, ctx));
     if (nb_scene_rows(scene, &rows, ctx) != NB_OK) { /* S = 0, or points so far out that entries overflow */
         assert_true(strstr(problem, "scale=0") || strstr(problem, "dof=0.1"));
         assert_true(strlen(nb_error_message(ctx)) > 20);

@@ -15,7 +15,7 @@ static void open_under(nb_ctx *ctx, fixture *f, const char *kernel, const char *
 {
     nb_head head = make_head(problem, 0, 0, ctx);
     head.causal = causal;
-    open_scene(ctx, f, head, kernel, false);
+    open_scene(ctx, f, head, kernel);
 }
 
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem, bool causal)

@@ -11,7 +11,7 @@
 
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem, int trial)
 {
-    open_scene(ctx, f, make_head(problem, 0, trial, ctx), "softmax", false);
+    open_scene(ctx, f, make_head(problem, 0, trial, ctx), "softmax");
 }
 
 static nb_status try_pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, int trial, nb_landmarks *out)

@@ -19,7 +19,7 @@ static double entry(const nb_scene *scene, int i, int j)
 static void open_whole(nb_ctx *ctx, fixture *f, const char *kernel, nb_head head)
 {
     const double *rows;
-    open_scene(ctx, f, head, kernel, true);
+    open_scene(ctx, f, head, kernel);
     assert_ok(ctx, nb_scene_rows(f->scene, &rows, ctx));
 }
 
@@ -55,10 +55,10 @@ static void test_exp_that_overflows(void **state)
     open_whole(ctx, &f, "exp", h);
     assert_close(entry(f.scene, 7, 3) / exp(288), 1, 1e-11);
     h.q[4 * 7] = 12 + 108.4 / 12;
-    open_scene(ctx, &f, h, "exp", true);
+    open_scene(ctx, &f, h, "exp");
     assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7 has a score of 342.2, allowed are at most 340: take a higher temperature than 2");
     h.q[4 * 7] = NAN;
-    open_scene(ctx, &f, h, "exp", true);
+    open_scene(ctx, &f, h, "exp");
     assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7");
 }
 
@@ -103,7 +103,7 @@ static void test_gauss_of_landmarks(void **state)
     double point[2] = {0.3, -2}, median, row[40];
     nb_head h = make_head("gaussian(n=40, d=2)", 0, 0, ctx);
     assert_ok(ctx, nb_median_distance(2, 40, h.q, 40, h.k, &median, ctx));
-    open_scene(ctx, &f, h, "gauss", true);
+    open_scene(ctx, &f, h, "gauss");
     assert_ok(ctx, nb_scene_kernel(f.scene, 1, point, 40, h.k, row, ctx));
     for (int j = 0; j < 40; j++) assert_close(row[j], exp(-nb_squared_distance(2, point, h.k + 2 * j) / (2 * median * median)), 1e-14);
 }
@@ -128,7 +128,7 @@ static void test_pairing_of_one_point_set(void **state)
     nb_ctx *ctx = *state;
     fixture f;
     static const char *const strategies[] = {"uniform", "kmeans", "leverage"};
-    open_scene(ctx, &f, make_head("gaussian(n=70, d=9)", 0, 0, ctx), "gram(of=keys)", true);
+    open_scene(ctx, &f, make_head("gaussian(n=70, d=9)", 0, 0, ctx), "gram(of=keys)");
     for (int s = 0; s < 3; s++) {
         nb_choice choice = choose(&nb_strategies, strategies[s], ctx);
         nb_stream stream = {.seed = 1, .component = choice.canonical};
@@ -227,8 +227,8 @@ static void test_closed_form(void **state)
     int exact = 0;
     for (int p = 0; p < 3; p++) {
         fixture a, b;
-        open_scene(ctx, &a, make_head(problems[p], 0, 0, ctx), "gram", true);
-        open_scene(ctx, &b, make_head(problems[p], 0, 0, ctx), "gram", true);
+        open_scene(ctx, &a, make_head(problems[p], 0, 0, ctx), "gram");
+        open_scene(ctx, &b, make_head(problems[p], 0, 0, ctx), "gram");
         assert_int_equal(a.scene->factors.rank, a.head.d);
         b.scene->factors.rank = 0;
         check_scene(ctx, &a, &b);
@@ -264,15 +264,15 @@ static void test_small_parts(void **state)
     fixture a, b;
     nb_head h = make_head("low_rank(n=200, d=8, rank=3, noise=1e-6)", 0, 0, ctx);
     nb_how closed = {.wanted = 0}, direct = {.engine = NB_DIRECT};
-    open_scene(ctx, &a, h, "gram", true);
-    open_scene(ctx, &b, h, "gram", true);
+    open_scene(ctx, &a, h, "gram");
+    open_scene(ctx, &b, h, "gram");
     b.scene->factors.rank = 0;
     nb_landmarks landmarks = pick(ctx, &a, "uniform", 3);
     nb_measures x = measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd"), y = measure(ctx, &b, &direct, &landmarks, NB_CUR, "svd");
     assert_true(x.error_subspace > 1e-13 && x.error_subspace < 1e-9);
     assert_close(x.error_subspace / y.error_subspace, 1, 1e-4);
     h = make_head("low_rank(n=200, d=8, rank=3, noise=1e-3)", 0, 0, ctx);
-    open_scene(ctx, &a, h, "gram", true);
+    open_scene(ctx, &a, h, "gram");
     landmarks = pick(ctx, &a, "uniform", 8); /* all of range(S), whose values are 1 and 1e-6: eps / 1e-6 in the directions of the latter */
     assert_at_most(measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd").error_subspace, 1e-14);
 }
@@ -286,7 +286,7 @@ static void test_many_tokens(void **state)
     nb_how how = {.wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL};
     fixture f;
     getrusage(RUSAGE_SELF, &before);
-    open_scene(ctx, &f, make_head("gaussian(n=20000, d=16)", 0, 0, ctx), "gram(of=keys)", true);
+    open_scene(ctx, &f, make_head("gaussian(n=20000, d=16)", 0, 0, ctx), "gram(of=keys)");
     for (int kind = 0; kind < NB_NOCORE; kind++) { /* without a middle nothing is exact */
         nb_landmarks few = pick(ctx, &f, "uniform", 10), all = pick(ctx, &f, "leverage(take=top)", 16);
         nb_measures some = measure(ctx, &f, &how, &few, (nb_factors_kind)kind, "svd"), none = measure(ctx, &f, &how, &all, (nb_factors_kind)kind, "svd");
@@ -308,7 +308,7 @@ static void test_no_mask_for_gram(void **state)
     nb_head h = make_head("gaussian(n=9, d=2)", 0, 0, ctx);
     nb_scene *scene;
     h.causal = true;
-    assert_error(ctx, nb_scene_new(&h, &kernel, false, &scene, ctx), NB_EINVAL, "has no causal mask");
+    assert_error(ctx, nb_scene_new(&h, &kernel, &scene, ctx), NB_EINVAL, "has no causal mask");
 }
 
 /* The baseline is the best constant matrix, whatever its mean. */
@@ -324,7 +324,7 @@ static void test_baseline(void **state)
                 nb_head h = make_head("gaussian(n=50, d=3)", 0, 0, ctx);
                 for (int i = 0; i < 150; i++) h.q[i] += 4; /* far from mean 0: gram is nearly constant */
                 h.causal = causal;
-                open_scene(ctx, &f, h, kernels[k], true);
+                open_scene(ctx, &f, h, kernels[k]);
                 if (!factors) f.scene->factors.rank = 0;
                 assert_ok(ctx, nb_scene_baseline_mean(f.scene, &got, ctx));
                 double row[50];

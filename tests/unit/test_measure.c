@@ -72,7 +72,7 @@ static void test_exact_at_the_rank(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, repeated(ctx, 70, 7), "softmax", false);
+    open_scene(ctx, &f, repeated(ctx, 70, 7), "softmax");
     nb_landmarks landmarks = first_tokens(ctx, 7);
     nb_measures got = measure(ctx, &f, &landmarks, NB_CUR, "svd");
     double tolerance = 100 * DBL_EPSILON * got.landmark_condition;
@@ -95,8 +95,8 @@ static void test_one_landmark_short_of_the_rank(void **state)
     nb_ctx *ctx = *state;
     enum { R = 5, N = 40, M = 4 };
     fixture whole, small;
-    open_scene(ctx, &whole, repeated(ctx, N, R), "softmax", false);
-    open_scene(ctx, &small, repeated(ctx, R, R), "softmax", false);
+    open_scene(ctx, &whole, repeated(ctx, N, R), "softmax");
+    open_scene(ctx, &small, repeated(ctx, R, R), "softmax");
     nb_landmarks landmarks = first_tokens(ctx, M);
     nb_measures got = measure(ctx, &whole, &landmarks, NB_CUR, "svd");
     const double *s;
@@ -155,7 +155,7 @@ static void test_identities(void **state)
                     nb_ctx *ctx = *state;
                     nb_mark mark = nb_ctx_mark(ctx);
                     fixture f;
-                    open_scene(ctx, &f, make_head(problems[p], 0, 0, ctx), "softmax", false);
+                    open_scene(ctx, &f, make_head(problems[p], 0, 0, ctx), "softmax");
                     check_identities(ctx, &f, strategies[s], (nb_factors_kind)kind, 1, cores[c]);
                     if (f.head.n > 16) check_identities(ctx, &f, strategies[s], (nb_factors_kind)kind, 16, cores[c]);
                     nb_ctx_release(ctx, mark);
@@ -174,7 +174,7 @@ static void test_all_tokens_are_exact(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=30, d=40, scale=1.5)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=30, d=40, scale=1.5)", 0, 0, ctx), "softmax");
     for (const nb_entry *e = nb_strategies.entries; e->component; e++) {
         if (needs_an_option(e->component)) continue;
         nb_landmarks landmarks = pick(ctx, &f, e->component->name, 30, ((const nb_strategy *)e->component)->pairing);
@@ -197,7 +197,7 @@ static void test_no_middle(void **state)
     fixture f;
     const double *rows; /* column i is row i of S */
     double *product = nb_alloc_reals(ctx, N, N), one[N], norm, squares = 0;
-    open_scene(ctx, &f, make_head("gaussian(n=30, d=4, scale=1.5)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=30, d=4, scale=1.5)", 0, 0, ctx), "softmax");
     assert_ok(ctx, nb_scene_rows(f.scene, &rows, ctx));
     assert_ok(ctx, nb_scene_norm(f.scene, &norm, ctx));
     for (int i = 0; i < N; i++)
@@ -229,7 +229,7 @@ static void test_no_middle_is_the_identity(void **state)
     fixture f;
     double identity[M * M] = {0};
     for (int i = 0; i < M; i++) identity[i * (M + 1)] = 1;
-    open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "kmeans", M, NB_SHARED);
     nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
     nb_measures with = measure_x(ctx, &f, &landmarks, NB_NYSTROMFORMER, NULL, identity, NB_WANT_ALL);
@@ -245,7 +245,7 @@ static void test_row_sums_with_the_inverse(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "uniform", 8, NB_INDEPENDENT);
     nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd");
     assert_at_most(got.rowsum_deviation, 1e3 * DBL_EPSILON * got.landmark_condition);
@@ -256,7 +256,7 @@ static void test_zero_core(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=50, d=4)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=50, d=4)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "segment_means", 5, NB_JOINT);
     double x[25] = {0};
     nb_measures out = measure_x(ctx, &f, &landmarks, NB_NYSTROMFORMER, NULL, x, NB_WANT_ALL);
@@ -276,7 +276,7 @@ static void test_what_is_not_wanted_stays_nan(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=20, d=4)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=20, d=4)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "uniform", 2, NB_JOINT);
     double x[4] = {1, 0, 0, 1};
     nb_measures out = measure_x(ctx, &f, &landmarks, NB_CUR, NULL, x, 0);
@@ -290,7 +290,7 @@ static void test_all_points_zero(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=12, d=3, scale=0)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=12, d=3, scale=0)", 0, 0, ctx), "softmax");
     for (int m = 1; m <= 12; m += 5) {
         nb_landmarks landmarks = pick(ctx, &f, "kmeans", m, NB_INDEPENDENT);
         nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd");
@@ -309,7 +309,7 @@ static void test_causal_rows(void **state)
     const double *s;
     nb_head head = make_head("gaussian(n=300, d=4)", 0, 0, ctx);
     head.causal = true;
-    open_scene(ctx, &f, head, "softmax", false);
+    open_scene(ctx, &f, head, "softmax");
     assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
     double baseline, norm = nb_frobenius(300 * 300, s), distance = 0;
     for (int i = 0; i < 300 * 300; i++) distance += pow(s[i] - 1.0 / 300, 2);
@@ -349,7 +349,7 @@ static void test_segments_of_unequal_length(void **state)
     nb_ctx *ctx = *state;
     fixture f;
     static const int expected[10] = {0, 0, 1, 1, 2, 2, 2, 3, 3, 3};
-    open_scene(ctx, &f, make_head("gaussian(n=10, d=2)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=10, d=2)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "segment_means", 4, NB_JOINT);
     assert_memory_equal(landmarks.queries.groups, expected, sizeof expected);
 }
@@ -359,7 +359,7 @@ static void test_kmeans_finds_clusters(void **state)
 {
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("clusters(n=60, d=8, count=5, spread=0.01)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("clusters(n=60, d=8, count=5, spread=0.01)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "kmeans(restarts=5)", 5, NB_INDEPENDENT);
     for (int i = 0; i < 60; i++)
         for (int j = 0; j < 60; j++)
@@ -375,7 +375,7 @@ static void check_leverage_frequencies(nb_ctx *ctx, nb_pairing side)
     fixture f;
     const double *s;
     double u[N * N], values[N], vt[N * N], expected[N] = {0}, counts[N] = {0}, chi = 0;
-    open_scene(ctx, &f, make_head("gaussian(n=12, d=6, scale=1.5)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=12, d=6, scale=1.5)", 0, 0, ctx), "softmax");
     assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
     assert_ok(ctx, nb_svd(N, N, s, u, values, vt, ctx));
     for (int i = 0; i < N; i++)

@@ -20,7 +20,7 @@ static void open_fixture(nb_ctx *ctx, fixture *f, bool same)
 {
     nb_head head = make_head("gaussian(n=40, d=5)", 0, 0, ctx);
     if (same) memcpy(head.k, head.q, N * D * sizeof *head.k);
-    open_scene(ctx, f, head, "softmax", true);
+    open_scene(ctx, f, head, "softmax");
 }
 
 static nb_landmarks pick(nb_ctx *ctx, const fixture *f, const char *strategy, int m, nb_pairing pairing)

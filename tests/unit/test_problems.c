@@ -94,7 +94,7 @@ static void test_permuted_s(void **state)
     int order[1000], tokens[9], n;
     for (int i = 0; i < 2; i++) {
         heads[i] = make_head(problems[i], 2, 0, ctx);
-        assert_ok(ctx, nb_scene_new(&heads[i], &kernel, false, &scenes[i], ctx));
+        assert_ok(ctx, nb_scene_new(&heads[i], &kernel, &scenes[i], ctx));
         assert_ok(ctx, nb_scene_rows(scenes[i], &rows[i], ctx));
         assert_ok(ctx, nb_scene_singular_values(scenes[i], 1, &spectra[i], ctx));
     }
@@ -124,7 +124,7 @@ static double subspace_error(nb_ctx *ctx, const char *problem, const char *strat
     nb_engine_times times;
     double x[16 * 16] = {0};
     assert_ok(ctx, nb_random_new(&rng, ctx));
-    assert_ok(ctx, nb_scene_new(&head, &kernel, false, &scene, ctx));
+    assert_ok(ctx, nb_scene_new(&head, &kernel, &scene, ctx));
     assert_ok(ctx, nb_landmarks_pick(scene, &choice, 16, NB_JOINT, (nb_stream){.seed = 1, .trial = trial, .component = choice.canonical}, rng, &landmarks, ctx));
     nb_pair pair = {.landmarks = &landmarks};
     assert_ok(ctx, nb_engine_prepare(scene, &how, 1, &pair, &times, ctx));

@@ -13,7 +13,7 @@
 
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem)
 {
-    open_scene(ctx, f, make_head(problem, 0, 0, ctx), "softmax", false);
+    open_scene(ctx, f, make_head(problem, 0, 0, ctx), "softmax");
 }
 
 /* The same stream for all options of a strategy. */

@@ -13,7 +13,7 @@
 
 static void open_fixture(nb_ctx *ctx, fixture *f, const char *problem)
 {
-    open_scene(ctx, f, make_head(problem, 0, 0, ctx), "softmax", true);
+    open_scene(ctx, f, make_head(problem, 0, 0, ctx), "softmax");
 }
 
 static nb_landmarks pick(nb_ctx *ctx, fixture *f, const nb_choice *strategy, int m, nb_pairing pairing, int trial)

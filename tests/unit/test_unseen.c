@@ -118,8 +118,8 @@ static void check_agreement(nb_ctx *ctx, const char *kernel, const char *problem
                            nb_format(ctx, "exact_rows(rows=%d)", n)};
     nb_how streamed = {.wanted = NB_WANT_ALL, .order = order}, direct = {.engine = NB_DIRECT, .wanted = NB_WANT_ALL, .order = order};
     head.causal = causal;
-    open_scene(ctx, &f, head, kernel, false);
-    open_scene(ctx, &whole, head, kernel, false);
+    open_scene(ctx, &f, head, kernel);
+    open_scene(ctx, &whole, head, kernel);
     whole.scene->factors.rank = 0;
     for (int kind = causal ? NB_CUR : 0; kind < NB_NOCORE; kind++) { /* whose core looks at no rows */
         nb_pair *a = pair_of(ctx, &f, &streamed, "uniform", m, (nb_factors_kind)kind), *b = pair_of(ctx, &whole, &direct, "uniform", m, (nb_factors_kind)kind);
@@ -166,7 +166,7 @@ static void test_nothing_seen(void **state)
     nb_ctx *ctx = *state;
     for (int engine = 0; engine < NB_ENGINE_COUNT; engine++) {
         fixture f;
-        open_scene(ctx, &f, make_head("gaussian(n=100, d=8)", 0, 0, ctx), "softmax", false);
+        open_scene(ctx, &f, make_head("gaussian(n=100, d=8)", 0, 0, ctx), "softmax");
         nb_how how = {.engine = (nb_engine_kind)engine, .order = order_of(ctx, 100)};
         nb_pair *pair = pair_of(ctx, &f, &how, "uniform", 10, NB_NYSTROMFORMER);
         request_of(ctx, pair, "fitted"); /* another core's rows are not this one's */
@@ -199,7 +199,7 @@ static void test_rows_of_cores(void **state)
                  {"exact_rows(of=svd, rows=100000)", 200, true}};
     nb_ctx *ctx = *state;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=200, d=8)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=200, d=8)", 0, 0, ctx), "softmax");
     nb_how how = {.order = order_of(ctx, 200)};
     nb_pair *pair = pair_of(ctx, &f, &how, "uniform", 10, NB_NYSTROMFORMER);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -224,7 +224,7 @@ static void test_sampled_rows(void **state)
     int all[N], tokens[N];
     double mean = 0;
     fixture f;
-    open_scene(ctx, &f, make_head("gaussian(n=200, d=8)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=200, d=8)", 0, 0, ctx), "softmax");
     for (int i = 0; i < N; i++) all[i] = tokens[i] = i;
     nb_how whole = {.wanted = NB_WANT_OUTPUT, .order = order_of(ctx, N)}, sampled = whole;
     sampled.tokens = tokens;
@@ -262,7 +262,7 @@ static void test_mixed_precision(void **state)
     static const char *const cores[] = {"iterative", "exact_rows(of=svd(rcond=1e-3))", "exact_rows(rows=250)", "fitted(keep_rows=true)", "fitted"};
     bool coarse = false;
     fixture f;
-    open_scene(ctx, &f, make_head("heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", 0, 0, ctx), "softmax");
     nb_how mixed = {.precision = NB_MIXED, .order = order_of(ctx, 257)}, exact = {.order = mixed.order};
     for (int m = 8; m <= 64; m *= 2) {
         nb_pair *a = pair_of(ctx, &f, &mixed, "uniform", m, NB_NYSTROMFORMER), *b = pair_of(ctx, &f, &exact, "uniform", m, NB_NYSTROMFORMER);
@@ -286,7 +286,7 @@ static void test_company_changes_nothing(void **state)
     nb_ctx *ctx = *state;
     fixture f;
     nb_request requests[COUNT];
-    open_scene(ctx, &f, make_head("gaussian(n=300, d=16)", 0, 0, ctx), "softmax", false);
+    open_scene(ctx, &f, make_head("gaussian(n=300, d=16)", 0, 0, ctx), "softmax");
     nb_how how = {.wanted = NB_WANT_ALL, .order = order_of(ctx, 300)};
     nb_pair *pair = pair_of(ctx, &f, &how, "uniform", 10, NB_NYSTROMFORMER);
     for (int i = 0; i < COUNT; i++) requests[i] = request_of(ctx, pair, cores[i]);
@@ -311,7 +311,7 @@ static void check_allocation_failures(nb_ctx *ctx, nb_how how)
         nb_mark mark = nb_ctx_mark(ctx);
         fixture f;
         double x[9] = {0.5};
-        open_scene(ctx, &f, make_head("gaussian(n=40, d=4)", 0, 0, ctx), "softmax", false);
+        open_scene(ctx, &f, make_head("gaussian(n=40, d=4)", 0, 0, ctx), "softmax");
         how.order = order_of(ctx, 40);
         nb_pair *pair = pair_of(ctx, &f, &how, "uniform", 3, NB_NYSTROMFORMER);
         nb_request r = {.pair = pair, .x = x, .seen = 39, .keep_rows = true};
@@ -348,7 +348,7 @@ static void test_exact_attention(void **state)
         nb_head head = make_head(problems[i / 2], 0, 0, ctx);
         head.causal = i % 2;
         if (i == 2) head.v = NULL;
-        open_scene(ctx, &f, head, "softmax", false);
+        open_scene(ctx, &f, head, "softmax");
         assert_ok(ctx, nb_scene_exact_s(f.scene, &first, ctx));
         assert_ok(ctx, nb_scene_exact_s(f.scene, &again, ctx));
         assert_true(first > 0 && again == first);
