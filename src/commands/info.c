@@ -123,7 +123,7 @@ static nb_status print_program(bool json, nb_ctx *ctx)
 {
     json_t *facts;
     nb_program program;
-    NB_TRY(ctx, nb_program_here(&program, ctx));
+    NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_provenance(&program, true, &facts, ctx));
     if (!json) return print_facts(facts, ctx);
     NB_REQUIRE(ctx, json_dumpf(facts, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");

@@ -162,10 +162,12 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
     for (int i = first + 1; i < m->e.plan.row_count; i++) {
         if (!merge->by[i] || merge->by[i] == merge->by[first]) continue;
         const nb_program *a = &merge->by[first]->program, *b = &merge->by[i]->program;
-        NB_REQUIRE(ctx, strcmp(a->executable, b->executable) == 0, NB_EINVAL,
-                   "%s was run by build %s (executable %.*s), %s by build %s (executable %.*s); --mixed merges them",
-                   merge->names[merge->from[first] - 1], a->build, NB_DIGEST_SHOWN, a->executable, merge->names[merge->from[i] - 1],
-                   b->build, NB_DIGEST_SHOWN, b->executable);
+        const char *text_a, *text_b;
+        if (nb_program_same(a, b)) continue;
+        NB_TRY(ctx, nb_program_text(a, &text_a, ctx));
+        NB_TRY(ctx, nb_program_text(b, &text_b, ctx));
+        NB_FAIL(ctx, NB_EINVAL, "%s was run by build %s, %s %s, %s; --mixed merges them", merge->names[merge->from[first] - 1], text_a,
+                merge->names[merge->from[i] - 1], nb_program_difference(a, b), text_b);
     }
     return NB_OK;
 }
@@ -204,7 +206,7 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     nb_program program;
     nb_manifest manifest;
     int pending_count;
-    NB_TRY(ctx, nb_program_here(&program, ctx));
+    NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &m->e.plan, m->e.config.plot_count > 0, (nb_workers){.blas_threads = 1}, &manifest, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
@@ -312,7 +314,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"shards", '\0', POPT_ARG_STRING, &c.shards, 0, "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"},
-        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0, "Merge results of different builds of the program", NULL},
+        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0, "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL}, POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, INT_MAX, &arguments, ctx);

@@ -15,15 +15,15 @@ int nb_outlook_workers(int jobs)
     return jobs < 1 ? 1 : jobs < cores ? jobs : cores;
 }
 
-static nb_status count_others(nb_store *store, int *others, nb_ctx *ctx)
+static nb_status count_others(nb_store *store, int blas_threads, int *others, nb_ctx *ctx)
 {
     nb_measured_by *by;
     nb_program here;
     int count;
-    NB_TRY(ctx, nb_program_here(&here, ctx));
+    NB_TRY(ctx, nb_program_here(blas_threads, &here, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     for (int i = 0; i < count; i++)
-        if (strcmp(by[i].program.executable, here.executable) != 0) *others += by[i].rows;
+        if (!nb_program_same(&by[i].program, &here)) *others += by[i].rows;
     return NB_OK;
 }
 
@@ -36,7 +36,7 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_ch
     NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
-    if (store) NB_TRY(ctx, count_others(store, &o->others, ctx));
+    if (store) NB_TRY(ctx, count_others(store, workers->blas_threads, &o->others, ctx));
     nb_terms_take_only(&terms, &e->plan, pending);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
     NB_TRY(ctx, nb_forecast_make(&e->plan, pending, store, thorough, &o->forecast, ctx));

@@ -13,7 +13,7 @@ typedef struct {
     nb_standing standing;
     nb_forecast forecast;
     nb_foreseen foreseen;
-    int others; /* rows of the last run that another build has measured */
+    int others; /* rows of the last run that another build has measured, or other arithmetic */
 } nb_outlook;
 
 /* How many workers of so many jobs have a core each. */

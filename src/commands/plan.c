@@ -77,7 +77,7 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     print_excluded(&e->plan);
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
-        printf("another build: it measured %d rows of the last run; a run goes on beside them with --mixed only\n", o->others);
+        printf("another build or other arithmetic: %d rows of the last run come from it; a run goes on beside them with --mixed only\n", o->others);
     printf("time: about %s with %d worker%s (%s)\n", nb_outlook_time(f, 1, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
     if (o->forecast.unknown) printf("time only guessed: of %s\n", o->forecast.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));

@@ -122,7 +122,7 @@ nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const 
     const char *resolved;
     nb_program program;
     nb_manifest *manifest;
-    NB_TRY(ctx, nb_program_here(&program, ctx));
+    NB_TRY(ctx, nb_program_here(workers.blas_threads, &program, ctx));
     NB_TRY(ctx, open_and_plan(e, choices, &program, only, store, pending, pending_count, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));

@@ -96,7 +96,8 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
     NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
     NB_TRY(ctx, nb_store_standing(&store, part, NULL, NULL, &standing, ctx));
     NB_TRY(ctx, nb_store_programs(&store, &count, &by, ctx));
-    for (int i = 0; i < count; i++) state->other_build |= strcmp(by[i].program.executable, here->executable) != 0;
+    for (int i = 0; i < count; i++) /* that they compute alike is for the machines to see that will run it */
+        state->other_build |= strcmp(by[i].program.executable, here->executable) != 0;
     state->done = standing.done;
     state->failed = standing.failed + standing.diverged + standing.crashed + standing.timed_out;
     return NB_OK;
@@ -105,7 +106,7 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
 nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states, nb_ctx *ctx)
 {
     nb_program here;
-    NB_TRY(ctx, nb_program_here(&here, ctx));
+    NB_TRY(ctx, nb_program_here(1, &here, ctx));
     NB_NEED(*states, nb_alloc(ctx, (size_t)count + 1, sizeof **states));
     for (int i = 1; i <= count; i++) {
         nb_shard_state *state = &(*states)[i];

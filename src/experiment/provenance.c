@@ -133,9 +133,21 @@ static void release(void *json)
     json_decref(json);
 }
 
-nb_status nb_program_here(nb_program *program, nb_ctx *ctx)
+/* "OpenBLAS 0.3.21 ...": the version alone. */
+static nb_status arithmetic_here(int blas_threads, const char **text, nb_ctx *ctx)
+{
+    nb_blas_info blas;
+    nb_blas_describe(&blas);
+    const char *name = "OpenBLAS ", *version = strncmp(blas.config, name, strlen(name)) == 0 ? blas.config + strlen(name) : "?";
+    NB_NEED(*text, nb_format(ctx, "%s kernels of OpenBLAS %.*s, %s vectors, %d BLAS thread%s", blas.kernels, (int)strcspn(version, " "), version,
+                             nb_vector_width(), blas_threads, blas_threads == 1 ? "" : "s"));
+    return NB_OK;
+}
+
+nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx)
 {
     long long bytes;
+    NB_TRY(ctx, arithmetic_here(blas_threads, &program->arithmetic, ctx));
     program->build = NB_BUILD_ID;
     return nb_digest_file("/proc/self/exe", &program->executable, &bytes, ctx);
 }
@@ -148,6 +160,7 @@ nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts,
     int failed = add_text(*facts, "nysbench", NB_VERSION);
     failed |= add_text(*facts, "build", program->build);
     failed |= add_text(*facts, "executable", program->executable);
+    failed |= add_text(*facts, "arithmetic", program->arithmetic);
     failed |= add_text(*facts, "compiler", COMPILER);
     failed |= add_text(*facts, "flags", NB_FLAGS);
     failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);

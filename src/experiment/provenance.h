@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-/* The program that is running. Reads the whole executable. */
-nb_status nb_program_here(nb_program *program, nb_ctx *ctx);
+/* The program that is running, with so many BLAS threads. Reads the whole executable. */
+nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx);
 
 /* One JSON object of texts and numbers, in the order in which `info` prints
  * them; owned by ctx. `program` is the one that is running. */

@@ -305,12 +305,14 @@ static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 
 static nb_status refuse_others(nb_store *store, const nb_program *program, int count, const nb_measured_by *by, nb_ctx *ctx)
 {
-    for (int i = 0; i < count; i++)
-        NB_REQUIRE(ctx, strcmp(by[i].program.executable, program->executable) == 0, NB_EINVAL,
-                   "%s: %d rows were measured by another build, %s (executable %.*s); this is %s (executable %.*s); "
-                   "--mixed measures the rest beside them, --fresh puts them aside",
-                   store->path, by[i].rows, by[i].program.build, NB_DIGEST_SHOWN, by[i].program.executable, program->build,
-                   NB_DIGEST_SHOWN, program->executable);
+    for (int i = 0; i < count; i++) {
+        const char *then, *now;
+        if (nb_program_same(&by[i].program, program)) continue;
+        NB_TRY(ctx, nb_program_text(&by[i].program, &then, ctx));
+        NB_TRY(ctx, nb_program_text(program, &now, ctx));
+        NB_FAIL(ctx, NB_EINVAL, "%s: %d rows were measured %s, %s; this is %s; --mixed measures the rest beside them, --fresh puts them aside",
+                store->path, by[i].rows, nb_program_difference(&by[i].program, program), then, now);
+    }
     return NB_OK;
 }
 
@@ -443,7 +445,10 @@ static nb_status read_text(sqlite3_stmt *s, int index, const char **text, nb_ctx
     return NB_OK;
 }
 
-/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build and executable. */
+/* Of a manifest m; no store that this program writes lacks it. */
+#define ARITHMETIC "coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')"
+
+/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build, executable and arithmetic. */
 static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
@@ -460,6 +465,7 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
         NB_TRY(ctx, read_text(s, 3, &m->manifest.text, ctx));
         NB_TRY(ctx, read_text(s, 4, &m->manifest.program.build, ctx));
         NB_TRY(ctx, read_text(s, 5, &m->manifest.program.executable, ctx));
+        NB_TRY(ctx, read_text(s, 6, &m->manifest.program.arithmetic, ctx));
     }
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading manifests", ctx);
 }
@@ -467,7 +473,7 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     return read_manifests(store,
-                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, m.executable "
+                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, m.executable, " ARITHMETIC " "
                           "FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
                           count, manifests, ctx);
 }
@@ -477,7 +483,7 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
     const char *paired, *sql;
     NB_NEED(paired, columns(PAIRED, ctx));
     NB_NEED(sql, nb_format(ctx,
-                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable "
+                           "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
                            "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
                            "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned' "
                            "GROUP BY m.id ORDER BY m.id",
@@ -487,8 +493,9 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
 
 nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx)
 {
-    static const char *const sql = "SELECT m.executable, m.build, count(*) FROM results r JOIN manifests m ON m.id = r.manifest "
-                                   "WHERE r.position IS NOT NULL GROUP BY m.executable ORDER BY min(m.id)";
+    static const char *const sql = "SELECT m.executable, m.build, sum(r.rows), " ARITHMETIC " AS arithmetic "
+                                   "FROM (SELECT manifest, count(*) AS rows FROM results WHERE position IS NOT NULL GROUP BY manifest) r "
+                                   "JOIN manifests m ON m.id = r.manifest GROUP BY m.executable, arithmetic ORDER BY min(m.id)";
     sqlite3_stmt *s;
     int code, most = 0;
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
@@ -500,6 +507,7 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
         by->rows = sqlite3_column_int(s, 2);
         NB_TRY(ctx, read_text(s, 0, &by->program.executable, ctx));
         NB_TRY(ctx, read_text(s, 1, &by->program.build, ctx));
+        NB_TRY(ctx, read_text(s, 3, &by->program.arithmetic, ctx));
     }
     if (*count < most || code != SQLITE_DONE) return fail(store, "reading manifests", ctx);
     sqlite3_reset(s);

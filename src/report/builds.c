@@ -1,7 +1,7 @@
 /* builds.c - see builds.h */
 #include "report/builds.h"
 
-#include "base/digest.h"
+#include <string.h>
 
 nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx)
 {
@@ -9,10 +9,15 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
     int count;
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     if (count < 2) return NB_OK;
-    fprintf(out, "%sthese rows come from %d builds: ", prefix, count);
+    bool alike = false; /* two of the same build */
     for (int i = 0; i < count; i++)
-        fprintf(out, "%s%d of %s (executable %.*s)", i ? ", " : "", by[i].rows, by[i].program.build, NB_DIGEST_SHOWN,
-                by[i].program.executable);
+        for (int j = 0; j < i; j++) alike = alike || strcmp(by[i].program.executable, by[j].program.executable) == 0;
+    fprintf(out, "%sthese rows come from %d %s: ", prefix, count, alike ? "builds or kinds of arithmetic" : "builds");
+    for (int i = 0; i < count; i++) {
+        const char *text;
+        NB_TRY(ctx, nb_program_text(&by[i].program, &text, ctx));
+        fprintf(out, "%s%d of %s", i ? ", " : "", by[i].rows, text);
+    }
     fprintf(out, "%s\n", after);
     return NB_OK;
 }

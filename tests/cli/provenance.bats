@@ -229,3 +229,72 @@ files = json.load(open(sys.argv[1] + "/r/manifest.json"))["files"]
 assert [(f["path"], f["sha256"]) for f in files] == [(sys.argv[1] + "/mine.so", hashlib.sha256(open(sys.argv[1] + "/mine.so", "rb").read()).hexdigest())]
 PY
 }
+
+# Two kinds of kernels that this CPU runs, in $one and $two, and what the manifest says of them.
+two_kernels() {
+    local names
+    names=$(kernels)
+    one=$(head -1 <<<"$names")
+    two=$(sed -n 2p <<<"$names")
+    [ -n "$two" ] || skip "this CPU or this OpenBLAS has one kind of kernels"
+}
+
+with() { # KERNELS COMMAND...
+    OPENBLAS_CORETYPE=$1 "$NYSBENCH" "${@:2}"
+}
+
+@test "rows of other BLAS kernels or BLAS threads are refused like another build's; --mixed goes on, and every output tells of it" {
+    save 1
+    experiment
+    two_kernels
+    with "$one" run "$WORK/c.yaml" -q -o "$WORK/r"
+    cp "$WORK/r/rows.csv" "$WORK/before"
+    run with "$two" run "$WORK/c.yaml" --set trials=3 -o "$WORK/r"
+    expect_status 2
+    expect "4 rows were measured with other arithmetic, "
+    expect "; $one kernels of OpenBLAS "
+    expect "; this is "
+    expect "; $two kernels of OpenBLAS "
+    expect "; --mixed measures the rest beside them, --fresh puts them aside"
+    cmp "$WORK/r/rows.csv" "$WORK/before"
+    run with "$two" plan "$WORK/c.yaml" --set trials=3 -o "$WORK/r"
+    expect "another build or other arithmetic: 4 rows"
+    run with "$one" run "$WORK/c.yaml" --set trials=3 --blas-threads 2 -o "$WORK/r"
+    expect_status 2
+    expect "vectors, 1 BLAS thread); this is "
+    expect "vectors, 2 BLAS threads); --mixed"
+    run with "$two" run "$WORK/c.yaml" -q -o "$WORK/r" # nothing is to run
+    expect_status 0
+    with "$one" run "$WORK/c.yaml" -q --set trials=3 -o "$WORK/r"
+    [ "$(manifests)" = "4 0, 2 0" ]
+    run with "$two" run "$WORK/c.yaml" --set trials=4 --mixed -o "$WORK/r"
+    expect_status 0
+    expect "Note: these rows come from 2 builds or kinds of arithmetic: 6 of "
+    expect "$one kernels of OpenBLAS"
+    expect "2 of "
+    expect "$two kernels of OpenBLAS"
+    run "$NYSBENCH" info "$WORK/r"
+    expect "these rows come from 2 builds or kinds of arithmetic"
+    [ "$(grep -c "^arithmetic  *$one kernels of OpenBLAS .*, .* vectors, 1 BLAS thread$" <<<"$output")" -eq 2 ]
+    [ "$(grep -c "^arithmetic  *$two kernels of OpenBLAS .*, .* vectors, 1 BLAS thread$" <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" export "$WORK/r"
+    expect "nysbench: warning: these rows come from 2 builds or kinds of arithmetic"
+    grep -q "\"arithmetic\": \"$two kernels" "$WORK/r/manifest.json"
+}
+
+@test "shards of other BLAS kernels are not merged, unless mixed" {
+    save 1
+    experiment
+    two_kernels
+    with "$one" run "$WORK/c.yaml" -q --shard 1/2 -o "$WORK/r"
+    with "$two" run "$WORK/c.yaml" -q --shard 2/2 -o "$WORK/r"
+    run with "$one" merge "$WORK/r" -q
+    expect_status 2
+    expect "$one kernels of OpenBLAS"
+    expect " with other arithmetic, "
+    expect "$two kernels of OpenBLAS"
+    expect "; --mixed merges them"
+    run with "$one" merge "$WORK/r" --mixed
+    expect_status 0
+    expect "these rows come from 2 builds or kinds of arithmetic"
+}

@@ -86,7 +86,9 @@ static void test_inputs(void **state)
 }
 
 static const char *const nothing[] = {NULL};
-static const nb_manifest a = {{"build-a", "aaaaaaaaaaaaaaaa"}, "{\"a\": 1}"}, b = {{"build-b", "bbbbbbbbbbbbbbbb"}, "{\"b\": 1}"};
+static const nb_manifest a = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels K"}, "{\"arithmetic\": \"kernels K\"}"};
+static const nb_manifest b = {{"build-b", "bbbbbbbbbbbbbbbb", "kernels K"}, "{\"arithmetic\": \"kernels K\", \"b\": 1}"};
+static const nb_manifest l = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels L"}, "{\"arithmetic\": \"kernels L\"}"};
 
 static nb_store open_store(const char *folder, nb_ctx *ctx)
 {
@@ -142,7 +144,9 @@ static void test_signatures(void **state)
     assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 10);
     write_rows(&store, &plan, &a, "ok", 0, 2, ctx);
     assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx), NB_EINVAL,
-                 "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa); this is build-b (executable bbbbbbbbbbbb); --mixed");
+                 "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b (executable bbbbbbbbbbbb; kernels K); --mixed");
+    assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx), NB_EINVAL,
+                 "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a (executable aaaaaaaaaaaa; kernels L); --mixed");
     assert_ok(ctx, nb_store_standing(&store, &plan, NULL, NULL, &standing, ctx));
     assert_int_equal(standing.done, 2);
     assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);
