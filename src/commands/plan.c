@@ -107,7 +107,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = nb_outlook_hours(command, hours_text, &max_hours);
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
-    nb_workers workers = {.jobs = jobs}; /* of any machine: their memory is told, not limited */
+    nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* of any machine: their memory is told, not limited */
     if (nb_outlook_make(&e, &(nb_start_choices){.fresh = 0}, NULL, true, &workers, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     print(&e, &outlook);
     fflush(stdout);

@@ -34,7 +34,7 @@ static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const 
     const nb_head *h = scene->head;
     size_t d = (size_t)h->d;
     int tokens[WIDEST];
-    double *points;
+    double *points = NULL;
     if (q) NB_NEED(points, nb_alloc_raw(ctx, d * (size_t)width));
     for (int i = 0; i < width; i++) {
         int from = start + i < picks->m ? start + i : 0;
@@ -47,13 +47,14 @@ static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const 
     return nb_scene_kernel(scene, width, points, h->n, h->k, rows, ctx);
 }
 
-/* In panels of fixed width, so that the first rows are the same bits whatever m is. */
+/* Of tokens in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin another's. */
 nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b, nb_ctx *ctx)
 {
     const nb_picks *picks = &landmarks->queries;
     size_t n = (size_t)scene->head->n;
     double *q = NULL, *rows = NULL;
     if (kind != NB_CUR) NB_TRY(ctx, points_of(scene, picks, scene->head->q, &q, ctx));
+    if (picks->kind != NB_TOKENS) return nb_scene_kernel(scene, picks->m, q, scene->head->n, scene->head->k, b, ctx);
     for (int start = 0, width; start < picks->m; start += width) {
         nb_mark mark = nb_ctx_mark(ctx);
         width = nb_panel_width(start);

@@ -84,6 +84,8 @@ static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_p
     int good = 0, rank, served = -1;
     bool largest = false, full, *fits;
     double *q = b->q + (size_t)b->n * (size_t)b->blocks[k].column;
+    if (b->blocks[k].largest->landmarks->queries.kind != NB_TOKENS) /* which no other pair shares */
+        return nb_orthonormalise(NB_COLUMNS, b->n, b->blocks[k].m, q, b->blocks[k].r, &rank, ctx);
     NB_NEED(fits, nb_alloc(ctx, (size_t)b->pairs, sizeof *fits));
     if (!b->blocks[k].alone) {
         NB_TRY(ctx, nb_orthonormalise_in_order(b->n, b->blocks[k].m, q, b->blocks[k].r, &good, ctx));

@@ -245,7 +245,7 @@ PY
     sql "$WORK/r/shards/2-of-2" "UPDATE manifests SET build = 'another', executable = '0123456789abcdef'"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 2
-    expect "by build another (executable 0123456789ab)"
+    expect " by another build, another (executable 0123456789ab; "
     expect "--mixed merges them"
     [ ! -e "$WORK/r/results.sqlite" ]
     run "$NYSBENCH" merge "$WORK/r" -q --mixed
