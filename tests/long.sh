@@ -27,6 +27,10 @@ timeless "$work/whole/rows.csv" >"$work/whole.txt"
 timeless "$work/cut/rows.csv" >"$work/cut.txt"
 check "the rows after 30 kills" cmp "$work/whole.txt" "$work/cut.txt"
 
+# All unit and most command-line tests under every kernel of OpenBLAS that this CPU runs.
+check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" KERNEL_CLI="run isolation select workers cores kernels sweeps" \
+    tests/run.sh kernels
+
 # Shards under Slurm and under GNU parallel; where one is not there bats says so.
 for file in tests/cluster/*.bats; do
     check "$file" bats "$file"

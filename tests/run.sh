@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [unit|fuzz|cli|oracle|asan]...
+# repository's root: tests/run.sh [unit|fuzz|cli|oracle|asan|kernels]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -76,6 +76,22 @@ asan() {
     cli "$PWD/build/asan/nysbench" "asan "
 }
 
+# What depends on the last bits, under each of OpenBLAS's kernels that this CPU runs but those in use, which the other
+# parts have; a row's independence of its company is tested under all of them by tests/cli/together.bats.
+kernels() {
+    local NYSBENCH=$PWD/nysbench used name test
+    used=$("$NYSBENCH" info | sed -n 's/^blas_kernels  *//p')
+    for name in $(. tests/cli/helpers.bash && kernels_here); do
+        [ "$name" != "$used" ] || continue
+        for test in ${KERNEL_UNIT:-test_together test_engine test_linalg test_cores test_sweep test_kernels}; do
+            CMOCKA_MESSAGE_OUTPUT=TAP tally "$name $test" env OPENBLAS_CORETYPE="$name" "build/tests/$test"
+        done
+        for test in ${KERNEL_CLI:-isolation select}; do
+            NYSBENCH=$NYSBENCH tally "$name $test.bats" env OPENBLAS_CORETYPE="$name" bats --tap "tests/cli/$test.bats"
+        done
+    done
+}
+
 for part in "${@:-all}"; do
     case $part in
     unit) unit build "" ;;
@@ -83,8 +99,9 @@ for part in "${@:-all}"; do
     cli) cli "$PWD/nysbench" "" ;;
     oracle) oracle ;;
     asan) asan ;;
-    all) unit build ""; fuzz build ""; oracle; cli "$PWD/nysbench" ""; asan ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: unit, fuzz, cli, oracle, asan" >&2; exit 2 ;;
+    kernels) kernels ;;
+    all) unit build ""; fuzz build ""; oracle; cli "$PWD/nysbench" ""; kernels; asan ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: unit, fuzz, cli, oracle, asan, kernels" >&2; exit 2 ;;
     esac
 done
 wait

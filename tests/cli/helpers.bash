@@ -47,7 +47,7 @@ until_true() {
 }
 
 # The OpenBLAS kernels that this CPU can run, as OPENBLAS_CORETYPE names them.
-kernels() {
+kernels_here() {
     local name
     for name in Nehalem Sandybridge Haswell Zen SkylakeX Cooperlake SapphireRapids; do
         if OPENBLAS_CORETYPE=$name "$NYSBENCH" info 2>/dev/null | grep -qx "blas_kernels  *$name"; then echo "$name"; fi

@@ -233,7 +233,7 @@ PY
 # Two kinds of kernels that this CPU runs, in $one and $two, and what the manifest says of them.
 two_kernels() {
     local names
-    names=$(kernels)
+    names=$(kernels_here)
     one=$(head -1 <<<"$names")
     two=$(sed -n 2p <<<"$names")
     [ -n "$two" ] || skip "this CPU or this OpenBLAS has one kind of kernels"

@@ -19,6 +19,15 @@ plots: []
 Y
 }
 
+# Under the sanitizers, which make it slow, the kernels in use alone.
+every_kernel() {
+    if grep -q __asan_init "$NYSBENCH"; then
+        "$NYSBENCH" info | sed -n 's/^blas_kernels  *//p'
+    else
+        kernels_here
+    fi
+}
+
 # same WHOLE PART [COUNT]: every measured row of PART, at least COUNT, is WHOLE's to the last byte but for times.
 same() {
     /usr/bin/python3 - "$1/rows.csv" "$2/rows.csv" "${3:-1}" <<'PY'
@@ -54,7 +63,7 @@ alone_is_together() { # PRECISION
 
 @test "rows alone, by --only and together are the same bytes under every kernel, in double and in mixed precision" {
     local kernel precision
-    for kernel in ${KERNELS:-$(kernels)}; do
+    for kernel in $(every_kernel); do
         for precision in double mixed; do
             echo "$kernel, $precision"
             OPENBLAS_CORETYPE=$kernel alone_is_together "$precision"
@@ -66,7 +75,7 @@ alone_is_together() { # PRECISION
 @test "so are rows of a sample, of a causal head and of other kernels than the softmax" {
     local kernel set
     experiment double
-    for kernel in ${KERNELS:-$(kernels)}; do
+    for kernel in $(every_kernel); do
         for set in "rows=sample(40)" "kernels=[gram(of=queries),gauss]" "problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors,head=0,max_n=300)"; do
             echo "$kernel, $set"
             rm -rf "$WORK/all" "$WORK/one"
@@ -102,7 +111,7 @@ C
     experiment double
     sed -i 's/^strategies: \[/strategies: [fatal, /; s/leverage/kmeans/; s/^cores:.*/cores: [svd, iterative, fitted]/; s/^landmarks.*/landmarks: [8, 20]/' "$WORK/c.yaml"
     local kernel
-    for kernel in ${KERNELS:-$(kernels)}; do
+    for kernel in $(every_kernel); do
         echo "$kernel"
         rm -rf "$WORK/killed" "$WORK/all" "$WORK/well"
         export OPENBLAS_CORETYPE=$kernel
