@@ -193,7 +193,7 @@ void nb_blas_describe(nb_blas_info *info)
     const char *best = nb_blas_best(&s);
     *info = (nb_blas_info){.config = openblas_get_config(),
                            .kernels = s.running,
-                           .best = best ? best : s.running,
+                           .best = worse(&s) ? best : s.running,
                            .threads = openblas_get_num_threads(),
                            .int_bits = strstr(openblas_get_config(), "USE64BITINT") ? 64 : 32,
                            .worse = worse(&s),

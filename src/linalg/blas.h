@@ -26,7 +26,8 @@ typedef struct {
 /* NB_EINVAL where the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
 nb_status nb_blas_decide(const nb_blas_situation *situation, nb_blas_decision *decision, nb_ctx *ctx);
 
-/* The kernels that suit the CPU best, or NULL: leave the choice to OpenBLAS. */
+/* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for the
+ * same instructions, as Cooperlake beside SkylakeX, stands. */
 const char *nb_blas_best(const nb_blas_situation *situation);
 
 /* Does it all; may not return but start the program again. First thing in main. */
@@ -40,7 +41,7 @@ nb_status nb_blas_set_threads(int threads, nb_ctx *ctx);
 typedef struct {
     const char *config;  /* OpenBLAS's own description */
     const char *kernels; /* in use */
-    const char *best;    /* for this CPU */
+    const char *best;    /* for this CPU: those in use unless they are worse */
     int threads, int_bits;
     bool worse;          /* the kernels in use are slower ones than the best */
     bool restarted;      /* this process is a second start */

@@ -253,7 +253,7 @@ PY
     rm -r "$WORK/r/shards/2-of-2" # the merged run remembers that its rows are mixed
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 2
-    expect "by build another"
+    expect "by another build, another"
 }
 
 @test "shards that were measured on other data of the same name are refused, with the file" {
