@@ -20,7 +20,8 @@ typedef struct {
     int n, count, widest;
     int width; /* columns of products with S: so many that no column's bits depend on how many others there are */
     nb_difference *differences;
-    double *v, *before, *w; /* n x width: this vector, the one before, the next */
+    size_t ld;              /* of the vectors of length n: all begin alike in memory, on which some kernels' bits depend */
+    double *v, *before, *w; /* ld x width: this vector, the one before, the next */
     double *y, *z;          /* widest x count: C Q_B' v, Q_F' u */
     size_t u_ld;            /* NB_STRIPE; n where S has factors */
     double *u;              /* u_ld x width */
@@ -32,20 +33,19 @@ typedef struct {
 static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
 {
     int n = scene->head->n;
-    double other = scene->factors.rank ? (double)scene->factors.rank * n : nb_scene_least_stripe(scene);
-    int width = nb_width_together(count, NB_RIGHT_GROUP, other);
-    size_t length = (size_t)n, columns = (size_t)count, wide = (size_t)width;
+    int width = scene->factors.rank ? count : nb_width_together(count, NB_RIGHT_GROUP, nb_scene_least_stripe(scene));
+    size_t length = (size_t)n, ld = (size_t)nb_block_width(n), columns = (size_t)count, wide = (size_t)width;
     gsl_rng *rng;
-    *l = (lanczos){.n = n, .count = count, .width = width, .differences = differences, .u_ld = scene->factors.rank ? (size_t)n : NB_STRIPE};
+    *l = (lanczos){.n = n, .count = count, .width = width, .differences = differences, .ld = ld, .u_ld = scene->factors.rank ? ld : NB_STRIPE};
     for (int i = 0; i < count; i++) {
         size_t m = (size_t)differences[i].m;
         l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
         differences[i].scale = 1 / fmax(1, nb_frobenius(m * m, differences[i].c));
     }
     l->widest = nb_block_width(l->widest); /* so that all lie alike in memory */
-    NB_NEED(l->v, nb_alloc_reals(ctx, length, wide));
-    NB_NEED(l->before, nb_alloc_reals(ctx, length, wide));
-    NB_NEED(l->w, nb_alloc_reals(ctx, length, wide));
+    NB_NEED(l->v, nb_alloc_reals(ctx, ld, wide));
+    NB_NEED(l->before, nb_alloc_reals(ctx, ld, wide));
+    NB_NEED(l->w, nb_alloc_reals(ctx, ld, wide));
     NB_NEED(l->y, nb_alloc_reals(ctx, (size_t)l->widest, 2 * columns));
     l->z = l->y + (size_t)l->widest * columns;
     NB_NEED(l->u, nb_alloc_reals(ctx, l->u_ld, wide));
@@ -56,7 +56,7 @@ static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_d
     gsl_rng_set(rng, START);
     for (size_t j = 0; j < length; j++) l->v[j] = gsl_ran_ugaussian(rng);
     nb_scale(length, 1 / nb_frobenius(length, l->v), l->v);
-    for (size_t i = 1; i < columns; i++) memcpy(l->v + i * length, l->v, length * sizeof *l->v);
+    for (size_t i = 1; i < columns; i++) memcpy(l->v + i * ld, l->v, length * sizeof *l->v);
     return NB_OK;
 }
 
@@ -78,18 +78,19 @@ static void subtract(lanczos *l, int first, int count)
 /* The same for all tokens at once, from the factors of S. */
 static nb_status step_factors(lanczos *l, const nb_low_rank *s, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, l->width, l->v, l->u, ctx));
+    for (size_t i = 0; i < (size_t)l->count; i++) NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, 1, l->v + i * l->ld, l->u + i * l->u_ld, ctx));
     subtract(l, 0, l->n);
-    return nb_low_rank_multiply(s, true, l->n, l->width, l->u, l->w, ctx);
+    for (size_t i = 0; i < (size_t)l->count; i++) NB_TRY(ctx, nb_low_rank_multiply(s, true, l->n, 1, l->u + i * l->u_ld, l->w + i * l->ld, ctx));
+    return NB_OK;
 }
 
 static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     lanczos *l = self;
     (void)ctx;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->width, s->keys, 1, s->values, s->ld, l->v, l->n, 0, l->u, NB_STRIPE);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->width, s->keys, 1, s->values, s->ld, l->v, (int)l->ld, 0, l->u, NB_STRIPE);
     subtract(l, s->first, s->count);
-    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->width, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, l->n);
+    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->width, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, (int)l->ld);
     return NB_OK;
 }
 
@@ -97,11 +98,11 @@ static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *ctx)
 {
     size_t n = (size_t)l->n, widest = (size_t)l->widest;
-    memset(l->w, 0, n * (size_t)l->width * sizeof *l->w);
+    memset(l->w, 0, l->ld * (size_t)l->width * sizeof *l->w);
     memset(l->z, 0, widest * (size_t)l->count * sizeof *l->z);
     for (size_t i = 0; i < (size_t)l->count; i++) {
         const nb_difference *d = &l->differences[i];
-        nb_gemv(NB_TRANSPOSED, l->n, d->m, 1, d->q_b, l->n, l->v + i * n, 0, scratch);
+        nb_gemv(NB_TRANSPOSED, l->n, d->m, 1, d->q_b, l->n, l->v + i * l->ld, 0, scratch);
         nb_gemv(NB_PLAIN, d->m, d->m, 1, d->c, d->m, scratch, 0, l->y + i * widest);
     }
     if (scene->factors.rank)
@@ -111,8 +112,8 @@ static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *
     for (size_t i = 0; i < (size_t)l->count; i++) {
         const nb_difference *d = &l->differences[i];
         nb_gemv(NB_TRANSPOSED, d->m, d->m, 1, d->c, d->m, l->z + i * widest, 0, scratch);
-        nb_gemv(NB_PLAIN, l->n, d->m, -1, d->q_b, l->n, scratch, 1, l->w + i * n);
-        nb_scale(n, d->scale, l->w + i * n);
+        nb_gemv(NB_PLAIN, l->n, d->m, -1, d->q_b, l->n, scratch, 1, l->w + i * l->ld);
+        nb_scale(n, d->scale, l->w + i * l->ld);
     }
     return NB_OK;
 }
@@ -120,7 +121,7 @@ static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *
 /* One step of the three-term recurrence of difference i. */
 static void recur(lanczos *l, int i, int step)
 {
-    size_t n = (size_t)l->n, at = (size_t)i * n;
+    size_t n = (size_t)l->n, at = (size_t)i * l->ld;
     double *alpha = l->alpha + (size_t)i * STEPS, *beta = l->beta + (size_t)i * STEPS;
     double *v = l->v + at, *w = l->w + at, *before = l->before + at;
     alpha[step] = nb_dot(n, v, w);

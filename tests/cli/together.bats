@@ -10,7 +10,7 @@ experiment() { # PRECISION
     config <<Y
 problems: "gaussian(n=[64, 65, 128, 257, 353, 513], d=6)"
 strategies: [uniform, segment_means, "kmeans(snap=nearest)", farthest_point, leverage]
-cores: [svd, iterative, fitted, "chosen(rows=100)", best]
+cores: [svd, iterative, fitted, "chosen(rows=100)", "exact_rows(rows=70)", "fitted(keep_rows=true)", best]
 factors: [nystromformer, cur]
 landmarks: [1, 8, 20, 33]
 trials: 1
@@ -34,7 +34,7 @@ same() {
 import csv, sys
 def rows(name):
     for row in csv.DictReader(open(name, newline="")):
-        row.pop("select_s"), row.pop("core_s"), row.pop("experiment")
+        [row.pop(c) for c in ("select_s", "core_s", "exact_s", "experiment")]
         if row["status"] in ("ok", "skipped", "diverged"):
             yield tuple(row[c] for c in ("n", "strategy", "landmarks", "pairing", "factors", "core")), row
 whole, part = dict(rows(sys.argv[1])), list(rows(sys.argv[2]))
