@@ -8,8 +8,8 @@
 
 enum { TOGETHER = 64 }; /* rows that are formed at once: always so many, so that a row is the same bits whatever k is */
 
-/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again: S Q_B by rows, and
- * their rows of F. */
+/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again: S Q_B by rows,
+ * their rows of F, and their squares. */
 static nb_status take(const nb_offer *o, int first, int k, double *rows, double *target, double *f, double *squares, nb_ctx *ctx)
 {
     int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];
