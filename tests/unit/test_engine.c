@@ -3,6 +3,7 @@
 #include "scenes.h"
 
 #include "cores/core.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "measure/engine.h"
 
@@ -214,6 +215,7 @@ static void test_company_changes_nothing(void **state)
     fixture f;
     nb_pair together[12];
     int count = 0;
+    assert_ok(ctx, nb_blas_set_threads(1, ctx)); /* as workers have */
     open_fixture(ctx, &f, "gaussian(n=300, d=16)", false);
     for (int i = 0; i < 3; i++) {
         together[count++] = (nb_pair){.landmarks = pick(ctx, &f, "segment_means", sizes[i], 0)};

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "linalg/basis.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 
 #include <float.h>
@@ -75,6 +76,7 @@ static void test_products_side_by_side(void **state)
 {
     nb_ctx *ctx = *state;
     gsl_rng *rng;
+    assert_ok(ctx, nb_blas_set_threads(1, ctx)); /* as workers have: more divide the columns among them */
     assert_ok(ctx, nb_random_new(&rng, ctx));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         check_company(ctx, rng, sizes[i], NB_LEFT_GROUP, NB_LEFT_GROUP, left);
@@ -136,6 +138,7 @@ static void test_bases_in_order(void **state)
     nb_ctx *ctx = *state;
     gsl_rng *rng;
     bool full;
+    assert_ok(ctx, nb_blas_set_threads(1, ctx));
     assert_ok(ctx, nb_random_new(&rng, ctx));
     check_order(ctx, 353, 40, vectors(ctx, rng, 353, 40, 40, 0), 40);
     check_order(ctx, 65, 65, vectors(ctx, rng, 65, 65, 65, 0), 65);
