@@ -38,7 +38,9 @@ unsigned nb_core_traits(const nb_choice *choice)
 
 static nb_status check_core(void *choice, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, !(nb_core_traits(choice) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL, "its traits_of gives traits out of NB_CORE_TRAITS");
+    const nb_core *core = (const nb_core *)((const nb_choice *)choice)->component;
+    NB_REQUIRE(ctx, !core->traits_of || !(core->traits_of(((const nb_choice *)choice)->options) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL,
+               "its traits_of gives traits out of NB_CORE_TRAITS");
     return NB_OK;
 }
 

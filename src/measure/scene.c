@@ -536,12 +536,12 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
                            : small  ? decompose(scene, vectors, s, ctx)
                                     : iterate(scene, wanted, s, ctx);
         if (status == NB_ENUMERIC) NB_NEED(s->failure, nb_strdup(scene->ctx, nb_error_message(ctx)));
+        s->time_s = nb_clock_s() - start_s;
         if (status == NB_OK || status == NB_ENUMERIC) {
             NB_TRY(ctx, add_spectrum(scene, s));
             nb_guard_see_scene(scene);
         }
         NB_TRY(ctx, status);
-        s->time_s = nb_clock_s() - start_s;
     }
     *spectrum = s;
     return NB_OK;
