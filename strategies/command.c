@@ -19,6 +19,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "base/scratch.h"
 #include "data/tensor.h"
 #include "measure/picks_file.h"
 

@@ -1,10 +1,8 @@
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,49 +149,6 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx)
     nb_status status = nb_write_file(to, copy, &s, ctx);
     fclose(s.file);
     return status;
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info, (void)type, (void)walk;
-    return remove(path);
-}
-
-static void remove_folder(void *path)
-{
-    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    free(path);
-}
-
-static const char *temporary_root(void)
-{
-    const char *root = getenv("TMPDIR");
-    return root && *root ? root : "/tmp";
-}
-
-nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
-{
-    const char *root = temporary_root();
-    char *made = NULL;
-    NB_REQUIRE(ctx, asprintf(&made, "%s/nysbench-%d-XXXXXX", root, (int)getpid()) > 0, NB_ENOMEM, "out of memory: a folder's name");
-    if (!mkdtemp(made)) {
-        int reason = errno;
-        free(made);
-        NB_FAIL(ctx, NB_EIO, "no folder can be made in %s: %s", root, strerror(reason));
-    }
-    *path = made;
-    return nb_defer(ctx, remove_folder, made);
-}
-
-void nb_remove_temporary_folders(pid_t pid)
-{
-    char prefix[64], *path;
-    const char *root = temporary_root();
-    DIR *all = opendir(root);
-    snprintf(prefix, sizeof prefix, "nysbench-%d-", (int)pid);
-    for (struct dirent *e; all && (e = readdir(all));)
-        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && asprintf(&path, "%s/%s", root, e->d_name) > 0) remove_folder(path);
-    if (all) closedir(all);
 }
 
 bool nb_is_file(const char *path)

@@ -5,7 +5,6 @@
 #include "base/ctx.h"
 
 #include <stdio.h>
-#include <sys/types.h>
 
 /* With all folders above it; NB_EIO with the reason. */
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
@@ -25,13 +24,6 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
 /* All of a text file. */
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
-
-/* A new, empty folder in TMPDIR or /tmp, which goes with all that is in it when ctx's
- * memory does. */
-nb_status nb_temporary_folder(const char **path, nb_ctx *ctx);
-
-/* Removes those that a process has left, which has ended without. */
-void nb_remove_temporary_folders(pid_t pid);
 
 bool nb_is_file(const char *path);
 

@@ -2,6 +2,7 @@
 #include "commands/command.h"
 
 #include "base/plugin.h"
+#include "base/text.h"
 #include "report/run_folder.h"
 
 #include <errno.h>
@@ -12,12 +13,13 @@
 
 void nb_print_error(const char *format, ...)
 {
+    char raw[4096], clean[4 * sizeof raw];
     va_list args;
-    fputs("nysbench: error: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    nb_print_cut(raw, sizeof raw, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    nb_text_clean(raw, "", clean, sizeof clean);
+    fprintf(stderr, "nysbench: error: %s\n", clean);
 }
 
 int nb_print_failure(const nb_ctx *ctx, int exit_status)

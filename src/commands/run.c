@@ -36,8 +36,11 @@ static void interrupt(int number)
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction before;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGQUIT, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL); /* else nohup(1) */
 }
 
 typedef struct {

@@ -6,7 +6,6 @@
 #include "experiment/workers.h"
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/process.h"
 #include "experiment/channel.h"
 #include "experiment/cost.h"
@@ -26,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -222,17 +220,15 @@ static nb_status work(const pool *p, post *self)
 
 /* The life of a worker. Of all that it has inherited it keeps the standard
  * streams and its channel: the store's files and the lock on the run's folder
- * stay the parent's alone. It leads a session, by which its parent knows all
- * that it starts, and which no terminal sends signals to. */
-static _Noreturn void live(const pool *p, whereabouts *where, int fd, pid_t parent)
+ * stay the parent's alone. */
+static _Noreturn void live(const pool *p, whereabouts *where, int fd)
 {
     post self = {.ctx = p->ctx, .where = where};
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || setsid() < 0 || dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
+    if (dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
     closefrom(CHANNEL + 1);
     fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &p->signals, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* as in main */
+    signal(SIGPIPE, SIG_IGN);
     nb_ctx_forget_exhausted(p->ctx);
     nb_status status = work(p, &self);
     if (status != NB_OK) tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
@@ -249,25 +245,24 @@ static void forget_mail(worker *w)
 
 static nb_status start(pool *p, worker *w)
 {
-    int ends[2], reason = 0;
-    pid_t self = getpid();
+    int ends[2];
     void *page = mmap(NULL, sizeof *w->where, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     NB_REQUIRE(p->ctx, page != MAP_FAILED, NB_ENOMEM, "out of memory: a worker's page");
     w->where = page;
     note_position(w->where, NB_AT_START, 0, 0);
     fflush(NULL); /* what is buffered is not the worker's to write */
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
-        w->pid = fork();
-        if (w->pid == 0) live(p, w->where, ends[1], self);
-        reason = w->pid < 0 ? errno : 0;
-        close(ends[1]);
-        if (reason) close(ends[0]);
-    } else {
-        reason = errno;
-    }
-    if (reason) munmap(w->where, sizeof *w->where);
-    NB_REQUIRE(p->ctx, !reason, NB_EIO, "worker %d of %d cannot be started: %s; try fewer --jobs",
-               (int)(w - p->workers) + 1, p->worker_count, strerror(reason));
+    bool linked = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+    const char *reason = strerror(errno);
+    nb_status status = linked ? nb_process_fork(&w->pid, p->ctx) : NB_EHOST;
+    if (status == NB_OK && w->pid == 0) live(p, w->where, ends[1]);
+    if (linked) close(ends[1]);
+    if (linked && status != NB_OK) close(ends[0]);
+    if (status != NB_OK) munmap(w->where, sizeof *w->where);
+    NB_REQUIRE(p->ctx, linked, status, "worker %d of %d: a channel cannot be made: %s", (int)(w - p->workers) + 1, p->worker_count, reason);
+    if (status == NB_EHOST) NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
+    if (status == NB_EHOST) nb_error_clear(p->ctx);
+    NB_REQUIRE(p->ctx, status != NB_EHOST, status, "worker %d of %d: %s; try fewer --jobs", (int)(w - p->workers) + 1, p->worker_count, reason);
+    NB_TRY(p->ctx, status);
     w->fd = ends[0];
     w->serial++;
     w->fresh = true;
@@ -289,7 +284,6 @@ static void let_go(worker *w)
 static nb_ending see_off(worker *w, double patience_s, bool ask)
 {
     nb_ending ending = nb_process_end(w->pid, patience_s, ask);
-    nb_remove_temporary_folders(w->pid);
     munmap(w->where, sizeof *w->where);
     w->leaving = false;
     return ending;
@@ -579,7 +573,7 @@ static nb_status hear(pool *p, worker *w, const nb_message *m)
 static void kill_all(pool *p)
 {
     for (int i = 0; i < p->worker_count; i++)
-        if (p->workers[i].fd >= 0 || p->workers[i].leaving) kill(p->workers[i].pid, SIGKILL);
+        if (p->workers[i].fd >= 0 || p->workers[i].leaving) nb_process_kill(p->workers[i].pid);
 }
 
 /* Signals come only here and while the pool waits, so that none is missed
@@ -725,6 +719,8 @@ static nb_status open_pool(pool *p, const bool *pending)
     p->blocked = p->signals;
     sigaddset(&p->blocked, SIGINT);
     sigaddset(&p->blocked, SIGTERM);
+    sigaddset(&p->blocked, SIGHUP);
+    sigaddset(&p->blocked, SIGQUIT);
     sigprocmask(SIG_SETMASK, &p->blocked, NULL);
     return nb_defer(p->ctx, close_pool, p);
 }
