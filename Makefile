@@ -20,10 +20,12 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # keep the bits fixed for a compiler and a CPU.
 NO_PEELING := --param=vect-max-peeling-for-alignment=0
 NUMERIC := -fopenmp-simd -ffp-contract=off $(shell $(CC) $(NO_PEELING) -Werror -S -o - -x c /dev/null >/dev/null 2>&1 && echo $(NO_PEELING))
+# Two checkouts of one commit give the same bytes: their place is not in them.
+PLACE := -ffile-prefix-map=$(CURDIR)=.
 OPT ?= -O2 -g
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
-CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
+CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PLACE) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lm
 
@@ -89,7 +91,7 @@ in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 $B/version.h: FORCE
 	@mkdir -p $B
 	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(VERSION)' '$(BUILD_ID)' \
-	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.$$$$.new; \
+	    '$(call in_c,$(strip $(CPPFLAGS) $(filter-out $(PLACE),$(CFLAGS))))' > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
 $B/src/main.o $B/src/experiment/provenance.o: $B/version.h

@@ -73,6 +73,7 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         return NB_EXIT_OK;
     }
     const nb_command *command = find(argv[1]);
+    if (command && command->computes && nb_blas_take_memory(ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
 }
 

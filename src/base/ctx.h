@@ -4,6 +4,10 @@
 #ifndef NB_CTX_H
 #define NB_CTX_H
 
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#error "-ffast-math and its parts (-Ofast too) change what NaN, Inf and sums are: build without"
+#endif
+
 #include <gsl/gsl_rng.h>
 #include <stdarg.h>
 #include <stdbool.h>

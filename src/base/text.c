@@ -26,28 +26,44 @@ static int is_control(const unsigned char *at, size_t bytes)
     return (bytes == 1 && (*at < ' ' || *at == 0x7f)) || (bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }
 
+/* What stands for the next character, or byte that is none; how many bytes of the text that was. */
+static size_t next_piece(const unsigned char *at, const char *kept, char piece[16], size_t *made)
+{
+    size_t bytes = character(at), taken = bytes ? bytes : 1;
+    *made = 0;
+    if (bytes > 0 && (!is_control(at, bytes) || (bytes == 1 && strchr(kept, *at))))
+        memcpy(piece, at, *made = bytes);
+    else
+        for (size_t i = 0; i < taken; i++) *made += (size_t)snprintf(piece + *made, 16 - *made, "\\x%02x", at[i]);
+    return taken;
+}
+
 size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
 {
-    size_t length = 0, room = size;
+    char piece[16];
+    size_t length = 0, made;
     if (size > 0) *out = '\0';
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        char piece[16];
-        size_t bytes = character(at), taken = bytes ? bytes : 1, made = 0;
-        if (bytes > 0 && (!is_control(at, bytes) || (bytes == 1 && strchr(kept, *at)))) {
-            memcpy(piece, at, made = bytes);
-        } else {
-            for (size_t i = 0; i < taken; i++) made += (size_t)snprintf(piece + made, sizeof piece - made, "\\x%02x", at[i]);
-        }
-        if (length + made < room) {
-            memcpy(out + length, piece, made);
-            out[length + made] = '\0';
-        } else {
-            room = 0; /* what comes later is not put behind a gap */
-        }
-        length += made;
-        at += taken;
+    for (const unsigned char *at = (const unsigned char *)text; *at; length += made) {
+        at += next_piece(at, kept, piece, &made);
+        if (length + made >= size) size = 0; /* what comes later is not put behind a gap */
+        if (size > 0) memcpy(out + length, piece, made);
+        if (size > 0) out[length + made] = '\0';
     }
     return length;
+}
+
+void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept)
+{
+    char piece[16];
+    size_t made;
+    for (size_t done = 0; done < bytes && text[done]; fwrite(piece, 1, made, out))
+        done += next_piece((const unsigned char *)text + done, kept, piece, &made);
+}
+
+int nb_text_is_control(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    return is_control(byte, character(byte));
 }
 
 int nb_text_is_clean(const char *text, const char *kept)

@@ -56,4 +56,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks", run};
+const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks", run, true};

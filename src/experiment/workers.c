@@ -12,7 +12,6 @@
 #include "experiment/jobs.h"
 #include "experiment/units.h"
 #include "linalg/blas.h"
-#include "linalg/linalg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +42,7 @@
 
 enum { CHANNEL = 3 };     /* a worker's end, its only open file but the standard streams */
 enum { PATIENCE_S = 10 }; /* with one that has nothing left to do but to end */
+enum { START_S = 120 };   /* until one does something: after that it never will */
 
 typedef struct { /* shared between a worker and its parent */
     _Atomic double since_s;
@@ -188,25 +188,12 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* OpenBLAS takes its buffer at the first product that is large enough, and would try for
- * ever where there is no memory for it: it takes it now. */
-static nb_status warm_up(nb_ctx *ctx)
-{
-    enum { M = 128 };
-    double *a;
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(a, nb_alloc_reals(ctx, M, 3 * M));
-    nb_gemm(NB_PLAIN, NB_PLAIN, M, M, M, 1, a, M, a + M * M, M, 0, a + 2 * M * M, M);
-    nb_ctx_release(ctx, mark);
-    return NB_OK;
-}
-
 static nb_status work(const pool *p, post *self)
 {
     bool *mine;
     int count, *rows;
     NB_TRY(p->ctx, nb_blas_set_threads(p->how.blas_threads, p->ctx));
-    NB_TRY(p->ctx, warm_up(p->ctx));
+    NB_TRY(p->ctx, nb_blas_warm_up(p->ctx)); /* before its memory is limited */
     NB_TRY(p->ctx, limit_memory(p->how.share, p->ctx));
     NB_NEED(mine, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *mine));
     NB_NEED(rows, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *rows));
@@ -481,6 +468,7 @@ static nb_status bury_failed(pool *p, worker *w, const nb_message *m)
     NB_NEED(d.reason, nb_strdup(p->ctx, m->reason ? m->reason : ""));
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
     dismiss(w, PATIENCE_S, false);
+    NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command goes on when there is enough", d.reason);
     NB_REQUIRE(p->ctx, p->stopping || d.at.phase != NB_AT_START || !w->job || !w->job->fresh, status, "%s", d.reason);
     return bury(p, w, &d);
 }
@@ -625,8 +613,8 @@ static double deadline_s(const pool *p, const worker *w, double *limit_s)
 {
     double since_s = atomic_load(&w->where->since_s);
     nb_phase phase = (nb_phase)atomic_load(&w->where->phase);
-    *limit_s = p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
-    return p->how.timeout_s > 0 && w->job && phase != NB_AT_START ? since_s + *limit_s : INFINITY;
+    *limit_s = phase == NB_AT_START ? START_S : p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
+    return *limit_s > 0 && w->job ? since_s + *limit_s : INFINITY;
 }
 
 /* One that has told something while the sink was slow is not late: it will be heard. */

@@ -10,8 +10,6 @@
 
 extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script plots/KIND.gp */
 
-bool nb_gnuplot_found(void);
-
 /* Writes the data and scripts of one kind into `folder` (made if it is not
  * there), and draws with gnuplot where `draw`. A kind that is of one m takes `m`, 0:
  * the middle one. *figures: how many there are; 0 where the run has nothing for this
@@ -34,11 +32,9 @@ void nb_plot_warn(const char *kind);
 nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
 
 /* What other figures share. A gnuplot string in single quotes; a script of plots/
- * beside the data; a text as the stem of a file, in place (NULL stays NULL); gnuplot
- * run on a script of the folder, NB_EIO where it fails. */
+ * beside the data; a text as the stem of a file, in place (NULL stays NULL). */
 void nb_plot_print_string(FILE *out, const char *text);
 nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx);
 char *nb_plot_file_name(char *text);
-nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx);
 
 #endif
