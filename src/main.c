@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const nb_command *const commands[] = {
@@ -89,7 +90,8 @@ static void open_streams(void)
 static void end_with_the_reader(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    if (poll(&out, 1, 0) < 0 || !(out.revents & POLLERR)) return;
+    struct stat info;
+    if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode) || poll(&out, 1, 0) < 0 || !(out.revents & POLLERR)) return;
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
 }

@@ -143,7 +143,7 @@ static nb_status last_words(const char *folder, pid_t pid, const char **out, nb_
     size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
     if (log) fclose(log);
     for (size_t i = 0; i < count; i++)
-        if ((unsigned char)text[i] < ' ') text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' ';
+        if (memchr("\n\r\t", text[i], 4)) text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
     while (count > 0 && text[count - 1] == ' ') count--;
     text[count] = '\0';
     if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */

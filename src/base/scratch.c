@@ -61,11 +61,11 @@ static void remove_entry(int top, int at, const char *name, int depth)
 {
     enum { DEEPEST = 16 };
     static unsigned moved;
-    char higher[32];
+    char higher[48];
     if (unlinkat(at, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
     if (unlinkat(at, name, AT_REMOVEDIR) == 0) return;
     if (depth == DEEPEST) {
-        snprintf(higher, sizeof higher, "deep-%u", moved++);
+        snprintf(higher, sizeof higher, "deep-%d-%u", (int)getpid(), moved++);
         renameat(at, name, top, higher);
         return;
     }
