@@ -51,6 +51,8 @@ TIMES = {"select_s", "core_s", "experiment", "position", "manifest"}
 
 def rows(folder):
     """Rows of the store that are not planned, by identity, without times; None where there is no sound store yet."""
+    if not os.path.exists(folder + "/results.sqlite"):
+        return {}
     db = sqlite3.connect(folder + "/results.sqlite", timeout=60)
     db.row_factory = sqlite3.Row
     try:
@@ -58,7 +60,7 @@ def rows(folder):
             fail(f"{folder}: the store is not sound")
         found = db.execute("SELECT * FROM results WHERE position IS NOT NULL").fetchall()
     except sqlite3.OperationalError as error:
-        if "no such table" in str(error) or "unable to open" in str(error):
+        if "no such table" in str(error):
             return {}
         raise
     finally:
@@ -160,6 +162,9 @@ def attack(running, pick):
         wards = [ward for guard in guards for ward in children(guard)]
         for pid in [running.pid] + wards:
             kill(pid)
+    elif pick == "run and guards":
+        for pid in [running.pid] + guards:
+            kill(pid)
     elif pick == "guard":
         kill(random.choice(guards))
     else:
@@ -182,7 +187,7 @@ def kills():
     assert run(config, WORK + "/whole", "-j", "1").returncode == 0
     expected, done, hit, crashed, lost, changed, store = rows(WORK + "/whole"), 0, collections.Counter(), 0, 0, 0, 0
     nothing_left("an undisturbed run", WORK + "/whole")
-    targets = ["run", "group", "worker", "worker twice", "guard", "run and workers"]
+    targets = ["run", "group", "worker", "worker twice", "guard", "run and workers", "run and guards"]
     while done < COUNT["KILLS"]:
         folder, before = f"{WORK}/cut{store}", {}
         store += 1

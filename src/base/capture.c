@@ -2,6 +2,7 @@
 #include "base/capture.h"
 
 #include "base/clock.h"
+#include "base/janitor.h"
 #include "base/process.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ static _Noreturn void become(char *const *words, const char *folder, int out)
     int nothing = open("/dev/null", O_RDONLY);
     if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (folder && chdir(folder) != 0)) _exit(NOT_STARTED);
     closefrom(STDERR_FILENO + 1);
+    nb_janitor_unmark(); /* what sbatch hands over to others is not this program's */
     execvp(words[0], words);
     _exit(NOT_STARTED);
 }

@@ -8,11 +8,12 @@
  * from the child" is, once the child has ended, "all children that I have", until
  * there is none. It does nothing but wait: for the child's end, or for SIGHUP, which the
  * program sends, or the kernel when the program dies. A guard that is killed takes its child along
- * (PR_SET_PDEATHSIG); what is left is then the program's, a subreaper too. Only who kills
- * both at once gets away with it. */
+ * (PR_SET_PDEATHSIG); what is left is then the program's, a subreaper too. Where both are
+ * killed, it is the janitor's (janitor.h). */
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/janitor.h"
 #include "base/scratch.h"
 
 #include <dirent.h>
@@ -34,7 +35,6 @@
 static struct {
     pid_t *guards; /* that run */
     int count, room;
-    pid_t watch;   /* the one of them that has no child; 0: none */
     bool guarded;  /* this process has a guard */
     bool adopts;   /* it is a subreaper */
 } family;
@@ -105,7 +105,7 @@ static int kill_strays(void)
     DIR *all = opendir("/proc");
     for (struct dirent *e; all && (e = readdir(all));) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || is_guard(pid) || parent_of(e->d_name) != getpid()) continue;
+        if (pid <= 0 || is_guard(pid) || parent_of(e->d_name) != getpid() || nb_janitor_is(pid)) continue;
         found++;
         kill(pid, SIGKILL);
         waitpid(pid, NULL, WNOHANG);
@@ -147,19 +147,19 @@ static bool child_ended(pid_t child, int *how)
     return false;
 }
 
-/* The life of a guard; all signals are blocked. Without a child it waits for its parent's end alone. */
+/* The life of a guard; all signals are blocked. */
 static _Noreturn void guard(pid_t parent, pid_t child)
 {
     sigset_t awaited;
     int how = 0;
-    closefrom(0); /* nobody is to wait for the end of a pipe because of a guard */
+    closefrom(dup2(nb_janitor_line(), 0) + 1); /* nobody else is to wait for the end of a pipe because of a guard */
     sigemptyset(&awaited);
     sigaddset(&awaited, SIGCHLD);
     sigaddset(&awaited, SIGHUP);
     while (!child_ended(child, &how)) {
         if (sigwaitinfo(&awaited, NULL) != SIGHUP) continue;
-        if (child > 0) kill(child, SIGKILL);
-        while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+        kill(child, SIGKILL);
+        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {}
         break;
     }
     if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) end_strays();
@@ -167,35 +167,36 @@ static _Noreturn void guard(pid_t parent, pid_t child)
     end_like(how);
 }
 
-/* In the guard, and, where there is to be one, back in its child alone. */
-static void become_guard(pid_t parent, bool alone)
+/* In the guard, and back in its child alone. */
+static void become_guard(pid_t parent)
 {
     pid_t self = getpid();
     setsid();
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     family.count = 0;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || prctl(PR_SET_PDEATHSIG, SIGHUP) != 0 || getppid() != parent) _exit(127);
-    pid_t child = alone ? 0 : fork_patiently();
+    pid_t child = fork_patiently();
     if (child < 0) _exit(126);
-    if (alone || child > 0) guard(parent, child);
+    if (child > 0) guard(parent, child);
+    nb_janitor_forget();
     family.guarded = true;
     family.adopts = false;
     nb_scratch_own(self);
     settle(self);
 }
 
-static nb_status fork_guard(bool alone, pid_t *pid, nb_ctx *ctx)
+nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
     pid_t parent = getpid();
     NB_TRY(ctx, make_room(ctx));
-    NB_TRY(ctx, nb_scratch_name(ctx));
+    NB_TRY(ctx, nb_janitor_start(ctx));
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     *pid = fork_patiently();
     int reason = errno;
     if (*pid == 0) {
-        become_guard(parent, alone);
+        become_guard(parent);
         return NB_OK;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -204,15 +205,9 @@ static nb_status fork_guard(bool alone, pid_t *pid, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
-{
-    return fork_guard(false, pid, ctx);
-}
-
 nb_status nb_process_watch(nb_ctx *ctx)
 {
-    if (family.guarded || family.watch) return NB_OK;
-    return fork_guard(true, &family.watch, ctx);
+    return family.guarded ? NB_OK : nb_janitor_start(ctx);
 }
 
 void nb_process_begin(void)
@@ -225,11 +220,12 @@ void nb_process_finish(void)
 {
     for (int i = 0; i < family.count; i++) nb_process_kill(family.guards[i]);
     while (family.count > 0) nb_process_end(family.guards[0], 10, false);
+    nb_janitor_end();
     if (family.adopts) end_strays();
     nb_scratch_remove(0);
     free(family.guards);
     family.guards = NULL;
-    family.room = family.watch = 0;
+    family.room = 0;
 }
 
 /* In the child, which may share its parent's memory: it writes to its own frames alone. */

@@ -39,6 +39,11 @@ nb_status nb_scratch_name(nb_ctx *ctx)
     return NB_OK;
 }
 
+const char *nb_scratch_token(void)
+{
+    return scratch.path ? strrchr(scratch.path, '/') + 1 : "";
+}
+
 void nb_scratch_own(pid_t owner)
 {
     scratch.owner = owner;

@@ -19,6 +19,9 @@ const char *nb_scratch_trouble(nb_ctx *ctx);
  * from now on knows it. NB_EHOST where the system gives no random numbers. */
 nb_status nb_scratch_name(nb_ctx *ctx);
 
+/* That name, without where it lies; "" before. */
+const char *nb_scratch_token(void);
+
 /* Folders that this process makes are `owner`'s from now on. */
 void nb_scratch_own(pid_t owner);
 
