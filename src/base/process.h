@@ -36,7 +36,7 @@ nb_ending nb_process_end(pid_t pid, double patience_s, bool ask);
 /* The same, begun: a child of nb_process_fork and all that came from it is killed. */
 void nb_process_kill(pid_t pid);
 
-/* Sees to it that the temporary folders go when this process does, by SIGKILL too. */
+/* Sees to it, now and then, that somebody is there who cleans up when this process is killed. */
 nb_status nb_process_watch(nb_ctx *ctx);
 
 /* First thing in main: what a guard who was killed leaves is this process's to end. Not where the

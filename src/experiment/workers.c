@@ -664,6 +664,7 @@ static nb_status serve(pool *p, bool *alive)
     look_for_stop(p);
     NB_TRY(p->ctx, prepare_wait(p, alive, &first_s));
     NB_TRY(p->ctx, meanwhile(p));
+    NB_TRY(p->ctx, nb_process_watch(p->ctx));
     if (!*alive) return NB_OK;
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
