@@ -16,7 +16,7 @@ COUNT.update({key: int(os.environ[key]) for key in COUNT if os.environ.get(key)}
 SEED = int(os.environ.get("SEED") or random.randrange(1 << 30))
 TMP = WORK + "/tmp"
 ENV = dict(os.environ, TMPDIR=TMP, OPENBLAS_NUM_THREADS="1")
-SLEEPER = "sleep 299.17"  # what programs and plug-ins leave behind here
+SLEEPER = f"sleep 299.{os.getpid()}"  # what programs and plug-ins leave behind here
 failures = []
 
 

@@ -6,7 +6,7 @@
  *
  * It is a grandchild in a session of its own, so that who kills a program's children, or its group,
  * does not kill it. Its parent does nothing but wait for it, and start another where it was
- * killed. */
+ * killed. Where the parent was, the janitor takes its place, and starts another. */
 #include "base/janitor.h"
 
 #include "base/scratch.h"
@@ -63,21 +63,38 @@ static int kill_marked(const char *token)
     return found;
 }
 
-/* The life of the janitor; whether all was well. Where somebody else has the pipe, the
- * program's end counts, and that of its guards a while later. */
-static bool wait_for_end(int line, int program)
+static void wake(int number)
 {
-    enum { PATIENCE_MS = 15000 };
-    struct pollfd ends[2] = {{.fd = line, .events = POLLIN}, {.fd = program, .events = POLLIN}};
-    while (poll(ends, 2, -1) < 0 && errno == EINTR) {}
-    if (!ends[0].revents) poll(ends, 1, PATIENCE_MS);
-    return ends[0].revents & POLLIN; /* the word stays, for another janitor whose parent was killed */
+    (void)number;
 }
 
-static _Noreturn void live(pid_t program)
+/* Until the pipe ends, or there is a word in it. Where somebody else has its other end, the program's
+ * end counts, and a while for its guards. False where the parent was killed before. */
+static bool wait_for_end(struct pollfd ends[2], pid_t parent)
+{
+    enum { PATIENCE_MS = 15000 };
+    sigset_t hangup;
+    int ready = -1;
+    sigfillset(&hangup);
+    sigdelset(&hangup, SIGHUP);
+    while (ready < 0 && getppid() == parent) ready = ppoll(ends, 2, NULL, &hangup);
+    if (ready < 0) return false;
+    if (!ends[0].revents) poll(ends, 1, PATIENCE_MS);
+    return true;
+}
+
+/* The life of the janitor. Returns where its parent was killed. */
+static void live(pid_t program, pid_t parent)
 {
     enum { ROUNDS = 2000, PAUSE_US = 1000 };
-    if (wait_for_end(STDIN_FILENO, pidfd_open(program, 0))) _exit(EXIT_SUCCESS);
+    struct sigaction action = {.sa_handler = wake};
+    struct pollfd ends[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = pidfd_open(program, 0), .events = POLLIN}};
+    sigaction(SIGHUP, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGHUP);
+    bool ended = wait_for_end(ends, parent);
+    closefrom(STDIN_FILENO + 1);
+    if (!ended) return;
+    if (ends[0].revents & POLLIN) _exit(EXIT_SUCCESS); /* the word stays, for any other janitor */
     for (int i = 0; i < ROUNDS && kill_marked(nb_scratch_token()) > 0; i++) usleep(PAUSE_US);
     nb_scratch_remove(0);
     _exit(EXIT_SUCCESS);
@@ -92,10 +109,11 @@ static _Noreturn void begin(pid_t program)
     prctl(PR_SET_NAME, NAME);
     closefrom(dup2(janitor.line[0], STDIN_FILENO) + 1);
     for (int i = 0; i < TRIES && how != 0; i++) {
-        pid_t pid = fork();
+        pid_t self = getpid(), pid = fork();
         if (pid == 0) {
             setsid();
-            live(program);
+            live(program, self);
+            continue;
         }
         if (pid < 0) usleep(PAUSE_US);
         while (pid > 0 && waitpid(pid, &how, 0) < 0 && errno == EINTR) {}
