@@ -86,7 +86,7 @@ static bool wait_for_end(struct pollfd ends[2], pid_t parent)
 /* The life of the janitor. Returns where its parent was killed. */
 static void live(pid_t program, pid_t parent)
 {
-    enum { ROUNDS = 2000, PAUSE_US = 1000 };
+    enum { ROUNDS = 2000, QUIET = 5, PAUSE_US = 10000 }; /* what begins another program has no mark for a moment */
     struct sigaction action = {.sa_handler = wake};
     struct pollfd ends[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = pidfd_open(program, 0), .events = POLLIN}};
     sigaction(SIGHUP, &action, NULL);
@@ -95,7 +95,10 @@ static void live(pid_t program, pid_t parent)
     closefrom(STDIN_FILENO + 1);
     if (!ended) return;
     if (ends[0].revents & POLLIN) _exit(EXIT_SUCCESS); /* the word stays, for any other janitor */
-    for (int i = 0; i < ROUNDS && kill_marked(nb_scratch_token()) > 0; i++) usleep(PAUSE_US);
+    for (int i = 0, quiet = 0; i < ROUNDS && quiet < QUIET; i++) {
+        quiet = kill_marked(nb_scratch_token()) > 0 ? 0 : quiet + 1;
+        usleep(PAUSE_US);
+    }
     nb_scratch_remove(0);
     _exit(EXIT_SUCCESS);
 }

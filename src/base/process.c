@@ -114,11 +114,15 @@ static int kill_strays(void)
     return found;
 }
 
-/* Until there is none: whose parent was killed is the next to be found. */
+/* Until none is found several times: whose parent was killed is the next to be found, and
+ * /proc is read while it changes. What cannot be killed stays. */
 static void end_strays(void)
 {
-    enum { ROUNDS = 5000, PAUSE_US = 1000 }; /* what cannot be killed stays */
-    for (int i = 0; i < ROUNDS && kill_strays() > 0; i++) usleep(PAUSE_US);
+    enum { ROUNDS = 5000, QUIET = 3, PAUSE_US = 1000 };
+    for (int i = 0, quiet = 0; i < ROUNDS && quiet < QUIET; i++) {
+        quiet = kill_strays() > 0 ? 0 : quiet + 1;
+        usleep(PAUSE_US);
+    }
 }
 
 /* As the child did, without a dump of the guard's memory. */
@@ -162,7 +166,7 @@ static _Noreturn void guard(pid_t parent, pid_t child)
         while (waitpid(child, &how, 0) < 0 && errno == EINTR) {}
         break;
     }
-    if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) end_strays();
+    for (int i = 0; i < 3 && (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD); i++) end_strays();
     nb_scratch_remove(getppid() == parent ? getpid() : 0);
     end_like(how);
 }
