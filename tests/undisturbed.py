@@ -46,7 +46,7 @@ def run(config, folder, *more, timeout=300):
 
 
 IDENTITY = "problem head kernel trial n d strategy landmarks pairing factors core rows engine precision".split()
-TIMES = {"select_s", "core_s", "experiment", "position", "manifest"}
+LEFT_OUT = {"experiment", "position", "manifest"}  # and times
 
 
 def rows(folder):
@@ -71,7 +71,7 @@ def rows(folder):
         if key in result:
             fail(f"{folder}: a row twice: {key}")
         if row["status"] != "planned":
-            result[key] = {c: row[c] for c in row.keys() if c not in TIMES}
+            result[key] = {c: row[c] for c in row.keys() if c not in LEFT_OUT and not c.endswith("_s")}
     return result
 
 
@@ -305,11 +305,16 @@ class Disk:
         """Making and removing happen in their order, up to some; of writes any sectors, none, or all."""
         state = {name: bytearray(data) for name, data in self.synced.items()}
         entries = [o for o in self.pending if o[0] in ("make", "unlink")]
-        kept, share = random.randint(0, len(entries)), random.choice([0, 0.5, 1])
+        kept, share, others = random.randint(0, len(entries)), random.choice([0, 0.5, 1]), set()
         for operation in self.pending:
             if operation[0] in ("make", "unlink"):
-                if operation in entries[:kept]:
+                if kept > 0:
                     self.do(state, operation)
+                else:
+                    others.add(operation[1])  # what is written to that name from now on is another file's
+                kept -= 1
+            elif operation[1] in others:
+                continue
             elif operation[0] == "cut":
                 if random.random() < share:
                     self.do(state, operation)
