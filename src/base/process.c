@@ -125,6 +125,13 @@ static void end_strays(void)
     }
 }
 
+/* The same where there is no guard: waitpid tells when no child is left. */
+static void end_children(void)
+{
+    enum { TRIES = 3 };
+    for (int i = 0; i < TRIES && (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD); i++) end_strays();
+}
+
 /* As the child did, without a dump of the guard's memory. */
 static _Noreturn void end_like(int how)
 {
@@ -166,7 +173,7 @@ static _Noreturn void guard(pid_t parent, pid_t child)
         while (waitpid(child, &how, 0) < 0 && errno == EINTR) {}
         break;
     }
-    for (int i = 0; i < 3 && (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD); i++) end_strays();
+    end_children();
     nb_scratch_remove(getppid() == parent ? getpid() : 0);
     end_like(how);
 }
@@ -224,8 +231,9 @@ void nb_process_finish(void)
 {
     for (int i = 0; i < family.count; i++) nb_process_kill(family.guards[i]);
     while (family.count > 0) nb_process_end(family.guards[0], 10, false);
+    nb_scratch_remove(0); /* before the janitor goes: who kills this process now finds nothing left */
     nb_janitor_end();
-    if (family.adopts) end_strays();
+    if (family.adopts) end_children();
     nb_scratch_remove(0);
     free(family.guards);
     family.guards = NULL;
