@@ -3,8 +3,7 @@
 # A driver script sets data, output, title, x_name, y_name, x_scale (0 linear,
 # else the logarithm's base), level (1: a line at y = 1), columns_wanted (0: as many as
 # suit), panels[], series[], styles[] (0 curve with bars, 1 mark, 2 level, 3 cloud,
-# 4 dashed, in the colour of the series before, 5 dashed curve with bars), tints[] (the number
-# of a curve's colour), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
+# 4 dashed, 5 dashed curve with bars), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
 # block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
 # y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
 # 5 the ends of the bar.
@@ -21,18 +20,19 @@ of(p, s) = block[(p - 1) * S + s]
 array present[S]
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
-line_colour(s) = styles[s] == 2 ? colours[1 + (s + 2) % 8] : colour(s)
 curve(s) = styles[s] == 0 || styles[s] == 5
-style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(%d) pointsize 0.5 linecolor rgb colour(%d)', styles[s] == 5 ? 2 : 1, s, tints[s]) \
-              : styles[s] == 1 ? sprintf('with points linewidth 1.8 pointtype %d pointsize 1.8 linecolor rgb "#000000"', 4 + 2 * (s % 5)) \
-              : styles[s] == 2 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb line_colour(%d)', 2 + s % 4, s) \
-              : styles[s] == 4 ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb colour(%d)', s - 1) \
-              : sprintf('with points pointtype symbol(%d) pointsize 0.35 linecolor rgb colour(%d)', s, s)
-clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb line_colour(%d)', of(p, s), 2 + s % 4, s) \
+hue(s) = colour(looks[s])
+dash_of_level(s) = looks[s] < 1 ? 3 : 2
+style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] == 5 ? 2 : dash(looks[s]), s, s) \
+              : styles[s] == 1 ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
+              : styles[s] == 2 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
+              : styles[s] == 4 ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
+              : sprintf('with points pointtype symbol(looks[%d]) pointsize 0.35 linecolor rgb hue(%d)', s, s)
+clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
              : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
-bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb colour(%d)', of(p, s), tints[s])
+bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s)
 
-bar_text = intervals ? "medians, 95 % intervals where 6 or more" : "medians, 10-90 % of heads and trials"
+bar_text = intervals ? "95 % intervals, as if all were independent" : "10-90 % of heads and trials, not uncertainty"
 widest = 24; entries = 1; curves_there = 0
 do for [s = 1:S] { if (curve(s) && present[s]) { curves_there = curves_there + 1 } }
 if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }

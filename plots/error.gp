@@ -1,11 +1,11 @@
-# error.gp - relative error against landmarks, a panel a problem: median and 10-90 %
-# band of each strategy, the best matrix of rank m (no method does better), and the
+# error.gp - relative error against landmarks, a panel a problem: median of each strategy,
+# thin lines of its heads or a 10-90 % band, the best matrix of rank m (no method does better), and the
 # constant matrix with the mean of S (1/n; any method should do better). Variables: see common.gp.
 
 load "common.gp"
 
-title = sprintf("%s: %s, median and 10-90 %% over heads and trials", experiment, core_name)
-subtitle = ""
+title = sprintf("%s: %s, median over heads and trials", experiment, core_name)
+subtitle = strlen(pairing) ? "pairing " . pairing . " where none is named" : ""
 y_name = "relative error  |S - FXB|_F / |S|_F"
 level = 0
 floor_style = 'linewidth 2 dashtype 2 linecolor rgb "#000000"'

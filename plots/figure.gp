@@ -1,17 +1,19 @@
 # figure.gp - all panels, title and legend, once as SVG and once as PNG.
 
-widest = 28
-do for [s = 1:S] { widest = strlen(series[s]) > widest ? strlen(series[s]) : widest }
-entries = S + legend_entries
+stats data using (1) nooutput name "FILE"
+if (!exists("FILE_records")) { exit error "cannot read " . data }
+
+band_text = "10-90 % of heads and trials, not uncertainty"
+widest = strlen(band_text)
+with_lines = 0; do for [p = 1:P] { with_lines = with_lines + lines_of_heads(p) }
+entries = legend_entries + (with_lines > 0 && with_lines < P)
+do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = floor((width - 20) / (widest * 6.8 + 55))
 across = across < 1 ? 1 : across > entries ? entries : across
 legend = 16 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
 heading = 16 + 19 * title_lines + (strlen(subtitle) ? 18 : 0)
 height = heading + rows * panel_height + 22 + legend
-
-stats data using (1) nooutput name "FILE"
-if (!exists("FILE_records")) { exit error "cannot read " . data }
 
 do for [format in "svg png"] {
     small = face(11); normal = face(12); large = face(14)
@@ -48,7 +50,8 @@ do for [format in "svg png"] {
             found = 0
             stats data using (see(p, s), 1) nooutput
             if (found > 0 && s > S) { lines = lines . (found > 1 ? line_of(s) : dash_of(s)) }
-            if (found > 0 && s <= S) { bands = bands . (found > 1 ? band_of(s) : bar_of(s)); medians = medians . median_of(s) }
+            if (found > 0 && s <= S) { medians = medians . median_of(s); bands = bands . (lines_of_heads(p) ? heads_of(p, s) : found > 1 ? band_of(s) : bar_of(s)) }
+            if (s <= S && lines_of_heads(p)) { t = note(heads_low[place_of(p, s)]) + note(heads_high[place_of(p, s)]) }
         }
         if (log_x) { set logscale x 2 }
         t = log_x ? (real(landmarks[M]) / landmarks[1]) ** 0.04 : 0.04 * (landmarks[M] - landmarks[1])
@@ -100,10 +103,13 @@ do for [format in "svg png"] {
     set xrange [0:1]; set yrange [0:1]
     set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
     clauses = ""
-    do for [s = 1:S] {
-        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title series[%d]', s, s, s)
-    }
-    eval "plot " . clauses[3:*] . legend_lines . ', NaN with filledcurves linecolor rgb "#555555" title "10-90 % of heads and trials"'
+    do for [s = 1:S] { if (present[s]) {
+        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title series[%d]', dash(s), s, s, s)
+    } }
+    clauses = clauses . legend_lines
+    if (with_lines > 0) { clauses = clauses . ', NaN with ' . (M > 1 ? 'lines linewidth 0.8' : 'points pointtype 2 pointsize 0.5') . ' linecolor rgb "#99555555" title "a head, its median over trials"' }
+    if (with_lines < P) { clauses = clauses . ', NaN with filledcurves linecolor rgb "#555555" title band_text' }
+    eval "plot " . clauses[3:*]
     unset multiplot
     unset output
     set lmargin; set rmargin; set tmargin; set bmargin

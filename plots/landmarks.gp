@@ -2,8 +2,8 @@
 # sequence, and a panel a strategy in the plane of the first two principal components
 # of the keys (or queries).
 #
-# A driver script sets output, n, side, explained_1, explained_2, title, lanes[], gaps[]
-# and none[], and loads this file. Data, by numbers: output_lanes.csv has 1 lane (0: tokens
+# A driver script sets output, n, side, explained_1, explained_2, title, lanes[], gaps[],
+# none[] and looks[] (the numbers of the colours), and loads this file. Data, by numbers: output_lanes.csv has 1 lane (0: tokens
 # of several strategies), 2 half (0 whole, 1 queries, 2 keys), 3 whether a token, 4 place,
 # 5 and 6 first and last of a group, 7 strategies that have the token; output_plane.csv
 # has 1 lane (0: the tokens), 2 and 3 the coordinates.
@@ -14,9 +14,7 @@ along = output . "_lanes.csv"
 plane = output . "_plane.csv"
 L = |lanes|
 
-# As in common.gp: Okabe and Ito's colours without yellow, and two more.
-array colours[8] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255"]
-colour(i) = colours[(i - 1) % 8 + 1]
+load "looks.gp"
 dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
 
 # Half h of lane i, from the bottom of the lane on.
@@ -62,7 +60,7 @@ do for [format in "svg png"] {
     set xlabel "token" offset 0, 0.4 font normal
     do for [i = 1:L] {
         set object i rectangle from graph 0, first L - i + 0.06 to graph 1, first L - i + 0.94 fillstyle solid noborder fillcolor rgb "#f4f4f4" behind
-        set label 100 + i dots(lanes[i], 30) at graph -0.008, first L - i + 0.5 right noenhanced font normal textcolor rgb colour(i)
+        set label 100 + i dots(lanes[i], 30) at graph -0.008, first L - i + 0.5 right noenhanced font normal textcolor rgb colour(looks[i])
         set label 200 + i gaps[i] at graph 1.008, first L - i + 0.5 left noenhanced font small
         if (strlen(none[i])) { set label 300 + i dots(none[i], 90) at graph 0.5, first L - i + 0.5 center noenhanced font small textcolor rgb "#777777" }
     }
@@ -71,9 +69,9 @@ do for [format in "svg png"] {
     set label 403 "gaps: median, largest" at graph 1.008, first L + 0.25 left font face(10)
     clauses = ", along using ($1 == 0 ? $4 : NaN):(L + 0.2):(0):(($7) * (strip / real(lane) - 0.4) / most) with vectors nohead linewidth 1.2 linecolor rgb '#000000'"
     do for [i = 1:L] { do for [h = 0:2] {
-        clauses = clauses . sprintf(", along using (is(%d, %d, 0) ? $5 : NaN):(floor_of(%d, %d) + 0.5 * height_of(%d)):($6 - $5):(0) with vectors nohead linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, i)
-        clauses = clauses . sprintf(", along using (mean(%d, %d)):(floor_of(%d, %d) + 0.5 * height_of(%d)) with points pointtype 6 pointsize 0.55 linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, i)
-        clauses = clauses . sprintf(", along using (tick(%d, %d, 0)):(floor_of(%d, %d)):(0):(height_of(%d)) with vectors nohead linewidth 2 linecolor rgb colour(%d)", i, h, i, h, h, i)
+        clauses = clauses . sprintf(", along using (is(%d, %d, 0) ? $5 : NaN):(floor_of(%d, %d) + 0.5 * height_of(%d)):($6 - $5):(0) with vectors nohead linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, looks[i])
+        clauses = clauses . sprintf(", along using (mean(%d, %d)):(floor_of(%d, %d) + 0.5 * height_of(%d)) with points pointtype 6 pointsize 0.55 linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, looks[i])
+        clauses = clauses . sprintf(", along using (tick(%d, %d, 0)):(floor_of(%d, %d)):(0):(height_of(%d)) with vectors nohead linewidth 2 linecolor rgb colour(%d)", i, h, i, h, h, looks[i])
         clauses = clauses . sprintf(", along using (tick(%d, %d, 1)):(floor_of(%d, %d)):(0):(height_of(%d)) with vectors nohead linewidth 2 linecolor rgb '#000000'", i, h, i, h, h)
     } }
     eval "plot " . clauses[3:*]
@@ -93,12 +91,12 @@ do for [format in "svg png"] {
         set rmargin at screen (26 + (column + 1) * (width - 30.0) / columns - 16) / width
         set tmargin at screen 1 - real(lanes_end + between + row * panel + 16) / height
         set bmargin at screen 1 - real(lanes_end + between + (row + 1) * panel - 24) / height
-        set title dots(lanes[i], 34) offset 0, -0.7 noenhanced font small textcolor rgb colour(i)
+        set title dots(lanes[i], 34) offset 0, -0.7 noenhanced font small textcolor rgb colour(looks[i])
         unset xlabel; unset ylabel
         if (i + columns > L) { set xlabel sprintf("PC 1 (%.0f %%)", 100 * explained_1) offset 0, 0.1 font small }
         if (column == 0) { set ylabel sprintf("PC 2 (%.0f %%)", 100 * explained_2) offset 1.5, 0 font small }
         plot plane using ($1 == 0 ? $2 : NaN):3 with points pointtype 7 pointsize 0.25 linecolor rgb "#bbbbbb", \
-             plane using ($1 == i ? $2 : NaN):3 with points pointtype 6 pointsize 0.7 linewidth 1.6 linecolor rgb colour(i)
+             plane using ($1 == i ? $2 : NaN):3 with points pointtype 6 pointsize 0.7 linewidth 1.6 linecolor rgb colour(looks[i])
         unset label 1
     }
     unset title; unset xlabel; unset ylabel

@@ -1,5 +1,6 @@
 # svd_vs_iterative.gp - the error with one core over the error with another on the
-# same landmarks, a panel a problem: median and 10-90 % band of each strategy.
+# same landmarks, a panel a problem: median of each strategy, thin lines
+# of its heads or a 10-90 % band.
 # Variables: see common.gp.
 
 load "common.gp"

@@ -3,15 +3,18 @@
  * The program is started in a new folder, which is its current one and its last
  * argument. It finds there
  *     points.npy    the points, float64 (n, d)
- *     request.json  m, side ("queries", "keys" or "joint"), seed, n, d, causal
+ *     request.json  m, side ("queries", "keys", "joint" or "shared", see nb_pairing), seed, n, d, causal
  * and leaves picks.npy: integers of shape (m), which are tokens, or floats of shape
  * (m, d), which are points. Its standard output is thrown away; the end of its
  * standard error tells why a row failed.
  *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
- * them, and no shell is involved. A word that names a file or folder here, where
- * nysbench was started, becomes that path in full, since the program runs elsewhere;
- * the first word only where it has a '/': else it is looked for in PATH.
+ * them, and no shell is involved. Since the program runs elsewhere, a word that names
+ * a file in the folder of the call, where nysbench was started, becomes its absolute
+ * path, and so does what follows the first '=' of a word (--weights=w.npy); links are
+ * not followed, so that the python of a virtual environment stays that. The first word
+ * is looked for in PATH where it has no '/'. Folders stay as they are: the folder of
+ * the call is in the environment, as NYSBENCH_FOLDER.
  *
  * select_s includes starting the program and both files: a few ms and, for a Python
  * with NumPy, some 0.1 s. */
@@ -20,12 +23,14 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "base/words.h"
 #include "data/tensor.h"
+#include "measure/landmarks.h"
 #include "measure/picks_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,37 +51,24 @@ static const nb_option options[] = {
     NB_BOOL(command_options, deterministic, "false", "it does not use the seed: no new picks in each trial"),
     NB_OPTION_END};
 
-/* popt takes the end of the text for the end of a quote. */
-static bool is_closed(const char *run)
+/* Where nysbench was called, as far as this process knows. */
+static nb_status current_folder(const char **here, nb_ctx *ctx)
 {
-    char quote = '\0';
-    for (; *run; run++) {
-        if (*run == '\\' && run[1])
-            run++;
-        else if (*run == quote)
-            quote = '\0';
-        else if (!quote && (*run == '"' || *run == '\''))
-            quote = *run;
-    }
-    return !quote;
+    char *path = getcwd(NULL, 0);
+    NB_REQUIRE(ctx, path, NB_EIO, "the current folder is not known: %s", strerror(errno));
+    *here = path;
+    return nb_defer(ctx, free, path);
 }
 
-/* The words of `run` and one more, NULL-terminated. */
-static nb_status split(const char *run, const char *last, char ***out, nb_ctx *ctx)
+/* The words of `run` as the program is to see them, and one more. */
+static nb_status make_words(const char *run, const char *here, const char *last, char ***words, nb_ctx *ctx)
 {
     int count;
-    const char **words;
-    NB_REQUIRE(ctx, is_closed(run), NB_EINVAL, "run = %s: a quote is not closed", run);
-    int code = poptParseArgvString(run, &count, &words);
-    NB_REQUIRE(ctx, code == 0 && count > 0, NB_EINVAL, "run = %s: %s", run, code ? poptStrerror(code) : "no word");
-    NB_TRY(ctx, nb_defer(ctx, free, words));
-    NB_NEED(*out, nb_alloc(ctx, (size_t)count + 2, sizeof **out));
-    for (int i = 0; i < count; i++) {
-        char *whole = i > 0 || strchr(words[i], '/') ? realpath(words[i], NULL) : NULL;
-        if (whole) NB_TRY(ctx, nb_defer(ctx, free, whole));
-        NB_NEED((*out)[i], whole ? whole : nb_strdup(ctx, words[i]));
-    }
-    NB_NEED((*out)[count], nb_strdup(ctx, last));
+    char **given;
+    NB_TRY(ctx, nb_words_split(run, &count, &given, ctx));
+    NB_NEED(*words, nb_alloc(ctx, (size_t)count + 2, sizeof **words));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, nb_word_absolute(given, i, here, &(*words)[i], ctx));
+    NB_NEED((*words)[count], nb_strdup(ctx, last));
     return NB_OK;
 }
 
@@ -89,12 +81,11 @@ static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
 
 static nb_status write_request(const char *folder, const nb_points *p, int m, unsigned long seed, nb_ctx *ctx)
 {
-    static const char *const sides[] = {[NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint"};
     const char *points, *request;
     NB_NEED(points, nb_format(ctx, "%s/points.npy", folder));
     NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
     NB_TRY(ctx, nb_npy_save_reals(points, 2, (int64_t[]){p->n, p->d}, p->x, ctx));
-    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", sides[p->side], "seed", (json_int_t)seed, "n", p->n,
+    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", nb_side_names[p->side], "seed", (json_int_t)seed, "n", p->n,
                                "d", p->d, "causal", (int)p->scene->head->causal);
     char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
     json_decref(object);
@@ -156,9 +147,11 @@ static nb_status run(const char *folder, const command_options *o, pid_t *pid, n
 {
     char **words;
     nb_ending ending;
-    const char *end, *said;
-    NB_TRY(ctx, split(o->run, folder, &words, ctx));
-    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, pid, ctx));
+    const char *here, *variable, *end, *said;
+    NB_TRY(ctx, current_folder(&here, ctx));
+    NB_TRY(ctx, make_words(o->run, here, folder, &words, ctx));
+    NB_NEED(variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
+    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, variable, pid, ctx));
     NB_TRY(ctx, nb_process_await(*pid, o->timeout, &ending, ctx));
     NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
     NB_TRY(ctx, last_words(folder, *pid, &said, ctx));
@@ -209,13 +202,83 @@ static unsigned traits_of(const void *opts)
     return ((const command_options *)opts)->deterministic ? 0 : NB_RANDOM;
 }
 
+/* What runs a script that is named in its first argument. */
+static bool is_interpreter(const char *program)
+{
+    static const char *const names[] = {"python", "pypy", "Rscript", "julia", "perl", "ruby", "node", "lua", "php", "bash", "dash", "zsh", "sh", NULL};
+    const char *slash = strrchr(program, '/'), *stem = slash ? slash + 1 : program;
+    for (int i = 0; names[i]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(stem, names[i], length) == 0 && !stem[length + strspn(stem + length, "0123456789.")]) return true;
+    }
+    return false;
+}
+
+/* The word that names a script for an interpreter, perhaps behind `env NAME=VALUE...`; 0: none
+ * does for sure. Behind an option may be its value, and behind -c, -e or -m is none. */
+static int find_script(int count, char *const *words)
+{
+    const char *slash = strrchr(words[0], '/');
+    int i = 0;
+    if (strcmp(slash ? slash + 1 : words[0], "env") == 0)
+        for (i = 1; i < count && strchr(words[i], '=');) i++;
+    bool known = i < count && is_interpreter(words[i]) && i + 1 < count && *words[i + 1] != '-';
+    return known ? i + 1 : 0;
+}
+
+static nb_status find_program(const char *name, const char *here, nb_ctx *ctx)
+{
+    const char *path = getenv("PATH"), *file;
+    if (strchr(name, '/')) {
+        NB_NEED(file, *name == '/' ? name : nb_format(ctx, "%s/%s", here, name + (strncmp(name, "./", 2) == 0 ? 2 : 0)));
+        NB_REQUIRE(ctx, access(file, F_OK) == 0, NB_EIO, "there is no program %s", file);
+        NB_REQUIRE(ctx, nb_is_file(file) && access(file, X_OK) == 0, NB_EIO,
+                   "%s is not executable: chmod +x makes it so, or put before it what runs it, such as python3", file);
+        return NB_OK;
+    }
+    for (; path && *path; path += strcspn(path, ":"), path += *path == ':') {
+        int length = (int)strcspn(path, ":");
+        NB_NEED(file, nb_format(ctx, "%.*s/%s", length ? length : 1, length ? path : ".", name));
+        if (nb_is_file(file) && access(file, X_OK) == 0) return NB_OK;
+    }
+    NB_FAIL(ctx, NB_EIO, "there is no program '%s' in PATH; one in the current folder is ./%s", name, name);
+}
+
+static nb_status find_parts(const char *run, nb_ctx *ctx)
+{
+    const char *here, *file;
+    char **words;
+    int count;
+    NB_TRY(ctx, nb_words_split(run, &count, &words, ctx));
+    NB_TRY(ctx, current_folder(&here, ctx));
+    NB_TRY(ctx, find_program(words[0], here, ctx));
+    const char *script = words[find_script(count, words)];
+    if (script == words[0] || nb_is_file(script) || (*script == '/' && access(script, F_OK) == 0)) return NB_OK;
+    NB_NEED(file, *script == '/' ? script : nb_format(ctx, "%s/%s", here, script));
+    NB_REQUIRE(ctx, access(file, F_OK) != 0, NB_EIO, "%s is a folder, which has to be named by its absolute path", file);
+    NB_FAIL(ctx, NB_EIO, "there is no file %s", file);
+}
+
+/* What cannot be started here; what the program needs besides is its own business. */
+static nb_status ready(const void *opts, nb_ctx *ctx)
+{
+    const command_options *o = opts;
+    const char *reason;
+    nb_status status = find_parts(o->run, ctx);
+    if (status == NB_OK || status == NB_ENOMEM) return status;
+    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "command: run = %s: %s", o->run, reason);
+}
+
 static const char *const references[] = {"the program that it runs; the .npy format (NumPy enhancement proposal 1)", NULL};
 
 const nb_strategy nb_strategy_command = {
     .component = {"command", "what a program of yours picks, by way of files", references, options, sizeof(command_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
+    .ready = ready,
 };

@@ -28,10 +28,11 @@ static const nb_option options[] = {
     NB_ENUM(context_options, take, "top", takes, "take the largest scores, or draw by their softmax"),
     NB_OPTION_END};
 
-/* score <- score + weight x'(mean of the other's columns), both d x n. */
+/* score <- score + weight x'(mean of the other's columns), both d x n; score NULL: nothing. */
 static nb_status add_scores(int d, int n, const double *x, const double *other, double weight, double *score, nb_ctx *ctx)
 {
     double *mean;
+    if (!score) return NB_OK;
     NB_NEED(mean, nb_alloc_reals(ctx, (size_t)d, 1));
     for (size_t i = 0; i < (size_t)n; i++) nb_add((size_t)d, other + i * (size_t)d, mean);
     nb_gemv(NB_TRANSPOSED, d, n, weight / n, x, d, mean, 1, score);
@@ -44,11 +45,11 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     const nb_head *head = points->scene->head;
     int d = head->d, n = head->n;
     double *score;
-    NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
-    double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
-    if (points->side != NB_SIDE_KEYS) NB_TRY(ctx, add_scores(d, n, head->q, head->k, weight, score, ctx));
-    if (points->side != NB_SIDE_QUERIES) NB_TRY(ctx, add_scores(d, n, head->k, head->q, weight, score, ctx));
-    return nb_picks_by_log_score(picks, n, m, score, o->take == SAMPLE, ctx);
+    NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
+    nb_scores of = nb_scores_of(points, score);
+    NB_TRY(ctx, add_scores(d, n, head->q, head->k, of.weight, of.queries, ctx));
+    NB_TRY(ctx, add_scores(d, n, head->k, head->q, of.weight, of.keys, ctx));
+    return nb_picks_by_log_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
 }
 
 static unsigned traits_of(const void *opts)
@@ -65,7 +66,7 @@ const nb_strategy nb_strategy_context = {
     .component = {"context", "tokens by their mean product with the other side", references, options, sizeof(context_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
 };

@@ -5,7 +5,8 @@
  * done twice; a new q takes (q' a)^2 from the squared residual of every other column,
  * and where sqrt(eps) is left of it since it was last computed, it is computed anew
  * (Drmac & Bujanovic 2008). S is read once a pivot: O(n^2). joint: the pivot token has
- * the largest sum of the squared residuals of its row and its column. A residual of at
+ * the largest sum of the squared residuals of its row and its column; shared: the
+ * largest of all rows and columns is next. A residual of at
  * most 10 eps n |a| is rounding, and 0; when all are, at the numerical rank, the lowest
  * tokens that are left follow, and the row says so. */
 #include "strategy.h"
@@ -27,6 +28,7 @@ typedef struct { /* one matrix, S or S', and what is left of its columns */
     double *residual; /* n: squared norms of the columns of A - Q Q' A */
     double *computed; /* n: the same, when last computed from the column itself */
     double *rounding; /* n: (10 eps n |a|)^2 */
+    double *total;    /* n: where the residuals are added up */
     double *column, *products, *taken; /* n each: scratch */
 } factorization;
 
@@ -39,10 +41,10 @@ static void copy_column(const factorization *f, int j, double *out)
         for (size_t i = 0; i < n; i++) out[i] = f->s[i * n + (size_t)j];
 }
 
-static nb_status factorization_init(factorization *f, nb_scene *scene, bool keys, int m, nb_ctx *ctx)
+static nb_status factorization_init(factorization *f, nb_scene *scene, bool keys, int m, double *total, nb_ctx *ctx)
 {
     size_t n = (size_t)scene->head->n;
-    *f = (factorization){.n = scene->head->n, .keys = keys};
+    *f = (factorization){.n = scene->head->n, .keys = keys, .total = total};
     NB_NEED(f->basis, nb_alloc_raw(ctx, n * (size_t)m));
     NB_NEED(f->residual, nb_alloc_reals(ctx, n, 1));
     NB_NEED(f->computed, nb_alloc_reals(ctx, n, 1));
@@ -80,7 +82,7 @@ static void eliminate(factorization *f, int pivot)
 {
     size_t n = (size_t)f->n;
     double *q = f->basis + n * (size_t)f->rank;
-    if (!(f->residual[pivot] > 0)) return; /* joint: this side has it already */
+    if (pivot < 0 || pivot >= f->n || !(f->residual[pivot] > 0)) return; /* shared: of the other side; joint: this side has it already */
     double norm = sqrt(project(f, pivot));
     f->residual[pivot] = 0;
     if (!(norm > 0)) return;
@@ -102,15 +104,16 @@ static nb_status pick(const nb_points *points, int m, const void *options, nb_pi
     double *total;
     (void)options;
     NB_NEED(total, nb_alloc_reals(ctx, (size_t)n, 1));
-    if (points->side != NB_SIDE_QUERIES) NB_TRY(ctx, factorization_init(&f[sides++], points->scene, true, m, ctx));
-    if (points->side != NB_SIDE_KEYS) NB_TRY(ctx, factorization_init(&f[sides++], points->scene, false, m, ctx));
+    nb_scores of = nb_scores_of(points, total);
+    if (of.keys) NB_TRY(ctx, factorization_init(&f[sides++], points->scene, true, m, of.keys, ctx));
+    if (of.queries) NB_TRY(ctx, factorization_init(&f[sides++], points->scene, false, m, of.queries, ctx));
     NB_TRY(ctx, nb_picks_begin(picks, m));
     while (picks->count < m) {
         memset(total, 0, (size_t)n * sizeof *total);
-        for (int i = 0; i < sides; i++) nb_add((size_t)n, f[i].residual, total);
+        for (int i = 0; i < sides; i++) nb_add((size_t)f[i].n, f[i].residual, f[i].total);
         int pivot = (int)nb_largest_index((size_t)n, total);
         if (!(total[pivot] > 0)) break;
-        for (int i = 0; i < sides; i++) eliminate(&f[i], pivot);
+        for (int i = 0; i < sides; i++) eliminate(&f[i], pivot - (int)(f[i].total - total));
         nb_picks_add(picks, pivot);
     }
     return nb_picks_rest(picks, n, "S", NULL, ctx);
@@ -120,7 +123,7 @@ static const char *refusal(const nb_points *points, int m, const void *options)
 {
     (void)m;
     (void)options;
-    return points->n > MOST ? "cpqr needs S whole: at most 4096 tokens" : NULL;
+    return points->scene->head->n > MOST ? "cpqr needs S whole: at most 4096 tokens" : NULL;
 }
 
 static const char *const references[] = {
@@ -135,7 +138,7 @@ const nb_strategy nb_strategy_cpqr = {
     .component = {"cpqr", "pivots of column-pivoted QR of S for keys, of S' for queries (oracle)", references, options, 0},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED | NB_ORACLE | NB_SQUARE,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
     .refusal = refusal,
 };

@@ -29,6 +29,6 @@ const nb_strategy nb_strategy_dsquared = {
     .component = {"dsquared", "tokens drawn by squared distance to those there (k-means++)", references, options, 0},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
 };

@@ -1,4 +1,4 @@
-/* exchange.c - one landmark swapped at a time while the error falls, an oracle.
+/* exchange.c - one landmark swapped at a time while the subspace part of `cur` falls, an oracle.
  *
  * With factors `cur` the least error that any core reaches is |S - P_C S P_R|_F, P_C
  * the projector on the columns J of S (key tokens), P_R on its rows I (query
@@ -6,8 +6,10 @@
  * of I with J fixed, and puts at each position the token that lowers the error most.
  *
  * measure/swaps.h has the algebra. The error is formed entry by entry after each side's
- * turn, and a turn that did not lower it is taken back, so the result is never worse
- * than the start. A sweep costs 20 n^2 m + O(n m^2) flops, and 2 n^2 for each swap.
+ * turn, and a turn that did not lower it is taken back, so that part is never above
+ * the start's; with other factors, or with X that is not the best one, the error may be.
+ * The end is a local minimum, and one swap at a time is not all that there is: what it
+ * wins bounds what there is to win from below, as floor_rank does from above. A sweep costs 20 n^2 m + O(n m^2) flops, and 2 n^2 for each swap.
  *
  * Keys go first; the other order may end elsewhere, as may another start. */
 #include "strategy.h"
@@ -113,7 +115,7 @@ static const char *const references[] = {
     "Altschuler et al., Greedy column subset selection: new bounds and distributed algorithms, ICML 2016", NULL};
 
 const nb_strategy nb_strategy_exchange = {
-    .component = {"exchange", "tokens swapped one at a time while the error falls (oracle)", references, options,
+    .component = {"exchange", "tokens swapped one at a time while the subspace part of cur falls (oracle)", references, options,
                   sizeof(exchange_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
@@ -121,4 +123,9 @@ const nb_strategy nb_strategy_exchange = {
     .traits_of = traits_of,
     .pick_both = pick_both,
     .refusal = refusal,
+    .explanation =
+        "What falls is the subspace part with factors cur, the least error that any core reaches with these columns\n"
+        "and rows of S; with other factors and cores the error may rise, as with nystromformer and six steps in one\n"
+        "pick of eight on the MiniLM and ViT heads. The end is a local minimum, or what the sweeps have reached: what\n"
+        "it gains is a lower bound of what there is to win, to which floor_rank is an upper one.",
 };

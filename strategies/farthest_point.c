@@ -67,7 +67,7 @@ const nb_strategy nb_strategy_farthest_point = {
     .component = {"farthest_point", "tokens farthest from those there (k-center)", references, options, sizeof(farthest_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
 };

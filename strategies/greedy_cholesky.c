@@ -49,6 +49,6 @@ const nb_strategy nb_strategy_greedy_cholesky = {
                   options, sizeof(greedy_cholesky_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
 };

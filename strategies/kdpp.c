@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 2048 }; /* tokens: two n x n matrices, and minutes */
+enum { MOST = 2048 }; /* points: two n x n matrices, and minutes */
 
 typedef struct {
     int of;
@@ -128,7 +128,7 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     (void)m;
     (void)opts;
-    return points->n > MOST ? "kdpp needs all eigenvectors of the kernel: at most 2048 tokens" : NULL;
+    return points->n > MOST ? "kdpp needs all eigenvectors of the kernel: at most 2048 points" : NULL;
 }
 
 static const char *const references[] = {
@@ -140,7 +140,7 @@ const nb_strategy nb_strategy_kdpp = {
     .component = {"kdpp", "a determinantal sample of m tokens (k-DPP), exact", references, options, sizeof(kdpp_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_EIGEN,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
     .refusal = refusal,
 };

@@ -8,9 +8,10 @@
  * such weights is the predicted leverage.
  *
  * The file is a .npy of shape (2, d+1), the row of the queries and that of the keys,
- * or (d+1), one row for both; the intercept b is last, and since it moves all scores
- * alike no pick depends on it. A file for another d is an
- * error and not a refusal: it was named for these heads by mistake. */
+ * or (d+1), one row for both; the intercept b is last. It moves all scores of a side
+ * alike, so that picks depend on it only where queries and keys are ranked together,
+ * under the pairing `shared`. A file for another d is an error and not a refusal: it
+ * was named for these heads by mistake. */
 #include "strategy.h"
 
 #include "data/tensor.h"
@@ -55,6 +56,13 @@ static nb_status read_weights(const char *path, int d, double *w, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* score <- score + weight (w.x + b), x the columns (d x n). */
+static void add_scores(int d, int n, const double *x, const double *w, double weight, double *score)
+{
+    for (int i = 0; i < n; i++) score[i] += weight * w[d];
+    nb_gemv(NB_TRANSPOSED, d, n, weight, x, d, w, 1, score);
+}
+
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const learned_options *o = opts;
@@ -62,12 +70,12 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     int d = head->d, n = head->n;
     double *w, *score;
     NB_NEED(w, nb_alloc_reals(ctx, (size_t)d + 1, 2));
-    NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
+    NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
     NB_TRY(ctx, read_weights(o->weights, d, w, ctx));
-    double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
-    if (points->side != NB_SIDE_KEYS) nb_gemv(NB_TRANSPOSED, d, n, weight, head->q, d, w, 1, score);
-    if (points->side != NB_SIDE_QUERIES) nb_gemv(NB_TRANSPOSED, d, n, weight, head->k, d, w + d + 1, 1, score);
-    return nb_picks_by_log_score(picks, n, m, score, o->take == SAMPLE, ctx);
+    nb_scores of = nb_scores_of(points, score);
+    if (of.queries) add_scores(d, n, head->q, w, of.weight, of.queries);
+    if (of.keys) add_scores(d, n, head->k, w + d + 1, of.weight, of.keys);
+    return nb_picks_by_log_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
 }
 
 static nb_status check(const void *opts, nb_ctx *ctx)
@@ -90,7 +98,7 @@ const nb_strategy nb_strategy_learned = {
     .component = {"learned", "tokens by a linear score that was fitted on other heads", references, options, sizeof(learned_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
     .check = check,

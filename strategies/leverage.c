@@ -43,14 +43,14 @@ static const nb_option options[] = {
     NB_ENUM(leverage_options, svd, "exact", svds, "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power iterations"),
     NB_OPTION_END};
 
-typedef struct { /* count singular triplets in descending order; n x count: over queries, over keys */
+typedef struct { /* count singular triplets in descending order; n x count: over queries, over keys; or over the points, NULL */
     int count;
     const double *values, *left, *right;
 } triplets;
 
-static nb_status randomized(nb_scene *scene, int n, int k, triplets *t, nb_ctx *ctx)
+static nb_status randomized(nb_scene *scene, int k, triplets *t, nb_ctx *ctx)
 {
-    int l = k + OVERSAMPLING < n ? k + OVERSAMPLING : n, rank;
+    int n = scene->head->n, l = k + OVERSAMPLING < n ? k + OVERSAMPLING : n, rank;
     size_t tall = (size_t)n * (size_t)l, small = (size_t)l * (size_t)l;
     double *q, *y, *u, *v, *s, *r;
     NB_NEED(q, nb_alloc_raw(ctx, tall));
@@ -76,13 +76,13 @@ static nb_status randomized(nb_scene *scene, int n, int k, triplets *t, nb_ctx *
 static nb_status of_kernel(const nb_points *p, int k, bool exact, triplets *t, nb_ctx *ctx)
 {
     const nb_spectrum *s;
-    if (!exact) return randomized(p->scene, p->n, k, t, ctx);
+    if (!exact) return randomized(p->scene, k, t, ctx);
     NB_TRY(ctx, nb_scene_singular_vectors(p->scene, k, &s, ctx));
     *t = (triplets){s->count, s->values, s->left, s->right};
     return NB_OK;
 }
 
-/* X' = V D U'. */
+/* X' = V D U': V over the points. */
 static nb_status of_points(const nb_points *p, triplets *t, nb_ctx *ctx)
 {
     int r = p->d < p->n ? p->d : p->n;
@@ -90,14 +90,14 @@ static nb_status of_points(const nb_points *p, triplets *t, nb_ctx *ctx)
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
     NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
     NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
-    *t = (triplets){r, s, v, v};
+    *t = (triplets){r, s, v, NULL};
     return NB_OK;
 }
 
-/* Adds weight |row of the first k singular vectors|^2 / k to each score. */
+/* Adds weight |row of the first k singular vectors|^2 / k to each of n scores; NULL: to none. */
 static void add_scores(const double *vectors, int n, int k, double weight, double *score)
 {
-    for (int j = 0; j < k; j++) {
+    for (int j = 0; j < k && score; j++) {
         const double *vector = vectors + (size_t)j * (size_t)n;
         for (int i = 0; i < n; i++) score[i] += weight * vector[i] * vector[i] / k;
     }
@@ -108,16 +108,18 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     const leverage_options *o = opts;
     double *score;
     triplets t;
-    int n = points->n, rank = 0, k = o->rank != NB_AUTO ? o->rank : o->of == POINTS ? n : m;
-    NB_NEED(score, nb_alloc_reals(ctx, (size_t)n, 1));
+    int n = o->of == KERNEL ? points->scene->head->n : points->n, rank = 0;
+    int k = o->rank != NB_AUTO ? o->rank : o->of == POINTS ? n : m;
+    NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
+    nb_scores of = nb_scores_of(points, score);
+    if (o->of != KERNEL) of = (nb_scores){1, score, NULL};
     if (k > n) k = n;
     NB_TRY(ctx, o->of == KERNEL ? of_kernel(points, k, o->svd == EXACT, &t, ctx) : of_points(points, &t, ctx));
     while (rank < t.count && t.values[rank] > DBL_EPSILON * n * t.values[0]) rank++;
     if (k > rank) k = rank;
-    double weight = points->side == NB_SIDE_JOINT ? 0.5 : 1;
-    if (points->side != NB_SIDE_KEYS) add_scores(t.left, n, k, weight, score);
-    if (points->side != NB_SIDE_QUERIES) add_scores(t.right, n, k, weight, score);
-    return nb_picks_by_score(picks, n, m, score, o->take == SAMPLE, ctx);
+    add_scores(t.left, n, k, of.weight, of.queries);
+    add_scores(t.right, n, k, of.weight, of.keys);
+    return nb_picks_by_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
 }
 
 static unsigned traits_of(const void *opts)
@@ -147,7 +149,7 @@ const nb_strategy nb_strategy_leverage = {
                   sizeof(leverage_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
     .refusal = refusal,

@@ -1,9 +1,10 @@
-/* optimized.c - free points, moved along the gradient of the error.
+/* optimized.c - free points, moved along the gradient of the subspace part of `nystromformer`.
  *
  * Minimises f of measure/subspace.h, the square of the least error that any core
  * reaches with factors `nystromformer`, over the landmarks K~ and Q~ themselves, by
- * GSL's vector_bfgs2 from the landmarks of another strategy: a local minimum, so a
- * bound on how much there is to win. In the end both are compared entry by entry, and
+ * GSL's vector_bfgs2 from the landmarks of another strategy: at best a local minimum,
+ * so what it wins bounds what there is to win from below, as floor_rank does from
+ * above. With X that is not the best one the error itself may rise. In the end both are compared entry by entry, and
  * the start is returned where it is no worse.
  *
  * A step takes one to three values with gradients, 4 n^2 m flops and O(n m (m + d))
@@ -148,7 +149,7 @@ static const char *const references[] = {
     "Fletcher, Practical methods of optimization, 1987, sections 2.6 and 3.2 (vector_bfgs2 of the GNU Scientific Library)", NULL};
 
 const nb_strategy nb_strategy_optimized = {
-    .component = {"optimized", "free points moved along the gradient of the error (oracle)", references, options,
+    .component = {"optimized", "free points moved down the gradient of nystromformer's subspace part (oracle)", references, options,
                   sizeof(optimized_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_ORACLE,
@@ -156,4 +157,8 @@ const nb_strategy nb_strategy_optimized = {
     .traits_of = traits_of,
     .pick_both = pick_both,
     .refusal = refusal,
+    .explanation =
+        "What falls is the subspace part with factors nystromformer, the least error that any core reaches with\n"
+        "these points; with another core the error may rise. The end is a local minimum at best: what it gains is a\n"
+        "lower bound of what there is to win, to which floor_rank is an upper one.",
 };

@@ -73,6 +73,6 @@ const nb_strategy nb_strategy_orthogonal = {
     .component = {"orthogonal", "tokens most orthogonal to those there (Orthoformer)", references, options, 0},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
 };

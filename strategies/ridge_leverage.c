@@ -12,7 +12,7 @@
 #include "linalg/linalg.h"
 #include "measure/ridge_scores.h"
 
-enum { MOST = 4096 }; /* tokens of a K or S that is there whole */
+enum { MOST = 4096 }; /* the order of a K or S that is there whole */
 
 typedef struct {
     int of, recursive, take;
@@ -36,11 +36,12 @@ static const nb_option options[] = {
 static nb_status of_kernel(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
 {
     const nb_spectrum *s;
-    double weight = p->side == NB_SIDE_JOINT ? 0.5 : 1;
-    NB_TRY(ctx, nb_scene_singular_vectors(p->scene, p->n, &s, ctx));
-    nb_eigenpairs left = {p->n, s->count, s->values, s->left, true}, right = {p->n, s->count, s->values, s->right, true};
-    if (p->side != NB_SIDE_KEYS) NB_TRY(ctx, nb_ridge_add_scores(&left, m, lambda, weight, score, ctx));
-    if (p->side != NB_SIDE_QUERIES) NB_TRY(ctx, nb_ridge_add_scores(&right, m, lambda, weight, score, ctx));
+    int n = p->scene->head->n;
+    nb_scores of = nb_scores_of(p, score);
+    NB_TRY(ctx, nb_scene_singular_vectors(p->scene, n, &s, ctx));
+    nb_eigenpairs left = {n, s->count, s->values, s->left, true}, right = {n, s->count, s->values, s->right, true};
+    if (of.queries) NB_TRY(ctx, nb_ridge_add_scores(&left, m, lambda, of.weight, of.queries, ctx));
+    if (of.keys) NB_TRY(ctx, nb_ridge_add_scores(&right, m, lambda, of.weight, of.keys, ctx));
     return NB_OK;
 }
 
@@ -83,8 +84,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     const ridge_leverage_options *o = opts;
     (void)m;
     if (o->of == KERNEL && o->recursive) return "recursive halving needs a positive semi-definite kernel of one set of points, not S";
-    if (points->n > MOST && o->of == KERNEL) return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
-    if (points->n > MOST && o->of != NB_GRAM && !o->recursive) return "all eigenvectors of the kernel: at most 4096 tokens; take recursive=true";
+    if (points->scene->head->n > MOST && o->of == KERNEL) return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
+    if (points->n > MOST && o->of != KERNEL && o->of != NB_GRAM && !o->recursive)
+        return "all eigenvectors of the kernel: at most 4096 points; take recursive=true";
     return NULL;
 }
 
@@ -97,8 +99,13 @@ const nb_strategy nb_strategy_ridge_leverage = {
                   options, sizeof(ridge_leverage_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
     .refusal = refusal,
+    .explanation =
+        "recursive=true is after Musco & Musco's algorithm 3, with parameters of this project's own: its samples are\n"
+        "larger, so that the scores are near those of recursive=false. For m landmarks the authors' code halves to some\n"
+        "m tokens, takes lambda from the tail after the k-th eigenvalue, k = m / (4 log m), and keeps a token with\n"
+        "probability l log m; here it is 2 m (1 + log m) tokens, the tail after the m-th, and l (1 + log m).",
 };

@@ -57,6 +57,6 @@ const nb_strategy nb_strategy_rpcholesky = {
                   sizeof(rpcholesky_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
-    .pairing = NB_INDEPENDENT,
+    .pairing = NB_JOINT,
     .pick = pick,
 };

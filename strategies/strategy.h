@@ -18,21 +18,26 @@
 
 enum { NB_STRATEGY_ABI = NB_ABI };
 
-/* Whose points a strategy looks at. */
+/* Whose points a strategy looks at, and what its picks are for the other side: the
+ * same tokens or groups, whose q and k are the landmarks, or the same points, which
+ * stand among the queries and among the keys alike. */
 typedef enum {
-    NB_INDEPENDENT, /* Q for the query landmarks, K for the key landmarks */
-    NB_QUERIES,     /* Q alone: the same tokens or groups give the key landmarks */
-    NB_KEYS,        /* K alone */
-    NB_JOINT,       /* the tokens' stacked [q; k] */
-    NB_BOTH,        /* Q and K together, by the strategy's second function */
+    NB_INDEPENDENT,    /* Q for the query landmarks, K for the key landmarks */
+    NB_QUERIES,        /* Q alone: the same tokens or groups give the key landmarks */
+    NB_KEYS,           /* K alone */
+    NB_JOINT,          /* the tokens' stacked [q; k]; of a free point, the one half and the other */
+    NB_SHARED,         /* all queries and all keys, 2n points: the same points serve both sides */
+    NB_SHARED_QUERIES, /* Q alone: the same points serve both sides */
+    NB_SHARED_KEYS,    /* K alone */
+    NB_BOTH,           /* Q and K together, by the strategy's second function */
     NB_PAIRING_COUNT
 } nb_pairing;
 
-typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT } nb_side;
+typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb_side;
 
 /* The points to pick from. Read only. */
 typedef struct {
-    int n, d;        /* tokens, dimension (of [q; k]: twice the head's) */
+    int n, d;        /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
     nb_scene *scene; /* for oracles: singular vectors of S and the like, measure/scene.h */
@@ -47,13 +52,16 @@ enum {
     /* What cannot be foreseen without them, for predictions of memory and time alone. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
+
+    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN,
 };
 
 typedef struct {
     nb_component component;
     int abi;            /* NB_STRATEGY_ABI */
     unsigned traits;    /* NB_RANDOM | ... */
-    nb_pairing pairing; /* where the experiment names none */
+    nb_pairing pairing; /* where the experiment names none: NB_JOINT, so that strategies are compared
+                         * and nothing else, but where it cannot be had (no `pick`: NB_BOTH) */
 
     /* Optional: the traits under these options, where they differ from `traits`. */
     unsigned (*traits_of)(const void *options);
@@ -75,9 +83,29 @@ typedef struct {
     /* Optional: finds what is wrong with the options that their table cannot tell (a
      * missing file), before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
+
+    /* Optional: finds what is missing here for `pick` to work at all (a program), before
+     * rows are measured; results that are there are read without. */
+    nb_status (*ready)(const void *options, nb_ctx *ctx);
+
+    const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
+
+/* For a strategy that scores queries by one formula and keys by another: where in
+ * `score` (points->n, zero) the head's n queries and n keys have theirs to be added,
+ * and with what weight. joint: a token's is the mean of both. */
+typedef struct {
+    double weight;
+    double *queries, *keys; /* n each; NULL: not asked for */
+} nb_scores;
+nb_scores nb_scores_of(const nb_points *points, double *score);
+
+/* What `check` and `ready` say of it, and of the strategies that its options name. Those
+ * of a plug-in, and its traits_of, are called in a child process. */
+nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
+nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
  * this trial with its own pairing, bit for bit. */

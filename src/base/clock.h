@@ -1,4 +1,4 @@
-/* clock.h - seconds since some moment, for differences. */
+/* clock.h - seconds since some moment, and of this process's work, for differences. */
 #ifndef NB_CLOCK_H
 #define NB_CLOCK_H
 
@@ -8,6 +8,14 @@ static inline double nb_clock_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What the process has worked, whatever else the machine did meanwhile. */
+static inline double nb_work_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

@@ -173,11 +173,12 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
         return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
         if (set(o, a->value.text, options)) return NB_OK;
-    const char *range, *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
+    const char *range, *hint = "", *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
     NB_NEED(range, allowed(o, ctx));
-    return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s", c->name, o->key,
+    if (o->type == NB_OPTION_INT) NB_NEED(hint, nb_range_hint(given, ctx));
+    return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s%s", c->name, o->key,
                            a->value.kind == NB_STRING ? "\"" : "", given,
-                           a->value.kind == NB_STRING ? "\"" : a->value.kind == NB_SPEC ? "(...)" : "", range);
+                           a->value.kind == NB_STRING ? "\"" : a->value.kind == NB_SPEC ? "(...)" : "", range, hint);
 }
 
 static bool given_twice(const nb_spec *spec, int index)
@@ -281,13 +282,16 @@ nb_status nb_option_text(const void *options, const nb_option *option, int digit
 
 typedef enum { CANONICAL, RESOLVED, LABEL, FULL, DRAWN } form;
 
-static const char *last_part(const char *path)
+/* What follows the slash before the last `parts` parts; a slash at the end is no part's beginning. */
+static const char *last_parts(const char *path, int parts)
 {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    for (const char *at = path + strlen(path); at > path; at--)
+        if (at[-1] == '/' && at[0] && --parts == 0) return at;
+    return path;
 }
 
-static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
+/* parts: of paths, in a LABEL. */
+static nb_status describe_with(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
 {
     const nb_component *c = choice->component;
     const char *arguments = "";
@@ -299,12 +303,26 @@ static nb_status describe(const nb_choice *choice, form f, const char **text, nb
         if (!shown && o->initial && strcmp(value, o->initial) == 0) continue;
         if (f == LABEL && o->type == NB_OPTION_STRING) {
             const char *path = *(const char *const *)((const char *)choice->options + o->offset);
-            NB_NEED(value, quoted_where_needed(last_part(path), ctx));
+            NB_NEED(value, quoted_where_needed(last_parts(path, parts), ctx));
         }
         NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, *arguments ? ", " : "", o->key, value));
     }
     NB_NEED(*text, *arguments ? nb_format(ctx, "%s(%s)", c->name, arguments) : nb_strdup(ctx, c->name));
     return NB_OK;
+}
+
+static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, f, 1, text, ctx);
+}
+
+nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
+{
+    NB_TRY(ctx, describe(choice, CANONICAL, &choice->canonical, ctx));
+    NB_TRY(ctx, describe(choice, LABEL, &choice->label, ctx));
+    NB_TRY(ctx, describe(choice, FULL, &choice->full, ctx));
+    NB_TRY(ctx, describe(choice, RESOLVED, &choice->resolved, ctx));
+    return describe(choice, DRAWN, &choice->drawn, ctx);
 }
 
 /* Options that count with a value of another one only. */
@@ -327,6 +345,11 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
     return NB_OK;
 }
 
+nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, LABEL, parts, text, ctx);
+}
+
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx)
 {
@@ -347,11 +370,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     if (mistakes->count > before) return NB_OK;
     NB_TRY(ctx, check_company(c, filled.options, spec->place, mistakes, ctx));
     if (mistakes->count > before) return NB_OK;
-    NB_TRY(ctx, describe(&filled, CANONICAL, &filled.canonical, ctx));
-    NB_TRY(ctx, describe(&filled, LABEL, &filled.label, ctx));
-    NB_TRY(ctx, describe(&filled, FULL, &filled.full, ctx));
-    NB_TRY(ctx, describe(&filled, RESOLVED, &filled.resolved, ctx));
-    NB_TRY(ctx, describe(&filled, DRAWN, &filled.drawn, ctx));
+    NB_TRY(ctx, nb_choice_describe(&filled, ctx));
     *choice = filled;
     return NB_OK;
 }
@@ -435,6 +454,17 @@ nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb
     NB_NEED(*parts, nb_alloc(ctx, (size_t)total, sizeof **parts));
     for (int i = 0; i < total && mistakes->count == before; i++) NB_TRY(ctx, read_part(registry, specs[i], &(*parts)[i], mistakes, ctx));
     if (mistakes->count == before) *count = total;
+    return NB_OK;
+}
+
+nb_status nb_choice_part_text(const nb_choice_part *part, const char **text, nb_ctx *ctx)
+{
+    const char *arguments = "", *value;
+    for (int i = 0; i < part->count; i++) {
+        NB_TRY(ctx, nb_option_text(part->options, part->given[i], 17, &value, ctx));
+        NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, i ? ", " : "", part->given[i]->key, value));
+    }
+    NB_NEED(*text, part->count ? nb_format(ctx, "%s(%s)", part->component->name, arguments) : nb_strdup(ctx, part->component->name));
     return NB_OK;
 }
 

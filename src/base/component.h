@@ -97,11 +97,17 @@ typedef struct {
     const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
 } nb_choice;
 
+/* As `label`, but with so many of the last parts of a path. */
+nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx);
+
 /* Finds the component and fills its options from the defaults and the spec
  * (which holds no lists). Each unknown name, bad value or missing option is one
  * mistake; choice->component stays NULL where there was one. */
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx);
+
+/* Makes the texts of a choice anew, from its options. */
+nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx);
 
 /* Parses, expands and chooses: one text to one or more choices, appended to
  * *choices where they are not there yet. */
@@ -130,6 +136,7 @@ typedef struct {
 /* Parses and expands a text to one or more parts. */
 nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count, nb_choice_part **parts,
                         nb_mistakes *mistakes, nb_ctx *ctx);
+nb_status nb_choice_part_text(const nb_choice_part *part, const char **text, nb_ctx *ctx); /* reads back as the same part */
 nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *choice, bool *matches, nb_ctx *ctx);
 
 /* The choice for a text that is known to be right; its first mistake is an NB_EINVAL. */

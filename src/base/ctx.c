@@ -21,6 +21,7 @@ typedef struct { /* what a child shares with its parent */
     gsl_rng *rng;
     bool overrun; /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
+    char spoilt[256];    /* what was changed under everyone's feet, or "" */
     nb_status error;
     char message[MESSAGE_BYTES];
     char trace[TRACE_BYTES];
@@ -285,6 +286,16 @@ void nb_ctx_forget_exhausted(nb_ctx *ctx)
     ctx->shared->exhausted[0] = '\0';
 }
 
+void nb_ctx_spoil(nb_ctx *ctx, const char *what)
+{
+    if (!*ctx->shared->spoilt) snprintf(ctx->shared->spoilt, sizeof ctx->shared->spoilt, "%s", what);
+}
+
+const char *nb_ctx_spoilt(const nb_ctx *ctx)
+{
+    return *ctx->shared->spoilt ? ctx->shared->spoilt : NULL;
+}
+
 size_t nb_ctx_blocks(const nb_ctx *ctx)
 {
     return ctx->count;
@@ -297,7 +308,9 @@ bool nb_ctx_overrun(const nb_ctx *ctx)
     return overrun;
 }
 
-void nb_ctx_fail_alloc(nb_ctx *ctx, long k)
+long nb_ctx_fail_alloc(nb_ctx *ctx, long k)
 {
+    long left = ctx->shared->fail_in;
     ctx->shared->fail_in = k;
+    return left;
 }

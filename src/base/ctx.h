@@ -77,9 +77,16 @@ void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, co
 const char *nb_ctx_exhausted(const nb_ctx *ctx);
 void nb_ctx_forget_exhausted(nb_ctx *ctx);
 
+/* What somebody has done to what everyone in this process relies on ("changed ..."):
+ * nothing that it computes from then on counts. NULL: nobody has. */
+void nb_ctx_spoil(nb_ctx *ctx, const char *what);
+const char *nb_ctx_spoilt(const nb_ctx *ctx);
+
 size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */
 bool nb_ctx_overrun(const nb_ctx *ctx);           /* somebody has written right behind a block, alive or freed */
-void nb_ctx_fail_alloc(nb_ctx *ctx, long k);      /* the k-th next allocation fails (1 = the next); 0: none */
+/* The k-th next allocation fails (1 = the next); 0: none. Returns how many of those before
+ * were still to come: 0: the one that was to fail has. */
+long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
 
 #define NB_FAIL(ctx, status, ...) \
     do { \

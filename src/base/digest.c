@@ -10,13 +10,30 @@
 
 enum { CHUNK = 1 << 16 };
 
+static nb_status letters_of(struct sha256_ctx *hash, const char **sha256, nb_ctx *ctx)
+{
+    uint8_t sum[SHA256_DIGEST_SIZE];
+    char *letters;
+    NB_NEED(letters, nb_alloc(ctx, NB_DIGEST_LETTERS + 1, 1));
+    sha256_digest(hash, sizeof sum, sum);
+    base16_encode_update(letters, sizeof sum, sum);
+    *sha256 = letters;
+    return NB_OK;
+}
+
+nb_status nb_digest_text(const char *text, const char **sha256, nb_ctx *ctx)
+{
+    struct sha256_ctx hash;
+    sha256_init(&hash);
+    sha256_update(&hash, strlen(text), (const uint8_t *)text);
+    return letters_of(&hash, sha256, ctx);
+}
+
 nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes, nb_ctx *ctx)
 {
     struct sha256_ctx hash;
-    uint8_t chunk[CHUNK], sum[SHA256_DIGEST_SIZE];
-    char *letters;
+    uint8_t chunk[CHUNK];
     size_t got;
-    NB_NEED(letters, nb_alloc(ctx, NB_DIGEST_LETTERS + 1, 1));
     FILE *in = fopen(path, "rb");
     NB_REQUIRE(ctx, in, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     sha256_init(&hash);
@@ -28,8 +45,5 @@ nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes
     int reason = ferror(in) ? errno : 0;
     fclose(in);
     NB_REQUIRE(ctx, reason == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(reason));
-    sha256_digest(&hash, sizeof sum, sum);
-    base16_encode_update(letters, sizeof sum, sum);
-    *sha256 = letters;
-    return NB_OK;
+    return letters_of(&hash, sha256, ctx);
 }

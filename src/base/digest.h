@@ -1,4 +1,4 @@
-/* digest.h - what a file holds, in 64 letters. */
+/* digest.h - what a file or a text holds, in 64 letters. */
 #ifndef NB_DIGEST_H
 #define NB_DIGEST_H
 
@@ -9,5 +9,7 @@ enum { NB_DIGEST_LETTERS = 64, NB_DIGEST_SHOWN = 12 }; /* all; as many as messag
 /* The SHA-256 of a file in hexadecimal, and its size in bytes. NB_EIO with the
  * reason where it cannot be read. */
 nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes, nb_ctx *ctx);
+
+nb_status nb_digest_text(const char *text, const char **sha256, nb_ctx *ctx);
 
 #endif

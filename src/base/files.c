@@ -200,6 +200,11 @@ bool nb_is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+const char *nb_path_hint(const char *path)
+{
+    return *path == '~' ? "; '~' stands for a folder in a shell alone: write it out" : "";
+}
+
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx)
 {
     static const char *const places[] = {"", "/../share/nysbench"};

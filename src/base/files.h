@@ -27,6 +27,9 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
 bool nb_is_file(const char *path);
 
+/* For the message that a path is not there: what '~' is; "" for other paths. */
+const char *nb_path_hint(const char *path);
+
 /* A file that belongs to the program: beside it, or in ../share/nysbench.
  * NB_EIO where it is in neither. */
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx);

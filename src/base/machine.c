@@ -8,7 +8,9 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef double limit_of(const char *folder); /* infinity: none */
 
@@ -150,4 +152,16 @@ int nb_usable_cores(void)
     int by_affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     double by_quota = ceil(nb_group_cores(""));
     return by_quota < by_affinity ? (int)fmax(1, by_quota) : by_affinity;
+}
+
+double nb_load(void)
+{
+    double minute;
+    return getloadavg(&minute, 1) == 1 ? minute : 0;
+}
+
+int nb_all_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : (int)cores;
 }

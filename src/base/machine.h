@@ -6,6 +6,10 @@
 /* Cores by affinity, or fewer where a group's quota, rounded up, is less; 1 at least. */
 int nb_usable_cores(void);
 
+/* Processes that wanted a core, on average over the last minute, and cores, of the whole machine. */
+double nb_load(void);
+int nb_all_cores(void);
+
 /* Bytes that can be had without swapping: the system's, or what is left in the
  * fullest of the groups, whose file cache counts as free. */
 double nb_available_memory(void);

@@ -100,9 +100,21 @@ static const char *nearest(const char *given, const char *const *names)
     return best && best_distance <= (limit > 2 ? limit : 2) ? best : NULL;
 }
 
+/* What people call it who have read the papers, where that is a name. */
+static const char *synonym(const char *given, const char *const *names)
+{
+    static const struct { const char *symbol, *name; } known[] = {
+        {"m", "landmarks"}, {"X", "core"}, {"X", "cores"}, {"S", "kernel"}, {"S", "kernels"}, {"pinv", "core"}, {"pinv", "cores"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (const char *const *name = names; strcmp(known[i].symbol, given) == 0 && *name; name++)
+            if (strcmp(*name, known[i].name) == 0) return *name;
+    return NULL;
+}
+
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
 {
-    const char *near = nearest(given, names);
+    const char *near = synonym(given, names);
+    if (!near) near = nearest(given, names);
     if (near) return nb_format(ctx, "; did you mean '%s'?", near);
     if (!*names) return "; there are none";
     char *all = nb_strdup(ctx, "; allowed: ");

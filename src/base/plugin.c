@@ -1,6 +1,7 @@
 /* plugin.c - dlopen, and what is to be checked before a record is believed. */
 #include "base/plugin.h"
 
+#include "base/apart.h"
 #include "base/files.h"
 #include "base/registry.h"
 
@@ -154,12 +155,25 @@ static bool is_utf8(const char *path)
     return text;
 }
 
+/* Its constructors run too. */
+static nb_status open_object(void *file, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, dlopen(file, RTLD_NOW | RTLD_LOCAL), NB_EIO, "%s", dlerror());
+    return NB_OK;
+}
+
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
 {
-    const char *file;
+    char *file;
+    const char *reason;
     NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
-    NB_NEED(file, strchr(path, '/') ? path : nb_format(ctx, "./%s", path)); /* without a '/' it would be looked for elsewhere */
-    NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file", path);
+    NB_NEED(file, nb_format(ctx, "%s%s", strchr(path, '/') ? "" : "./", path)); /* without a '/' it would be looked for elsewhere */
+    NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file%s", path, nb_path_hint(path));
+    if (nb_apart(open_object, file, NB_APART_S, NULL, 0, ctx) != NB_OK) {
+        NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
+        nb_error_clear(ctx);
+        NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s", path, reason);
+    }
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s", path, dlerror());
     nb_status status = add(path, dlsym(object, "nysbench_plugin"), ctx);

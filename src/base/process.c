@@ -241,26 +241,40 @@ void nb_process_finish(void)
 }
 
 /* In the child, which may share its parent's memory: it writes to its own frames alone. */
-static _Noreturn void become(char *const *words, const char *folder, const char *log)
+static _Noreturn void become(char *const *words, const char *folder, const char *log, char *const *environment)
 {
     int nothing = open("/dev/null", O_RDWR), said = chdir(folder) == 0 ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0) _exit(126);
     closefrom(STDERR_FILENO + 1);
-    execvp(words[0], words);
+    execvpe(words[0], words, environment);
     dprintf(STDERR_FILENO, "%s: cannot be started: %s", words[0], strerror(errno));
     _exit(127);
+}
+
+/* This process's, with that variable, NAME=VALUE. */
+static nb_status environment_with(const char *variable, char ***out, nb_ctx *ctx)
+{
+    size_t count = 0, kept = 0, name = strcspn(variable, "=") + 1;
+    while (environ[count]) count++;
+    NB_NEED(*out, nb_alloc(ctx, count + 2, sizeof **out));
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], variable, name) != 0) (*out)[kept++] = environ[i];
+    NB_NEED((*out)[kept], nb_strdup(ctx, variable));
+    return NB_OK;
 }
 
 /* vfork, where there is a guard already: no page table is copied, which for a large
  * process costs more than many a program. As in posix_spawn, which cannot ask for
  * PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
-nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, pid_t *pid, nb_ctx *ctx)
+nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
+    char **environment;
     pid_t parent = getpid();
+    NB_TRY(ctx, environment_with(variable, &environment, ctx));
     if (!family.guarded) {
         NB_TRY(ctx, nb_process_fork(pid, ctx));
-        if (*pid == 0) become(words, folder, log);
+        if (*pid == 0) become(words, folder, log, environment);
         return NB_OK;
     }
     sigfillset(&all);
@@ -269,7 +283,7 @@ nb_status nb_process_spawn(char *const *words, const char *folder, const char *l
     if (*pid == 0) {
         setpgid(0, 0);
         settle(parent);
-        become(words, folder, log);
+        become(words, folder, log, environment);
     }
     int reason = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,18 @@ static const char *parse(const char *text, nb_range *r)
     bool stepped = ranged && read_word(&at, "step");
     if (stepped && !read_integer(&at, &r->step)) return errno == ERANGE ? "has a number that is too large" : form;
     return *at ? form : span_wrong(r, &first, &last, stepped);
+}
+
+const char *nb_range_hint(const char *text, nb_ctx *ctx)
+{
+    long long a, b, c;
+    int end = 0;
+    if (sscanf(text, " %9lld - %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a >= 0 && a < b)
+        return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
+    if (sscanf(text, " %9lld : %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a < b) return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
+    if (sscanf(text, " %9lld : %9lld : %9lld %n", &a, &b, &c, &end) != 3 || end == 0 || text[end]) return "";
+    long long last = b > c ? b : c, step = b > c ? c : b;
+    return a < last && step > 0 ? nb_format(ctx, "; did you mean '%lld..%lld step %lld'?", a, last, step) : "";
 }
 
 nb_status nb_range_parse(const char *text, nb_range *range, const char **wrong, nb_ctx *ctx)

@@ -2,6 +2,10 @@
 #include "commands/cell.h"
 
 #include "base/registry.h"
+#include "commands/command.h"
+#include "cores/core.h"
+#include "experiment/axes.h"
+#include "experiment/block.h"
 #include "experiment/row.h"
 #include "measure/heads.h"
 
@@ -17,7 +21,7 @@ static nb_status own(char *text, nb_ctx *ctx)
 
 nb_status nb_cell_own(const nb_cell_texts *t, nb_ctx *ctx)
 {
-    char *const texts[] = {t->head, t->kernel, t->causal, t->strategy, t->landmarks, t->seed, t->trial, t->factors, t->metrics};
+    char *const texts[] = {t->head, t->kernel, t->causal, t->strategy, t->landmarks, t->seed, t->trial, t->pairing, t->factors, t->metrics};
     nb_status status = nb_command_own(t->cores, ctx);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (own(texts[i], ctx) != NB_OK) status = NB_ENOMEM;
@@ -96,6 +100,7 @@ static nb_status read_head(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *c
     NB_TRY(ctx, choose(&c->problems, &nb_problems, "--head", spec, ctx));
     NB_TRY(ctx, require_one(&c->problems, "--head", t->head, ctx));
     NB_TRY(ctx, nb_heads_shape(&c->problems.items[0], &cell->shape, ctx));
+    if (cell->shape.warning) nb_print_warning("%s", cell->shape.warning);
     NB_REQUIRE(ctx, cell->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d", t->head,
                cell->shape.count, file, file, cell->shape.count - 1);
     cell->head = cell->shape.first;
@@ -103,18 +108,29 @@ static nb_status read_head(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status read_factors(const char *text, nb_config *c, nb_ctx *ctx)
+/* A word of a table; NULL: the first. */
+static nb_status read_word(const char *option, const char *text, const char *const *words, const char **word, nb_ctx *ctx)
 {
     int i = 0;
     const char *hint;
-    while (text && nb_factors_names[i] && strcmp(nb_factors_names[i], text) != 0) i++;
-    if (!nb_factors_names[i]) {
-        NB_NEED(hint, nb_hint(text, nb_factors_names, ctx));
-        NB_FAIL(ctx, NB_EINVAL, "--factors: '%s' is unknown%s", text, hint);
-    }
+    while (text && words[i] && strcmp(words[i], text) != 0) i++;
+    *word = words[i];
+    if (words[i]) return NB_OK;
+    NB_NEED(hint, nb_hint(text, words, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s: '%s' is unknown%s", option, text, hint);
+}
+
+static nb_status read_pairing(const char *text, nb_config *c, nb_ctx *ctx)
+{
+    NB_NEED(c->pairings, nb_alloc(ctx, 1, sizeof *c->pairings));
+    c->pairings[c->pairing_count++] = "default";
+    return text ? read_word("--pairing", text, nb_pairing_names, &c->pairings[0], ctx) : NB_OK;
+}
+
+static nb_status read_factors(const char *text, nb_config *c, nb_ctx *ctx)
+{
     NB_NEED(c->factors, nb_alloc(ctx, 1, sizeof *c->factors));
-    c->factors[c->factors_count++] = nb_factors_names[i];
-    return NB_OK;
+    return read_word("--factors", text, nb_factors_names, &c->factors[c->factors_count++], ctx);
 }
 
 /* Names of columns with commas between them. */
@@ -147,16 +163,16 @@ static nb_status read_cores(const char **texts, nb_config *c, nb_ctx *ctx)
     for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)
         if (!needs_options(e->component)) NB_TRY(ctx, choose(&c->cores, &nb_cores, "--core", e->component->name, ctx));
-    return NB_OK;
+    for (int i = 0; i < c->cores.count; i++) NB_TRY(ctx, nb_core_check(&c->cores.items[i], ctx));
+    return nb_config_add_identity(c, ctx);
 }
 
 nb_status nb_cell_begin(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *ctx)
 {
-    static const char *default_pairing = "default";
     long long trial = 0;
     nb_config *c = &cell->config;
     const char *kernel = t->kernel ? t->kernel : nb_standard_kernel();
-    *cell = (nb_cell_plan){.config = {.name = "", .question = "", .seed = 20260101, .rows = "all", .pairing_count = 1, .pairings = &default_pairing}};
+    *cell = (nb_cell_plan){.config = {.name = "", .question = "", .seed = 20260101, .rows = "all"}};
     NB_TRY(ctx, read_number("--seed", t->seed, 0, 9223372036854775807, &c->seed, ctx));
     NB_TRY(ctx, read_number("--trial", t->trial, 0, 999999, &trial, ctx));
     cell->trial = (int)trial;
@@ -164,6 +180,7 @@ nb_status nb_cell_begin(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *ctx)
     NB_TRY(ctx, read_head(t, cell, ctx));
     NB_TRY(ctx, choose(&c->kernels, &nb_kernels, "--kernel", kernel, ctx));
     NB_TRY(ctx, require_one(&c->kernels, "--kernel", kernel, ctx));
+    NB_TRY(ctx, read_pairing(t->pairing, c, ctx));
     NB_TRY(ctx, read_factors(t->factors, c, ctx));
     NB_TRY(ctx, read_metrics(t->metrics, c, ctx));
     return read_cores(t->cores, c, ctx);
@@ -181,6 +198,11 @@ nb_status nb_cell_finish(const nb_cell_texts *t, const nb_choice *strategy, int 
         NB_REQUIRE(ctx, t->landmarks, NB_EINVAL, "--landmarks is missing");
         NB_TRY(ctx, choose(&c->strategies, &nb_strategies, "--strategy", t->strategy, ctx));
         NB_TRY(ctx, require_one(&c->strategies, "--strategy", t->strategy, ctx));
+        const nb_strategy *named = (const nb_strategy *)c->strategies.items[0].component;
+        NB_REQUIRE(ctx, nb_strategy_has(named, nb_pairing_named(c->pairings[0], &c->strategies.items[0])), NB_EINVAL,
+                   "--pairing: %s cannot pick for both sides together", named->component.name);
+        NB_TRY(ctx, nb_strategy_check(&c->strategies.items[0], ctx));
+        NB_TRY(ctx, nb_strategy_ready(&c->strategies.items[0], ctx));
         NB_TRY(ctx, read_number("--landmarks", t->landmarks, 1, cell->shape.n, &landmarks, ctx));
     }
     NB_NEED(c->landmarks, nb_alloc(ctx, 1, sizeof *c->landmarks));

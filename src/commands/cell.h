@@ -7,7 +7,7 @@
 #include "experiment/plan.h"
 
 typedef struct { /* the options' values; NULL: not given */
-    char *head, *kernel, *causal, *strategy, *landmarks, *seed, *trial, *factors, *metrics;
+    char *head, *kernel, *causal, *strategy, *landmarks, *seed, *trial, *pairing, *factors, *metrics;
     const char **cores, **plugins;
 } nb_cell_texts;
 
@@ -15,6 +15,7 @@ typedef struct { /* the options' values; NULL: not given */
     {"head", '\0', POPT_ARG_STRING, &(t).head, 0, "A .safetensors file or a folder of .npy files, and which of its heads", "FILE[:H]"}, \
     {"strategy", 's', POPT_ARG_STRING, &(t).strategy, 0, "How the landmarks are picked", "SPEC"}, \
     {"landmarks", 'm', POPT_ARG_STRING, &(t).landmarks, 0, "How many", "M"}, \
+    {"pairing", '\0', POPT_ARG_STRING, &(t).pairing, 0, "Whose points the strategy looks at: joint, independent, ... (default: its own, as `describe pairing` says)", "P"}, \
     {"seed", '\0', POPT_ARG_STRING, &(t).seed, 0, "As an experiment's (default: 20260101)", "S"}, \
     {"trial", '\0', POPT_ARG_STRING, &(t).trial, 0, "Which of its trials (default: 0)", "T"}, \
     {"kernel", 'k', POPT_ARG_STRING, &(t).kernel, 0, "The matrix S (default: as an experiment's)", "SPEC"}, \

@@ -11,15 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nb_print_error(const char *format, ...)
+static __attribute__((format(printf, 2, 0))) void print_message(const char *kind, const char *format, va_list args)
 {
     char raw[4096], clean[4 * sizeof raw];
+    nb_print_cut(raw, sizeof raw, format, args);
+    nb_text_clean(raw, "", clean, sizeof clean);
+    fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
+}
+
+void nb_print_error(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    nb_print_cut(raw, sizeof raw, format, args);
+    print_message("error", format, args);
     va_end(args);
-    nb_text_clean(raw, "", clean, sizeof clean);
-    fprintf(stderr, "nysbench: error: %s\n", clean);
+}
+
+void nb_print_warning(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("warning", format, args);
+    va_end(args);
 }
 
 int nb_print_failure(const nb_ctx *ctx, int exit_status)

@@ -44,6 +44,8 @@ nb_status nb_command_plugins(const char **files, nb_ctx *ctx);
 
 /* "nysbench: error: ..." on standard error. */
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "nysbench: warning: ..." */
+void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The ctx's error in that form; returns the status to exit with. */
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
 /* NB_GO_ON where the folder holds a run; else tells so and gives NB_EXIT_USAGE. */

@@ -4,6 +4,8 @@
 #include "base/registry.h"
 #include "cores/core.h"
 #include "experiment/row.h"
+#include "kernels/kernel.h"
+#include "strategies/strategy.h"
 
 #include <stdio.h>
 
@@ -28,9 +30,16 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
     return NULL;
 }
 
+static const char *explanation_of(const nb_registry *registry, const nb_component *c)
+{
+    if (registry == &nb_strategies) return ((const nb_strategy *)c)->explanation;
+    if (registry == &nb_kernels) return ((const nb_kernel *)c)->explanation;
+    return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
+}
+
 static void describe(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
-    const char *explanation = registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
+    const char *explanation = explanation_of(registry, c);
     printf("%s (%s): %s\n", c->name, registry->kind, c->summary);
     if (explanation) printf("\n%s\n", explanation);
     printf("\noptions:%s\n", c->options->key ? "" : " none");

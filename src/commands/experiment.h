@@ -13,16 +13,17 @@ typedef struct {
     const char **plugins; /* each --plugin, or NULL */
     char *shard_text;   /* --shard, or NULL */
     const char *limits; /* what else was given that decides what becomes of a row, " --timeout 5", for a shell; or NULL */
-    const char *folder; /* of the results: --out, or results/NAME; a shard's is within it */
+    const char *folder; /* of the results: --out, or results/NAME, or results/NAME-DIGEST with a --set that makes other rows; a shard's is within it */
+    bool apart;         /* it is that with the digest */
     nb_config config;
     nb_shard shard;
     nb_plan plan;       /* the shard's, where there is one */
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
-    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment, in all its blocks; may be repeated", "KEY=VALUE"}, \
+    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment, in all its blocks; may be repeated; without --out, what makes other rows gets a folder of its own", "KEY=VALUE"}, \
     NB_PLUGIN_OPTION((e).plugins), \
-    {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME)", "DIR"}
+    {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR"}
 
 /* For the commands that take a shard. */
 #define NB_SHARD_OPTION(e) \
@@ -35,7 +36,10 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
 
 /* The experiment that a run's folder holds, and its plan. */
 nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
-/* The same of a config's file. */
+/* The same for what is to be made from its files again: NB_EINVAL where one of them holds something else
+ * than when the run's rows were measured on it. */
+nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* The experiment of a config's file, and its plan. */
 nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 #endif

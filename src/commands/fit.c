@@ -59,12 +59,14 @@ static nb_status split(const char *text, const char **path, int *index, nb_ctx *
 /* One --head: a head of the file, or all. */
 static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
 {
-    const char *path;
+    const char *path, *doubt;
     int index;
     nb_head_shape shape;
     head_name *names;
     NB_TRY(ctx, split(text, &path, &index, ctx));
     NB_TRY(ctx, nb_head_file_shape(path, &shape, ctx));
+    NB_TRY(ctx, nb_head_doubt(path, &shape, &doubt, ctx));
+    if (doubt) nb_print_warning("%s", doubt);
     NB_REQUIRE(ctx, index < shape.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path, index, shape.heads - 1);
     NB_REQUIRE(ctx, r->count == 0 || shape.d == r->d, NB_EDIM, "%s: heads of dimension d = %d, but %s has d = %d", path, shape.d,
                r->names[0].path, r->d);

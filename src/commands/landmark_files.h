@@ -8,7 +8,9 @@
  * landmarks again, bit for bit, and writes into `out`:
  *   instance-I/q.npy, k.npy, v.npy  (n, d) float64
  *   instance-I/P-queries.npy, P-keys.npy  token indices (m) int64, or points (m, d) float64
- *   index.csv: instance, causal, then the columns that name the picks, and P */
-nb_status nb_export_landmarks(const char *run_folder, const char *out, nb_ctx *ctx);
+ *   index.csv: instance, causal, then the columns that name the picks, P, and status and reason
+ * Picks that fail are listed with their reason and without P; *failed counts them. What
+ * a run skips is left out. */
+nb_status nb_export_landmarks(const char *run_folder, const char *out, int *failed, nb_ctx *ctx);
 
 #endif

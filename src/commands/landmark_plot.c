@@ -20,6 +20,7 @@ typedef struct { /* one way to pick */
     const nb_cell *cell;
     nb_landmarks landmarks;
     const char *name;
+    int look;          /* the number of its colour */
     const char *none;  /* why there are no landmarks; NULL: there are */
     bool same;         /* queries and keys have the same */
     const char *gaps;  /* a word on the places along the sequence */
@@ -30,6 +31,7 @@ typedef struct {
     const nb_planned_scene *planned;
     const nb_landmark_view *view;
     nb_scene *scene;
+    const nb_summary *summary;
     int m, lane_count;
     lane *lanes;
     int *shared[2];       /* n: how many lanes have the token as a query, as a key landmark */
@@ -116,11 +118,14 @@ static bool is_new(const picture *p, const nb_cell *cell)
 
 static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
 {
-    bool other = false;
+    const char *pairing = nb_pairing_names[l->cell->pairing];
+    bool other = p->summary->pairing && strcmp(p->summary->pairing, pairing) != 0;
     for (int c = 0; c < p->plan->cell_count; c++)
         other |= p->plan->cells[c].strategy == l->cell->strategy && p->plan->cells[c].pairing != l->cell->pairing;
-    l->name = l->cell->strategy->label;
-    if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, nb_pairing_names[l->cell->pairing]));
+    l->look = nb_summary_variant(p->summary, l->cell->strategy->canonical, pairing, NULL);
+    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->cell->strategy->label);
+    l->name = p->summary->variants[l->look].name;
+    if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
     return NB_OK;
 }
 
@@ -279,6 +284,9 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     print_strings(out, p, "lanes", name_of);
     print_strings(out, p, "gaps", gaps_of);
     print_strings(out, p, "none", none_of);
+    fprintf(out, "array looks[%d] = [", p->lane_count);
+    for (int i = 0; i < p->lane_count; i++) fprintf(out, "%s%d", i ? ", " : "", p->lanes[i].look + 1);
+    fputs("]\n", out);
     fputs("load \"landmarks.gp\"\n", out);
     return NB_OK;
 }
@@ -288,15 +296,17 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
     static const struct {
         const char *ending;
         nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx);
-    } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}, {".gp", print_driver}};
+    } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}};
     const char *path, *script;
     NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "landmarks.gp", ctx));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         NB_NEED(path, nb_format(ctx, "%s/%s%s", folder, p->output, files[i].ending));
         NB_TRY(ctx, nb_write_file(path, files[i].print, p, ctx));
     }
     NB_NEED(script, nb_format(ctx, "%s.gp", p->output));
+    NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, p, ctx));
     return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
@@ -320,10 +330,10 @@ static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status plot_scene(const nb_plan *plan, int scene, const nb_landmark_view *view, const char *folder, bool draw, int *figures,
+static nb_status plot_scene(const nb_plan *plan, const nb_summary *summary, int scene, const nb_landmark_view *view, const char *folder, bool draw, int *figures,
                             nb_ctx *ctx)
 {
-    picture p = {.plan = plan, .planned = &plan->scenes[scene], .view = view, .m = view->m};
+    picture p = {.plan = plan, .summary = summary, .planned = &plan->scenes[scene], .view = view, .m = view->m};
     gsl_rng *rng;
     nb_head head;
     if (p.m == 0) NB_TRY(ctx, middle(plan, p.planned->n, &p.m, ctx));
@@ -343,9 +353,15 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
 {
     nb_config config;
     nb_plan plan;
+    nb_store store;
+    nb_row *rows;
+    nb_summary summary;
+    int count;
     const char *folder;
     *figures = 0;
-    NB_TRY(ctx, nb_experiment_of_run(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_run_load(run_folder, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
@@ -359,7 +375,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
         bool first = i == 0 || s[-1].problem != s->problem || s[-1].kernel != s->kernel;
         if (view->head < 0 ? !first : s->head != view->head) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = plot_scene(&plan, i, view, folder, draw, figures, ctx);
+        nb_status status = plot_scene(&plan, &summary, i, view, folder, draw, figures, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

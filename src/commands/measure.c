@@ -140,7 +140,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION, NB_CELL_OPTIONS(t),
         {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0, "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
         {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0, "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
-        {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default) or cur", "F"},
+        {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur or nocore", "F"},
         {"core", 'c', POPT_ARG_ARGV, &t.cores, 0, "How X is computed; may be repeated (default: all cores)", "SPEC"},
         {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, with commas between them (default: all)", "LIST"},
         {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL}, POPT_TABLEEND};
@@ -151,8 +151,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
     bool by_files = files[0] || files[1];
-    if (by_files && (t.strategy || t.landmarks)) {
-        nb_print_error("measure: --strategy and --landmarks, or landmark files, not both");
+    if (by_files && (t.strategy || t.landmarks || t.pairing)) {
+        nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
         return NB_EXIT_USAGE;
     }
     o.json = json;

@@ -1,4 +1,4 @@
-/* new.c - nysbench new strategy NAME: a strategy that works, to be changed. */
+/* new.c - nysbench new KIND NAME: a component that works, to be changed. */
 #include "commands/command.h"
 
 #include "base/files.h"
@@ -10,7 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TEMPLATE_FILE "TEMPLATE.c"
+/* Where a kind's files are in the source tree, and what tells that this is it. */
+static const struct {
+    const char *kind, *folder, *header;
+} places[] = {{"strategy", "strategies", "strategies/strategy.h"}, {"problem", "src/problems", "src/problems/problem.h"},
+              {"kernel", "src/kernels", "src/kernels/kernel.h"}, {"core", "src/cores", "src/cores/core.h"}};
+enum { KINDS = sizeof places / sizeof *places };
 
 /* A file that is replaced word by word. */
 typedef struct {
@@ -18,7 +23,7 @@ typedef struct {
 } skeleton;
 
 /* The template's text with its name, in both spellings, replaced. */
-static nb_status print_strategy(FILE *out, const void *what, nb_ctx *ctx)
+static nb_status print_source(FILE *out, const void *what, nb_ctx *ctx)
 {
     static const char *const words[] = {"TEMPLATE", "template"};
     const skeleton *s = what;
@@ -48,19 +53,22 @@ static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status read_template(const char **text, nb_ctx *ctx)
+static nb_status read_template(const char *kind, const char **text, nb_ctx *ctx)
 {
-    const char *path;
-    NB_TRY(ctx, nb_shared_file("templates", TEMPLATE_FILE, &path, ctx));
+    const char *name, *path;
+    NB_NEED(name, nb_format(ctx, "%s.c", kind));
+    NB_TRY(ctx, nb_shared_file("templates", name, &path, ctx));
     return nb_read_file(path, text, ctx);
 }
 
-static nb_status check_name(const char *name, nb_ctx *ctx)
+static nb_status check_name(const char *kind, const char *name, nb_ctx *ctx)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    const nb_registry *const *registry = nb_registries;
+    while (strcmp((*registry)->kind, kind) != 0) registry++;
     NB_REQUIRE(ctx, name[0] >= 'a' && name[0] <= 'z' && !name[strspn(name, letters)], NB_EINVAL,
-               "'%s' is no name for a strategy: allowed are a-z, 0-9 and '_', a letter first", name);
-    NB_REQUIRE(ctx, !nb_registry_find(&nb_strategies, name), NB_EINVAL, "there is a strategy '%s' already", name);
+               "'%s' is no name for a %s: allowed are a-z, 0-9 and '_', a letter first", name, kind);
+    NB_REQUIRE(ctx, !nb_registry_find(*registry, name), NB_EINVAL, "there is a %s '%s' already", kind, name);
     return NB_OK;
 }
 
@@ -76,19 +84,19 @@ static nb_status write_new(const char *path, nb_status (*print)(FILE *, const vo
     return nb_write_file(path, print, what, ctx);
 }
 
-/* In the source tree a file in strategies/ is all; elsewhere there is a Makefile too. */
-static nb_status make_strategy(const char *name, const char *folder, nb_ctx *ctx)
+/* In the source tree a file in the kind's folder is all; elsewhere there is a Makefile too. */
+static nb_status make_component(int kind, const char *name, const char *folder, nb_ctx *ctx)
 {
     const char *source, *makefile;
     skeleton s = {.name = name};
-    bool in_tree = !folder && nb_is_file("strategies/" TEMPLATE_FILE) && nb_is_file("strategies/strategy.h");
-    NB_TRY(ctx, check_name(name, ctx));
-    NB_TRY(ctx, read_template(&s.text, ctx));
+    bool in_tree = !folder && nb_is_file(places[kind].header);
+    NB_TRY(ctx, check_name(places[kind].kind, name, ctx));
+    NB_TRY(ctx, read_template(places[kind].kind, &s.text, ctx));
     if (folder) NB_TRY(ctx, nb_make_folder(folder, ctx));
-    NB_NEED(source, nb_format(ctx, "%s/%s.c", in_tree ? "strategies" : folder ? folder : ".", name));
+    NB_NEED(source, nb_format(ctx, "%s/%s.c", in_tree ? places[kind].folder : folder ? folder : ".", name));
     NB_NEED(makefile, nb_format(ctx, "%s/Makefile", folder ? folder : "."));
     NB_REQUIRE(ctx, in_tree || !is_there(makefile), NB_EINVAL, "%s: is there already", makefile);
-    NB_TRY(ctx, write_new(source, print_strategy, &s, ctx));
+    NB_TRY(ctx, write_new(source, print_source, &s, ctx));
     if (!in_tree) NB_TRY(ctx, write_new(makefile, print_makefile, name, ctx));
     printf("%s\n", source);
     if (in_tree)
@@ -98,22 +106,30 @@ static nb_status make_strategy(const char *name, const char *folder, nb_ctx *ctx
     return NB_OK;
 }
 
+static int find_kind(const char *text)
+{
+    int i = 0;
+    while (i < KINDS && strcmp(places[i].kind, text) != 0) i++;
+    return i;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     char *folder = NULL;
     const char **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &folder, 0, "Where to (default: strategies/ in the source tree, else here, with a Makefile)", "DIR"}, POPT_TABLEEND};
+        {"out", 'o', POPT_ARG_STRING, &folder, 0, "Where to (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"}, POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, 2, 2, &arguments, ctx);
     nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
     if (code != NB_GO_ON) return code;
-    if (strcmp(arguments[0], nb_strategies.kind) != 0) {
-        nb_print_error("new: '%s' is unknown; allowed: %s", arguments[0], nb_strategies.kind);
+    int kind = find_kind(arguments[0]);
+    if (kind == KINDS) {
+        nb_print_error("new: '%s' is unknown; allowed: %s, %s, %s, %s", arguments[0], places[0].kind, places[1].kind, places[2].kind, places[3].kind);
         return NB_EXIT_USAGE;
     }
-    if (status == NB_OK) status = make_strategy(arguments[1], folder, ctx);
+    if (status == NB_OK) status = make_component(kind, arguments[1], folder, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new", "strategy NAME", "Write a strategy that works, to be changed", run, false};
+const nb_command nb_command_new = {"new", "KIND NAME", "Write a strategy, core, kernel or problem that works, to be changed", run, false};

@@ -64,12 +64,21 @@ nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start,
     return status;
 }
 
+const char *nb_outlook_time(const nb_foreseen *f, double share, char text[NB_TIME_RANGE])
+{
+    char low[NB_QUANTITY], high[NB_QUANTITY];
+    nb_duration_text(share * f->low_s, low);
+    nb_duration_text(share * f->high_s, high);
+    snprintf(text, NB_TIME_RANGE, strcmp(low, high) == 0 ? "%s" : "%s to %s", low, high);
+    return text;
+}
+
 void nb_outlook_print(FILE *out, const char *before, const nb_outlook *o)
 {
     const nb_foreseen *f = &o->foreseen;
-    char time[NB_QUANTITY], bytes[NB_QUANTITY];
+    char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     fprintf(out, "%s%d scene%s to run with %d worker%s: about %s (%s), up to %s of memory\n", before, f->unit_count,
-            f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_duration_text(f->wall_s, time),
+            f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_outlook_time(f, 1, time),
             o->forecast.source, nb_bytes_text(f->all_bytes, bytes));
     if (o->forecast.unknown) fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->forecast.unknown);
 }
@@ -82,10 +91,10 @@ int nb_outlook_hours(const nb_command *command, const char *text, double *hours)
 
 int nb_outlook_check(const nb_command *command, const nb_outlook *o, double max_hours)
 {
-    char predicted[NB_QUANTITY];
-    if (o->foreseen.wall_s <= 3600 * max_hours) return NB_GO_ON;
+    char predicted[NB_TIME_RANGE];
+    if (o->foreseen.low_s <= 3600 * max_hours) return NB_GO_ON; /* refused is only what would take longer with the machine to itself */
     nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %g h; nothing was run", command->name,
-                   nb_duration_text(o->foreseen.wall_s, predicted), o->foreseen.workers, o->foreseen.workers == 1 ? "" : "s",
+                   nb_outlook_time(&o->foreseen, 1, predicted), o->foreseen.workers, o->foreseen.workers == 1 ? "" : "s",
                    max_hours);
     return NB_EXIT_USAGE;
 }

@@ -26,15 +26,19 @@ int nb_outlook_workers(int jobs);
 nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *outlook,
                           nb_ctx *ctx);
 
-/* "44 rows in 3 scenes with 2 workers: about 41 s (from a calibration), up to 120 MiB". */
+enum { NB_TIME_RANGE = 80 };
+/* "41 s to 1 min 10 s", or one of the two where they are the same; of that share of all. */
+const char *nb_outlook_time(const nb_foreseen *foreseen, double share, char text[NB_TIME_RANGE]);
+
+/* "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory". */
 void nb_outlook_print(FILE *out, const char *before, const nb_outlook *outlook);
 
 #define NB_MAX_HOURS_OPTION(text) \
-    {"max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing where it is predicted to take longer", "H"}
+    {"max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing where it is predicted to take longer, even with the machine to itself", "H"}
 /* The number that is the option's text; NULL, not given: no limit. NB_GO_ON, or the
  * status after a usage error. */
 int nb_outlook_hours(const nb_command *command, const char *text, double *hours);
-/* NB_GO_ON, or the status to exit with where more is predicted. */
+/* NB_GO_ON, or the status to exit with where even the low end of what is predicted is more. */
 int nb_outlook_check(const nb_command *command, const nb_outlook *outlook, double max_hours);
 
 #endif

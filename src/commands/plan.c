@@ -65,7 +65,7 @@ static void print_rows(const nb_plan *plan, const nb_standing *s)
 
 static void print(const nb_experiment *e, const nb_outlook *o)
 {
-    char time[NB_QUANTITY], bytes[NB_QUANTITY];
+    char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     const nb_foreseen *f = &o->foreseen;
     printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
     if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
@@ -78,7 +78,7 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
         printf("another build: it measured %d rows of the last run; a run goes on beside them with --mixed only\n", o->others);
-    printf("time: about %s with %d worker%s (%s)\n", nb_duration_text(f->wall_s, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
+    printf("time: about %s with %d worker%s (%s)\n", nb_outlook_time(f, 1, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
     if (o->forecast.unknown) printf("time only guessed: of %s\n", o->forecast.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);

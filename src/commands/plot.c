@@ -24,23 +24,31 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
                draw ? "" : ", data and scripts only: gnuplot is missing");
 }
 
-static nb_status plot(const char *folder, const char *only, int m, bool draw, nb_ctx *ctx)
+/* The summary of the run's rows. */
+static nb_status load(const char *folder, nb_summary *summary, nb_ctx *ctx)
 {
     nb_store store;
     nb_row *rows;
-    nb_summary summary;
     int count;
-    const char *target;
     NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     NB_REQUIRE(ctx, count > 0, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
-    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
+    return nb_summary_make(count, rows, summary, ctx);
+}
+
+static nb_status plot(const char *folder, const char *only, int m, bool draw, nb_ctx *ctx)
+{
+    nb_summary summary;
+    nb_drawing drawing = {.summary = &summary, .m = m, .draw = draw};
+    NB_TRY(ctx, load(folder, &summary, ctx));
+    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
+    drawing.experiment = summary.rows[0].experiment;
     for (int i = 0; nb_plot_kinds[i]; i++) {
         int figures;
         if (strcmp(nb_plot_kinds[i], nb_spectrum_kind) == 0 || (only && strcmp(only, nb_plot_kinds[i]) != 0)) continue;
-        NB_TRY(ctx, nb_plot(target, nb_plot_kinds[i], rows[0].experiment, &summary, m, draw, &figures, ctx));
-        if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, target, draw);
+        NB_TRY(ctx, nb_plot(&drawing, nb_plot_kinds[i], &figures, ctx));
+        if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, drawing.folder, draw);
     }
     return NB_OK;
 }
@@ -49,11 +57,13 @@ static nb_status plot_spectrum(const char *folder, int m, bool draw, nb_ctx *ctx
 {
     nb_config config;
     nb_plan plan;
+    nb_summary summary;
     const char *target;
     int figures;
-    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(folder, &config, &plan, ctx));
+    NB_TRY(ctx, load(folder, &summary, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
-    NB_TRY(ctx, nb_plot_spectrum(&plan, target, m, draw, &figures, ctx));
+    NB_TRY(ctx, nb_plot_spectrum(&plan, &summary, target, m, draw, &figures, ctx));
     count_figures(nb_spectrum_kind, figures, target, draw);
     return NB_OK;
 }
@@ -145,4 +155,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows or precision (default: each\nthat the rows allow), or spectrum, which picks the landmarks again, as --landmarks does", run, true};
+const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does", run, true};

@@ -5,9 +5,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { WIDTH = 30 };              /* of the bar */
+enum { WIDTH = 30, LEAST = 10, COLUMNS = 80 }; /* of the bar, at most and where there is one; of a terminal that does not say */
 static const double ENOUGH = 0.2; /* share after which the pace alone tells what is left */
 
 double nb_progress_left_s(const nb_progress_state *s)
@@ -48,22 +51,43 @@ const char *nb_bytes_text(double bytes, char text[NB_QUANTITY])
     return text;
 }
 
-void nb_progress_text(const nb_progress_state *s, bool bar, char text[NB_PROGRESS_LINE])
+/* The longest of three forms that has room in so many columns, or the shortest cut. */
+static void print_state(const nb_progress_state *s, int percent, const char *time, int width, char text[NB_PROGRESS_LINE])
 {
-    char filled[WIDTH + 4] = "", failed[NB_QUANTITY] = "", time[NB_QUANTITY];
-    double share = fmax(0, fmin(1, s->share));
-    bool all = s->rows_done == s->rows;
-    int percent = all ? 100 : (int)fmin(99, 100 * share), full = WIDTH * percent / 100;
-    if (bar) {
-        filled[0] = '[';
-        memset(filled + 1, '#', (size_t)full);
-        memset(filled + 1 + full, '.', (size_t)(WIDTH - full));
-        memcpy(filled + 1 + WIDTH, "] ", 3);
-    }
+    char failed[NB_QUANTITY] = "";
+    size_t room = width ? (size_t)width : NB_PROGRESS_LINE - 1;
     if (s->failed) snprintf(failed, sizeof failed, ", %d failed", s->failed);
-    nb_duration_text(all ? s->elapsed_s : nb_progress_left_s(s), time);
-    snprintf(text, NB_PROGRESS_LINE, "%s%d %%, %d of %d scenes, %d of %d rows%s, %s%s", filled, percent, s->scenes_done, s->scenes,
-             s->rows_done, s->rows, failed, time, all ? "" : " left");
+    snprintf(text, NB_PROGRESS_LINE, "%d %%, %d of %d scenes, %d of %d rows%s, %s", percent, s->scenes_done, s->scenes, s->rows_done, s->rows, failed, time);
+    if (strlen(text) > room) snprintf(text, NB_PROGRESS_LINE, "%d %%, %d of %d rows%s, %s", percent, s->rows_done, s->rows, failed, time);
+    if (strlen(text) > room) snprintf(text, NB_PROGRESS_LINE, "%d %%%s, %s", percent, failed, time);
+    if (strlen(text) > room) text[room] = '\0';
+}
+
+void nb_progress_text(const nb_progress_state *s, int width, char text[NB_PROGRESS_LINE])
+{
+    char left[NB_QUANTITY], time[NB_QUANTITY + 8], state[NB_PROGRESS_LINE], bar[WIDTH + 1];
+    bool all = s->rows_done == s->rows;
+    int percent = all ? 100 : (int)fmin(99, 100 * fmax(0, fmin(1, s->share)));
+    snprintf(time, sizeof time, "%s%s", nb_duration_text(all ? s->elapsed_s : nb_progress_left_s(s), left), all ? "" : " left");
+    print_state(s, percent, time, width, state);
+    int room = width - (int)strlen(state) - 3, size = room < WIDTH ? room : WIDTH; /* "[", "] " */
+    if (size < LEAST) {
+        memcpy(text, state, sizeof state);
+        return;
+    }
+    for (int i = 0; i < size; i++) bar[i] = i < size * percent / 100 ? '#' : '.';
+    snprintf(text, NB_PROGRESS_LINE, "[%.*s] %.*s", size, bar, NB_PROGRESS_LINE - WIDTH - 4, state);
+}
+
+/* One less than the terminal's: in the last column some go on to the next line. */
+static int usable_columns(void)
+{
+    const char *told = getenv("COLUMNS");
+    struct winsize size;
+    long columns = told ? strtol(told, NULL, 10) : 0;
+    if (columns <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+    if (columns <= 0) columns = COLUMNS;
+    return columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? (int)columns - 1 : NB_PROGRESS_LINE - 1;
 }
 
 nb_status nb_progress_init(nb_progress *p, const nb_foreseen *foreseen, const nb_plan *plan, const bool *pending, nb_ctx *ctx)
@@ -106,10 +130,11 @@ void nb_progress_show(nb_progress *p)
     p->state.share = all ? 1 : p->total_s > 0 ? p->done_s / p->total_s : 0;
     int tenths = (int)(10 * p->state.share);
     if (p->quiet || (!p->terminal && tenths == p->shown)) return;
-    nb_progress_text(&p->state, p->terminal, text);
+    int width = p->terminal ? usable_columns() : 0;
+    nb_progress_text(&p->state, width, text);
     if (p->terminal) { /* blanks over what is left of a longer line */
         int length = (int)strlen(text);
-        fprintf(stderr, "\r%-*s", p->shown, text);
+        fprintf(stderr, "\r%-*s", p->shown < width ? p->shown : width, text);
         p->shown = length;
     } else {
         fprintf(stderr, "nysbench: %s\n", text);

@@ -15,8 +15,9 @@ typedef struct {
 double nb_progress_left_s(const nb_progress_state *state);
 
 enum { NB_PROGRESS_LINE = 160 };
-/* "30 %, 3 of 10 scenes, 30 of 100 rows, 2 failed, 40 s left"; with a bar before it. */
-void nb_progress_text(const nb_progress_state *state, bool bar, char text[NB_PROGRESS_LINE]);
+/* "30 %, 3 of 10 scenes, 30 of 100 rows, 2 failed, 40 s left"; in a terminal of `width`
+ * columns (0: a log) with a bar before it, or less where there is no room. */
+void nb_progress_text(const nb_progress_state *state, int width, char text[NB_PROGRESS_LINE]);
 
 enum { NB_QUANTITY = 32 };
 /* "0.4 s", "47 s", "3 min 5 s", "2 h 10 min", "3 d 4 h"; rounded. */

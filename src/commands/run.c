@@ -1,6 +1,7 @@
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
 #include "commands/command.h"
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
@@ -50,6 +51,7 @@ typedef struct {
     unsigned wanted;
     nb_inputs *inputs; /* that the rows are made from */
     nb_progress progress;
+    double start_s; /* of the command */
 } sink;
 
 static nb_status begin(void *self, nb_ctx *ctx)
@@ -106,15 +108,16 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     const char *folder, *before;
     int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
+    const nb_drawing drawing = {folder, e->config.name, summary, e->config.baseline->canonical, 0, gnuplot};
     for (const char *const *kind = nb_plot_kinds; *kind && !e->shard.count; kind++) { /* a part has no figures of its own */
         bool wanted = false;
         for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], *kind) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, *kind));
         if (!wanted && (strcmp(*kind, nb_spectrum_kind) == 0 || !nb_is_file(before))) continue;
         if (strcmp(*kind, nb_spectrum_kind) == 0)
-            NB_TRY(ctx, nb_plot_spectrum(&e->plan, folder, 0, gnuplot, &figures, ctx));
+            NB_TRY(ctx, nb_plot_spectrum(&e->plan, summary, folder, 0, gnuplot, &figures, ctx));
         else
-            NB_TRY(ctx, nb_plot(folder, *kind, e->config.name, summary, 0, gnuplot, &figures, ctx));
+            NB_TRY(ctx, nb_plot(&drawing, *kind, &figures, ctx));
         if (figures == 0) nb_plot_warn(*kind);
     }
     return NB_OK;
@@ -141,7 +144,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
     NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, count, rows, failures, ctx));
     NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
-    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline, &shares, ctx));
+    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline->canonical, &shares, ctx));
     NB_TRY(ctx, nb_run_write_shares(e->folder, &summary, &shares, ctx));
     if (!quiet) {
         nb_table_print(stdout, &summary);
@@ -234,16 +237,16 @@ static int foresee(const nb_command *command, const nb_experiment *e, const choi
     return code;
 }
 
-/* How good the forecast was, for people and for the next one. */
-static nb_status look_back(const nb_plan *plan, int jobs, sink *s, nb_ctx *ctx)
+/* How good the forecast was, for people and for the next one. It was of the rows alone,
+ * not of planning, tables and figures. */
+static nb_status look_back(const nb_plan *plan, const nb_foreseen *foreseen, int jobs, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
-    char predicted[NB_QUANTITY], taken[NB_QUANTITY];
-    double foreseen_s = p->foreseen_s * p->share;
+    char predicted[NB_TIME_RANGE], rows[NB_QUANTITY], all[NB_QUANTITY];
     if (p->rows_done == 0) return NB_OK;
     if (!s->progress.quiet)
-        printf("time: %s, predicted %s%s\n", nb_duration_text(p->elapsed_s, taken), nb_duration_text(foreseen_s, predicted),
-               p->rows_done < p->rows ? " for what was done" : "");
+        printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all), nb_duration_text(p->elapsed_s, rows),
+               nb_outlook_time(foreseen, p->share, predicted), p->rows_done < p->rows ? " for what was done" : "");
     return nb_forecast_learn(plan, s->progress.ran, nb_outlook_workers(jobs), p->elapsed_s, &s->store, ctx);
 }
 
@@ -259,7 +262,7 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     catch_signals();
     if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = nb_run_report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
-    if (status == NB_OK) status = look_back(&e->plan, workers.jobs, s, ctx);
+    if (status == NB_OK) status = look_back(&e->plan, &foreseen, workers.jobs, s, ctx);
     if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
@@ -275,7 +278,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     choices chosen = {.only = NULL};
     nb_workers workers;
     nb_forecast forecast;
-    sink s = {.experiment = &e, .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
     bool *only, *pending, gnuplot = true;
     const char *version;
     int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
@@ -286,6 +289,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
+    if (e.apart && !chosen.quiet) fprintf(stderr, "nysbench: --set makes other rows than the file: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;

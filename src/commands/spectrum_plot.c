@@ -4,6 +4,7 @@
 #include "cores/core.h"
 #include "experiment/runner.h"
 #include "linalg/linalg.h"
+#include "measure/guard.h"
 #include "report/plots.h"
 #include "report/sheet.h"
 
@@ -14,6 +15,7 @@ const char nb_spectrum_kind[] = "spectrum";
 
 typedef struct {
     const nb_plan *plan;
+    const nb_summary *summary;
     int m, figure_count, way_count;
     const nb_choice **cores; /* one a figure */
     const nb_cell **ways;    /* to A: a strategy, pairing and factors; series 2 w, and 2 w + 1 for the filter */
@@ -43,20 +45,11 @@ static nb_status choose_ways(picture *p, nb_ctx *ctx)
     NB_NEED(p->ways, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *p->ways));
     for (int i = 0; i < plan->cell_count; i++) {
         const nb_cell *c = &plan->cells[i];
-        bool known = c->m != p->m;
+        bool known = c->m != p->m || c->factors == NB_NOCORE; /* which have no A */
         for (int w = 0; w < p->way_count; w++)
             known |= p->ways[w]->strategy == c->strategy && p->ways[w]->pairing == c->pairing && p->ways[w]->factors == c->factors;
         if (!known) p->ways[p->way_count++] = c;
     }
-    return NB_OK;
-}
-
-static nb_status name_way(const picture *p, const nb_cell *way, const char **name, nb_ctx *ctx)
-{
-    const nb_config *c = p->plan->config;
-    NB_NEED(*name, nb_format(ctx, "%s%s%s%s%s", way->strategy->label, c->pairing_count > 1 ? ", " : "",
-                             c->pairing_count > 1 ? nb_pairing_names[way->pairing] : "", c->factors_count > 1 ? ", " : "",
-                             c->factors_count > 1 ? nb_factors_names[way->factors] : ""));
     return NB_OK;
 }
 
@@ -69,11 +62,13 @@ static nb_status lay_out(picture *p, nb_ctx *ctx)
     NB_NEED(s->series, nb_alloc(ctx, 2 * (size_t)p->way_count, sizeof *s->series));
     for (int f = 0; f < p->figure_count; f++) s->figures[s->figure_count++] = p->cores[f]->full;
     for (int w = 0; w < p->way_count; w++) {
+        const nb_cell *way = p->ways[w];
+        int look = nb_summary_variant(p->summary, way->strategy->canonical, nb_pairing_names[way->pairing], nb_factors_names[way->factors]);
         const char *name;
-        NB_TRY(ctx, name_way(p, p->ways[w], &name, ctx));
-        nb_sheet_series(s, name, NB_CURVE);
-        NB_NEED(name, nb_format(ctx, "%s: filter", name));
-        nb_sheet_series(s, name, NB_SHADOW);
+        NB_REQUIRE(ctx, look >= 0, NB_EBUG, "%s has no rows", way->strategy->label);
+        nb_sheet_series(s, p->summary->variants[look].label, NB_CURVE, look);
+        NB_NEED(name, nb_format(ctx, "%s: filter", p->summary->variants[look].label));
+        nb_sheet_series(s, name, NB_SHADOW, look);
     }
     NB_NEED(s->title, nb_format(ctx, "singular values of A, and what is left of them by %%s, m = %d, trial 0", p->m));
     s->x_name = "number of the singular value";
@@ -88,11 +83,11 @@ static nb_status add_filter(picture *p, int figure, int panel, int way, nb_facto
     const nb_core *core = (const nb_core *)p->cores[figure]->component;
     const nb_factors_spectrum *a;
     int m = p->m;
-    double *x, *xu;
+    double *x, *xu, core_s;
     if (core->refusal && core->refusal(factors, p->cores[figure]->options)) return NB_OK;
     NB_NEED(x, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(xu, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    NB_TRY(ctx, core->compute(factors, p->cores[figure]->options, x, ctx));
+    NB_TRY(ctx, nb_core_compute(p->cores[figure], factors, NULL, x, &core_s, ctx));
     NB_TRY(ctx, nb_factors_svd(factors, &a, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, x, m, a->u, m, 0, xu, m);
     for (int j = 0; j < m; j++) {
@@ -182,9 +177,9 @@ static nb_status choose_m(const nb_config *c, int *m, nb_ctx *ctx)
     return nb_plot_choose_m(c->landmark_count, sorted, m, ctx);
 }
 
-nb_status nb_plot_spectrum(const nb_plan *plan, const char *folder, int m, bool draw, int *figures, nb_ctx *ctx)
+nb_status nb_plot_spectrum(const nb_plan *plan, const nb_summary *summary, const char *folder, int m, bool draw, int *figures, nb_ctx *ctx)
 {
-    picture p = {.plan = plan, .m = m, .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
+    picture p = {.plan = plan, .summary = summary, .m = m, .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
     *figures = 0;
     NB_TRY(ctx, choose_m(plan->config, &p.m, ctx));
     NB_TRY(ctx, choose_cores(&p, ctx));

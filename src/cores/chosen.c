@@ -1,6 +1,7 @@
 /* chosen.c - the pseudo-inverse that does best on some exact rows I of S: of all
  * cut-offs of the SVD, 0 to 40 iterations, or 61 values of Tikhonov's lambda, the one
- * of least |S_I - F_I X B|. 2 |I| n (d + m) flops for the rows, and each candidate
+ * of least |S_I - F_I X B|; of those within 1e-9 of it, whose order is rounding's, the first: the fewest singular
+ * values or steps, the largest lambda. 2 |I| n (d + m) flops for the rows, and each candidate
  * costs O(m^3 + |I| m^2). */
 #include "cores/core.h"
 
@@ -75,6 +76,16 @@ static nb_status try_one(nb_factors *f, int of, int number, const nb_factors_spe
     return status;
 }
 
+/* The first of the numbers that is within 1e-9 of the least, or -1 where none is finite. */
+static int first_least(int count, const double *norms)
+{
+    double least = INFINITY;
+    for (int i = 0; i < count; i++) least = fmin(least, norms[i]);
+    for (int i = 0; i < count; i++)
+        if (isfinite(least) && norms[i] <= least * (1 + 1e-9)) return i;
+    return -1;
+}
+
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const chosen_options *o = opts;
@@ -82,19 +93,27 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     const nb_factors_spectrum *s = NULL;
     nb_exact_rows rows;
     nb_notes notes = factors->notes;
-    double *tried, least = INFINITY, norm;
+    double *tried, *norms;
+    int kept = -1;
     if (o->of != OF_ITERATIVE) NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_TRY(ctx, nb_factors_rows(factors, o->rows, &rows, ctx));
     factors->keep_rows = o->keep_rows;
     double reused_s = factors->reused_s;
+    int count = candidates(o->of, s, factors->m);
     NB_NEED(tried, nb_alloc_raw(ctx, square));
+    NB_NEED(norms, nb_alloc_raw(ctx, (size_t)count + 1));
     memset(x, 0, square * sizeof *x);
-    for (int i = 0, count = candidates(o->of, s, factors->m); i < count; i++) {
-        NB_TRY(ctx, try_one(factors, o->of, i, s, &rows, tried, &norm, ctx));
-        if (!(norm < least)) continue;
-        least = norm;
+    for (int i = 0; i < count; i++) {
+        NB_TRY(ctx, try_one(factors, o->of, i, s, &rows, tried, &norms[i], ctx));
+        if (first_least(i + 1, norms) != i) continue;
+        kept = i;
         notes = factors->notes;
         memcpy(x, tried, square * sizeof *x);
+    }
+    int best = first_least(count, norms); /* later than what is kept, where the norms fell by less than 1e-9 at a time */
+    if (best != kept) {
+        NB_TRY(ctx, try_one(factors, o->of, best, s, &rows, x, &norms[best], ctx));
+        notes = factors->notes;
     }
     factors->notes = notes;
     factors->reused_s = reused_s; /* what the candidates share among themselves is not spared */

@@ -15,6 +15,9 @@ enum {
     NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: other ones in each trial */
     NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
     NB_CORE_FILTER = 1 << 2, /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
+    NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: the program's own, one of them all */
+
+    NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER,
 };
 
 /* For an option of a core that sets factors->keep_rows. */
@@ -38,5 +41,8 @@ typedef struct {
 } nb_core;
 
 unsigned nb_core_traits(const nb_choice *core);
+
+/* Whether its traits are such; a plug-in's traits_of is called in a child process. */
+nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
 
 #endif

@@ -12,12 +12,16 @@
 typedef struct { /* one of q, k, v, wherever it lies */
     const char *path, *name;
     nb_tensor tensor;
-    bool there;
+    bool there, tokens_first; /* tokens_first: (n, heads, d) */
     int heads, n, d;
 } source;
 
+typedef enum { UNSAID, HEADS_FIRST, TOKENS_FIRST } file_layout;
+static const char *const layouts[] = {[HEADS_FIRST] = "heads,n,d", [TOKENS_FIRST] = "n,heads,d"};
+
 typedef struct {
     source q, k, v;
+    file_layout layout;
     bool causal;
 } head_file;
 
@@ -67,6 +71,14 @@ static nb_status find_tensor(const char *path, const nb_safetensors *file, const
     NB_FAIL(ctx, NB_EIO, "%s: tensor '%s' is missing; the file has %s", path, name, names);
 }
 
+static nb_status find_layout(const char *path, const char *text, file_layout *found, nb_ctx *ctx)
+{
+    *found = !text ? UNSAID : strcmp(text, layouts[TOKENS_FIRST]) == 0 ? TOKENS_FIRST : HEADS_FIRST;
+    NB_REQUIRE(ctx, *found != HEADS_FIRST || strcmp(text, layouts[HEADS_FIRST]) == 0, NB_EIO, "%s: __metadata__, layout: '%s' is not '%s' or '%s'", path,
+               text, layouts[HEADS_FIRST], layouts[TOKENS_FIRST]);
+    return NB_OK;
+}
+
 static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)
 {
     nb_safetensors file;
@@ -78,11 +90,11 @@ static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)
     f->causal = causal && strcmp(causal, "true") == 0;
     NB_REQUIRE(ctx, !causal || f->causal || strcmp(causal, "false") == 0, NB_EIO,
                "%s: __metadata__, causal: '%s' is not true or false", path, causal);
-    return NB_OK;
+    return find_layout(path, nb_safetensors_metadata(&file, "layout"), &f->layout, ctx);
 }
 
-/* (heads, n, d) or (n, d). */
-static nb_status take_shape(source *s, nb_ctx *ctx)
+/* (heads, n, d), (n, heads, d) or (n, d). */
+static nb_status take_shape(source *s, file_layout layout, nb_ctx *ctx)
 {
     const nb_tensor *t = &s->tensor;
     if (!s->there) return NB_OK;
@@ -93,8 +105,9 @@ static nb_status take_shape(source *s, nb_ctx *ctx)
                    s->name, i, (long long)t->shape[i]);
     NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EIO, "%s: tensor '%s', dtype: holds integers, expected floating-point numbers", s->path,
                s->name);
-    s->heads = t->rank == 3 ? (int)t->shape[0] : 1;
-    s->n = (int)t->shape[t->rank - 2];
+    s->tokens_first = t->rank == 3 && layout == TOKENS_FIRST;
+    s->heads = t->rank == 3 ? (int)t->shape[s->tokens_first] : 1;
+    s->n = (int)t->shape[s->tokens_first ? 0 : t->rank - 2];
     s->d = (int)t->shape[t->rank - 1];
     return NB_OK;
 }
@@ -118,9 +131,9 @@ static nb_status open_file(const char *path, head_file *f, nb_ctx *ctx)
     *f = (head_file){.causal = false};
     bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     NB_TRY(ctx, folder ? open_folder(path, f, ctx) : open_safetensors(path, f, ctx));
-    NB_TRY(ctx, take_shape(&f->q, ctx));
-    NB_TRY(ctx, take_shape(&f->k, ctx));
-    NB_TRY(ctx, take_shape(&f->v, ctx));
+    NB_TRY(ctx, take_shape(&f->q, f->layout, ctx));
+    NB_TRY(ctx, take_shape(&f->k, f->layout, ctx));
+    NB_TRY(ctx, take_shape(&f->v, f->layout, ctx));
     return check_shapes(path, f, ctx);
 }
 
@@ -130,9 +143,37 @@ nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = open_file(path, &f, ctx);
     nb_ctx_release(ctx, mark);
-    if (status == NB_OK)
-        *shape = (nb_head_shape){.heads = f.q.heads, .key_heads = f.k.heads, .n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
-    return status;
+    if (status != NB_OK) return status;
+    *shape = (nb_head_shape){.heads = f.q.heads, .key_heads = f.k.heads, .n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
+    shape->doubtful = f.q.tensor.rank == 3 && f.layout == UNSAID && (shape->heads > shape->n || shape->n < shape->d);
+    return NB_OK;
+}
+
+nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **text, nb_ctx *ctx)
+{
+    *text = NULL;
+    if (!s->doubtful) return NB_OK;
+    NB_NEED(*text, nb_format(ctx, "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; if it is (n, heads, d), "
+                                  "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
+                             path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST], layouts[HEADS_FIRST]));
+    return NB_OK;
+}
+
+/* One head out of (n, heads, d), some tokens of all heads at a time. */
+static nb_status gather(const source *s, int head, double *x, nb_ctx *ctx)
+{
+    enum { TOGETHER = 1 << 17 };
+    int64_t token = (int64_t)s->heads * s->d, most = token < TOGETHER ? TOGETHER / token : 1;
+    double *all;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(all, nb_alloc_raw(ctx, (size_t)(most * token)));
+    for (int64_t i = 0; i < s->n; i += most) {
+        int64_t count = most < s->n - i ? most : s->n - i;
+        NB_TRY(ctx, nb_tensor_read_reals(s->path, &s->tensor, i * token, count * token, all, ctx));
+        for (int64_t t = 0; t < count; t++) memcpy(x + (i + t) * s->d, all + t * token + (int64_t)head * s->d, (size_t)s->d * sizeof *x);
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
 }
 
 /* (n, d) in C order is d x n with a point a column. */
@@ -140,7 +181,7 @@ static nb_status read_points(const source *s, int head, double **x, nb_ctx *ctx)
 {
     int64_t count = (int64_t)s->n * s->d;
     NB_NEED(*x, nb_alloc_reals(ctx, (size_t)s->d, (size_t)s->n));
-    NB_TRY(ctx, nb_tensor_read_reals(s->path, &s->tensor, head * count, count, *x, ctx));
+    NB_TRY(ctx, s->tokens_first ? gather(s, head, *x, ctx) : nb_tensor_read_reals(s->path, &s->tensor, head * count, count, *x, ctx));
     for (int64_t i = 0; i < count; i++)
         NB_REQUIRE(ctx, isfinite((*x)[i]), NB_ENUMERIC, "%s: tensor '%s', head %d: token %lld, coordinate %lld is NaN or Inf",
                    s->path, s->name, head, (long long)(i / s->d), (long long)(i % s->d));

@@ -21,13 +21,19 @@ typedef struct {
     int key_heads;   /* heads of k and v: divides heads; query head h uses h / (heads / key_heads) */
     int n, d, dv;    /* dv = 0: the file has no v */
     bool causal;     /* metadata `causal` is "true"; .npy folders have no metadata: false */
+    bool doubtful;   /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
 } nb_head_shape;
 
-/* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d)
- * or (n, d), or a folder with q.npy, k.npy and perhaps v.npy. NB_EIO where it
+/* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d),
+ * (n, heads, d) where metadata `layout` is "n,heads,d", or (n, d), or a folder with
+ * q.npy, k.npy and perhaps v.npy, (heads, n, d) or (n, d). NB_EIO where it
  * cannot be read or is not what it claims, NB_EDIM where shapes disagree; the
  * message names the file and the field. */
 nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx);
+
+/* For people: how a doubtful file is read, and what to do if it is meant otherwise;
+ * *text is NULL where there is no doubt. */
+nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
 /* Query head `index` (from 0) with its keys and values; refuses NaN and Inf
  * (NB_ENUMERIC, with the tensor and the position). */

@@ -2,11 +2,15 @@
 #include "experiment/axes.h"
 
 #include "base/registry.h"
+#include "cores/core.h"
+#include "experiment/block.h"
+#include "experiment/lookup.h"
 #include "experiment/values.h"
 #include "measure/approximation.h"
 #include "measure/heads.h"
 #include "measure/landmarks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_LANDMARKS = 1000000, MOST_TRIALS = 1000000 };
@@ -43,8 +47,7 @@ static nb_status check_choice(int key, const nb_choice *choice, nb_ctx *ctx)
         nb_problem_shape shape;
         return nb_heads_shape(choice, &shape, ctx);
     }
-    if (key != NB_AXIS_STRATEGY || !((const nb_strategy *)choice->component)->check) return NB_OK;
-    return ((const nb_strategy *)choice->component)->check(choice->options, ctx);
+    return key == NB_AXIS_STRATEGY ? nb_strategy_check(choice, ctx) : key == NB_AXIS_CORE ? nb_core_check(choice, ctx) : NB_OK;
 }
 
 static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)
@@ -54,11 +57,18 @@ static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mis
     int before = mistakes->count, first = choices->count;
     const char *text = nb_yaml_scalar(value);
     if (!text) return nb_mistakes_add(mistakes, at, "%s: expected a %s, found %s", nb_block_keys[key], registry->kind, nb_yaml_kind(value));
+    const char *hint;
+    NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
+    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is no %s%s", nb_block_keys[key], text, registry->kind, hint);
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
         return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"", registry->kind, text);
-    for (int i = first; i < choices->count; i++)
-        NB_TRY(mistakes->ctx, nb_mistakes_take(mistakes, at, check_choice(key, &choices->items[i], mistakes->ctx)));
+    for (int i = first; i < choices->count; i++) {
+        nb_status status = value.in_file ? nb_lookup_choice(&choices->items[i], value.source, mistakes->ctx) : NB_OK;
+        if (status == NB_OK) status = check_choice(key, &choices->items[i], mistakes->ctx);
+        if (value.in_file) status = nb_lookup_explain(status, &choices->items[i], value.source, mistakes->ctx);
+        if (status != NB_OK) return nb_mistakes_take(mistakes, at, status); /* that of one head is that of all */
+    }
     return NB_OK;
 }
 
@@ -246,11 +256,79 @@ static nb_status check_pairings(const nb_key_values *const keys[], nb_mistakes *
     return NB_OK;
 }
 
+/* The identity, where all factors have a middle. */
+static nb_status check_cores(const nb_key_values *const keys[], nb_mistakes *mistakes)
+{
+    const nb_key_values *factors = keys[NB_AXIS_FACTORS], *cores = keys[NB_AXIS_CORE];
+    const int *group = keys[NB_KEY_ZIP]->numbers;
+    bool together = group[NB_AXIS_FACTORS] == group[NB_AXIS_CORE];
+    for (int x = 0; x < cores->count; x++) {
+        const nb_choice *core = &cores->choices.items[x];
+        bool fits = nb_core_fits(NB_NYSTROMFORMER, core);
+        for (int f = 0; f < factors->count && !fits; f++)
+            fits = (!together || f == x) && strcmp(factors->words[f], nb_factors_names[NB_NOCORE]) == 0;
+        if (fits) continue;
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s is for the factors %s alone, which have no other core",
+                                              core->component->name, nb_factors_names[NB_NOCORE]));
+    }
+    return NB_OK;
+}
+
 nb_status nb_block_keys_check(const nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *mistakes)
 {
     if (!keys[NB_KEY_ZIP]->right) return NB_OK;
     NB_TRY(mistakes->ctx, check_lengths(keys, mistakes));
+    if (keys[NB_AXIS_FACTORS]->right && keys[NB_AXIS_CORE]->right) NB_TRY(mistakes->ctx, check_cores(keys, mistakes));
     return keys[NB_AXIS_PAIRING]->right && keys[NB_AXIS_STRATEGY]->right ? check_pairings(keys, mistakes) : NB_OK;
+}
+
+/* The text of a value, and whether it is that of an earlier one. */
+static nb_status repeats(nb_axis axis, const nb_key_values *v, int index, bool *seen, bool *repeated, const char **text, nb_ctx *ctx)
+{
+    *repeated = false;
+    if (axis == NB_AXIS_LANDMARKS) {
+        *repeated = seen[v->numbers[index]];
+        seen[v->numbers[index]] = true;
+        NB_NEED(*text, nb_format(ctx, "%d", v->numbers[index]));
+        return NB_OK;
+    }
+    bool words = axis == NB_AXIS_PAIRING || axis == NB_AXIS_FACTORS;
+    *text = words ? v->words[index] : v->choices.items[index].label;
+    for (int i = 0; i < index && !*repeated; i++)
+        *repeated = words ? strcmp(v->words[i], v->words[index]) == 0 : strcmp(v->choices.items[i].resolved, v->choices.items[index].resolved) == 0;
+    return NB_OK;
+}
+
+static nb_status check_repeated(nb_axis axis, const nb_key_values *v, nb_mistakes *warnings)
+{
+    nb_ctx *ctx = warnings->ctx;
+    bool *seen, repeated;
+    const char *text, *first = NULL;
+    int more = 0;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(seen, nb_alloc(ctx, MOST_LANDMARKS + 1, sizeof *seen));
+    for (int i = 0; i < v->count; i++) {
+        NB_TRY(ctx, repeats(axis, v, i, seen, &repeated, &text, ctx));
+        if (repeated && first) more++;
+        if (repeated && !first) first = text;
+    }
+    char others[48] = "", told[512];
+    if (more > 0) snprintf(others, sizeof others, " and %d other%s", more, more == 1 ? "" : "s");
+    if (first) snprintf(told, sizeof told, "%s: %s%s stand%s in the list more than once, and count%s once", nb_axis_keys[axis], first, others, more ? "" : "s", more ? "" : "s");
+    bool any = first;
+    nb_ctx_release(ctx, mark);
+    return any ? nb_mistakes_add(warnings, v->place, "%s", told) : NB_OK;
+}
+
+nb_status nb_block_keys_repeated(const nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *warnings)
+{
+    const int *group = keys[NB_KEY_ZIP]->numbers;
+    for (nb_axis axis = NB_AXIS_PROBLEM; axis < NB_AXES; axis++) {
+        bool alone = keys[axis]->right && keys[NB_KEY_ZIP]->right;
+        for (nb_axis other = NB_AXIS_PROBLEM; alone && other < NB_AXES; other++) alone = other == axis || group[other] != group[axis];
+        if (alone) NB_TRY(warnings->ctx, check_repeated(axis, keys[axis], warnings));
+    }
+    return NB_OK;
 }
 
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx)
@@ -266,5 +344,17 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         NB_TRY(ctx, unite(config, (nb_axis)axis, keys[axis], block->values[axis], ctx));
     }
-    return NB_OK;
+    return nb_config_add_identity(config, ctx);
+}
+
+nb_status nb_config_add_identity(nb_config *config, nb_ctx *ctx)
+{
+    const nb_entry *e = nb_cores.entries;
+    nb_choice identity;
+    bool wanted = false;
+    for (int i = 0; i < config->factors_count; i++) wanted |= strcmp(config->factors[i], nb_factors_names[NB_NOCORE]) == 0;
+    if (!wanted) return NB_OK;
+    while (!(((const nb_core *)e->component)->traits & NB_CORE_IDENTITY)) e++; /* there is one, see the conformance test */
+    NB_TRY(ctx, nb_choice_parse(&nb_cores, e->component->name, &identity, ctx));
+    return nb_choices_find(&config->cores, &identity) < 0 ? nb_choices_append(&config->cores, identity, ctx) : NB_OK;
 }

@@ -2,7 +2,15 @@
  * is the lists that advance together, mostly one alone. */
 #include "experiment/block.h"
 
+#include "cores/core.h"
+
 #include <string.h>
+
+bool nb_core_fits(nb_factors_kind factors, const nb_choice *core)
+{
+    bool identity = ((const nb_core *)core->component)->traits & NB_CORE_IDENTITY;
+    return identity == (factors == NB_NOCORE);
+}
 
 /* A strategy that picks for both sides at once has no other pairing. */
 nb_pairing nb_pairing_named(const char *name, const nb_choice *strategy)
@@ -45,7 +53,7 @@ static bool matches(const nb_config *c, nb_axis axis, int index, const nb_planne
     case NB_AXIS_FACTORS:
         return strcmp(nb_factors_names[cell->factors], c->factors[index]) == 0;
     case NB_AXIS_CORE:
-        return cell->core == &c->cores.items[index];
+        return cell->factors == NB_NOCORE || cell->core == &c->cores.items[index]; /* the identity, whatever is listed */
     case NB_AXES:
         break;
     }

@@ -4,6 +4,9 @@
 
 #include "experiment/plan.h"
 
+/* Factors without a middle have the one core that is the identity, all others the others. */
+bool nb_core_fits(nb_factors_kind factors, const nb_choice *core);
+
 /* The pairing that a config's word stands for with this strategy. */
 nb_pairing nb_pairing_named(const char *name, const nb_choice *strategy);
 

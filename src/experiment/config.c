@@ -7,6 +7,7 @@
 #include "base/registry.h"
 #include "experiment/axes.h"
 #include "experiment/exclude.h"
+#include "experiment/lookup.h"
 #include "experiment/row.h"
 #include "experiment/values.h"
 #include "measure/heads.h"
@@ -59,8 +60,12 @@ static nb_status read_plugins(loader *l, const char *key, nb_yaml f)
     const char **paths;
     if (nb_yaml_count(f) == 0) return NB_OK;
     NB_TRY(l->ctx, nb_read_texts(key, f, &count, &paths, l->mistakes));
-    for (int i = 0; i < count; i++)
-        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), nb_plugin_load(paths[i], l->ctx)));
+    for (int i = 0; i < count; i++) {
+        nb_status status = f.in_file ? nb_lookup_path(paths[i], f.source, &paths[i], l->ctx) : NB_OK;
+        if (status == NB_OK) status = nb_plugin_load(paths[i], l->ctx);
+        if (f.in_file) status = nb_lookup_explain_path(status, paths[i], f.source, l->ctx);
+        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), status));
+    }
     return NB_OK;
 }
 
@@ -70,6 +75,21 @@ static const nb_choice *default_baseline(const nb_choices *strategies)
     for (int i = 0; i < strategies->count; i++)
         if (!(nb_strategy_traits(&strategies->items[i]) & NB_ORACLE)) return &strategies->items[i];
     return strategies->count ? strategies->items : NULL;
+}
+
+/* One of them with other options, or whatever is near. */
+static nb_status hint_baseline(const nb_choices *strategies, const char *text, const nb_choices *named, const char **hint, nb_ctx *ctx)
+{
+    const char **labels;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)strategies->count + 1, sizeof *labels));
+    for (int i = 0; i < strategies->count; i++) {
+        labels[i] = strategies->items[i].label;
+        if (named->count != 1 || strategies->items[i].component != named->items[0].component) continue;
+        NB_NEED(*hint, nb_format(ctx, "; did you mean '%s'?", labels[i]));
+        return NB_OK;
+    }
+    NB_NEED(*hint, nb_hint(text, labels, ctx));
+    return NB_OK;
 }
 
 /* After the strategies of all blocks; without them where something was wrong. */
@@ -84,8 +104,13 @@ static nb_status read_baseline(loader *l, const char *key, nb_yaml f)
     if (!text) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a strategy, found %s", key, nb_yaml_kind(f));
     NB_TRY(l->ctx, nb_choices_add(&named, &nb_strategies, text, nb_yaml_place(f), l->mistakes, l->ctx));
     if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
+    for (int i = 0; i < named.count && f.in_file; i++) NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
     int at = named.count == 1 ? nb_choices_find(&c->strategies, &named.items[0]) : -1;
-    if (at < 0) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'", key, text);
+    if (at < 0) {
+        const char *hint;
+        NB_TRY(l->ctx, hint_baseline(&c->strategies, text, &named, &hint, l->ctx));
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'%s", key, text, hint);
+    }
     c->baseline = &c->strategies.items[at];
     return NB_OK;
 }
@@ -197,6 +222,14 @@ static int key_index(const char *key)
     return -1;
 }
 
+bool nb_config_makes_rows(const char *key)
+{
+    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(key, others[i]) == 0) return false;
+    return true;
+}
+
 /* Of `count` keys, the first ones. */
 static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 {
@@ -216,6 +249,13 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
     return NB_OK;
 }
 
+/* YAML's null, in one of its spellings. */
+static bool is_nothing(nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    return text && value.node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
+}
+
 static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
 {
     const char *name = nb_yaml_scalar(key);
@@ -227,6 +267,7 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
     if (entries[index].value.node)
         return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' stands here a second time; first on line %d", name,
                                (int)entries[index].value.node->start_mark.line + 1);
+    if (is_nothing(value)) return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' has no value; without the line it has its default, if there is one", name);
     entries[index].value = value;
     NB_NEED(entries[index].origin, block > 0 && value.in_file ? nb_format(l->ctx, "block %d (%s:%d)", block, value.source, line)
                                    : block > 0                ? nb_format(l->ctx, "block %d (%s)", block, value.source)
@@ -256,6 +297,7 @@ static nb_status override(loader *l, const nb_override *o, entry *entries)
     if (index < 0) return unknown_key(l, o->key, KEYS, (nb_place){.source = source});
     nb_yaml value;
     NB_TRY(l->ctx, nb_yaml_text(o->value, source, &value, l->mistakes));
+    if (value.node && is_nothing(value)) return nb_mistakes_add(l->mistakes, nb_yaml_place(value), "expected a value, found '%s'", o->value);
     if (value.node) entries[index] = (entry){.value = value, .replaced = true, .origin = "--set"};
     return NB_OK;
 }
@@ -351,6 +393,7 @@ static nb_status check_blocks(loader *l, draft *d)
     for (int b = 0; b < d->count; b++) {
         choose_values(d, b, keys);
         NB_TRY(l->ctx, nb_block_keys_check(keys, l->mistakes));
+        NB_TRY(l->ctx, nb_block_keys_repeated(keys, &l->config->warnings));
     }
     return NB_OK;
 }
@@ -408,6 +451,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     nb_yaml root;
     entry entries[KEYS] = {{.origin = NULL}};
     *config = (nb_config){.name = NULL};
+    nb_mistakes_init(&config->warnings, ctx);
     NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
     if (!root.node) return NB_OK;
     NB_TRY(ctx, collect(&l, root, 0, entries));

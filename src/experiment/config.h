@@ -84,6 +84,7 @@ typedef struct {
     int plot_count;
     const char **plots;
     nb_origins origins;     /* of the keys that hold for the whole experiment */
+    nb_mistakes warnings;   /* what may be a slip, and does no harm */
 } nb_config;
 
 /* Reads the file and the overrides, which hold in all blocks. All mistakes are
@@ -91,6 +92,10 @@ typedef struct {
  * none. NB_EIO where the file cannot be read. */
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
+
+/* Whether another value of that key makes other rows; false for what only names, draws
+ * or compares them. */
+bool nb_config_makes_rows(const char *key);
 
 const char *nb_standard_kernel(void); /* of an experiment that names none */
 

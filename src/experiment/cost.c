@@ -164,9 +164,10 @@ double nb_pick_n_power(unsigned traits)
     return traits & NB_EIGEN ? 3 : traits & (NB_SQUARE | NB_ORACLE) ? 2 : 1;
 }
 
-static double guessed_pick_s(const instance *in, unsigned traits, double m)
+/* n points of dimension d. */
+static double guessed_pick_s(double n, double d, unsigned traits, double m)
 {
-    double n = in->n, seconds = 1e-5 + n * m * (in->d + 16) * 0.5e-9;
+    double seconds = 1e-5 + n * m * (d + 16) * 0.5e-9;
     if (traits & NB_ORACLE) seconds += n * m * (m + 200) / THIN_FLOPS;
     if (traits & NB_SQUARE) seconds += n * n * (m + 16) / THIN_FLOPS;
     if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) seconds += 18 * n * n * n / FLOPS;
@@ -177,15 +178,18 @@ static double guessed_pick_s(const instance *in, unsigned traits, double m)
 static void add_pick(instance *in, const nb_cell *cell)
 {
     unsigned traits = traits_of(in->scene, cell);
-    double n = in->n, m = cell->m, bytes = 32 * n * (m + in->d);
+    double n = in->n, m = cell->m;
+    nb_pairing pairing = nb_pairing_under(in->scene->kernel, cell->strategy, cell->pairing);
+    double points = pairing == NB_SHARED ? 2 * n : n, d = pairing == NB_JOINT ? 2 * in->d : in->d;
+    double bytes = 32 * points * (m + d);
     const nb_pick_time *known = nearest(in->speeds, cell->strategy, (int)in->n, cell->m);
-    if (traits & NB_ORACLE) bytes = 8 * n * (12 * m + NB_STRIPE) + 80 * m * m;
+    if (traits & NB_ORACLE) bytes = 8 * points * (12 * m + NB_STRIPE) + 80 * m * m;
     if (traits & NB_SQUARE) bytes += 8 * n * n;
-    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 24 * n * n;
+    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
     in->pick_bytes = largest(in->pick_bytes, bytes);
     in->landmark_bytes += 16 * m * in->d + 16 * n;
     in->pick_s += known ? known->seconds * pow(n / known->n, known->n_power) * pow(m / known->m, known->m_power)
-                        : guessed_pick_s(in, traits, m) * (in->speeds ? in->speeds->machine : 1);
+                        : guessed_pick_s(points, d, traits, m) * (in->speeds ? in->speeds->machine : 1);
 }
 
 /* Bytes that the pass, and what follows it, need beside the factors. */
@@ -302,7 +306,8 @@ static void add_pair(instance *in, batch *b, const pair *p)
 
 static bool measured(const nb_planned_scene *s, const nb_cell *c)
 {
-    return !s->refusal && c->m <= s->n && nb_factors_refusal(c->factors, NB_TOKENS, s->causal) == NULL;
+    nb_picks_kind kind = nb_pairing_shares(c->pairing) ? NB_POINTS : NB_TOKENS;
+    return !s->refusal && c->m <= s->n && nb_factors_refusal(c->factors, kind, s->causal) == NULL;
 }
 
 static bool same_picks(const nb_cell *a, const nb_cell *b)

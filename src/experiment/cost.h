@@ -16,7 +16,6 @@ typedef struct {
     const nb_choice *strategy;
     int n, m;
     double seconds, n_power, m_power;
-    bool unfinished; /* it was not done by then */
 } nb_pick_time;
 
 typedef struct {

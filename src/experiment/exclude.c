@@ -4,6 +4,7 @@
 #include "experiment/exclude.h"
 
 #include "base/registry.h"
+#include "experiment/lookup.h"
 #include "experiment/values.h"
 
 #include <string.h>
@@ -27,8 +28,36 @@ static component_list list_of(const char *key, const nb_config *c)
     return lists[i];
 }
 
+static nb_status add_text(nb_rule_key *written, const char *text, nb_ctx *ctx)
+{
+    const char **texts;
+    NB_NEED(texts, nb_alloc(ctx, (size_t)written->count + 1, sizeof *texts));
+    if (written->count > 0) memcpy(texts, written->texts, (size_t)written->count * sizeof *texts);
+    written->texts = texts;
+    NB_NEED(texts[written->count++], nb_strdup(ctx, text));
+    return NB_OK;
+}
+
+/* Each part for itself where the files of one are elsewhere. */
+static nb_status keep_parts(nb_yaml value, int count, nb_choice_part *parts, nb_rule_key *written, nb_ctx *ctx)
+{
+    bool moved = false;
+    const char *text;
+    for (int p = 0; p < count && value.in_file; p++) {
+        bool changed;
+        NB_TRY(ctx, nb_lookup_options(parts[p].component, parts[p].options, value.source, &changed, ctx));
+        moved = moved || changed;
+    }
+    if (!moved) return add_text(written, nb_yaml_scalar(value), ctx);
+    for (int p = 0; p < count; p++) {
+        NB_TRY(ctx, nb_choice_part_text(&parts[p], &text, ctx));
+        NB_TRY(ctx, add_text(written, text, ctx));
+    }
+    return NB_OK;
+}
+
 /* Which of the config's choices a text means. */
-static nb_status choose(const component_list *list, nb_yaml value, bool *chosen, nb_mistakes *mistakes)
+static nb_status choose(const component_list *list, nb_yaml value, bool *chosen, nb_rule_key *written, nb_mistakes *mistakes)
 {
     nb_ctx *ctx = mistakes->ctx;
     nb_choice_part *parts;
@@ -36,6 +65,7 @@ static nb_status choose(const component_list *list, nb_yaml value, bool *chosen,
     if (!nb_yaml_scalar(value))
         return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: expected a value, found %s", list->registry->kind, nb_yaml_kind(value));
     NB_TRY(ctx, nb_choice_parts_read(list->registry, nb_yaml_scalar(value), nb_yaml_place(value), &count, &parts, mistakes, ctx));
+    if (count > 0) NB_TRY(ctx, nb_mistakes_take(mistakes, nb_yaml_place(value), keep_parts(value, count, parts, written, ctx)));
     for (int p = 0; p < count; p++) {
         for (int g = 0; g < parts[p].count; g++)
             if (parts[p].given[g]->selects_head)
@@ -50,13 +80,13 @@ static nb_status choose(const component_list *list, nb_yaml value, bool *chosen,
     return NB_OK;
 }
 
-static nb_status read_components(nb_yaml value, const char *key, const nb_config *c, nb_rule *rule, nb_mistakes *mistakes)
+static nb_status read_components(nb_yaml value, const char *key, const nb_config *c, nb_rule *rule, nb_rule_key *written, nb_mistakes *mistakes)
 {
     component_list list = list_of(key, c);
     bool *chosen;
     NB_NEED(chosen, nb_alloc(mistakes->ctx, (size_t)list.choices->count + 1, sizeof *chosen));
     if (nb_yaml_count(value) == 0) NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the list is empty", key));
-    for (int i = 0; i < nb_yaml_count(value); i++) NB_TRY(mistakes->ctx, choose(&list, nb_yaml_item(value, i), chosen, mistakes));
+    for (int i = 0; i < nb_yaml_count(value); i++) NB_TRY(mistakes->ctx, choose(&list, nb_yaml_item(value, i), chosen, written, mistakes));
     rule->chosen[list.axis] = chosen;
     return NB_OK;
 }
@@ -73,14 +103,11 @@ static nb_status read_bits(nb_yaml value, const char *name, const char *const *a
 }
 
 /* The texts of a key as they stand in the file, for writing them again. */
-static nb_status keep_texts(nb_yaml value, const char *key, nb_rule *rule, nb_ctx *ctx)
+static nb_status keep_texts(nb_yaml value, nb_rule_key *written, nb_ctx *ctx)
 {
-    nb_rule_key *written = &rule->keys[rule->key_count++];
-    *written = (nb_rule_key){.key = key};
-    NB_NEED(written->texts, nb_alloc(ctx, (size_t)nb_yaml_count(value) + 1, sizeof *written->texts));
     for (int i = 0; i < nb_yaml_count(value); i++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(value, i));
-        if (text) NB_NEED(written->texts[written->count++], nb_strdup(ctx, text));
+        if (text) NB_TRY(ctx, add_text(written, text, ctx));
     }
     return NB_OK;
 }
@@ -88,12 +115,14 @@ static nb_status keep_texts(nb_yaml value, const char *key, nb_rule *rule, nb_ct
 static nb_status read_key(nb_yaml value, int key, const nb_config *c, nb_rule *rule, nb_mistakes *mistakes)
 {
     const char *name;
-    NB_TRY(mistakes->ctx, keep_texts(value, rule_keys[key], rule, mistakes->ctx));
+    nb_rule_key *written = &rule->keys[rule->key_count++];
+    *written = (nb_rule_key){.key = rule_keys[key]};
+    if (key >= NB_RULE_NUMBERS && key < PAIRING) return read_components(value, rule_keys[key], c, rule, written, mistakes);
+    NB_TRY(mistakes->ctx, keep_texts(value, written, mistakes->ctx));
     NB_NEED(name, nb_format(mistakes->ctx, "exclude: %s", rule_keys[key]));
     if (key == PAIRING) return read_bits(value, name, nb_pairing_names, &rule->pairings, mistakes);
     if (key == FACTORS) return read_bits(value, name, nb_factors_names, &rule->factors, mistakes);
-    if (key < NB_RULE_NUMBERS) return nb_read_ranges(name, value, 0, INT_MAX, &rule->range_count[key], &rule->ranges[key], mistakes);
-    return read_components(value, rule_keys[key], c, rule, mistakes);
+    return nb_read_ranges(name, value, 0, INT_MAX, &rule->range_count[key], &rule->ranges[key], mistakes);
 }
 
 static int find_key(const char *name)

@@ -8,7 +8,9 @@
 
 typedef struct {
     const nb_plan *plan;
-    nb_speeds speeds;
+    nb_speeds low, likely, high;
+    double load;         /* of the machine, which other programs make, and its cores; 0: it is in the speeds already */
+    int cores;
     const char *source;  /* where the speeds come from, for people */
     const char *unknown; /* strategies whose time is only guessed, for people; NULL: none */
 } nb_forecast;
@@ -21,9 +23,10 @@ nb_status nb_forecast_make(const nb_plan *plan, const bool *pending, nb_store *s
 typedef struct {
     int unit_count;
     nb_unit *units;       /* those with pending rows, in the plan's order */
-    double *unit_s;       /* a worker's seconds for each */
+    double *unit_s;       /* a worker's likely seconds for each */
     double total_s;       /* of all units, one after the other */
     double wall_s;        /* with so many workers, which take the next unit when they are free */
+    double low_s, high_s; /* the range around wall_s: with the machine to itself, and under its load */
     double bytes;         /* of the largest unit */
     double all_bytes;     /* of the largest that may run at a time */
     int workers;

@@ -4,10 +4,10 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/plugin.h"
+#include "base/words.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,14 +74,16 @@ static nb_status add_folder(nb_inputs *in, const char *folder, const char **dige
 /* A text that cannot be split names nothing: whoever uses it says what is wrong with it. */
 static nb_status add_words(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
 {
-    const char **words;
+    char **words;
     int count;
-    if (poptParseArgvString(text, &count, &words) != 0) return NB_OK;
-    nb_status status = NB_OK;
-    for (int i = 0; i < count && status == NB_OK; i++)
-        if (nb_is_file(words[i])) status = add_file(in, words[i], digests, ctx);
-    free(words);
-    return status;
+    nb_status status = nb_words_split(text, &count, &words, ctx);
+    if (status == NB_EINVAL) nb_error_clear(ctx);
+    if (status != NB_OK) return status == NB_EINVAL ? NB_OK : status;
+    for (int i = 0; i < count; i++) {
+        const char *file = nb_word_file(words, i);
+        if (file) NB_TRY(ctx, add_file(in, file, digests, ctx));
+    }
+    return NB_OK;
 }
 
 static nb_status add_named(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)

@@ -72,22 +72,27 @@ static bool held_by_any(const nb_config *c, const nb_cell *cell)
     return held;
 }
 
-/* The cells of one strategy and pairing; only counted where plan->cells is NULL. */
+/* The cells of one strategy, pairing, m and factors; only counted where plan->cells is NULL. */
+static void add_cores(nb_plan *plan, nb_cell cell, size_t *count)
+{
+    const nb_config *c = plan->config;
+    for (int x = 0; x < c->cores.count; x++) {
+        cell.core = &c->cores.items[x];
+        if (!nb_core_fits(cell.factors, cell.core) || !held_by_any(c, &cell)) continue;
+        if (plan->cells) plan->cells[*count] = cell;
+        ++*count;
+    }
+}
+
+/* Factors without a middle come last: what is told by core begins with the list's. */
 static void add_cells(nb_plan *plan, const nb_choice *strategy, nb_pairing pairing, size_t *count)
 {
     const nb_config *c = plan->config;
     for (int m = 0; m < c->landmark_count; m++)
-        for (int f = 0; f < c->factors_count; f++)
-            for (int x = 0; x < c->cores.count; x++) {
-                nb_cell cell = {.strategy = strategy,
-                                .core = &c->cores.items[x],
-                                .m = c->landmarks[m],
-                                .pairing = pairing,
-                                .factors = factors_of(c->factors[f])};
-                if (!held_by_any(c, &cell)) continue;
-                if (plan->cells) plan->cells[*count] = cell;
-                ++*count;
-            }
+        for (int f = 0; f < 2 * c->factors_count; f++) {
+            nb_cell cell = {.strategy = strategy, .m = c->landmarks[m], .pairing = pairing, .factors = factors_of(c->factors[f % c->factors_count])};
+            if ((cell.factors == NB_NOCORE) == (f >= c->factors_count)) add_cores(plan, cell, count);
+        }
 }
 
 static void add_all_cells(nb_plan *plan, size_t *count)
@@ -104,6 +109,8 @@ static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
 {
     size_t count;
     add_all_cells(plan, &count);
+    NB_REQUIRE(ctx, count > 0, NB_EINVAL, "the experiment has no rows: %s is for the factors %s alone, which have no other core",
+               plan->config->cores.items[0].component->name, nb_factors_names[NB_NOCORE]);
     NB_REQUIRE(ctx, count < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", count, INT_MAX);
     NB_NEED(plan->cells, nb_alloc(ctx, count, sizeof *plan->cells));
     add_all_cells(plan, &count);

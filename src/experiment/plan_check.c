@@ -2,6 +2,8 @@
  * looked at in the first second. */
 #include "experiment/plan_check.h"
 
+#include "base/apart.h"
+#include "base/plugin.h"
 #include "experiment/runner.h"
 
 #include <math.h>
@@ -23,11 +25,18 @@ static nb_status check_points(const nb_planned_scene *s, const char *name, int d
     return NB_OK;
 }
 
-static nb_status check_head(const nb_plan *plan, int scene, gsl_rng *rng, nb_ctx *ctx)
+typedef struct {
+    const nb_plan *plan;
+    int scene;
+    gsl_rng *rng;
+} look;
+
+static nb_status check_head(void *self, nb_ctx *ctx)
 {
     nb_head head;
-    const nb_planned_scene *s = &plan->scenes[scene];
-    NB_TRY(ctx, nb_run_make_head(plan, scene, 0, rng, &head, ctx));
+    const look *l = self;
+    const nb_planned_scene *s = &l->plan->scenes[l->scene];
+    NB_TRY(ctx, nb_run_make_head(l->plan, l->scene, 0, l->rng, &head, ctx));
     NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM, "%s, head %d: has %d tokens of dimension %d, %d of dimension %d were announced",
                s->problem->label, s->head, head.n, head.d, s->n, s->d);
     NB_TRY(ctx, check_points(s, "q", head.d, head.n, head.q, ctx));
@@ -58,7 +67,9 @@ nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
         NB_TRY(ctx, check_memory(plan, s, ctx));
         if (s->random || seen_before(plan, i)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = check_head(plan, i, rng, ctx);
+        look l = {plan, i, rng};
+        bool outside = nb_plugin_of(s->problem->component); /* then in a child process, which may crash */
+        nb_status status = outside ? nb_apart_named(check_head, &l, NULL, 0, s->problem->label, "making a head", ctx) : check_head(&l, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

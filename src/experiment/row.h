@@ -26,6 +26,7 @@ typedef struct {
     size_t offset;    /* in nb_row: const char *, int, long long, double */
     bool identity;    /* part of what makes a row the row it is */
     bool measure;     /* may be named by `metrics` */
+    bool integer;     /* a REAL whose numbers are integers */
     bool time;        /* differs from run to run */
     bool whole;       /* measured on all rows of S alone */
     unsigned wanted;  /* NB_WANT_*: measured on request; 0: comes with every row */

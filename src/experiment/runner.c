@@ -7,6 +7,7 @@
 #include "cores/core.h"
 #include "linalg/vector.h"
 #include "measure/blocks.h"
+#include "measure/guard.h"
 #include "measure/heads.h"
 
 #include <gsl/gsl_randist.h>
@@ -24,9 +25,13 @@ typedef struct {
     const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
 } instance;
 
-static void now_at(const instance *in, nb_phase phase, int first, int end)
+/* Workers end here when somebody has spoilt their process; where there is none, all ends. */
+static nb_status now_at(const instance *in, nb_phase phase, int first, int end)
 {
     if (in->sink->at) in->sink->at(in->sink->self, phase, first, end);
+    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG, "a component from outside has %s: nothing more can be measured in this process, only in workers",
+               nb_ctx_spoilt(in->ctx));
+    return NB_OK;
 }
 
 static nb_stream stream_of(const nb_plan *plan, int trial, const nb_choice *component)
@@ -51,7 +56,10 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
 {
     const nb_config *c = plan->config;
     const nb_kernel *kernel = (const nb_kernel *)plan->scenes[scene].kernel->component;
-    NB_TRY(ctx, nb_scene_new(head, plan->scenes[scene].kernel, plan->oracle, out, ctx));
+    nb_guard guard;
+    nb_guard_begin(&guard, plan->scenes[scene].kernel, NULL, NULL);
+    nb_status status = nb_scene_new(head, plan->scenes[scene].kernel, plan->oracle, out, ctx);
+    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
     if (c->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
     if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
     if (!c->sample && kernel->stochastic && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
@@ -130,7 +138,7 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     nb_status status;
     if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    now_at(in, NB_AT_PICK, first, end);
+    NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (in->nested)
         *landmarks = nb_landmarks_first(in->nested, cell->m);
     else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx)) != NB_OK)
@@ -160,7 +168,7 @@ static nb_status pick_nested(instance *in, int first, int end)
         if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m)) largest = cell_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    now_at(in, NB_AT_PICK, first, end);
+    NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
         nb_error_clear(in->ctx);
     else if (!landmarks->refusal)
@@ -168,15 +176,13 @@ static nb_status pick_nested(instance *in, int first, int end)
     return NB_OK;
 }
 
-static nb_status compute_core(const nb_cell *cell, nb_factors *factors, double *x, double *core_s, nb_ctx *ctx)
+static nb_status compute_core(const instance *in, const nb_cell *cell, nb_factors *factors, double *x, double *core_s)
 {
-    const nb_core *core = (const nb_core *)cell->core->component;
     nb_factors_begin(factors);
-    nb_mark mark = nb_ctx_mark(ctx);
-    double start_s = nb_clock_s();
-    nb_status status = core->compute(factors, cell->core->options, x, ctx);
-    *core_s = nb_clock_s() - start_s + factors->reused_s;
-    nb_ctx_release(ctx, mark);
+    nb_mark mark = nb_ctx_mark(in->ctx);
+    nb_status status = nb_core_compute(cell->core, factors, in->scene, x, core_s, in->ctx);
+    *core_s += factors->reused_s;
+    nb_ctx_release(in->ctx, mark);
     return status;
 }
 
@@ -200,10 +206,10 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     const nb_core *core = (const nb_core *)cell->core->component;
     j->request = -1;
     j->row.status = "skipped";
-    now_at(in, NB_AT_CORE, j->index, j->index + 1);
+    NB_TRY(in->ctx, now_at(in, NB_AT_CORE, j->index, j->index + 1));
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
     j->row.status = "diverged";
-    if (compute_core(cell, pair->factors, x, &j->core_s, in->ctx) != NB_OK) {
+    if (compute_core(in, cell, pair->factors, x, &j->core_s) != NB_OK) {
         j->row.status = "failed";
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
@@ -212,6 +218,18 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
     requests[j->request] = (nb_request){.pair = pair, .x = x, .seen = pair->factors->seen, .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
+    return NB_OK;
+}
+
+/* Adds what is to be known of a row that is ok to its reason. */
+static nb_status remark(nb_row *row, const char *text, nb_ctx *ctx)
+{
+    if (!text) return NB_OK;
+    if (!row->reason) {
+        row->reason = text;
+        return NB_OK;
+    }
+    NB_NEED(row->reason, nb_format(ctx, "%s; %s", row->reason, text));
     return NB_OK;
 }
 
@@ -235,10 +253,10 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
         j->row.measures.core_s = j->core_s;
         j->row.measures.exact_s = exact_s;
         j->row.measures.core_cutoff = j->notes.cutoff;
-        j->row.reason = j->landmarks->note;
-        if (r->measures.error > r->measures.error_noise) return NB_OK;
-        NB_NEED(j->row.reason, nb_format(ctx, "the error is not above its rounding noise%s%s", j->landmarks->note ? "; " : "",
-                                         j->landmarks->note ? j->landmarks->note : ""));
+        j->row.reason = NULL;
+        if (nb_error_is_noise(&r->measures)) NB_TRY(ctx, remark(&j->row, "the error is not above its rounding noise", ctx));
+        NB_TRY(ctx, remark(&j->row, r->note, ctx));
+        NB_TRY(ctx, remark(&j->row, j->landmarks->note, ctx));
     }
     return NB_OK;
 }
@@ -263,7 +281,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
     }
-    now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end);
+    NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
     NB_TRY(in->ctx, nb_scene_exact_s(in->scene, &exact_s, in->ctx));
     for (int i = 0; i < job_count; i++) {
@@ -294,7 +312,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     nb_engine_times times = {.pass_s = 0};
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
     for (int p = 0; p < count; p++) pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
-    now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end);
+    NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
         NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
@@ -382,6 +400,18 @@ static nb_status run_instance(instance *in, int first, int end)
     return NB_OK;
 }
 
+/* The same under a kernel that may be from outside: what it has done, in all that asked for
+ * it, shows at the end and is all rows'. */
+static nb_status run_guarded(instance *in, int first, int end)
+{
+    nb_guard guard;
+    nb_guard_begin(&guard, in->plan->scenes[in->index].kernel, in->scene, NULL);
+    nb_status status = run_instance(in, first, end);
+    if (status == NB_OK && guard.on) status = now_at(in, NB_AT_SCENE, first, end);
+    status = nb_guard_end(&guard, status, in->ctx);
+    return guard.on && nb_ctx_spoilt(in->ctx) ? now_at(in, NB_AT_SCENE, first, end) : status;
+}
+
 /* One instance; the scene is made where there is none yet or the data are new. */
 static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_mark scene_mark)
 {
@@ -396,12 +426,12 @@ static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_m
     if (!in->scene || planned->random) {
         nb_ctx_release(in->ctx, scene_mark);
         in->scene = NULL;
-        now_at(in, NB_AT_SCENE, first, end);
+        NB_TRY(in->ctx, now_at(in, NB_AT_SCENE, first, end));
         status = nb_run_make_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
         if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
     }
     nb_mark mark = nb_ctx_mark(in->ctx);
-    status = status == NB_OK ? run_instance(in, first, end) : all_failed(in, status, planned->problem, first, end);
+    status = status == NB_OK ? run_guarded(in, first, end) : all_failed(in, status, planned->problem, first, end);
     nb_ctx_release(in->ctx, mark);
     NB_TRY(in->ctx, status);
     return in->sink->end(in->sink->self, in->ctx);

@@ -1,4 +1,5 @@
-/* store.c - SQL made from the table of columns. `position` is the row's place in
+/* store.c - SQL made from the table of columns. The view `run` is what people read: the
+ * rows of rows.csv. `position` is the row's place in
  * the present plan, NULL for rows that it does not hold; `wanted` the metrics
  * that were measured; `inputs` the digests of the files that it was measured on;
  * `manifest` what signs it, NULL while it is planned. */
@@ -136,8 +137,9 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
 /* Large pages: a row has 600 bytes, and is written, journalled and written again by the page. */
 static nb_status create(nb_store *store, nb_ctx *ctx)
 {
-    const char *definitions, *identity, *sql;
+    const char *definitions, *names, *identity, *sql;
     NB_NEED(definitions, columns(DEFINITIONS, ctx));
+    NB_NEED(names, columns(NAMES, ctx));
     NB_NEED(identity, columns(IDENTITY, ctx));
     NB_NEED(sql, nb_format(ctx,
                            "PRAGMA page_size = 16384; BEGIN; "
@@ -145,8 +147,9 @@ static nb_status create(nb_store *store, nb_ctx *ctx)
                            "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
                            "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " DATA "));"
                            "CREATE INDEX positions ON results (position);"
+                           "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
                            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = %d; COMMIT",
-                           definitions, identity, VERSION));
+                           definitions, identity, names, VERSION));
     return execute(store, sql, "creating the tables", ctx);
 }
 

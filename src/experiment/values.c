@@ -5,11 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The end of the first item: a comma outside of brackets and quotes, or the end. */
+static const char *end_of_item(const char *text)
+{
+    int depth = 0;
+    char quote = '\0';
+    for (; *text && (quote || depth > 0 || *text != ','); text++) {
+        if (quote && *text == '\\' && text[1])
+            text++;
+        else if (quote)
+            quote = *text == quote ? '\0' : quote;
+        else if (*text == '"' || *text == '\'')
+            quote = *text;
+        else
+            depth += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
+    }
+    return text;
+}
+
+const char *nb_list_hint(const char *text, nb_ctx *ctx)
+{
+    const char *end = end_of_item(text), *all = "";
+    if (!*end) return "";
+    for (;; end = end_of_item(text)) {
+        while (*text == ' ') text++;
+        int length = (int)(end - text);
+        bool commas = memchr(text, ',', (size_t)length), quotes = memchr(text, '"', (size_t)length);
+        const char *quote = !commas ? "" : quotes ? "'" : "\"";
+        all = nb_format(ctx, "%s%s%s%.*s%s", all, *all ? ", " : "", quote, length, text, quote);
+        if (!all || !*end) break;
+        text = end + 1;
+    }
+    return all ? nb_format(ctx, "; a list stands in brackets: [%s]", all) : NULL;
+}
+
 static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected, nb_mistakes *mistakes)
 {
-    const char *text = nb_yaml_scalar(value);
-    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s", key, expected, lo, hi,
-                           text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "");
+    const char *text = nb_yaml_scalar(value), *hint = "";
+    if (text) NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
+    if (text && !*hint) NB_NEED(hint, nb_range_hint(text, mistakes->ctx));
+    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s%s", key, expected, lo, hi,
+                           text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "", hint);
 }
 
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out, nb_mistakes *mistakes)
@@ -72,7 +108,8 @@ nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char *
 static nb_status unknown_word(const char *key, nb_yaml value, const char *const *allowed, nb_mistakes *mistakes)
 {
     const char *hint;
-    NB_NEED(hint, nb_hint(nb_yaml_scalar(value), allowed, mistakes->ctx));
+    NB_NEED(hint, nb_list_hint(nb_yaml_scalar(value), mistakes->ctx));
+    if (!*hint) NB_NEED(hint, nb_hint(nb_yaml_scalar(value), allowed, mistakes->ctx));
     return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: '%s' is unknown%s", key, nb_yaml_scalar(value), hint);
 }
 

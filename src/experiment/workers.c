@@ -102,12 +102,13 @@ static void tell(post *self, nb_message message)
 }
 
 /* Where an allocation has failed, what follows may fail for want of what the culprit
- * holds: it is not done here. */
-static void end_if_exhausted(post *self)
+ * holds; where somebody has changed what others rely on, it may be wrong: it is not done
+ * here. */
+static void end_if_unfit(post *self)
 {
-    const char *what = nb_ctx_exhausted(self->ctx);
+    const char *spoilt = nb_ctx_spoilt(self->ctx), *what = spoilt ? spoilt : nb_ctx_exhausted(self->ctx);
     if (!what) return;
-    tell(self, (nb_message){.kind = NB_TOLD_FAILURE, .number = NB_ENOMEM, .reason = what});
+    tell(self, (nb_message){.kind = NB_TOLD_FAILURE, .number = spoilt ? NB_EBUG : NB_ENOMEM, .reason = what});
     _exit(EXIT_SUCCESS);
 }
 
@@ -123,7 +124,7 @@ static void note_position(whereabouts *w, nb_phase phase, int first, int end)
 static void at(void *self, nb_phase phase, int first, int end)
 {
     post *p = self;
-    end_if_exhausted(p);
+    end_if_unfit(p);
     note_position(p->where, phase, first, end);
 }
 
@@ -136,7 +137,7 @@ static nb_status begin_nothing(void *self, nb_ctx *ctx)
 static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     (void)ctx;
-    end_if_exhausted(self);
+    end_if_unfit(self);
     tell(self, (nb_message){NB_TOLD_ROW, index, row->status, row->reason, row->measures});
     return NB_OK;
 }
@@ -144,7 +145,7 @@ static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 static nb_status tell_instance_done(void *self, nb_ctx *ctx)
 {
     (void)ctx;
-    end_if_exhausted(self);
+    end_if_unfit(self);
     tell(self, (nb_message){.kind = NB_TOLD_INSTANCE_DONE});
     return NB_OK;
 }
@@ -199,7 +200,7 @@ static nb_status work(const pool *p, post *self)
     NB_NEED(rows, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *rows));
     while (nb_channel_receive(CHANNEL, &count, sizeof count) && nb_channel_receive(CHANNEL, rows, (size_t)count * sizeof *rows)) {
         NB_TRY(p->ctx, run_job(p, self, count, rows, mine));
-        end_if_exhausted(self);
+        end_if_unfit(self);
         tell(self, (nb_message){.kind = NB_TOLD_JOB_DONE});
     }
     return NB_OK;

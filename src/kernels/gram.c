@@ -46,4 +46,8 @@ const nb_kernel nb_kernel_gram = {
     .points = points,
     .low_rank = low_rank,
     .fill = fill,
+    .explanation =
+        "S has rank d at most: floor_rank is 0 from m = d on, and with X = A+ (svd) so is the error, by construction\n"
+        "and but for rounding, wherever the landmarks span what the points do. Compare strategies at m < d; with\n"
+        "another core, such as six steps, what is left at m >= d is the core's part alone.",
 };

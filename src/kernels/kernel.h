@@ -50,6 +50,8 @@ typedef struct {
      * sets dq (d x queries) and dk (d x keys) to df/dq and df/dk; NULL: not wanted. */
     nb_status (*pull_back)(const nb_tile *tile, const void *options, const double *out, double *slope, double *dq, double *dk,
                            nb_ctx *ctx);
+
+    const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_kernel;
 
 #endif

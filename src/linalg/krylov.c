@@ -116,33 +116,63 @@ static nb_status extend(space *k, nb_normal_product *product, void *self, nb_ctx
     return next_block(k, scale, ctx);
 }
 
-/* The largest Ritz values with their vectors and residuals. */
-static nb_status ritz(space *k, nb_ctx *ctx)
+/* T, whose upper triangle is kept. */
+static void copy_t(const space *k, double *t)
 {
-    int kept = k->count + 1, found;
-    lapack_int *support, info, size[1];
     size_t dim = (size_t)k->dim;
-    double *t, *values, *vectors, *work, query[1], *last;
-    NB_NEED(t, nb_alloc_reals(ctx, dim, dim));
-    NB_NEED(values, nb_alloc_reals(ctx, dim, 1));
-    NB_NEED(vectors, nb_alloc_reals(ctx, dim, (size_t)kept));
-    NB_NEED(last, nb_alloc_reals(ctx, (size_t)k->block, (size_t)kept));
-    NB_NEED(support, nb_alloc(ctx, 2 * (size_t)kept, sizeof *support));
+    memset(t, 0, dim * dim * sizeof *t);
     for (size_t j = 0; j < dim; j++) memcpy(t + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *t);
+}
+
+/* The `kept` largest eigenvalues of T, descending, and their vectors (dim x kept): by dsyevr, which computes
+ * no others, and where that fails all of them by another algorithm. */
+static nb_status largest_eigenpairs(const space *k, int kept, double *values, double *vectors, nb_ctx *ctx)
+{
+    int found = 0;
+    lapack_int *support, *iwork, info, size[1];
+    size_t dim = (size_t)k->dim, most = (size_t)kept;
+    double *t, *ascending, *others, *work, query[1];
+    NB_NEED(t, nb_alloc_raw(ctx, dim * dim));
+    NB_NEED(ascending, nb_alloc_reals(ctx, dim, 1));
+    NB_NEED(others, nb_alloc_reals(ctx, dim, most));
+    NB_NEED(support, nb_alloc(ctx, 2 * most, sizeof *support));
+    copy_t(k, t);
     LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0, &found,
-                        values, vectors, k->dim, support, query, -1, size, -1);
-    lapack_int *iwork;
+                        ascending, others, k->dim, support, query, -1, size, -1);
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)query[0], 1));
     NB_NEED(iwork, nb_alloc(ctx, (size_t)size[0], sizeof *iwork));
     info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0,
-                               &found, values, vectors, k->dim, support, work, (lapack_int)query[0], iwork, size[0]);
-    NB_REQUIRE(ctx, info == 0 && found == kept, NB_ENUMERIC, "dsyevr: %d, %d of %d eigenvalues", info, found, kept);
+                               &found, ascending, others, k->dim, support, work, (lapack_int)query[0], iwork, size[0]);
+    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dsyevr: argument %d is illegal", -info);
+    if (info == 0 && found == kept) {
+        for (size_t j = 0; j < most; j++) {
+            values[j] = ascending[most - 1 - j];
+            memcpy(vectors + j * dim, others + (most - 1 - j) * dim, dim * sizeof *vectors);
+        }
+        return NB_OK;
+    }
+    copy_t(k, t);
+    NB_TRY(ctx, nb_symmetric_eigen(k->dim, t, ascending, ctx));
+    memcpy(values, ascending, most * sizeof *values);
+    memcpy(vectors, t, dim * most * sizeof *vectors);
+    return NB_OK;
+}
+
+/* The largest Ritz values with their vectors and residuals. */
+static nb_status ritz(space *k, nb_ctx *ctx)
+{
+    int kept = k->count + 1;
+    size_t dim = (size_t)k->dim;
+    double *values, *vectors, *last;
+    NB_NEED(values, nb_alloc_reals(ctx, (size_t)kept, 1));
+    NB_NEED(vectors, nb_alloc_reals(ctx, dim, (size_t)kept));
+    NB_NEED(last, nb_alloc_reals(ctx, (size_t)k->block, (size_t)kept));
+    NB_TRY(ctx, largest_eigenpairs(k, kept, values, vectors, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, k->block, kept, k->block, 1, k->r, k->block, vectors + k->dim - k->block, k->dim, 0, last, k->block);
-    for (int j = 0; j < kept; j++) { /* LAPACK's ascend */
-        int from = kept - 1 - j;
-        k->values[j] = fmax(0, values[from]);
-        k->residuals[j] = nb_frobenius((size_t)k->block, last + from * k->block);
-        memcpy(k->vectors + (size_t)j * (size_t)k->order, vectors + (size_t)from * dim, dim * sizeof *vectors);
+    for (int j = 0; j < kept; j++) {
+        k->values[j] = fmax(0, values[j]);
+        k->residuals[j] = nb_frobenius((size_t)k->block, last + j * k->block);
+        memcpy(k->vectors + (size_t)j * (size_t)k->order, vectors + (size_t)j * dim, dim * sizeof *vectors);
     }
     return NB_OK;
 }

@@ -38,8 +38,8 @@ bool nb_is_upper(int m, const double *a)
 
 void nb_multiply_by_upper(int m, const double *l, double *x, const double *r)
 {
-    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1, l, m, x, m);
-    cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, m, 1, r, m, x, m);
+    if (l) cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1, l, m, x, m);
+    if (r) cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, m, 1, r, m, x, m);
 }
 
 void nb_transpose(int rows, int cols, const double *a, double *out)
@@ -96,34 +96,62 @@ void nb_normalise_columns(int rows, int cols, const double *a, double *out)
     }
 }
 
-/* dgesdd with the work space that it asks for. */
-static nb_status gesdd(char job, int rows, int cols, double *a, double *u, double *s, double *vt, nb_ctx *ctx)
+typedef struct { /* a thin singular value decomposition; `a` is overwritten */
+    char job; /* 'S', or 'N' for the values alone */
+    int rows, cols;
+    double *a, *u, *s, *vt;
+} thin_svd;
+
+/* LAPACK's info of divide and conquer; it may be positive on a matrix of deficient rank whose other
+ * singular values are rounding, however good its condition otherwise. */
+static nb_status gesdd(const thin_svd *t, lapack_int *info, nb_ctx *ctx)
 {
-    int r = rows < cols ? rows : cols;
+    int r = t->rows < t->cols ? t->rows : t->cols;
     double size = 0, *work;
     lapack_int *iwork;
-    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, rows, cols, a, rows, s, u, rows, vt, r, &size, -1, NULL);
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, &size, -1, NULL);
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));
     NB_NEED(iwork, nb_alloc(ctx, 8 * (size_t)r, sizeof *iwork));
-    lapack_int info =
-        LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, rows, cols, a, rows, s, u, rows, vt, r, work, (lapack_int)size, iwork);
-    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dgesdd: argument %d is illegal", -info);
-    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the singular values of a %d x %d matrix did not converge (dgesdd: %d)",
-               rows, cols, info);
+    *info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, work,
+                                (lapack_int)size, iwork);
+    NB_REQUIRE(ctx, *info >= 0, NB_EBUG, "dgesdd: argument %d is illegal", -*info);
+    return NB_OK;
+}
+
+/* The same of QR iteration: slower, and another algorithm. */
+static nb_status gesvd(const thin_svd *t, lapack_int *info, nb_ctx *ctx)
+{
+    int r = t->rows < t->cols ? t->rows : t->cols;
+    double size = 0, *work;
+    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, t->job, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, &size, -1);
+    NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));
+    *info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, t->job, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, work,
+                                (lapack_int)size);
+    NB_REQUIRE(ctx, *info >= 0, NB_EBUG, "dgesvd: argument %d is illegal", -*info);
+    return NB_OK;
+}
+
+static nb_status svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx)
+{
+    size_t count = (size_t)rows * (size_t)cols;
+    thin_svd t = {u ? 'S' : 'N', rows, cols, NULL, u, s, vt};
+    lapack_int first, second;
+    NB_NEED(t.a, nb_alloc_raw(ctx, count));
+    memcpy(t.a, a, count * sizeof *a);
+    NB_TRY(ctx, gesdd(&t, &first, ctx));
+    if (first == 0) return NB_OK;
+    memcpy(t.a, a, count * sizeof *a);
+    NB_TRY(ctx, gesvd(&t, &second, ctx));
+    NB_REQUIRE(ctx, second == 0, NB_ENUMERIC, "the singular values of a %d x %d matrix converge by neither of two algorithms (dgesdd: %d, dgesvd: %d)",
+               rows, cols, first, second);
     return NB_OK;
 }
 
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx)
 {
-    size_t count = (size_t)rows * (size_t)cols;
     NB_TRY(ctx, nb_require_finite(rows, cols, a, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
-    double *copy = nb_alloc_reals(ctx, count, 1);
-    nb_status status = NB_ENOMEM;
-    if (copy) {
-        memcpy(copy, a, count * sizeof *copy);
-        status = gesdd(u ? 'S' : 'N', rows, cols, copy, u, s, vt, ctx);
-    }
+    nb_status status = svd(rows, cols, a, u, s, vt, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -147,16 +175,43 @@ nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double 
     return status;
 }
 
-static nb_status syevd(int n, double *a, double *values, nb_ctx *ctx)
+/* LAPACK's info of divide and conquer, and of QR iteration, on the upper triangle of `a`. */
+static nb_status syevd(int n, double *a, double *values, lapack_int *info, nb_ctx *ctx)
 {
     double size = 0, *work;
     lapack_int isize = 0, *iwork;
     LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, &size, -1, &isize, -1);
     NB_NEED(work, nb_alloc_raw(ctx, (size_t)size));
     NB_NEED(iwork, nb_alloc(ctx, (size_t)isize, sizeof *iwork));
-    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, work, (lapack_int)size, iwork, isize);
-    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dsyevd: argument %d is illegal", -info);
-    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the eigenvalues of a matrix of order %d did not converge (dsyevd: %d)", n, info);
+    *info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, work, (lapack_int)size, iwork, isize);
+    NB_REQUIRE(ctx, *info >= 0, NB_EBUG, "dsyevd: argument %d is illegal", -*info);
+    return NB_OK;
+}
+
+static nb_status syev(int n, double *a, double *values, lapack_int *info, nb_ctx *ctx)
+{
+    double size = 0, *work;
+    LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, &size, -1);
+    NB_NEED(work, nb_alloc_raw(ctx, (size_t)size));
+    *info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, values, work, (lapack_int)size);
+    NB_REQUIRE(ctx, *info >= 0, NB_EBUG, "dsyev: argument %d is illegal", -*info);
+    return NB_OK;
+}
+
+static nb_status symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
+{
+    size_t square = (size_t)n * (size_t)n;
+    lapack_int first, second;
+    double *copy;
+    NB_NEED(copy, nb_alloc_raw(ctx, square));
+    memcpy(copy, a, square * sizeof *a);
+    NB_TRY(ctx, syevd(n, a, values, &first, ctx));
+    if (first != 0) {
+        memcpy(a, copy, square * sizeof *a);
+        NB_TRY(ctx, syev(n, a, values, &second, ctx));
+        NB_REQUIRE(ctx, second == 0, NB_ENUMERIC, "the eigenvalues of a matrix of order %d converge by neither of two algorithms (dsyevd: %d, dsyev: %d)",
+                   n, first, second);
+    }
     for (int i = 0, j = n - 1; i < j; i++, j--) {
         cblas_dswap(1, values + i, 1, values + j, 1);
         cblas_dswap(n, a + (size_t)i * (size_t)n, 1, a + (size_t)j * (size_t)n, 1);
@@ -168,7 +223,7 @@ nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, nb_all_finite((size_t)n * (size_t)n, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, n);
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = syevd(n, a, values, ctx);
+    nb_status status = symmetric_eigen(n, a, values, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -18,7 +18,8 @@ void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, co
 
 bool nb_is_upper(int m, const double *a); /* whether all below the diagonal of a (m x m) is 0 */
 
-/* x <- l x r' for upper triangular l and r, all m x m: faster than full products. */
+/* x <- l x r' for upper triangular l and r, all m x m: faster than full products. Either may be NULL: the
+ * identity. */
 void nb_multiply_by_upper(int m, const double *l, double *x, const double *r);
 
 /* y <- alpha op(A) x + beta y, A rows x cols. */
@@ -38,8 +39,8 @@ void nb_normalise_columns(int rows, int cols, const double *a, double *out);
 
 /* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols):
  * u rows x r, s r values in descending order, vt r x cols. u = vt = NULL: the
- * values alone. `a` is kept. NB_ENUMERIC for NaN or Inf in `a`, or where LAPACK
- * does not converge. dgesdd. */
+ * values alone. `a` is kept. dgesdd, and where that does not converge dgesvd;
+ * NB_ENUMERIC for NaN or Inf in `a`, or where neither does. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
 /* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols), without singular
@@ -50,7 +51,8 @@ nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, d
 nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx);
 
 /* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their
- * eigenvectors, as columns. NB_ENUMERIC as nb_svd. dsyevd. */
+ * eigenvectors, as columns; its upper triangle is read. dsyevd, and where that does
+ * not converge dsyev; NB_ENUMERIC as nb_svd. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by

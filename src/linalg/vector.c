@@ -153,13 +153,13 @@ WIDTHS double nb_entropy(size_t count, const double *p)
     return sum;
 }
 
-WIDTHS void nb_negatives(size_t count, const double *x, double *number, double *mass)
+WIDTHS void nb_negatives(size_t count, const double *x, double limit, double *number, double *mass)
 {
     double found = 0, sum = 0;
 #pragma omp simd reduction(+ : found, sum)
     for (size_t j = 0; j < count; j++) {
-        found += x[j] < 0 ? 1.0 : 0.0;
-        sum += x[j] < 0 ? -x[j] : 0.0;
+        found += x[j] < limit ? 1.0 : 0.0;
+        sum += x[j] < limit ? -x[j] : 0.0;
     }
     *number = found;
     *mass = sum;

@@ -39,8 +39,8 @@ void nb_row_sums(size_t count, const double *x, double centre, double *totals, d
 /* -sum p ln(p + 1e-9) over the entries p > 0. */
 double nb_entropy(size_t count, const double *p);
 
-/* How many entries are negative, and the sum of their absolute values. */
-void nb_negatives(size_t count, const double *x, double *number, double *mass);
+/* How many entries are below limit <= 0, and the sum of their absolute values. */
+void nb_negatives(size_t count, const double *x, double limit, double *number, double *mass);
 
 void nb_to_single(size_t count, const double *x, float *out);
 void nb_to_double(size_t count, const float *x, double *out);

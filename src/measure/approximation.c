@@ -1,4 +1,4 @@
-/* approximation.c - the factors of both kinds. */
+/* approximation.c - the factors of each kind. */
 #include "measure/approximation.h"
 
 #include "linalg/linalg.h"
@@ -7,14 +7,15 @@
 #include <string.h>
 
 const char *const nb_factors_names[] = {
-    [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_FACTORS_COUNT] = NULL};
+    [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_NOCORE] = "nocore", [NB_FACTORS_COUNT] = NULL};
 
 const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal)
 {
-    if (kind == NB_CUR && picks != NB_TOKENS) return "cur takes rows and columns of S, so it needs tokens, not means or free points";
-    if (kind == NB_NYSTROMFORMER && causal && picks == NB_TOKENS)
+    if (kind == NB_CUR && picks != NB_TOKENS) return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides share";
+    if (kind != NB_CUR && causal && picks == NB_TOKENS)
         return "under a causal mask a query before the first landmark would attend to nothing";
-    if (kind == NB_NYSTROMFORMER && causal) return "under a causal mask a mean of tokens would see the future";
+    if (kind != NB_CUR && causal && picks == NB_POINTS) return "under a causal mask free points have no place in the sequence";
+    if (kind != NB_CUR && causal) return "under a causal mask a mean of tokens would see the future";
     return NULL;
 }
 
@@ -58,6 +59,11 @@ nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_f
     NB_NEED(f->ctx, nb_ctx_child(ctx));
     *factors = f;
     if (kind == NB_NYSTROMFORMER) return kernel_of_landmarks(scene, landmarks, f->a, ctx);
+    f->no_middle = kind == NB_NOCORE;
+    if (f->no_middle) {
+        for (size_t i = 0; i < m; i++) f->a[i + i * m] = 1;
+        return NB_OK;
+    }
     for (size_t j = 0; j < m; j++)
         for (size_t i = 0; i < m; i++) f->a[i + j * m] = b[(size_t)landmarks->keys.tokens[j] + i * n];
     return NB_OK;

@@ -8,6 +8,7 @@
 typedef enum {
     NB_NYSTROMFORMER, /* F = k(Q, K~), A = k(Q~, K~), B = k(Q~, K): the kernel of landmarks */
     NB_CUR,           /* F = S[:,J], A = S[I,J], B = S[I,:]: columns and rows of S itself */
+    NB_NOCORE,        /* F = k(Q, K~), B = k(Q~, K), S ~ F B: no middle; A and X are I */
     NB_FACTORS_COUNT
 } nb_factors_kind;
 
@@ -32,7 +33,7 @@ typedef struct {
 void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe);
 nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx);
 
-/* F of `nystromformer` by rows, m x count: column i is the row of F of token
+/* F of `nystromformer` and `nocore` by rows, m x count: column i is the row of F of token
  * tokens[i], or of token i where tokens is NULL. */
 nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f, nb_ctx *ctx);
 

@@ -56,7 +56,8 @@ static void group_all(nb_blocks *b, const nb_pair *pairs)
             if (pairs[i].landmarks->queries.m == m) group(b, pairs, i);
 }
 
-/* B in place, A for the pairs of the block, then Q_B in B's place. */
+/* B in place, A for the pairs of the block, then Q_B in B's place. An A that cannot be had is the failure
+ * of its pair alone. */
 static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, int *rank, nb_engine_times *times,
                        nb_ctx *ctx)
 {
@@ -67,7 +68,8 @@ static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pair
     memset(q + n * m, 0, n * ((size_t)block->width - m) * sizeof *q);
     NB_TRY(ctx, nb_factor_b(scene, block->largest->landmarks, block->largest->kind, q, ctx));
     for (int i = 0; i < b->pairs; i++)
-        if (b->block_of[i] == k) NB_TRY(ctx, nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx));
+        if (b->block_of[i] == k && nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx) != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     double formed_s = nb_clock_s();
     nb_status status = nb_orthonormalise(NB_COLUMNS, b->n, block->m, q, block->r, rank, ctx);
     times->form_s += formed_s - start_s;
@@ -76,7 +78,7 @@ static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pair
 }
 
 /* Where the largest B is rank-deficient its first columns need not span the
- * smaller ones: those get blocks of their own. */
+ * smaller ones, and where it fails they need not: those get blocks of their own. */
 static void split(nb_blocks *b, int k, const nb_pair *pairs)
 {
     for (int i = 0; i < b->pairs; i++)
@@ -102,12 +104,11 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_b
     for (int k = 0; k < b->count; k++) {
         int rank = 0;
         b->blocks[k].good = build(scene, b, k, pairs, &rank, times, ctx) == NB_OK;
-        if (b->blocks[k].good && rank < b->blocks[k].m) split(b, k, pairs);
-        if (b->blocks[k].good) continue;
-        const char *failure;
-        NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+        const char *failure = NULL;
+        if (!b->blocks[k].good) NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+        if (failure || rank < b->blocks[k].m) split(b, k, pairs);
         for (int i = 0; i < count; i++)
-            if (b->block_of[i] == k) pairs[i].failure = failure;
+            if (b->block_of[i] == k && failure) pairs[i].failure = failure;
     }
     return NB_OK;
 }

@@ -1,14 +1,16 @@
-/* conformance.h - what must hold of every strategy on every head: what strategy.h
- * and component.h promise. The conformance test and `nysbench check` run the same. */
+/* conformance.h - what must hold of every component on every head: what component.h and
+ * the header of its kind promise. The conformance test and `nysbench check` run the same. */
 #ifndef NB_CONFORMANCE_H
 #define NB_CONFORMANCE_H
 
+#include "base/registry.h"
 #include "measure/landmarks.h"
 
 typedef struct {
-    const nb_choice *strategy, *kernel;
-    const nb_head *head;
-    long calls; /* of the strategy, counted by the checks */
+    const nb_choice *choice; /* what is checked */
+    const nb_choice *kernel; /* for strategies and cores: what S is */
+    const nb_head *head;     /* NULL for a problem, which makes its own */
+    long calls;              /* counted by the checks */
 } nb_trial_run;
 
 typedef struct {
@@ -17,7 +19,12 @@ typedef struct {
     nb_status (*run)(nb_trial_run *run, nb_ctx *ctx);
 } nb_check;
 
-extern const nb_check nb_strategy_checks[]; /* ends with name == NULL */
+/* Each ends with name == NULL. */
+extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[], nb_problem_checks[];
+const nb_check *nb_checks_of(const nb_registry *registry);
+
+/* Whether its checks are for heads; else they are run once. */
+bool nb_checks_need_heads(const nb_registry *registry);
 
 /* Heads on which code breaks, by index: one token, repeated points, all zero, a mask;
  * *name is NULL behind the last. */

@@ -6,12 +6,14 @@
 #include "linalg/vector.h"
 #include "measure/blocks.h"
 #include "measure/exact_rows.h"
+#include "measure/projection.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum { TILE = 256 };
+static const double rounding = 16 * DBL_EPSILON; /* of the error, in sums over all entries */
 
 typedef struct { /* nb_pair.own */
     nb_scene *scene;
@@ -78,7 +80,7 @@ static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
     NB_NEED(d->b, nb_alloc_reals(ctx, n, m));
     NB_TRY(ctx, nb_factor_b(d->scene, pair->landmarks, pair->kind, d->b, ctx));
     NB_TRY(ctx, nb_factor_a(d->scene, pair->landmarks, pair->kind, d->b, &d->factors, ctx));
-    if (pair->kind == NB_NYSTROMFORMER) return nb_factor_f(d->scene, pair->landmarks, d->n, NULL, d->f, ctx);
+    if (pair->kind != NB_CUR) return nb_factor_f(d->scene, pair->landmarks, d->n, NULL, d->f, ctx);
     nb_f_columns columns[] = {{&pair->landmarks->keys, d->f}, {NULL, NULL}};
     return nb_factor_columns(d->scene, columns, ctx);
 }
@@ -116,20 +118,24 @@ nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pa
     return NB_OK;
 }
 
-/* |M - R_F X R_B'|_F */
-static nb_status core_part(const direct *d, const double *x, double *norm, nb_ctx *ctx)
+/* |M - R_F X R_B'|_F, and how large all is. */
+static nb_status core_part(const direct *d, const double *x, double *norm, nb_sizes *sizes, nb_ctx *ctx)
 {
     int m = d->m;
-    size_t square = (size_t)m * (size_t)m;
-    double *left, *difference;
-    NB_NEED(left, nb_alloc_reals(ctx, square, 2));
-    difference = left + square;
+    size_t square = (size_t)m * (size_t)m, of_f = (size_t)d->rank_f * (size_t)m, of_b = (size_t)d->rank_b * (size_t)m;
+    double *left, *right, *difference;
+    NB_NEED(left, nb_alloc_reals(ctx, square, 3));
+    right = left + square;
+    difference = right + square;
     size_t count = (size_t)d->rank_f * (size_t)d->rank_b;
     memcpy(difference, d->mid, count * sizeof *difference);
     nb_gemm(NB_PLAIN, NB_PLAIN, d->rank_f, m, m, 1, d->r_f, d->rank_f, x, m, 0, left, d->rank_f);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, d->rank_b, m, 1, x, m, d->r_b, d->rank_b, 0, right, m);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, d->rank_f, d->rank_b, m, -1, left, d->rank_f, d->r_b, d->rank_b, 1, difference,
             d->rank_f);
     *norm = nb_frobenius(count, difference);
+    *sizes = (nb_sizes){.f = nb_frobenius(of_f, d->r_f), .b = nb_frobenius(of_b, d->r_b), .x = nb_frobenius(square, x),
+                        .fx = nb_frobenius(of_f, left), .xb = nb_frobenius(of_b, right)};
     return NB_OK;
 }
 
@@ -145,7 +151,8 @@ static double row_entropy(int n, const double *p)
     return sum;
 }
 
-static void add_row(int n, const double *s, const double *t, unsigned wanted, sums *total)
+/* Entries of t below `limit` are negative. */
+static void add_row(int n, const double *s, const double *t, double limit, unsigned wanted, sums *total)
 {
     double difference = 0, row_sum = 0, s_t = 0, t_t = 0;
 #pragma omp simd reduction(+ : difference, row_sum, s_t, t_t)
@@ -163,8 +170,8 @@ static void add_row(int n, const double *s, const double *t, unsigned wanted, su
         double negative = 0, mass = 0;
 #pragma omp simd reduction(+ : negative, mass)
         for (int j = 0; j < n; j++) {
-            negative += t[j] < 0 ? 1.0 : 0.0;
-            mass += t[j] < 0 ? -t[j] : 0.0;
+            negative += t[j] < limit ? 1.0 : 0.0;
+            mass += t[j] < limit ? -t[j] : 0.0;
         }
         total->negative += negative;
         total->negative_mass += mass;
@@ -203,7 +210,7 @@ static nb_status buffers_init(buffers *b, const direct *d, const nb_request *r, 
     return NB_OK;
 }
 
-static void pass(const direct *d, const double *rows, unsigned wanted, const buffers *b, sums *total)
+static void pass(const direct *d, const double *rows, double limit, unsigned wanted, const buffers *b, sums *total)
 {
     size_t n = (size_t)d->n;
     for (int first = 0; first < d->n; first += TILE) {
@@ -213,22 +220,20 @@ static void pass(const direct *d, const double *rows, unsigned wanted, const buf
         for (int i = 0; i < count; i++) {
             const double *s = rows + (size_t)(first + i) * n, *t = b->tile + (size_t)i * n;
             if (b->seen[first + i] && b->keep) t = s;
-            add_row(d->n, s, t, wanted, total);
+            add_row(d->n, s, t, limit, wanted, total);
             if (!b->seen[first + i]) add_unseen(d->n, s, t, total);
             for (size_t j = 0; b->residual && j < n; j++) b->residual[(size_t)(first + i) * n + j] = s[j] - t[j];
         }
     }
 }
 
-static nb_status spectral_error(const direct *d, const double *residual, double *error, nb_ctx *ctx)
+/* |S - F X B|_2 */
+static nb_status spectral_norm(int n, const double *residual, double *norm, nb_ctx *ctx)
 {
-    const nb_spectrum *of_s;
     double *values;
-    int n = d->n;
-    NB_TRY(ctx, nb_scene_singular_values(d->scene, 1, &of_s, ctx));
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)n, 1));
     NB_TRY(ctx, nb_svd(n, n, residual, NULL, values, NULL, ctx));
-    *error = values[0] / of_s->values[0];
+    *norm = values[0];
     return NB_OK;
 }
 
@@ -306,35 +311,35 @@ static nb_status unseen_parts(const direct *d, const nb_request *r, const int *o
     return NB_OK;
 }
 
-static nb_status measure(const direct *d, const nb_request *r, const int *order, unsigned wanted, nb_measures *out, nb_ctx *ctx)
+static nb_status measure(const direct *d, nb_request *r, const int *order, unsigned wanted, nb_ctx *ctx)
 {
     const double *rows, *x = r->x;
+    nb_measures *out = &r->measures;
     double norm, core;
-    size_t m = (size_t)d->m;
+    nb_sizes sizes;
     buffers b;
     sums total = {.difference = 0};
     nb_measures_clear(out);
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
     NB_TRY(ctx, buffers_init(&b, d, r, order, wanted, ctx));
-    pass(d, rows, wanted, &b, &total);
+    NB_TRY(ctx, core_part(d, x, &core, &sizes, ctx));
+    r->entry_noise = nb_rounding_noise(d->factors, &sizes, 1);
+    pass(d, rows, -r->entry_noise, wanted, &b, &total);
     from_sums(&total, norm, d->n, wanted, out);
-    NB_TRY(ctx, core_part(d, x, &core, ctx));
     NB_TRY(ctx, nb_core_residual(d->factors, x, &out->core_residual, ctx));
     out->error_subspace = d->subspace;
     if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
-    out->error_noise = DBL_EPSILON * nb_frobenius((size_t)d->rank_f * m, d->r_f) * nb_frobenius(m * m, x) *
-                       nb_frobenius((size_t)d->rank_b * m, d->r_b) / norm;
-    NB_TRY(ctx, nb_scene_floor_rank(d->scene, d->m, &out->floor_rank, &out->floor_accuracy, ctx));
+    out->error_noise = rounding + r->entry_noise / norm;
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {
         out->error_unseen = sqrt(total.unseen / total.unseen_of_s);
         NB_TRY(ctx, unseen_parts(d, r, order, sqrt(total.unseen_of_s), out, ctx));
     }
-    if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_error(d, b.residual, &out->spectral_error, ctx));
+    if (b.residual && isfinite(out->error)) NB_TRY(ctx, spectral_norm(d->n, b.residual, &out->spectral_error, ctx));
     return NB_OK;
 }
 
@@ -343,7 +348,7 @@ nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     (void)scene;
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, &requests[i].measures, ctx);
+        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
     }

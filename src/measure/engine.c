@@ -62,6 +62,39 @@ static nb_status measure(nb_scene *scene, const nb_how *how, int count, nb_reque
     return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
 }
 
+/* What only S says: floor_rank, and spectral_error, so far the norm of the difference, relative to that of S. */
+static nb_status compare_with_spectrum(nb_scene *scene, nb_request *r, nb_ctx *ctx)
+{
+    nb_measures *out = &r->measures;
+    const nb_spectrum *of_s;
+    NB_TRY(ctx, nb_scene_floor_rank(scene, r->pair->factors->m, &out->floor_rank, &out->floor_accuracy, ctx));
+    if (isnan(out->spectral_error)) return NB_OK;
+    NB_TRY(ctx, nb_scene_singular_values(scene, 1, &of_s, ctx));
+    out->spectral_error /= of_s->values[0];
+    return NB_OK;
+}
+
+/* The spectrum of S is the scene's: where it does not converge the rows lack what needs it, and nothing else. */
+static nb_status compare_all(nb_scene *scene, int count, nb_request *requests, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++) {
+        nb_request *r = &requests[i];
+        if (r->failure || !isfinite(r->measures.error)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = compare_with_spectrum(scene, r, ctx);
+        nb_ctx_release(ctx, mark);
+        if (status == NB_OK) continue;
+        if (status == NB_ENUMERIC) {
+            r->measures.floor_rank = r->measures.floor_accuracy = r->measures.spectral_error = r->measures.spectral_accuracy = NAN;
+            NB_NEED(r->note, nb_format(ctx, "what needs singular values of S is missing: %s", nb_error_message(ctx)));
+            nb_error_clear(ctx);
+        } else {
+            NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
+        }
+    }
+    return NB_OK;
+}
+
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
     nb_how possible = *how;
@@ -70,6 +103,7 @@ nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     for (int i = 0; i < count; i++)
         NB_REQUIRE(ctx, requests[i].seen == 0 || how->order, NB_EBUG, "a core has looked at rows of S, and there is no order of them");
     NB_TRY(ctx, measure(scene, &possible, count, requests, ctx));
+    if (!how->tokens) NB_TRY(ctx, compare_all(scene, count, requests, ctx));
     for (int i = 0; i < count; i++) {
         if (requests[i].seen == 0) all_unseen(&requests[i].measures);
         if (!stochastic) requests[i].measures.rowsum_deviation = NAN;

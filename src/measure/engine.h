@@ -38,7 +38,9 @@ typedef struct {
     int seen;             /* so many rows, the first of the order, the core has looked at */
     bool keep_rows;       /* they are returned exactly: then all is measured of those rows of S, and F X B elsewhere */
     const char *failure;  /* why it could not be measured; NULL: it was */
+    const char *note;     /* which measures it lacks, since the spectrum of S could not be had; NULL: none */
     nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
+    double entry_noise;   /* the engine's: entries of F X B from - this on may be rounding of 0 */
 } nb_request;
 
 typedef struct { /* seconds that a preparation took, for benchmarks */

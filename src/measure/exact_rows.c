@@ -30,7 +30,7 @@ static nb_status make_rows(const nb_factors *factors, int k, nb_exact_rows *rows
     NB_NEED(squares, nb_alloc_raw(ctx, (size_t)k));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = take(o, k, target, f, squares, ctx);
-    if (status == NB_OK && o->kind == NB_NYSTROMFORMER) status = nb_factor_f(o->scene, o->landmarks, k, o->order, f, ctx);
+    if (status == NB_OK && o->kind != NB_CUR) status = nb_factor_f(o->scene, o->landmarks, k, o->order, f, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
     *rows = (nb_exact_rows){.k = k, .rank_b = o->ranges.rank_b, .target = target, .f = f, .r_b = o->ranges.r_b, .squares = squares};

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "linalg/linalg.h"
+#include "measure/guard.h"
 
 #include <math.h>
 
@@ -34,6 +35,7 @@ nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectr
         NB_NEED(s.vt, nb_alloc_reals(factors->ctx, m, m));
         NB_TRY(ctx, nb_svd(factors->m, factors->m, factors->a, s.u, s.values, s.vt, ctx));
         factors->spectrum = s;
+        nb_guard_see_factors(factors);
         factors->svd_s = nb_clock_s() - start_s;
     }
     *spectrum = &factors->spectrum;
@@ -73,6 +75,7 @@ nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ct
         double start_s = nb_clock_s();
         NB_TRY(ctx, factors->make_rows(factors, k, &factors->rows, factors->ctx));
         factors->rows_s = nb_clock_s() - start_s;
+        nb_guard_see_factors(factors);
     } else {
         factors->reused_s += factors->rows_s * k / factors->rows.k;
     }

@@ -38,6 +38,7 @@ typedef struct nb_factors nb_factors;
 struct nb_factors {
     int m;
     double *a; /* A, m x m */
+    bool no_middle; /* A and X are I, in place of none: there is nothing to tell of them */
 
     nb_ctx *ctx;     /* owns what is cached */
     double reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
@@ -58,6 +59,7 @@ struct nb_factors {
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
+    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
 };
 
 /* Why a row has diverged whose |I - A X|_F is above its residual_limit. */

@@ -1,6 +1,10 @@
 /* heads.c - a problem's own head, then the permutation. */
 #include "measure/heads.h"
 
+#include "base/apart.h"
+#include "base/plugin.h"
+#include "measure/guard.h"
+
 #include <gsl/gsl_randist.h>
 #include <string.h>
 
@@ -11,9 +15,23 @@ static bool permuted(const nb_choice *problem)
     return false;
 }
 
+typedef struct {
+    const nb_choice *problem;
+    nb_problem_shape shape;
+} question;
+
+static nb_status ask_shape(void *self, nb_ctx *ctx)
+{
+    question *q = self;
+    return ((const nb_problem *)q->problem->component)->shape(q->problem->options, &q->shape, ctx);
+}
+
 nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_ctx *ctx)
 {
-    NB_TRY(ctx, ((const nb_problem *)problem->component)->shape(problem->options, shape, ctx));
+    question q = {.problem = problem};
+    bool outside = nb_plugin_of(problem->component); /* then in a child process, which may crash */
+    NB_TRY(ctx, outside ? nb_apart_named(ask_shape, &q, &q.shape, sizeof q.shape, problem->label, "calling its shape", ctx) : ask_shape(&q, ctx));
+    *shape = q.shape;
     NB_REQUIRE(ctx, !shape->causal || !permuted(problem), NB_EINVAL,
                "%s: permute = true needs a head without a causal mask, which lives from the order of the tokens (causal = false takes it off)",
                problem->label);
@@ -50,7 +68,10 @@ nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, g
     stream.m = 0;
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(ctx, rng);
+    nb_guard guard;
+    nb_guard_begin(&guard, problem, NULL, NULL);
     nb_status status = p->make(problem->options, index, head, ctx);
+    status = nb_guard_end(&guard, status, ctx);
     nb_ctx_set_rng(ctx, NULL);
     NB_TRY(ctx, status);
     if (!permuted(problem)) return NB_OK;

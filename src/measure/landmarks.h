@@ -7,9 +7,10 @@
 #include "strategies/strategy.h"
 
 extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated */
+extern const char *const nb_side_names[];    /* by nb_side */
 
 typedef struct {
-    nb_picks queries, keys; /* of the same kind and m; they share arrays where the pairing is neither independent nor both */
+    nb_picks queries, keys; /* of the same kind and m; they share arrays where one pick gives both, but free points of [q; k] */
     double select_s;        /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
     double *selected_s;     /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
     const char *refusal;    /* why there are none; NULL: there are */
@@ -31,6 +32,9 @@ nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
 /* The pairing under this kernel: `queries` where it is one of one point set, but
  * for strategies that only pick for both sides at once. */
 nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing);
+
+/* Whether the same points serve both sides: then the picks are free points. */
+bool nb_pairing_shares(nb_pairing pairing);
 
 /* Whether the strategy can be called so. */
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);

@@ -2,6 +2,8 @@
 #ifndef NB_MEASURES_H
 #define NB_MEASURES_H
 
+#include <stdbool.h>
+
 typedef struct {
     double error;            /* |S - F X B|_F / |S|_F */
     double error_subspace;   /* the least that any core reaches, relative to |S|_F */
@@ -21,7 +23,7 @@ typedef struct {
     double mse;              /* |S - F X B|_F^2 / n^2 */
     double entropy_difference; /* | mean row entropy of S - that of F X B |, -sum p ln(p + 1e-9), p <= 0 left out */
     double rowsum_deviation; /* max_i |sum_j (F X B)_ij - 1|, where rows of S sum to 1: 0 for X = A^-1 of nystromformer, not of cur */
-    double negative_fraction; /* of the n^2 entries of F X B */
+    double negative_fraction; /* of the n^2 entries of F X B, those below - error_noise |S| (of double precision) */
     double negative_mass;    /* sum of |negative entries| / n, of the mass 1 of a row where rows of S sum to 1 */
     double core_residual;    /* |I - A X|_F */
     double core_cutoff;      /* relative singular value of A of which X inverts half */
@@ -29,7 +31,7 @@ typedef struct {
     double landmark_condition; /* s_1 / s_m of A */
     double select_s, core_s; /* time of the strategy, and of the core with all that it needs */
     double exact_s;          /* time of exact attention on the head */
-    double error_noise;      /* eps |R_F|_F |X|_F |R_B|_F / |S|_F, rounding in the product, and that in M */
+    double error_noise;      /* eps (|F| |X| |B| + |F X| |A| |X B|) / |S|, rounding in the product and in X, and that in M */
 } nb_measures;
 
 /* Metrics that cost something, for a request. The others come with every row:
@@ -43,5 +45,8 @@ enum {
 };
 
 void nb_measures_clear(nb_measures *measures);
+
+/* Whether the error is not above the rounding to expect in it. */
+bool nb_error_is_noise(const nb_measures *measures);
 
 #endif

@@ -1,6 +1,8 @@
 /* records.c - functions that are called without being asked for first. */
 #include "measure/records.h"
 
+#include "base/apart.h"
+#include "base/plugin.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "problems/problem.h"
@@ -24,7 +26,7 @@ const char *nb_strategy_lacks(const nb_component *component)
     const nb_strategy *s = (const nb_strategy *)component;
     if (s->abi != NB_STRATEGY_ABI) return "abi = NB_STRATEGY_ABI: it is zero, or was built for another nysbench";
     if ((unsigned)s->pairing >= NB_PAIRING_COUNT) return "a pairing out of nb_pairing";
-    if (s->traits & ~(unsigned)(NB_RANDOM | NB_NESTED | NB_ORACLE)) return "traits out of NB_RANDOM, NB_NESTED and NB_ORACLE";
+    if (s->traits & ~(unsigned)NB_STRATEGY_TRAITS) return "traits out of NB_STRATEGY_TRAITS";
     return s->pairing == NB_BOTH ? (s->pick_both ? NULL : "the function pick_both for its pairing") : s->pick ? NULL : "the function pick for its pairing";
 }
 
@@ -34,9 +36,21 @@ unsigned nb_core_traits(const nb_choice *choice)
     return core->traits_of ? core->traits_of(choice->options) : core->traits;
 }
 
+static nb_status check_core(void *choice, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !(nb_core_traits(choice) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL, "its traits_of gives traits out of NB_CORE_TRAITS");
+    return NB_OK;
+}
+
+nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
+{
+    nb_choice copy = *core;
+    return nb_plugin_of(core->component) ? nb_apart_named(check_core, &copy, NULL, 0, core->label, "calling its traits_of", ctx) : check_core(&copy, ctx);
+}
+
 const char *nb_core_lacks(const nb_component *component)
 {
     const nb_core *c = (const nb_core *)component;
-    if (c->traits & ~(unsigned)(NB_CORE_RANDOM | NB_CORE_ORACLE)) return "traits out of NB_CORE_RANDOM and NB_CORE_ORACLE";
+    if (c->traits & ~(unsigned)NB_CORE_TRAITS) return "traits out of NB_CORE_TRAITS";
     return c->compute ? NULL : "the function compute";
 }

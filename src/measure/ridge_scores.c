@@ -1,9 +1,9 @@
 /* ridge_scores.c - ridge leverage scores, from all eigenpairs or by recursive halving.
  *
- * Halving is Musco & Musco's algorithm 3 (NIPS 2017, arXiv:1605.07583): tokens are
- * halved at random until c = 2 m (1 + log m) are left, which are a sample with weights
- * 1. Level by level upwards, with M the sampled rows and columns of K, weighted, and
- * b_i those of token i,
+ * Halving is after Musco & Musco's algorithm 3 (NIPS 2017, arXiv:1605.07583), with
+ * larger samples than theirs (strategies/ridge_leverage.c): tokens are halved at random
+ * until c = 2 m (1 + log m) are left, which are a sample with weights 1. Level by level
+ * upwards, with M the sampled rows and columns of K, weighted, and b_i those of token i,
  *
  *     l_i ~ (K_ii - b_i' (M + lambda I)^-1 b_i) / lambda, at most 1,
  *

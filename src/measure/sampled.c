@@ -18,7 +18,6 @@
 #include "measure/blocks.h"
 #include "measure/exact_rows.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -202,14 +201,18 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     int m = v->p.m;
     size_t square = (size_t)m * (size_t)m, k = (size_t)s->k;
     const double *x = r->x;
-    double *g, *t, *a;
     bool *seen;
+    double *g, *t, *a, scale = sqrt((double)s->n / s->k);
+    nb_sizes sizes = {.f = nb_frobenius((size_t)m * k, v->f) * scale, .b = nb_frobenius(square, v->p.r_b), .x = nb_frobenius(square, x)};
     nb_measures_clear(out);
     NB_TRY(ctx, find_seen(s, how, r, &seen, ctx));
     NB_NEED(g, nb_alloc_raw(ctx, square));
     NB_NEED(t, nb_alloc_raw(ctx, (size_t)m * k));
     NB_NEED(a, nb_alloc_raw(ctx, 2 * k));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, x, m, v->f, m, 0, t, m);
+    sizes.fx = nb_frobenius((size_t)m * k, t) * scale;
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, x, m, v->p.r_b, m, 0, g, m);
+    sizes.xb = nb_frobenius(square, g);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, g, m, v->f, m, 0, t, m);
     row_squares(v, t, a);
     if (seen) out->error_unseen = error_unseen(s, seen, a);
@@ -217,9 +220,7 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
     if (!isfinite(out->error)) return NB_OK;
     double norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);
-    double f_norm = nb_frobenius((size_t)m * k, v->f) * sqrt((double)s->n / s->k);
-    out->error_noise = DBL_EPSILON * f_norm * nb_frobenius(square, x) * nb_frobenius(square, v->p.r_b) / norm +
-                       1e-14 / (2 * fmax(out->error, 1e-7));
+    out->error_noise = nb_rounding_noise(v->p.factors, &sizes, norm) + 1e-14 / (2 * fmax(out->error, 1e-7));
     out->mse = nb_sum(k, a) / s->k / s->n;
     out->baseline_mean = baseline_mean(s);
     out->landmark_rank = v->p.landmark_rank;

@@ -5,6 +5,7 @@
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "measure/guard.h"
 #include "measure/low_rank.h"
 
 #include <float.h>
@@ -217,6 +218,7 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     if (g->what & NB_SCENE_ENTROPY) scene->entropy = g->entropy / scene->head->n;
     if (g->what & NB_SCENE_OUTPUT) scene->output = g->output;
     scene->gathered |= g->what;
+    nb_guard_see_scene(scene);
     return NB_OK;
 }
 
@@ -285,8 +287,25 @@ nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)
             memcpy(x + 2 * d * i + d, h->k + d * i, d * sizeof *x);
         }
         scene->stacked = x;
+        nb_guard_see_scene(scene);
     }
     *stacked = scene->stacked;
+    return NB_OK;
+}
+
+nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    size_t size = (size_t)h->d * (size_t)h->n;
+    (void)ctx;
+    if (!scene->united) {
+        double *x;
+        NB_NEED(x, nb_alloc_raw(scene->ctx, 2 * size));
+        memcpy(x, h->q, size * sizeof *x);
+        memcpy(x + size, h->k, size * sizeof *x);
+        scene->united = x;
+    }
+    *united = scene->united;
     return NB_OK;
 }
 
@@ -467,7 +486,7 @@ static nb_spectrum *find(const nb_scene *scene, int count, bool vectors)
 {
     for (int i = 0; i < scene->spectrum_count; i++) {
         nb_spectrum *s = scene->spectra[i];
-        if (s->asked == count && (s->left || !vectors)) return s;
+        if (s->asked == count && (s->left || !vectors || s->failure)) return s;
     }
     return NULL;
 }
@@ -492,17 +511,22 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
     if (small || wanted > n) wanted = n;
     nb_spectrum *s = find(scene, wanted, vectors);
     if (s) {
+        NB_REQUIRE(ctx, !s->failure, NB_ENUMERIC, "%s", s->failure);
         scene->reused_s += s->time_s;
     } else {
         double start_s = nb_clock_s();
         NB_NEED(s, nb_alloc(scene->ctx, 1, sizeof *s));
-        if (factored)
-            NB_TRY(ctx, decompose_factors(scene, wanted, vectors, s, ctx));
-        else
-            NB_TRY(ctx, small ? decompose(scene, vectors, s, ctx) : iterate(scene, wanted, s, ctx));
-        NB_TRY(ctx, add_spectrum(scene, s));
-        s->time_s = nb_clock_s() - start_s;
         s->asked = wanted;
+        nb_status status = factored ? decompose_factors(scene, wanted, vectors, s, ctx)
+                           : small  ? decompose(scene, vectors, s, ctx)
+                                    : iterate(scene, wanted, s, ctx);
+        if (status == NB_ENUMERIC) NB_NEED(s->failure, nb_strdup(scene->ctx, nb_error_message(ctx)));
+        if (status == NB_OK || status == NB_ENUMERIC) {
+            NB_TRY(ctx, add_spectrum(scene, s));
+            nb_guard_see_scene(scene);
+        }
+        NB_TRY(ctx, status);
+        s->time_s = nb_clock_s() - start_s;
     }
     *spectrum = s;
     return NB_OK;

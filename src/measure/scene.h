@@ -12,6 +12,8 @@
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
 
+#include <stdint.h>
+
 enum { NB_STRIPE = 512 }; /* rows a stripe: fixed, since sums depend on it in the last bits */
 
 typedef struct {
@@ -24,6 +26,7 @@ typedef struct {
 typedef nb_status nb_stripe_fn(void *self, const nb_stripe *stripe, nb_ctx *ctx);
 
 typedef struct {
+    const char *failure;   /* why there is none, which whoever asks again is told at once; NULL: there is */
     int count;             /* triplets, the largest of S */
     double *values;        /* descending */
     double *left, *right;  /* n x count, columns: over queries, over keys; NULL: values only */
@@ -57,9 +60,15 @@ typedef struct nb_scene {
     double *row_sums, *column_sums; /* n */
     double *output;       /* S V by rows, dv x n */
     double *stacked;      /* the tokens' [q; k], 2d x n */
+    double *united;       /* the queries, then the keys, d x 2n */
     int spectrum_count;
     nb_spectrum **spectra;
     double exact_s;  /* 0: not measured yet */
+    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
+    struct {
+        const void *bytes;
+        uint64_t sum;
+    } known[4];             /* checksums of Q, K, V and [Q; K] (guard.h) */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 
@@ -82,6 +91,7 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
 nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx);
 
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx);    /* the tokens' [q; k], 2d x n */
+nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx);      /* the queries, then the keys, d x 2n */
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */
 nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);                 /* |S|_F */
 nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx); /* n each */

@@ -10,7 +10,6 @@
 #include "measure/low_rank.h"
 
 #include <gsl/gsl_randist.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,6 +26,7 @@ typedef struct {
     double *u;              /* u_ld x width */
     double *alpha, *beta;   /* STEPS x count: the tridiagonal matrices */
     bool *done;
+    nb_ctx *failures;       /* owns their texts */
 } lanczos;
 
 static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
@@ -132,22 +132,37 @@ static void recur(lanczos *l, int i, int step)
 /* The largest Ritz value t of difference i, and its residual beta |s_last|. */
 static nb_status look(lanczos *l, int i, int steps, nb_ctx *ctx)
 {
-    double *diagonal, *off, *vectors, *work;
+    double *t, *values;
     size_t k = (size_t)steps;
+    const double *alpha = l->alpha + (size_t)i * STEPS, *beta = l->beta + (size_t)i * STEPS;
     nb_difference *d = &l->differences[i];
-    NB_NEED(diagonal, nb_alloc_reals(ctx, k, 4));
-    off = diagonal + k;
-    work = off + k;
-    NB_NEED(vectors, nb_alloc_reals(ctx, k, k));
-    memcpy(diagonal, l->alpha + (size_t)i * STEPS, k * sizeof *diagonal);
-    memcpy(off, l->beta + (size_t)i * STEPS, k * sizeof *off);
-    double next = off[k - 1];
-    lapack_int info = LAPACKE_dstev_work(LAPACK_COL_MAJOR, 'V', steps, diagonal, off, vectors, steps, work);
-    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "dstev: %d", info);
-    double value = fmax(0, diagonal[k - 1]);
+    NB_NEED(values, nb_alloc_reals(ctx, k, 1));
+    NB_NEED(t, nb_alloc_reals(ctx, k, k));
+    for (size_t j = 0; j < k; j++) {
+        t[j + j * k] = alpha[j];
+        if (j > 0) t[(j - 1) + j * k] = t[j + (j - 1) * k] = beta[j - 1];
+    }
+    NB_TRY(ctx, nb_symmetric_eigen(steps, t, values, ctx));
+    double value = fmax(0, values[0]), next = beta[k - 1];
     d->norm = sqrt(value) / d->scale;
-    d->accuracy = value > 0 ? next * fabs(vectors[k * k - 1]) / (2 * value) : 0;
+    d->accuracy = value > 0 ? next * fabs(t[k - 1]) / (2 * value) : 0;
     l->done[i] = d->accuracy <= enough || next == 0;
+    return NB_OK;
+}
+
+/* One step of all that are not done; a failure is the end of its difference alone. */
+static nb_status step_all(lanczos *l, nb_scene *scene, int step, double *scratch, nb_ctx *ctx)
+{
+    NB_TRY(ctx, multiply(l, scene, scratch, ctx));
+    for (int i = 0; i < l->count; i++) {
+        if (l->done[i]) continue;
+        recur(l, i, step);
+        bool exact = l->beta[(size_t)i * STEPS + (size_t)step] == 0;
+        if ((step + 1) % LOOK != 0 && !exact) continue;
+        if (look(l, i, step + 1, ctx) == NB_OK) continue;
+        NB_TRY(ctx, nb_keep_failure(&l->differences[i].failure, l->failures));
+        l->done[i] = true;
+    }
     return NB_OK;
 }
 
@@ -158,13 +173,7 @@ static nb_status run(lanczos *l, nb_scene *scene, nb_ctx *ctx)
     NB_NEED(scratch, nb_alloc_reals(ctx, (size_t)l->widest, 1));
     for (int step = 0; step < STEPS && !all; step++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = multiply(l, scene, scratch, ctx);
-        for (int i = 0; i < l->count && status == NB_OK; i++) {
-            if (l->done[i]) continue;
-            recur(l, i, step);
-            bool exact = l->beta[(size_t)i * STEPS + (size_t)step] == 0;
-            if ((step + 1) % LOOK == 0 || exact) status = look(l, i, step + 1, ctx);
-        }
+        nb_status status = step_all(l, scene, step, scratch, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
         all = true;
@@ -176,8 +185,11 @@ static nb_status run(lanczos *l, nb_scene *scene, nb_ctx *ctx)
 nb_status nb_spectral_norms(nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
 {
     lanczos l;
+    nb_ctx *failures;
+    NB_NEED(failures, nb_ctx_child(ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = lanczos_init(&l, scene, count, differences, ctx);
+    l.failures = failures;
     if (status == NB_OK) status = run(&l, scene, ctx);
     nb_ctx_release(ctx, mark);
     return status;

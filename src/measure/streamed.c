@@ -8,9 +8,22 @@
  * Where the kernel gives factors of S there is no pass, and no such subtraction:
  * see low_rank.c.
  *
- * With precision mixed, S and Q_B are rounded to single precision for the product
- * (M is summed in double), which costs 1e-9 to 1e-8 of |S|^2. What is small, of
- * either part, is then measured again in double. */
+ * With precision mixed, S and Q_B are rounded to single precision for the product,
+ * and M is summed in double. With |S| = 1 and dM the error of M,
+ *
+ *     the subspace part s, s^2 = 1 - |M|^2, is off by  <M, dM> / s,
+ *     the core part |M - C|                 is off by  at most |dM|,
+ *     the error                             by no more, relatively, than both its parts.
+ *
+ * dM is measured: every CHECKED-th row of P is computed in double too, and E is what these rows
+ * give of dM. Errors that are alike in all rows (sums over repeated keys) make dM = CHECKED E, errors
+ * that are random sqrt(CHECKED) |E| in norm, of which a direction has the m-th part. So |dM| is taken as
+ * CHECKED |E| and <M, dM> as CHECKED (|<M, E>| + 3 |E| / m), both twice, since other rows may be worse. A
+ * part that is off by more than 1e-6 of itself by that, or below `small_mixed`, is measured again in double.
+ *
+ * That is seldom: rounding of S and Q_B gives a |dM| of 1e-9 to 6e-8. Beside a key that all
+ * queries attend to sums over the keys lose more, since small terms are rounded to the large one's
+ * digits: so the HEAVY keys of the largest columns go into the product in double. */
 #include "measure/streamed.h"
 
 #include "base/clock.h"
@@ -24,11 +37,19 @@
 #include "measure/unseen.h"
 
 #include <float.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
-static const double small = 1e-3, small_mixed = 0.1; /* of |S| */
-static const double rounding = 16 * DBL_EPSILON, rounding_mixed = 4e-7;
+static const double small = 1e-3, small_mixed = 0.05; /* of |S| */
+static const double rounding = 16 * DBL_EPSILON; /* of |S|^2 in a difference of squares, and of sums over all entries */
+static const double promised_mixed = 1e-6; /* of each measure that comes from single precision */
+
+enum {
+    HEAVY = 16,     /* keys that stay in double, */
+    LOOKED_AT = 64, /* and rows of S that say which */
+    CHECKED = 16,   /* each so-manieth row is computed in double too */
+};
 
 typedef struct batch batch;
 
@@ -37,7 +58,10 @@ typedef struct { /* nb_pair.own */
     nb_offer offer;
     batch *of;
     int block;
-    bool single; /* M comes from single precision */
+    bool single; /* M comes from single precision, and its error is, relative to |S|, at most about */
+    double off_inside, off; /* |<M, dM>|, |dM| */
+    double *check; /* E, m x m */
+    bool differenced; /* the subspace part comes from |S|^2 - |M|^2 */
     bool todo;   /* in the pass that runs */
     double residual; /* sum of squares, of a second pass */
 } view;
@@ -49,6 +73,7 @@ struct batch {
     view *views; /* of pairs */
     nb_blocks blocks;
     const int *order; /* nb_how's */
+    nb_ctx *failures; /* owns the texts of pairs that fail while something is to be released */
     nb_engine_times times;
 };
 
@@ -95,7 +120,8 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     nb_factors_offer(p->factors, &v->offer);
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
-    p->scale = nb_frobenius(square, p->r_f) * nb_frobenius(square, p->r_b);
+    p->f = nb_frobenius(square, p->r_f);
+    p->b = nb_frobenius(square, p->r_b);
     p->upper = nb_is_upper(m, p->r_f) && nb_is_upper(m, p->r_b);
     double done_s = nb_clock_s();
     NB_TRY(ctx, nb_landmarks_of_a(p->factors, &p->landmark_rank, &p->landmark_condition, ctx));
@@ -109,6 +135,10 @@ typedef struct { /* one pass for the views that are `todo` */
     bool single;
     double *product;              /* width x NB_STRIPE: P */
     float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, width x NB_STRIPE */
+    int heavy;                    /* keys that are 0 in s32, */
+    size_t *keys;                 /* which, */
+    double *q_heavy, *s_heavy;    /* their rows of Q_B and columns of the stripe: heavy x width, heavy x NB_STRIPE */
+    double *checked;              /* width x NB_STRIPE / CHECKED: rows of P less what they are in double */
 } pass;
 
 static bool needed(const batch *b, int block)
@@ -132,24 +162,107 @@ static void multiply(const pass *p, const nb_stripe *s, int first, int end)
                 p->product + from, b->width);
 }
 
+/* The stripe in single precision, but for its heavy keys. */
+static void round_stripe(const pass *p, const nb_stripe *s)
+{
+    for (size_t i = 0, keys = (size_t)s->keys; i < (size_t)s->count; i++) {
+        const double *row = s->values + i * (size_t)s->ld;
+        float *rounded = p->s32 + i * (size_t)p->b->blocks.n;
+        nb_to_single(keys, row, rounded);
+        for (size_t h = 0, j; h < (size_t)p->heavy; h++) {
+            j = p->keys[h];
+            p->s_heavy[h + i * (size_t)p->heavy] = j < keys ? row[j] : 0;
+            if (j < keys) rounded[j] = 0;
+        }
+    }
+}
+
+/* P in double, its heavy keys added. */
+static void widen_product(const pass *p, int count)
+{
+    int width = p->b->blocks.width;
+    nb_to_double((size_t)width * (size_t)count, p->product32, p->product);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, width);
+}
+
+/* What the stripe gives of E. */
+static void check_stripe(const pass *p, const nb_stripe *s)
+{
+    const nb_blocks *b = &p->b->blocks;
+    int rows = (s->count + CHECKED - 1) / CHECKED, width = b->width;
+    for (size_t i = 0, w = (size_t)width; i < (size_t)rows; i++) memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, width);
+    for (int i = 0; i < p->b->count; i++) {
+        const view *v = &p->b->views[i];
+        if (!v->todo) continue;
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, rows, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, CHECKED * v->p.m,
+                p->checked + b->blocks[v->block].column, width, 1, v->check, v->p.m);
+    }
+}
+
 static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     pass *p = self;
     batch *b = p->b;
     (void)ctx;
-    for (int i = 0; p->single && i < s->count; i++)
-        nb_to_single((size_t)s->keys, s->values + (size_t)i * (size_t)s->ld, p->s32 + (size_t)i * (size_t)b->blocks.n);
+    if (p->single) round_stripe(p, s);
     for (int k = 0, end; k < b->blocks.count; k = end) { /* blocks that stand together in one product */
         for (end = k; end < b->blocks.count && needed(b, end);) end++;
         if (end > k) multiply(p, s, k, end);
         if (end == k) end++;
     }
-    if (p->single) nb_to_double((size_t)b->blocks.width * (size_t)s->count, p->product32, p->product);
+    if (p->single) {
+        widen_product(p, s->count);
+        check_stripe(p, s);
+    }
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
         if (!v->todo) continue;
         nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
                 p->product + b->blocks.blocks[v->block].column, b->blocks.width, 1, v->p.mid, v->p.m);
+    }
+    return NB_OK;
+}
+
+/* The keys of the largest columns of S, as some of its rows have them: what stands beside a row must not matter. */
+static nb_status find_heavy(pass *p, nb_ctx *ctx)
+{
+    int n = p->b->blocks.n, looked_at = n < LOOKED_AT ? n : LOOKED_AT, tokens[LOOKED_AT];
+    double *rows, *squares;
+    p->heavy = n < HEAVY ? n : HEAVY;
+    NB_NEED(p->keys, nb_alloc(ctx, (size_t)p->heavy, sizeof *p->keys));
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * (size_t)looked_at));
+    NB_NEED(squares, nb_alloc_reals(ctx, (size_t)n, 1));
+    for (int i = 0; i < looked_at; i++) tokens[i] = (int)((i + 1) * (long)n / looked_at) - 1;
+    NB_TRY(ctx, nb_scene_some_rows(p->b->scene, looked_at, tokens, rows, ctx));
+    for (int i = 0; i < looked_at; i++) {
+        const double *row = rows + (size_t)i * (size_t)n;
+        for (int j = 0; j < n; j++) squares[j] += row[j] * row[j];
+    }
+    gsl_sort_largest_index(p->keys, (size_t)p->heavy, squares, 1, (size_t)n);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static nb_status heavy_init(pass *p, nb_ctx *ctx)
+{
+    const nb_blocks *b = &p->b->blocks;
+    NB_TRY(ctx, find_heavy(p, ctx));
+    NB_NEED(p->q_heavy, nb_alloc_reals(ctx, (size_t)p->heavy, (size_t)b->width));
+    NB_NEED(p->s_heavy, nb_alloc_raw(ctx, (size_t)p->heavy * NB_STRIPE));
+    for (int k = 0; k < b->count; k++)
+        for (int j = b->blocks[k].column, end = j + b->blocks[k].width; b->blocks[k].good && j < end; j++)
+            for (int h = 0; h < p->heavy; h++) p->q_heavy[h + j * p->heavy] = b->q[p->keys[h] + (size_t)j * (size_t)b->n];
+    return NB_OK;
+}
+
+static nb_status check_init(pass *p, nb_ctx *ctx)
+{
+    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->b->blocks.width * (NB_STRIPE / CHECKED)));
+    for (int i = 0; i < p->b->count; i++) {
+        view *v = &p->b->views[i];
+        if (v->todo) NB_NEED(v->check, nb_alloc_reals(ctx, (size_t)v->p.m, (size_t)v->p.m));
     }
     return NB_OK;
 }
@@ -167,7 +280,8 @@ static nb_status pass_init(pass *p, batch *b, bool single, nb_ctx *ctx)
         const nb_block *block = &b->blocks.blocks[k];
         if (block->good) nb_to_single(n * (size_t)block->width, b->blocks.q + n * (size_t)block->column, p->q32 + n * (size_t)block->column);
     }
-    return NB_OK;
+    NB_TRY(ctx, heavy_init(p, ctx));
+    return check_init(p, ctx);
 }
 
 typedef struct { /* a second pass */
@@ -198,17 +312,38 @@ static nb_status residual_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Marks the views whose subspace part is below `limit`; whether there are any. */
-static bool mark_below(batch *b, double limit)
+/* Marks the views whose subspace part loses too much in a difference of squares; whether there are any. */
+static bool mark_small(batch *b)
 {
     bool any = false;
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
-        v->todo = v->todo && v->p.subspace < limit;
+        v->todo = v->todo && v->p.subspace < small;
         v->residual = 0;
         any = any || v->todo;
     }
     return any;
+}
+
+/* Marks the views whose subspace part may be off by more than is promised; whether there are any. */
+static bool mark_inexact(batch *b)
+{
+    bool any = false;
+    for (int i = 0; i < b->count; i++) {
+        view *v = &b->views[i];
+        v->todo = v->todo && (v->p.subspace < small_mixed || v->off_inside > promised_mixed * v->p.subspace * v->p.subspace);
+        any = any || v->todo;
+    }
+    return any;
+}
+
+/* What E says. */
+static void judge(view *v, double norm)
+{
+    size_t square = (size_t)v->p.m * (size_t)v->p.m;
+    double all = nb_frobenius(square, v->check) / norm;
+    v->off = 2 * CHECKED * all;
+    v->off_inside = 2 * CHECKED * (fabs(nb_dot(square, v->p.mid, v->check)) / (norm * norm) + 3 * all / v->p.m);
 }
 
 /* The subspace part of the views that are `todo`, by a second pass. */
@@ -245,11 +380,12 @@ static nb_status project(batch *b, bool single, nb_ctx *ctx)
         if (!v->todo) continue;
         double inside = nb_frobenius((size_t)v->p.m * (size_t)v->p.m, v->p.mid) / norm;
         v->p.subspace = sqrt(fmax(0, (1 - inside) * (1 + inside)));
-        v->p.rounding = single ? rounding_mixed : rounding;
+        v->differenced = v->p.subspace >= small;
         v->single = single;
+        if (single) judge(v, norm);
     }
     b->times.pass_s += nb_clock_s() - start_s;
-    return single || !mark_below(b, small) ? NB_OK : look_again(b, norm, ctx);
+    return single || !mark_small(b) ? NB_OK : look_again(b, norm, ctx);
 }
 
 /* The same from the factors of S. */
@@ -265,9 +401,11 @@ static nb_status project_factors(batch *b, nb_ctx *ctx)
     for (int i = 0; i < b->count; i++) {
         nb_projection *p = &b->views[i].p;
         if (!b->views[i].todo) continue;
-        NB_TRY(ctx, nb_low_rank_project(s, p->n, p->m, p->q_f, p->q_b, t_y, p->mid, &residual, ctx));
+        if (nb_low_rank_project(s, p->n, p->m, p->q_f, p->q_b, t_y, p->mid, &residual, ctx) != NB_OK) {
+            NB_TRY(ctx, nb_keep_failure(&b->pairs[i].failure, b->failures));
+            continue;
+        }
         p->subspace = residual / norm;
-        p->rounding = rounding;
     }
     b->times.pass_s += nb_clock_s() - start_s;
     return NB_OK;
@@ -311,6 +449,7 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     NB_NEED(b, nb_alloc(ctx, 1, sizeof *b));
     *b = (batch){.scene = scene, .count = count, .pairs = pairs, .order = how->order};
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
+    NB_NEED(b->failures, nb_ctx_child(ctx));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
     NB_TRY(ctx, nb_blocks_build(scene, count, pairs, &b->blocks, &b->times, ctx));
     for (int i = 0; i < count; i++) b->views[i].todo = !pairs[i].failure;
@@ -321,7 +460,7 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     }
     bool mixed = how->precision == NB_MIXED && !scene->factors.rank;
     NB_TRY(ctx, project_released(b, mixed, ctx));
-    if (mixed && mark_below(b, small_mixed)) NB_TRY(ctx, project_released(b, false, ctx));
+    if (mixed && mark_inexact(b)) NB_TRY(ctx, project_released(b, false, ctx));
     for (int i = 0; i < count; i++)
         if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_TRY(ctx, project_output(&b->views[i].p, ctx));
     *times = b->times;
@@ -400,10 +539,13 @@ static nb_status put_exact(const nb_scene *scene, int kept, const int *order, in
 }
 
 /* What needs the entries of F X B, formed by stripes from F and B themselves: in
- * Q_F C Q_B' an entry that is zero would be rounding of either sign. */
-static nb_status entries(const nb_projection *p, const double *f, const double *b, const nb_request *r, const int *order, unsigned wanted,
-                         nb_measures *out, nb_ctx *ctx)
+ * Q_F C Q_B' an entry that is zero would be rounding of either sign. So it may be here, where it is a sum of
+ * terms that cancel, or X has rounding in place of zeros (under a mask): no more than entry_noise, which is of
+ * all entries together, counts. */
+static nb_status entries(const nb_projection *p, const double *f, const double *b, nb_request *r, const int *order, unsigned wanted,
+                         nb_ctx *ctx)
 {
+    nb_measures *out = &r->measures;
     size_t n = (size_t)p->n, m = (size_t)p->m;
     double *g, *rows, negative = 0, mass = 0, entropy = 0, of_s = 0;
     NB_NEED(g, nb_alloc_raw(ctx, m * NB_STRIPE));
@@ -414,7 +556,7 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
         nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, b, p->n, g, p->m, 0, rows, p->n);
         if (r->keep_rows) NB_TRY(ctx, put_exact(p->scene, r->seen, order, first, count, rows, ctx));
         double number, sum;
-        nb_negatives(n * (size_t)count, rows, &number, &sum);
+        nb_negatives(n * (size_t)count, rows, -r->entry_noise, &number, &sum);
         negative += number;
         mass += sum;
         if (wanted & NB_WANT_ENTROPY) entropy += nb_entropy(n * (size_t)count, rows);
@@ -430,15 +572,19 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
     return NB_OK;
 }
 
-/* All but rowsum_deviation. */
-static nb_status measure(const nb_projection *p, const double *x, double *c, nb_measures *out, nb_ctx *ctx)
+/* All but rowsum_deviation and what the entries or the spectrum of S give. */
+static nb_status measure(const view *v, nb_request *r, double *c, nb_ctx *ctx)
 {
+    const nb_projection *p = &v->p;
+    nb_measures *out = &r->measures;
+    const double *x = r->x;
     size_t square = (size_t)p->m * (size_t)p->m;
     double norm, *scratch;
+    nb_sizes sizes;
     nb_measures_clear(out);
     NB_NEED(scratch, nb_alloc_raw(ctx, square));
     NB_TRY(ctx, nb_scene_norm(p->scene, &norm, ctx));
-    nb_projection_core(p, x, scratch, c);
+    nb_projection_core(p, x, scratch, c, &sizes);
     out->error_subspace = p->subspace;
     out->error_core = core_part(p, c, norm, scratch);
     out->error = hypot(out->error_subspace, out->error_core);
@@ -447,22 +593,24 @@ static nb_status measure(const nb_projection *p, const double *x, double *c, nb_
     out->cosine = nb_dot(square, p->mid, c) / (norm * nb_frobenius(square, c));
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
-    out->error_noise = nb_projection_noise(p, x, norm);
+    r->entry_noise = nb_rounding_noise(p->factors, &sizes, 1);
+    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) +
+                       r->entry_noise / norm + (v->single ? promised_mixed * out->error : 0);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
-    NB_TRY(ctx, nb_scene_floor_rank(p->scene, p->m, &out->floor_rank, &out->floor_accuracy, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
 }
 
-/* Measures again in double the requests whose core part is small, and those whose rows seen
- * are to be subtracted, whatever stands beside them. */
+/* Measures again in double the requests whose core part may be off by more than is promised, and those whose
+ * rows seen are to be subtracted, whatever stands beside them. */
 static nb_status refine(batch *b, int count, nb_request *requests, bool *again, nb_ctx *ctx)
 {
     bool any = false;
     for (int i = 0; i < b->count; i++) b->views[i].todo = false;
     for (int i = 0; i < count; i++) {
         view *v = requests[i].pair->own;
-        again[i] = !requests[i].failure && v->single && (requests[i].measures.error_core < small_mixed || requests[i].seen > 0);
+        double core = requests[i].measures.error_core;
+        again[i] = !requests[i].failure && v->single && (core < small_mixed || v->off > promised_mixed * core || requests[i].seen > 0);
         if (again[i]) any = v->todo = true;
     }
     return any ? project_released(b, false, ctx) : NB_OK;
@@ -492,7 +640,7 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
         alike[i] = first_alike(square, requests, i);
         if (alike[i] < i) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(&v->p, r->x, own, &r->measures, ctx);
+        nb_status status = measure(v, r, own, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
@@ -503,6 +651,7 @@ static nb_status measure_pair(const view *v, int count, nb_request *requests, co
     for (int i = 0; i < count; i++) {
         if (alike[i] == i) continue;
         requests[i].measures = requests[alike[i]].measures;
+        requests[i].entry_noise = requests[alike[i]].entry_noise;
         requests[i].failure = requests[alike[i]].failure;
         if (c) memcpy(c[i], c[alike[i]], square * sizeof *c[i]);
     }
@@ -551,10 +700,20 @@ static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsi
     for (int i = 0; i < count; i++) {
         if (requests[i].pair->own != v || requests[i].failure || !isfinite(requests[i].measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = entries(&v->p, f, rows, &requests[i], b->order, wanted, &requests[i].measures, ctx);
+        nb_status status = entries(&v->p, f, rows, &requests[i], b->order, wanted, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }
+    return NB_OK;
+}
+
+/* The error is the failure of the requests on one pair. */
+static nb_status fail_requests(const view *v, int count, nb_request *requests, nb_ctx *ctx)
+{
+    const char *failure;
+    NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+    for (int i = 0; i < count; i++)
+        if (requests[i].pair->own == v && !requests[i].failure) requests[i].failure = failure;
     return NB_OK;
 }
 
@@ -567,10 +726,11 @@ static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *r
         if (!requests[i].failure) ((view *)requests[i].pair->own)->todo = true;
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < b->count; i++) {
+        if (!b->views[i].todo) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = b->views[i].todo ? entries_of_pair(b, i, f[i], wanted, count, requests, ctx) : NB_OK;
+        nb_status status = entries_of_pair(b, i, f[i], wanted, count, requests, ctx);
         nb_ctx_release(ctx, mark);
-        NB_TRY(ctx, status);
+        if (status != NB_OK) NB_TRY(ctx, fail_requests(&b->views[i], count, requests, ctx));
     }
     return NB_OK;
 }
@@ -579,19 +739,21 @@ static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *r
 static nb_status spectral(nb_scene *scene, const int *order, int count, nb_request *requests, double *const *c, nb_ctx *ctx)
 {
     nb_difference *differences;
-    const nb_spectrum *of_s;
+    nb_request **of;
     int used = 0;
     NB_NEED(differences, nb_alloc(ctx, (size_t)count, sizeof *differences));
-    NB_TRY(ctx, nb_scene_singular_values(scene, 1, &of_s, ctx));
+    NB_NEED(of, nb_alloc(ctx, (size_t)count, sizeof *of));
     for (int i = 0; i < count; i++) {
         const nb_projection *p = &((const view *)requests[i].pair->own)->p;
         if (requests[i].failure || !isfinite(requests[i].measures.error)) continue;
-        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .zero = order, .zeros = requests[i].keep_rows ? requests[i].seen : 0, .out = &requests[i].measures};
+        of[used] = &requests[i];
+        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .zero = order, .zeros = requests[i].keep_rows ? requests[i].seen : 0};
     }
     if (used > 0) NB_TRY(ctx, nb_spectral_norms(scene, used, differences, ctx));
     for (int i = 0; i < used; i++) {
-        differences[i].out->spectral_error = differences[i].norm / of_s->values[0];
-        differences[i].out->spectral_accuracy = differences[i].accuracy;
+        of[i]->measures.spectral_error = differences[i].norm;
+        of[i]->measures.spectral_accuracy = differences[i].accuracy;
+        of[i]->failure = differences[i].failure;
     }
     return NB_OK;
 }

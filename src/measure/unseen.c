@@ -109,7 +109,7 @@ static nb_status unseen_init(unseen *u, const nb_projection *p, const nb_seen *s
     NB_NEED(u->vectors, nb_alloc_raw(ctx, m * m));
     NB_NEED(u->values, nb_alloc_raw(ctx, m));
     take(p, seen->seen, seen->order, u->q);
-    nb_projection_core(p, x, u->scratch, u->c);
+    nb_projection_core(p, x, u->scratch, u->c, &(nb_sizes){.x = 0});
     u->of_s = norm * norm;
     u->of_seen = nb_sum(k, u->rows.squares);
     u->of_unseen = u->of_s - u->of_seen;

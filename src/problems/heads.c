@@ -43,7 +43,7 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .n = window(o, file.n),
                                 .d = file.d,
                                 .causal = causal(o, file.causal)};
-    return NB_OK;
+    return nb_head_doubt(o->file, &file, &shape->warning, ctx);
 }
 
 static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)

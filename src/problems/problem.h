@@ -22,6 +22,7 @@ typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */
     int n, d;
     bool causal;
+    const char *warning; /* what a user should hear about the data; NULL: nothing */
 } nb_problem_shape;
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* core_plots.c - every kind turns rows into points of a sheet. */
 #include "report/core_plots.h"
 
-#include "report/plots.h"
 #include "report/sheet.h"
 #include "report/sweeps.h"
 
@@ -46,11 +45,22 @@ static int group_end(const nb_summary *s, int first)
     return end;
 }
 
+/* The variants with a core that has a cut-off: where factors have no middle, none has. */
+static nb_status find_cutoffs(const nb_summary *m, bool **has, nb_ctx *ctx)
+{
+    NB_NEED(*has, nb_alloc(ctx, (size_t)m->variant_count, sizeof **has));
+    for (int i = 0; i < m->row_count; i++)
+        if (isfinite(m->rows[i].measures.core_cutoff)) (*has)[nb_summary_find(m, &m->rows[i]).variant] = true;
+    return NB_OK;
+}
+
 /* Error against effective cut-off, at one m. The best core is the subspace part. */
 static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
 {
     const nb_summary *m = of->summary;
     int at = of->m, *of_family, *of_core, *mark, best;
+    bool *cuts_at_all;
+    NB_TRY(ctx, find_cutoffs(m, &cuts_at_all, ctx));
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     NB_NEED(of_core, nb_alloc(ctx, (size_t)m->core_count, sizeof *of_core));
     NB_NEED(mark, nb_alloc(ctx, (size_t)m->core_count, sizeof *mark));
@@ -59,20 +69,20 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
     for (int i = 0; i < m->row_count; i++) { /* which are there */
         int c = nb_summary_find(m, &m->rows[i]).core, f = of->sweeps.cores[c].family;
         bool cuts = isfinite(m->rows[i].measures.core_cutoff) && !keeps_rows(&m->rows[i]);
-        if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
+        if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE, of->sweeps.families[f].look);
         if (cuts && (f < 0 || of->sweeps.cores[c].standard) && mark[c] < 0) mark[c] = -2;
         if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !nb_swept_is_oracle(&of->sweeps.cores[c])) of_core[c] = -2;
     }
     for (int c = 0; c < m->core_count; c++) {
-        if (mark[c] == -2) mark[c] = nb_sheet_series(s, m->cores[c].label, NB_MARK);
-        if (of_core[c] == -2) of_core[c] = nb_sheet_series(s, m->cores[c].brief, NB_LEVEL);
+        if (mark[c] == -2) mark[c] = nb_sheet_series(s, m->cores[c].label, NB_MARK, of->sweeps.cores[c].look);
+        if (of_core[c] == -2) of_core[c] = nb_sheet_series(s, m->cores[c].brief, NB_LEVEL, of->sweeps.cores[c].look);
     }
-    best = nb_sheet_series(s, "subspace part: the best core", NB_LEVEL);
+    best = nb_sheet_series(s, "subspace part: the best core", NB_LEVEL, NB_BLACK);
     for (int i = 0; i < m->row_count; i++) {
         const nb_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         int f = of->sweeps.cores[p.core].family;
-        if (row->landmarks != at || !good(row)) continue;
+        if (row->landmarks != at || !good(row) || !cuts_at_all[p.variant]) continue;
         nb_sheet_point one = {p.variant, p.panel, best, 0, 1, row->measures.error_subspace};
         NB_TRY(ctx, nb_sheet_add(s, one, ctx));
         one.y = row->measures.error;
@@ -96,7 +106,7 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
     int at = of->m, *of_family;
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     for (int f = 0; f < of->sweeps.family_count; f++)
-        of_family[f] = strcmp(of->sweeps.families[f].option, "steps") ? -1 : nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE);
+        of_family[f] = strcmp(of->sweeps.families[f].option, "steps") ? -1 : nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE, of->sweeps.families[f].look);
     s->columns = 3;
     s->panel_count = 0;
     for (int p = 0; p < m->panel_count; p++)
@@ -131,23 +141,17 @@ static nb_status name_cores(const source *of, nb_sheet *s, int *of_core, int *of
     const nb_summary *m = of->summary;
     for (int c = 0; c < m->core_count; c++) {
         const nb_swept *core = &of->sweeps.cores[c];
-        of_core[c] = !nb_swept_is_oracle(core) && (core->family < 0 || core->standard) ? nb_sheet_series(s, m->cores[c].label, NB_CURVE) : -1;
+        of_core[c] = !nb_swept_is_oracle(core) && (core->family < 0 || core->standard) ? nb_sheet_series(s, m->cores[c].label, NB_CURVE, core->look) : -1;
     }
-    int next = s->series_count; /* colour, of sweeps whose standard is not there */
     for (int f = 0; f < of->sweeps.family_count; f++) {
         const nb_family *family = &of->sweeps.families[f];
         const char *label;
-        int one = 0, tint = -1;
-        for (int c = 0; c < m->core_count; c++) {
-            if (of->sweeps.cores[c].family != f) continue;
-            one = c;
-            if (of_core[c] >= 0) tint = of_core[c];
-        }
+        int one = 0;
+        while (of->sweeps.cores[one].family != f) one++;
         of_family[f] = -1;
         if (strcmp(family->option, "rows") == 0 || double_of(of, one, ctx) >= 0) continue;
         NB_NEED(label, nb_format(ctx, "best %s of %s (oracle)", family->option, family->label));
-        of_family[f] = nb_sheet_series(s, label, NB_DASHED);
-        s->series[of_family[f]].tint = tint >= 0 ? tint : next++;
+        of_family[f] = nb_sheet_series(s, label, NB_DASHED, family->look);
     }
     return NB_OK;
 }
@@ -199,14 +203,14 @@ static nb_status rows(const source *of, nb_sheet *s, nb_ctx *ctx)
         figure[f] = of_rows ? s->figure_count : -1;
         if (of_rows) s->figures[s->figure_count++] = of->sweeps.families[f].label;
     }
-    for (int v = 0; v < m->variant_count; v++) nb_sheet_series(s, m->variants[v].label, NB_CURVE);
+    for (int v = 0; v < m->variant_count; v++) nb_sheet_series(s, m->variants[v].label, NB_CURVE, v);
     for (int i = 0; i < m->row_count && s->figure_count > 0; i++) {
         const nb_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &of->sweeps.cores[p.core];
         if (!good(row) || core->family < 0 || figure[core->family] < 0 || core->x > row->n) continue; /* more rows than there are */
         double x = core->x / row->landmarks;
-        NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){figure[core->family], p.panel, p.variant, (int)lround(1e6 * log2(x)), x, row->measures.error / row->measures.error_subspace}, ctx));
+        NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){figure[core->family], p.panel, p.variant, (int)lround(1e6 * log2(x)), x, 1 + nb_above_best(row)}, ctx));
     }
     s->title = "error against exact rows: %s";
     s->x_name = "exact rows of S / landmarks m, all m together";
@@ -224,7 +228,7 @@ static nb_status precision(const source *of, nb_sheet *s, nb_ctx *ctx)
     NB_NEED(line, nb_alloc(ctx, (size_t)m->core_count, sizeof *line));
     for (int c = 0; c < m->core_count; c++) {
         twin[c] = double_of(of, c, ctx);
-        if (twin[c] >= 0) line[c] = nb_sheet_series(s, m->cores[c].label, NB_CLOUD);
+        if (twin[c] >= 0) line[c] = nb_sheet_series(s, m->cores[c].label, NB_CLOUD, of->sweeps.cores[c].look);
     }
     for (int i = 0, end; i < m->row_count; i = end) {
         end = group_end(m, i);
@@ -233,6 +237,7 @@ static nb_status precision(const source *of, nb_sheet *s, nb_ctx *ctx)
             nb_summary_index p = nb_summary_find(m, row);
             for (int k = i; twin[p.core] >= 0 && good(row) && k < end; k++) {
                 if (nb_summary_find(m, &m->rows[k]).core != twin[p.core] || !good(&m->rows[k])) continue;
+                if (nb_is_noise(row, NB_WHOLE) && nb_is_noise(&m->rows[k], NB_WHOLE)) continue;
                 double distance = fabs(row->measures.error / m->rows[k].measures.error - 1);
                 NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){0, p.panel, line[p.core], j, row->measures.landmark_condition, fmax(distance, 1e-9)}, ctx));
             }
@@ -254,16 +259,16 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *const nb_core_plot_kinds[] = {"cutoff", "steps", "cores", "rows", "precision", NULL};
 
-nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
-                       int *figures, nb_ctx *ctx)
+nb_status nb_core_plot(const nb_drawing *d, const char *kind, int *figures, nb_ctx *ctx)
 {
-    source of = {.summary = summary, .m = m};
-    nb_sheet s = {.kind = kind, .experiment = experiment};
+    const nb_summary *summary = d->summary;
+    source of = {.summary = summary, .m = d->m};
+    nb_sheet s = {.kind = kind, .experiment = d->experiment};
     int k = 0;
     while (strcmp(kinds[k].name, kind) != 0) k++;
     if (nb_plot_of_one_m(kind)) NB_TRY(ctx, nb_plot_choose_m(summary->landmark_count, summary->landmarks, &of.m, ctx));
     NB_TRY(ctx, nb_sweeps_find(summary, &of.sweeps, ctx));
     NB_TRY(ctx, lay_out(&of, &s, ctx));
     NB_TRY(ctx, kinds[k].collect(&of, &s, ctx));
-    return nb_sheet_draw(folder, &s, draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &s, d->draw, figures, ctx);
 }

@@ -2,12 +2,11 @@
 #ifndef NB_CORE_PLOTS_H
 #define NB_CORE_PLOTS_H
 
-#include "report/summary.h"
+#include "report/plots.h"
 
 extern const char *const nb_core_plot_kinds[]; /* NULL-terminated */
 
 /* As nb_plot. */
-nb_status nb_core_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
-                       int *figures, nb_ctx *ctx);
+nb_status nb_core_plot(const nb_drawing *drawing, const char *kind, int *figures, nb_ctx *ctx);
 
 #endif

@@ -4,6 +4,7 @@
 #include "report/sweeps.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { CELL = 10, LONGEST = 64 };
@@ -12,7 +13,8 @@ typedef struct {
     const nb_summary *summary;
     nb_sweeps sweeps;
     nb_statistic *above, *core_s; /* by core and landmarks */
-    int *missing;                 /* rows that should be there, likewise */
+    int *planned;                 /* rows, likewise */
+    uint64_t *choices;            /* a digest of the choices of landmarks that `above` is of, likewise */
 } table;
 
 static int cell_of(const nb_summary *s, const nb_summary_index *of)
@@ -35,6 +37,15 @@ static nb_status weigh(const nb_summary *s, const nb_summary_index *of, int *wei
     return NB_OK;
 }
 
+/* Sums of these, which do not depend on the order, tell sets of choices apart. */
+static uint64_t digest_of(int panel, int variant, int head)
+{
+    uint64_t x = ((uint64_t)panel << 42) ^ ((uint64_t)variant << 21) ^ (uint64_t)head;
+    x = (x + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9; /* splitmix64's */
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
 /* Values of the rows by core and landmarks, as often as they stand for a trial, then
  * their medians. */
 static nb_status sum_up(table *t, nb_ctx *ctx)
@@ -46,7 +57,8 @@ static nb_status sum_up(table *t, nb_ctx *ctx)
     double *above, *core_s;
     NB_NEED(t->above, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->above));
     NB_NEED(t->core_s, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->core_s));
-    NB_NEED(t->missing, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->missing));
+    NB_NEED(t->planned, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->planned));
+    NB_NEED(t->choices, nb_alloc(ctx, (size_t)cells + 1, sizeof *t->choices));
     NB_NEED(weights, nb_alloc(ctx, rows + 1, sizeof *weights));
     NB_NEED(of, nb_alloc(ctx, rows + 1, sizeof *of));
     NB_NEED(first, nb_alloc(ctx, (size_t)cells + 2, sizeof *first)); /* cell c begins at first[c + 1] */
@@ -54,8 +66,11 @@ static nb_status sum_up(table *t, nb_ctx *ctx)
     NB_TRY(ctx, weigh(s, of, weights, ctx));
     for (int i = 0; i < s->row_count; i++) {
         int cell = cell_of(s, &of[i]);
-        if (!isnan(nb_above_best(&s->rows[i]))) first[cell + 2] += (size_t)weights[i], values += (size_t)weights[i];
-        t->missing[cell] += strcmp(s->rows[i].status, "ok") != 0 && strcmp(s->rows[i].status, "skipped") != 0;
+        t->planned[cell]++;
+        if (isnan(nb_above_best(&s->rows[i]))) continue;
+        first[cell + 2] += (size_t)weights[i];
+        values += (size_t)weights[i];
+        t->choices[cell] += (uint64_t)weights[i] * digest_of(of[i].panel, of[i].variant, s->rows[i].head);
     }
     for (int c = 0; c < cells; c++) first[c + 2] += first[c + 1];
     NB_NEED(above, nb_alloc_reals(ctx, values + 1, 2));
@@ -88,15 +103,33 @@ static int last_m(const table *t, int core)
     return m;
 }
 
-/* The core that is nearest to the best one without being an oracle; -1: none. */
+/* The core with the most choices of landmarks at m; -1: none has any. */
+static int fullest(const table *t, int m)
+{
+    int found = -1, most = 0;
+    for (int c = 0; c < t->summary->core_count; c++)
+        if (at(t, t->above, c, m)->count > most) most = at(t, t->above, c, m)->count, found = c;
+    return found;
+}
+
+/* Whether the core is measured on the choices of landmarks that the fullest one is. */
+static bool is_full(const table *t, int core, int m)
+{
+    int of = fullest(t, m), columns = t->summary->landmark_count;
+    return of >= 0 && t->choices[core * columns + m] == t->choices[of * columns + m];
+}
+
+/* The core that is nearest to the best one on the same choices, without being an oracle, of
+ * two at least; -1: none. */
 static int nearest(const table *t, int m)
 {
-    int found = -1;
-    for (int c = 0; c < t->summary->core_count; c++)
-        if (at(t, t->above, c, m)->count > 0 && !nb_swept_is_oracle(&t->sweeps.cores[c]) &&
-            (found < 0 || at(t, t->above, c, m)->median < at(t, t->above, found, m)->median))
-            found = c;
-    return found;
+    int found = -1, rivals = 0;
+    for (int c = 0; c < t->summary->core_count; c++) {
+        if (!is_full(t, c, m) || nb_swept_is_oracle(&t->sweeps.cores[c])) continue;
+        rivals++;
+        if (found < 0 || at(t, t->above, c, m)->median < at(t, t->above, found, m)->median) found = c;
+    }
+    return rivals > 1 ? found : -1;
 }
 
 static void print_core(FILE *out, const table *t, int core, int width)
@@ -111,8 +144,8 @@ static void print_core(FILE *out, const table *t, int core, int width)
         double percent = 100 * a->median;
         if (fabs(percent) < 0.05) percent = 0; /* a sign would be rounding's */
         snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : fabs(percent) >= 9.95 ? "%.0f" : "%.1f", percent);
-        fprintf(out, "%*s%s%s", CELL, a->count ? number : "-", nearest(t, m) == core ? "*" : " ",
-                a->count && t->missing[core * s->landmark_count + m] ? "!" : " ");
+        fprintf(out, "%*s%s%s", CELL, a->count ? number : t->planned[core * s->landmark_count + m] ? "-" : "", nearest(t, m) == core ? "*" : " ",
+                a->count && !is_full(t, core, m) ? "!" : " ");
     }
     fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
 }
@@ -159,8 +192,10 @@ nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL, s->landmarks[m]);
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, &t, c, width);
-    fputs("100 (error / subspace part - 1): medians over problems, strategies, heads and trials. * least but for oracles;\n"
-          "! some rows are missing: diverged, failed, not run. core_s: seconds, the median at the core's largest m.\n"
+    fputs("100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and trials.\n"
+          "* least of the cores that are measured on all choices of landmarks of the column, but for oracles; ! not on all:\n"
+          "some were not planned, or skipped, or are missing; - on none: skipped, missing, or the subspace part is rounding\n"
+          "noise; a blank: not in the plan. core_s: seconds, the median at the core's largest m.\n"
           "Below 0: a core that keeps rows of S exact, which is no F X B.\n",
           out);
     return print_exact(out, s, ctx);

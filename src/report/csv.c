@@ -110,7 +110,8 @@ static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
     case NB_COLUMN_SEED:
         return json_integer(*(const long long *)field);
     case NB_COLUMN_REAL:
-        return isfinite(*(const double *)field) ? json_real(*(const double *)field) : json_null();
+        if (!isfinite(*(const double *)field)) return json_null();
+        return c->integer ? json_integer((json_int_t)*(const double *)field) : json_real(*(const double *)field);
     }
     return NULL;
 }

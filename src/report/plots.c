@@ -6,20 +6,24 @@
 #include "base/gnuplot.h"
 #include "report/core_plots.h"
 #include "report/csv.h"
+#include "report/forest.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+typedef struct { /* the median over trials of one head */
+    int panel, variant, core, head, landmark;
+    double value;
+} head_median;
 
 typedef struct {
     const nb_summary *summary;
     const char *kind, *experiment;
     int core; /* of the figure */
+    int head_count;
+    head_median *heads; /* of all cores */
 } figure;
 
 static void print_real(FILE *out, double x)
@@ -78,18 +82,40 @@ static void print_ratio_data(FILE *out, const nb_summary *s)
     print_cells(out, s, s->ratios, 1);
 }
 
+static double error_of(const nb_summary *s, int row)
+{
+    return nb_part_of(&s->rows[row], NB_WHOLE);
+}
+
+static double ratio_of(const nb_summary *s, int row)
+{
+    return s->row_ratios[row];
+}
+
+static const nb_statistic *errors_of(const nb_summary *s)
+{
+    return s->errors;
+}
+
+static const nb_statistic *ratios_of(const nb_summary *s)
+{
+    return s->ratios;
+}
+
 typedef struct {
     const char *name;
+    double (*value)(const nb_summary *s, int row);
+    const nb_statistic *(*cells)(const nb_summary *s);
     void (*print_data)(FILE *out, const nb_summary *s);
     int first_core; /* one figure for each core from this one on */
 } plot_kind;
 
 static const plot_kind kinds[] = {
-    {"error", print_error_data, 0},
-    {"svd_vs_iterative", print_ratio_data, 1},
+    {"error", error_of, errors_of, print_error_data, 0},
+    {"svd_vs_iterative", ratio_of, ratios_of, print_ratio_data, 1},
 };
 
-const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", "spectrum", NULL};
+const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", "spectrum", "forest", NULL};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -101,6 +127,92 @@ static const plot_kind *find_kind(const char *name)
     return NULL;
 }
 
+static int compare_heads(const void *a, const void *b)
+{
+    const head_median *x = a, *y = b;
+    const int order[] = {x->core - y->core, x->panel - y->panel, x->variant - y->variant, x->head - y->head, x->landmark - y->landmark};
+    for (int i = 0; i < 5; i++)
+        if (order[i]) return order[i];
+    return 0;
+}
+
+/* Medians over trials of the panels that have several heads. */
+static nb_status find_heads(const plot_kind *kind, figure *f, nb_ctx *ctx)
+{
+    const nb_summary *s = f->summary;
+    double *values;
+    int count = 0;
+    NB_NEED(f->heads, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *f->heads));
+    NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    for (int i = 0; i < s->row_count; i++) {
+        nb_summary_index at = nb_summary_find(s, &s->rows[i]);
+        double value = kind->value(s, i);
+        if (s->panels[at.panel].heads > 1 && !isnan(value))
+            f->heads[count++] = (head_median){at.panel, at.variant, at.core, s->rows[i].head, at.landmark, value};
+    }
+    qsort(f->heads, (size_t)count, sizeof *f->heads, compare_heads);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i; end < count && compare_heads(&f->heads[i], &f->heads[end]) == 0; end++) values[end - i] = f->heads[end].value;
+        f->heads[f->head_count] = f->heads[i];
+        f->heads[f->head_count++].value = nb_statistic_of(end - i, values).median;
+    }
+    return NB_OK;
+}
+
+static bool same_line(const head_median *a, const head_median *b)
+{
+    return a->panel == b->panel && a->variant == b->variant && a->head == b->head;
+}
+
+/* A block for each head of each strategy and panel: landmarks, median. */
+static nb_status print_heads(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const figure *f = what;
+    const head_median *before = NULL;
+    (void)ctx;
+    fputs("# landmarks,median of a head\n", out);
+    for (const head_median *h = f->heads; h < f->heads + f->head_count; h++) {
+        if (h->core != f->core) continue;
+        if (before && !same_line(before, h)) fputs("\n\n", out);
+        fprintf(out, "%d", f->summary->landmarks[h->landmark]);
+        print_real(out, h->value);
+        fputc('\n', out);
+        before = h;
+    }
+    return NB_OK;
+}
+
+/* Which of these blocks each panel and strategy has, the first and how many, and what they reach. */
+static nb_status print_blocks(FILE *out, const figure *f, nb_ctx *ctx)
+{
+    const nb_summary *s = f->summary;
+    const head_median *before = NULL;
+    double *low, *high;
+    int *first, *count, next = 0, cells = s->panel_count * s->variant_count;
+    NB_NEED(first, nb_alloc(ctx, (size_t)cells, sizeof *first));
+    NB_NEED(count, nb_alloc(ctx, (size_t)cells, sizeof *count));
+    NB_NEED(low, nb_alloc_reals(ctx, (size_t)cells, 1));
+    NB_NEED(high, nb_alloc_reals(ctx, (size_t)cells, 1));
+    for (const head_median *h = f->heads; h < f->heads + f->head_count; h++) {
+        int cell = h->panel * s->variant_count + h->variant;
+        if (h->core != f->core) continue;
+        if (!before || !same_line(before, h)) {
+            if (count[cell]++ == 0) first[cell] = next;
+            next++;
+        }
+        if (h->value > 0) low[cell] = low[cell] > 0 ? fmin(low[cell], h->value) : h->value;
+        high[cell] = fmax(high[cell], h->value);
+        before = h;
+    }
+    for (int k = 0; k < 2; k++) {
+        fprintf(out, "array heads_%s[%d] = [", k ? "count" : "first", cells);
+        for (int i = 0; i < cells; i++) fprintf(out, "%d%s", k ? count[i] : first[i], i + 1 < cells ? ", " : "]\n");
+        fprintf(out, "array heads_%s[%d] = [", k ? "high" : "low", cells);
+        for (int i = 0; i < cells; i++) fprintf(out, "%g%s", k ? high[i] : low[i], i + 1 < cells ? ", " : "]\n");
+    }
+    return NB_OK;
+}
+
 static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
@@ -110,29 +222,19 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A gnuplot string in single quotes, where nothing but the quote is special; in
- * double quotes gnuplot would run what stands in backquotes. */
-void nb_plot_print_string(FILE *out, const char *text)
-{
-    fputc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'') fputc('\'', out);
-        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
-    }
-    fputc('\'', out);
-}
-
-char *nb_plot_file_name(char *text)
-{
-    for (char *c = text; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
-    for (size_t last = text ? strlen(text) : 0; last > 0 && text[last - 1] == '_'; last--) text[last - 1] = '\0';
-    return text;
-}
-
 static const char *output_name(const figure *f, nb_ctx *ctx)
 {
     return nb_plot_file_name(nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief));
+}
+
+static bool has_points(const figure *f, int variant)
+{
+    const nb_summary *s = f->summary;
+    const nb_statistic *cells = find_kind(f->kind)->cells(s);
+    for (int p = 0; p < s->panel_count; p++)
+        for (int m = 0; m < s->landmark_count; m++)
+            if (cells[nb_summary_cell(s, p, variant, f->core, m)].median > 0) return true;
+    return false;
 }
 
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
@@ -148,6 +250,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     nb_plot_print_string(out, reference);
     fputs("\nconstant = ", out);
     nb_plot_print_string(out, s->constant);
+    fputs("\npairing = ", out);
+    nb_plot_print_string(out, s->pairing ? s->pairing : "");
     fputs("\nexperiment = ", out);
     nb_plot_print_string(out, f->experiment);
     fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
@@ -162,25 +266,22 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         fputs(v ? ", " : "", out);
         nb_plot_print_string(out, s->variants[v].label);
     }
-    fprintf(out, "]\nload \"%s.gp\"\n", f->kind);
+    fprintf(out, "]\narray present[%d] = [", s->variant_count);
+    for (int v = 0; v < s->variant_count; v++) fprintf(out, "%s%d", v ? ", " : "", has_points(f, v));
+    fprintf(out, "]\nheads = \"%s.dat\"\n", output);
+    NB_TRY(ctx, print_blocks(out, f, ctx));
+    fprintf(out, "load \"%s.gp\"\n", f->kind);
     return NB_OK;
-}
-
-nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
-{
-    const char *from, *to;
-    NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
-    NB_NEED(to, nb_format(ctx, "%s/%s", folder, name));
-    return nb_copy_file(from, to, ctx);
 }
 
 static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ctx *ctx)
 {
-    const char *output, *path, *script;
+    const char *output, *script, *heads;
     NB_NEED(output, output_name(f, ctx));
+    NB_NEED(heads, nb_format(ctx, "%s/%s.dat", folder, output));
+    NB_TRY(ctx, nb_write_file(heads, print_heads, f, ctx));
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
-    NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
-    NB_TRY(ctx, nb_write_file(path, print_driver, f, ctx));
+    NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, f, ctx));
     return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
@@ -206,89 +307,39 @@ void nb_plot_warn(const char *kind)
     fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", kind);
 }
 
-static nb_status remove_file(const char *path, nb_ctx *ctx)
+/* A figure for each core from the kind's first on. */
+static nb_status plot_curves(const nb_drawing *d, const plot_kind *k, int *figures, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
-    return NB_OK;
-}
-
-/* STEM.gp of a figure that was drawn by this program: its first line says so. */
-static nb_status is_ours(const char *folder, const char *stem, bool *ours, nb_ctx *ctx)
-{
-    const char *path, *wanted, *text;
-    NB_NEED(path, nb_format(ctx, "%s/%s.gp", folder, stem));
-    NB_NEED(wanted, nb_format(ctx, "# draws %s.svg and %s.png; ", stem, stem));
-    *ours = false;
-    if (!nb_is_file(path)) return NB_OK;
-    NB_TRY(ctx, nb_read_file(path, &text, ctx));
-    *ours = strncmp(text, wanted, strlen(wanted)) == 0;
-    return NB_OK;
-}
-
-static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
-{
-    static const char *const extensions[] = {"svg", "png", "dat", "gp"}; /* last what tells that it is ours */
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
-        const char *path;
-        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));
-        NB_TRY(ctx, remove_file(path, ctx));
+    figure f = {.summary = d->summary, .kind = k->name, .experiment = d->experiment, .core = k->first_core};
+    const char *path, *script, **stems;
+    NB_TRY(ctx, find_heads(k, &f, ctx));
+    NB_TRY(ctx, nb_make_folder(d->folder, ctx));
+    NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, k->name));
+    NB_NEED(script, nb_format(ctx, "%s.gp", k->name));
+    NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(d->folder, "looks.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(d->folder, "common.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(d->folder, "figure.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(d->folder, script, ctx));
+    NB_NEED(stems, nb_alloc(ctx, (size_t)d->summary->core_count, sizeof *stems));
+    for (; f.core < d->summary->core_count; f.core++) {
+        NB_NEED(stems[(*figures)++], output_name(&f, ctx));
+        NB_TRY(ctx, plot_core(d->folder, &f, d->draw, ctx));
     }
-    return NB_OK;
+    return nb_plot_prune(d->folder, k->name, *figures, stems, ctx);
 }
 
-/* The figure whose script has that name, where it is of the kind, and none of `stems`. */
-static nb_status prune_script(const char *folder, const char *name, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
-{
-    size_t length = strlen(name), kind_length = strlen(kind);
-    char *stem;
-    bool ours;
-    if (length < 4 || strcmp(name + length - 3, ".gp") != 0 || strncmp(name, kind, kind_length) != 0) return NB_OK;
-    NB_NEED(stem, nb_strdup(ctx, name));
-    stem[length - 3] = '\0';
-    if (stem[kind_length] && stem[kind_length] != '_') return NB_OK;
-    for (int i = 0; i < count; i++)
-        if (strcmp(stems[i], stem) == 0) return NB_OK;
-    NB_TRY(ctx, is_ours(folder, stem, &ours, ctx));
-    return ours ? remove_figure(folder, stem, ctx) : NB_OK;
-}
-
-nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
-{
-    struct dirent **entries;
-    nb_status status = NB_OK;
-    int found = scandir(folder, &entries, NULL, NULL);
-    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
-    for (int i = 0; i < found; i++) {
-        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, count, stems, ctx);
-        free(entries[i]);
-    }
-    if (found >= 0) free(entries);
-    if (status != NB_OK || found < 0 || count > 0) return status;
-    const char *data;
-    NB_NEED(data, nb_format(ctx, "%s/%s.csv", folder, kind));
-    return remove_file(data, ctx);
-}
-
-nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
-                  int *figures, nb_ctx *ctx)
+nb_status nb_plot(const nb_drawing *d, const char *kind, int *figures, nb_ctx *ctx)
 {
     const plot_kind *k = find_kind(kind);
-    if (!k) return nb_core_plot(folder, kind, experiment, summary, m, draw, figures, ctx);
-    figure f = {.summary = summary, .kind = kind, .experiment = experiment, .core = k->first_core};
-    const char *path, *script, **stems;
+    const nb_summary *s = d->summary;
     *figures = 0;
-    if (f.core >= summary->core_count || summary->panel_count == 0) return nb_plot_prune(folder, kind, 0, NULL, ctx);
-    NB_TRY(ctx, nb_make_folder(folder, ctx));
-    NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, kind));
-    NB_NEED(script, nb_format(ctx, "%s.gp", kind));
-    NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "figure.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, script, ctx));
-    NB_NEED(stems, nb_alloc(ctx, (size_t)summary->core_count, sizeof *stems));
-    for (; f.core < summary->core_count; f.core++) {
-        NB_NEED(stems[(*figures)++], output_name(&f, ctx));
-        NB_TRY(ctx, plot_core(folder, &f, draw, ctx));
-    }
-    return nb_plot_prune(folder, kind, *figures, stems, ctx);
+    if (strcmp(kind, "forest") == 0) return nb_plot_forest(d, figures, ctx);
+    if (!k) return nb_core_plot(d, kind, figures, ctx);
+    if (k->first_core >= s->core_count || s->panel_count == 0) return nb_plot_prune(d->folder, kind, 0, NULL, ctx);
+    if (s->variant_count <= NB_MOST_CURVES) return plot_curves(d, k, figures, ctx);
+    if (strcmp(kind, "error") != 0) return nb_plot_core_forest(d, kind, figures, ctx);
+    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as a forest\n", s->variant_count);
+    NB_TRY(ctx, nb_plot_prune(d->folder, kind, 0, NULL, ctx));
+    return nb_plot_forest(d, figures, ctx);
 }

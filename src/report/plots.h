@@ -4,19 +4,26 @@
 #define NB_PLOTS_H
 
 #include "base/ctx.h"
+#include "report/scripts.h"
 #include "report/summary.h"
 
 #include <stdio.h>
 
 extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script plots/KIND.gp */
 
-/* Writes the data and scripts of one kind into `folder` (made if it is not
- * there), and draws with gnuplot where `draw`. A kind that is of one m takes `m`, 0:
- * the middle one. *figures: how many there are; 0 where the run has nothing for this
- * kind. NB_EINVAL where the run does not have m, NB_EIO where a file cannot be
- * written or gnuplot fails. */
-nb_status nb_plot(const char *folder, const char *kind, const char *experiment, const nb_summary *summary, int m, bool draw,
-                  int *figures, nb_ctx *ctx);
+typedef struct { /* what figures are made of, and where they go */
+    const char *folder, *experiment; /* the folder is made if it is not there */
+    const nb_summary *summary;
+    const char *baseline; /* of the strategies, canonical; NULL: the first that is no oracle */
+    int m;                /* of kinds that are of one m; 0: the middle one */
+    bool draw;            /* with gnuplot; else data and scripts alone */
+} nb_drawing;
+
+/* Figures of one kind. *figures: how many there are; 0 where the run has nothing for this
+ * kind. Of more strategies than curves tell apart, `error` becomes the kind `forest`, which
+ * is told, and svd_vs_iterative is drawn as one. NB_EINVAL where the run does not have m,
+ * NB_EIO where a file cannot be written or gnuplot fails. */
+nb_status nb_plot(const nb_drawing *drawing, const char *kind, int *figures, nb_ctx *ctx);
 
 bool nb_plot_of_one_m(const char *kind);
 
@@ -26,15 +33,5 @@ nb_status nb_plot_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
 
 /* Says that the run has no rows for the kind. */
 void nb_plot_warn(const char *kind);
-
-/* Removes the figures of a kind that were drawn by this program, but for the given stems,
- * with their data and scripts: their rows are gone. Where there are no stems, KIND.csv too. */
-nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
-
-/* What other figures share. A gnuplot string in single quotes; a script of plots/
- * beside the data; a text as the stem of a file, in place (NULL stays NULL). */
-void nb_plot_print_string(FILE *out, const char *text);
-nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx);
-char *nb_plot_file_name(char *text);
 
 #endif

@@ -2,6 +2,7 @@
 #include "report/run_folder.h"
 
 #include "base/files.h"
+#include "experiment/yaml.h"
 #include "report/csv.h"
 
 #include <dirent.h>
@@ -78,6 +79,26 @@ nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_store_open(path, false, store, ctx));
     return nb_store_rows(store, count, rows, ctx);
+}
+
+/* The text of the key alone: heads and plug-ins that the config names need not be there. */
+nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx)
+{
+    const char *path;
+    nb_mistakes mistakes;
+    nb_yaml root, key, value;
+    *canonical = NULL;
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    for (int i = 0; i < nb_yaml_pairs(root); i++) {
+        nb_yaml_pair(root, i, &key, &value);
+        const char *name = nb_yaml_scalar(key);
+        if (name && strcmp(name, "baseline") == 0) *canonical = nb_yaml_scalar(value);
+    }
+    return NB_OK;
 }
 
 typedef struct {

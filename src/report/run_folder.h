@@ -30,6 +30,9 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run; 
 /* All rows of the run in a folder; NB_EIO where it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
 
+/* The strategy that the others are compared with; NULL where the folder has no config. */
+nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx);
+
 nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx);
 nb_status nb_run_write_shares(const char *folder, const nb_summary *summary, const nb_shares *shares, nb_ctx *ctx);
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);

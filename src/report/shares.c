@@ -15,8 +15,6 @@ typedef struct {
     const nb_row *row;
 } entry;
 
-typedef enum { WHOLE, SUBSPACE, SELECTION } quantity;
-
 typedef struct {
     const nb_summary *summary;
     const entry *entries; /* sorted */
@@ -57,11 +55,9 @@ static nb_status matcher_init(matcher *m, int count, const nb_row *rows, const n
     return NB_OK;
 }
 
-static double value_of(const entry *e, quantity q)
+static double selection_of(const entry *e)
 {
-    const nb_measures *measures = &e->row->measures;
-    if (strcmp(e->row->status, "ok") != 0) return NAN;
-    return q == WHOLE ? measures->error : q == SUBSPACE ? measures->error_subspace : measures->select_s;
+    return strcmp(e->row->status, "ok") == 0 ? e->row->measures.select_s : NAN;
 }
 
 /* NaN values are left out; `values` is sorted. */
@@ -75,10 +71,17 @@ static double median(double *values, int *count)
     return kept ? gsl_stats_median_from_sorted_data(values, 1, (size_t)kept) : NAN;
 }
 
-static double cell_median(const matcher *m, int cell, quantity q)
+static double part_median(const matcher *m, int cell, nb_part part)
 {
     int count = 0;
-    for (int i = m->first[cell]; i < m->first[cell + 1]; i++) m->values[count++] = value_of(&m->entries[i], q);
+    for (int i = m->first[cell]; i < m->first[cell + 1]; i++) m->values[count++] = nb_part_of(m->entries[i].row, part);
+    return median(m->values, &count);
+}
+
+static double selection_median(const matcher *m, int cell)
+{
+    int count = 0;
+    for (int i = m->first[cell]; i < m->first[cell + 1]; i++) m->values[count++] = selection_of(&m->entries[i]);
     return median(m->values, &count);
 }
 
@@ -89,20 +92,24 @@ static int head_end(const matcher *m, int i, int end)
     return i;
 }
 
-/* NaN where both are rounding. */
-static double ratio(double a, double b)
+/* NaN where both are rounding noise, which is counted. */
+static double ratio(const nb_row *a, const nb_row *b, nb_part part, int *noise)
 {
-    return a < NB_ROUNDING && b < NB_ROUNDING ? NAN : a / b;
+    double x = nb_part_of(a, part), y = nb_part_of(b, part);
+    if (isnan(x) || isnan(y)) return NAN;
+    if (!nb_is_noise(a, part) || !nb_is_noise(b, part)) return x / y;
+    ++*noise;
+    return NAN;
 }
 
 /* The ratios of one head: entries a ... a_end - 1 over b ... b_end - 1. */
-static int match_trials(const matcher *m, int a, int a_end, int b, int b_end, quantity q, double *ratios)
+static int match_trials(const matcher *m, int a, int a_end, int b, int b_end, nb_part part, double *ratios, int *noise)
 {
     bool a_once = a_end - a == 1, b_once = b_end - b == 1;
     int count = 0;
     while (a < a_end && b < b_end) {
         int order = a_once || b_once ? 0 : m->entries[a].trial - m->entries[b].trial;
-        if (order == 0) ratios[count++] = ratio(value_of(&m->entries[a], q), value_of(&m->entries[b], q));
+        if (order == 0) ratios[count++] = ratio(m->entries[a].row, m->entries[b].row, part, noise);
         a += b_once || (order <= 0 && !a_once);
         b += (a_once && !b_once) || (order >= 0 && !b_once);
     }
@@ -110,97 +117,116 @@ static int match_trials(const matcher *m, int a, int a_end, int b, int b_end, qu
 }
 
 /* The median ratio of a cell's values to its baseline's. */
-static double paired_ratio(const matcher *m, int cell, int base, quantity q, int *pairs)
+static void pair_up(const matcher *m, int cell, int base, nb_part part, nb_share *out)
 {
     int a = m->first[cell], a_end = m->first[cell + 1], b = m->first[base], b_end = m->first[base + 1];
-    *pairs = 0;
     while (a < a_end && b < b_end) {
         int a_next = head_end(m, a, a_end), b_next = head_end(m, b, b_end), order = m->entries[a].head - m->entries[b].head;
-        if (order == 0) *pairs += match_trials(m, a, a_next, b, b_next, q, m->values + *pairs);
+        if (order == 0) out->pairs += match_trials(m, a, a_next, b, b_next, part, m->values + out->pairs, &out->noise);
         if (order <= 0) a = a_next;
         if (order >= 0) b = b_next;
     }
-    return median(m->values, pairs);
+    out->relative = median(m->values, &out->pairs);
 }
 
-/* The baseline with the same factors, if it can be with the same pairing; or -1. */
-static int baseline_of(const nb_summary *s, const char *baseline, int variant)
+/* The baseline of a cell, with the same factors and, if that is planned there, with the same
+ * pairing; or -1. */
+static int baseline_of(const nb_summary *s, const char *baseline, int panel, int variant, int core, int landmark, bool *fixed)
 {
-    const nb_variant *of = &s->variants[variant];
     int found = -1;
-    for (int v = 0; v < s->variant_count; v++) {
+    *fixed = false;
+    for (int v = 0; v < s->variant_count && !*fixed; v++) {
         const nb_variant *b = &s->variants[v];
-        if (strcmp(b->strategy, baseline) != 0 || strcmp(b->factors, of->factors) != 0) continue;
-        if (found < 0 || strcmp(b->pairing, of->pairing) == 0) found = v;
+        if (strcmp(b->strategy, baseline) != 0 || strcmp(b->factors, s->variants[variant].factors) != 0) continue;
+        if (s->errors[nb_summary_cell(s, panel, v, core, landmark)].planned == 0) continue;
+        *fixed = nb_summary_peers(s, panel, v, variant);
+        if (found < 0 || *fixed) found = v;
     }
     return found;
 }
 
-static const double *median_of(const nb_comparison *c, quantity q)
+static nb_share *share_of(nb_comparison *c, nb_part part)
 {
-    return q == WHOLE ? &c->whole.error : &c->subspace.error;
+    return part == NB_WHOLE ? &c->whole : &c->subspace;
 }
 
-static void compare_cell(const matcher *m, nb_comparison *cells, int panel, int variant, int base, int core, int landmark, quantity q)
+static double share(double relative, double best)
+{
+    static const double shown = 0.99; /* a gap of less is not one that a share could be of */
+    double s = best < shown ? log(relative) / log(best) : NAN;
+    return isfinite(s) ? s + 0.0 : NAN; /* -0 becomes 0 */
+}
+
+static void compare_cell(const matcher *m, const char *baseline, nb_comparison *cells, int panel, int variant, int core, int landmark)
 {
     const nb_summary *s = m->summary;
-    int cell = nb_summary_cell(s, panel, variant, core, landmark), of = nb_summary_cell(s, panel, base, core, landmark);
-    nb_share *out = q == WHOLE ? &cells[cell].whole : &cells[cell].subspace;
-    double best = INFINITY, from = *median_of(&cells[of], q);
-    for (int v = 0; v < s->variant_count; v++)
-        if (strcmp(s->variants[v].factors, s->variants[variant].factors) == 0)
-            best = fmin(best, *median_of(&cells[nb_summary_cell(s, panel, v, core, landmark)], q));
-    out->relative = paired_ratio(m, cell, of, q, &out->pairs);
-    if (from < NB_ROUNDING) return;
-    out->gain = 1 - out->error / from;
-    out->gap = 1 - best / from;
-    if (out->gap > 0) out->share = out->gain / out->gap;
+    int cell = nb_summary_cell(s, panel, variant, core, landmark);
+    nb_comparison *c = &cells[cell];
+    static const nb_share nothing = {.relative = NAN, .best = NAN, .share = NAN};
+    *c = (nb_comparison){.whole = nothing, .subspace = nothing, .select_s = selection_median(m, cell)};
+    c->base = baseline_of(s, baseline, panel, variant, core, landmark, &c->fixed);
+    for (nb_part part = NB_WHOLE; part <= NB_SUBSPACE; part++) {
+        share_of(c, part)->error = part_median(m, cell, part);
+        if (c->base >= 0) pair_up(m, cell, nb_summary_cell(s, panel, c->base, core, landmark), part, share_of(c, part));
+    }
 }
 
-static const nb_share nothing = {.error = NAN, .relative = NAN, .gain = NAN, .gap = NAN, .share = NAN};
+/* Of cells that are compared with one baseline; known where the ratio is. */
+static void find_best(const nb_summary *s, nb_comparison *cells, int panel, int variant, int core, int landmark, nb_part part)
+{
+    nb_comparison *mine = &cells[nb_summary_cell(s, panel, variant, core, landmark)];
+    nb_share *out = share_of(mine, part);
+    for (int v = 0; v < s->variant_count && mine->fixed && !isnan(out->relative); v++) {
+        nb_comparison *other = &cells[nb_summary_cell(s, panel, v, core, landmark)];
+        if (other->fixed && other->base == mine->base) out->best = fmin(out->best, share_of(other, part)->relative);
+    }
+    out->share = share(out->relative, out->best);
+}
 
 static void compare_all(const matcher *m, const char *baseline, nb_comparison *cells)
 {
     const nb_summary *s = m->summary;
-    for (int c = 0; c < count_cells(s); c++) {
-        cells[c] = (nb_comparison){.whole = nothing, .subspace = nothing, .select_s = cell_median(m, c, SELECTION)};
-        cells[c].whole.error = cell_median(m, c, WHOLE);
-        cells[c].subspace.error = cell_median(m, c, SUBSPACE);
-    }
-    for (int v = 0; v < s->variant_count; v++) {
-        int base = baseline_of(s, baseline, v);
-        for (int p = 0; p < s->panel_count && base >= 0; p++)
-            for (int c = 0; c < s->core_count; c++)
-                for (int l = 0; l < s->landmark_count; l++)
-                    for (quantity q = WHOLE; q <= SUBSPACE; q++) compare_cell(m, cells, p, v, base, c, l, q);
-    }
+    for (int best = 0; best < 2; best++) /* once all ratios are there */
+        for (int v = 0; v < s->variant_count; v++)
+            for (int p = 0; p < s->panel_count; p++)
+                for (int c = 0; c < s->core_count; c++)
+                    for (int l = 0; l < s->landmark_count; l++) {
+                        if (!best) compare_cell(m, baseline, cells, p, v, c, l);
+                        for (nb_part part = NB_WHOLE; best && part <= NB_SUBSPACE; part++) find_best(s, cells, p, v, c, l, part);
+                    }
 }
 
-/* The median over problems and landmarks of the number at `offset` of a comparison. */
-static double pool(const matcher *m, const nb_comparison *cells, int variant, int core, size_t offset, int *count)
+/* The median over problems and landmarks of the number at `offset` of a comparison, of those
+ * that hold the pairing fixed or (of those only) that do not. */
+static double pool(const matcher *m, const nb_comparison *cells, int variant, int core, bool fixed, size_t offset, int *count)
 {
     const nb_summary *s = m->summary;
     *count = 0;
     for (int p = 0; p < s->panel_count; p++)
-        for (int l = 0; l < s->landmark_count; l++)
-            m->values[(*count)++] = *(const double *)((const char *)&cells[nb_summary_cell(s, p, variant, core, l)] + offset);
+        for (int l = 0; l < s->landmark_count; l++) {
+            const nb_comparison *c = &cells[nb_summary_cell(s, p, variant, core, l)];
+            if (c->fixed == fixed) m->values[(*count)++] = *(const double *)((const char *)c + offset);
+        }
     return median(m->values, count);
 }
 
-/* All gains over all gaps: a median of shares would leave out the cells where the
- * baseline is the best, and so those where a strategy loses. */
-static double pooled_share(const nb_summary *s, const nb_comparison *cells, int variant, int core, bool whole)
+static nb_share pool_part(const matcher *m, const nb_comparison *cells, int variant, int core, bool fixed, nb_part part)
 {
-    double gain = 0, gap = 0;
+    const nb_summary *s = m->summary;
+    size_t from = part == NB_WHOLE ? offsetof(nb_comparison, whole) : offsetof(nb_comparison, subspace);
+    nb_share out = {.error = NAN};
+    int unused;
+    out.error = pool(m, cells, variant, core, fixed, from + offsetof(nb_share, error), &unused);
     for (int p = 0; p < s->panel_count; p++)
         for (int l = 0; l < s->landmark_count; l++) {
             const nb_comparison *c = &cells[nb_summary_cell(s, p, variant, core, l)];
-            const nb_share *share = whole ? &c->whole : &c->subspace;
-            if (isnan(share->gain)) continue;
-            gain += share->gain;
-            gap += share->gap;
+            const nb_share *one = part == NB_WHOLE ? &c->whole : &c->subspace;
+            out.noise += c->fixed == fixed && one->noise > 0 && one->pairs == 0;
         }
-    return gap > 0 ? gain / gap : NAN;
+    out.best = pool(m, cells, variant, core, fixed, from + offsetof(nb_share, best), &unused);
+    out.relative = pool(m, cells, variant, core, fixed, from + offsetof(nb_share, relative), &out.pairs);
+    out.share = share(out.relative, out.best);
+    return out;
 }
 
 /* Problems and landmarks that any strategy is planned at, with this core: one that
@@ -217,41 +243,64 @@ static int count_levels(const nb_summary *s, int core)
     return count;
 }
 
+/* Cells that hold the pairing fixed are pooled where there are any, else those that do not. */
 static nb_comparison pool_all(const matcher *m, const nb_comparison *cells, int variant, int core)
 {
-    static const size_t numbers[] = {
-        offsetof(nb_comparison, whole.error), offsetof(nb_comparison, subspace.error), offsetof(nb_comparison, subspace.relative),
-        offsetof(nb_comparison, select_s)};
-    nb_comparison out = {.planned = count_levels(m->summary, core)};
+    const nb_summary *s = m->summary;
+    nb_comparison out = {.planned = count_levels(s, core), .base = -1};
     int unused;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *(double *)((char *)&out + numbers[i]) = pool(m, cells, variant, core, numbers[i], &unused);
-    out.whole.relative = pool(m, cells, variant, core, offsetof(nb_comparison, whole.relative), &out.cells);
-    out.whole.share = pooled_share(m->summary, cells, variant, core, true);
-    out.subspace.share = pooled_share(m->summary, cells, variant, core, false);
+    for (int p = 0; p < s->panel_count; p++)
+        for (int l = 0; l < s->landmark_count; l++) {
+            const nb_comparison *c = &cells[nb_summary_cell(s, p, variant, core, l)];
+            if (c->base < 0 || (out.base >= 0 && out.fixed >= c->fixed)) continue;
+            out.base = c->base;
+            out.fixed = c->fixed;
+        }
+    out.whole = pool_part(m, cells, variant, core, out.fixed, NB_WHOLE);
+    out.subspace = pool_part(m, cells, variant, core, out.fixed, NB_SUBSPACE);
+    out.select_s = pool(m, cells, variant, core, out.fixed, offsetof(nb_comparison, select_s), &unused);
+    out.cells = out.whole.pairs;
     return out;
 }
 
-nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const nb_choice *baseline, nb_shares *shares,
+/* The first strategy that is no oracle, or the first. */
+static const char *default_baseline(const nb_summary *s)
+{
+    int v = 0;
+    while (v < s->variant_count && s->variants[v].oracle) v++;
+    return s->variants[v < s->variant_count ? v : 0].strategy;
+}
+
+nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline, nb_shares *shares,
                          nb_ctx *ctx)
 {
     matcher m;
     int variants = summary->variant_count, cores = summary->core_count;
-    *shares = (nb_shares){.baseline = baseline->label};
+    *shares = (nb_shares){.baseline = ""};
+    if (!baseline && variants > 0) baseline = default_baseline(summary);
+    for (int v = 0; v < variants; v++)
+        if (strcmp(summary->variants[v].strategy, baseline) == 0) shares->baseline = summary->variants[v].name;
     NB_NEED(shares->cells, nb_alloc(ctx, (size_t)count_cells(summary), sizeof *shares->cells));
     NB_NEED(shares->pooled, nb_alloc(ctx, (size_t)variants * (size_t)cores, sizeof *shares->pooled));
     NB_TRY(ctx, matcher_init(&m, count, rows, summary, ctx));
-    compare_all(&m, baseline->canonical, shares->cells);
+    compare_all(&m, baseline, shares->cells);
     for (int v = 0; v < variants; v++)
         for (int c = 0; c < cores; c++) shares->pooled[v * cores + c] = pool_all(&m, shares->cells, v, c);
     return NB_OK;
 }
 
-static void print_number(FILE *out, const char *format, int width, double x)
+/* `noise`: there is nothing else. */
+static void print_number(FILE *out, const char *format, int width, double x, bool noise)
 {
     char text[32];
     snprintf(text, sizeof text, format, x);
-    fprintf(out, "%*s", width, isnan(x) ? "-" : text);
+    fprintf(out, "%*s", width, !isnan(x) ? text : noise ? "~" : "-");
+}
+
+/* Whether a line of the table has anything to say. */
+static bool is_compared(const nb_comparison *c)
+{
+    return c->cells > 0 || c->whole.noise > 0;
 }
 
 static void print_core(FILE *out, const nb_summary *s, const nb_shares *shares, int core, int width)
@@ -259,37 +308,48 @@ static void print_core(FILE *out, const nb_summary *s, const nb_shares *shares, 
     fprintf(out, "  %s\n", s->cores[core].label);
     for (int v = 0; v < s->variant_count; v++) {
         const nb_comparison *c = &shares->pooled[v * s->core_count + core];
-        if (c->cells == 0) continue;
+        if (!is_compared(c)) continue;
         fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
-        print_number(out, "%.3g", 10, c->whole.relative);
-        print_number(out, "%.2f", 9, c->whole.share);
-        print_number(out, "%.3g", 12, c->subspace.relative);
-        print_number(out, "%.2f", 9, c->subspace.share);
-        print_number(out, "%.1e", 12, c->select_s);
-        fputs(c->cells < c->planned ? " !\n" : "\n", out);
+        print_number(out, "%.3g", 10, c->whole.relative, c->whole.noise > 0);
+        print_number(out, "%.2f", 9, c->whole.share, false);
+        print_number(out, "%.3g", 12, c->subspace.relative, c->subspace.noise > 0);
+        print_number(out, "%.2f", 9, c->subspace.share, false);
+        print_number(out, "%.1e", 12, c->select_s, false);
+        if (c->whole.noise > 0) fputs(" ~", out);
+        if (c->cells + c->whole.noise < c->planned) fputs(" !", out);
+        if (!c->fixed) fprintf(out, "  pairing %s against %s", s->variants[v].pairing, s->variants[c->base].pairing);
+        fputc('\n', out);
     }
 }
 
 void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
 {
-    enum { LONGEST = 40 };
+    enum { LONGEST = 64 };
     int width = 0, compared = 0;
+    bool fixed = true;
     for (int v = 0; v < s->variant_count; v++) {
         int length = (int)strlen(s->variants[v].label);
         width = length > width ? length : width;
         bool any = false;
-        for (int c = 0; c < s->core_count; c++) any |= shares->pooled[v * s->core_count + c].cells > 0;
+        for (int c = 0; c < s->core_count; c++) {
+            const nb_comparison *of = &shares->pooled[v * s->core_count + c];
+            any |= is_compared(of);
+            fixed &= !is_compared(of) || of->fixed;
+        }
         compared += any;
     }
     if (compared < 2) return;
     width = width < LONGEST ? width : LONGEST;
     fprintf(out, "\nRelative to %s\n    %-*s%10s%9s%12s%9s%12s\n", shares->baseline, width, "", "error", "share", "subspace", "share", "select_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
-    fputs("error: over the baseline's in the same trial; subspace: the same of the least error that any core reaches;\n"
-          "share: of the gap between the baseline (0) and the best strategy here (1), below 0 where worse than the\n"
-          "baseline, all gains over all gaps. Else medians over problems and landmarks of each cell's median;\n"
-          "! some cells are missing. select_s: seconds.\n",
+    fputs("error: over the baseline's in the same trial, with the same pairing, factors, core and m; subspace: the same of\n"
+          "the least error that any core reaches; both medians over problems and m of each cell's median. share: of the gap\n"
+          "between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's), below 0 where worse\n"
+          "than the baseline; - where the best is not 1 % below it. ~ rounding noise on both sides; behind a line: in some\n"
+          "cells; ! some cells are missing, or have the baseline with another pairing alone. select_s: seconds.\n",
           out);
+    if (!fixed) fputs("Where a line names two pairings the baseline was not run with the first, and the ratio is\n"
+                      "of both, strategy and pairing, and no share.\n", out);
 }
 
 static void print_csv_real(FILE *out, double x)
@@ -310,15 +370,16 @@ static void print_csv_line(FILE *out, const nb_summary *s, const nb_panel *panel
                            const nb_comparison *c)
 {
     const nb_variant *v = &s->variants[variant];
-    const char *texts[] = {panel ? panel->label : "all", panel ? panel->problem : NULL, panel ? panel->kernel : NULL, v->label, v->strategy, v->pairing, v->factors, s->cores[core].core};
+    const char *texts[] = {panel ? panel->label : "all", panel ? panel->problem : NULL, panel ? panel->kernel : NULL, v->label, v->strategy, v->pairing,
+                           c->base < 0 ? NULL : c->fixed ? v->pairing : s->variants[c->base].pairing, v->factors, s->cores[core].core};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nb_csv_print_text(out, texts[i]);
         fputc(',', out);
     }
     if (panel)
-        fprintf(out, "%d,%d", s->landmarks[landmark], c->whole.pairs);
+        fprintf(out, "%d,%d,%d", s->landmarks[landmark], c->whole.pairs, c->whole.noise);
     else
-        fprintf(out, ",%d", c->cells);
+        fprintf(out, ",%d,%d", c->cells, c->whole.noise);
     print_csv_share(out, &c->whole);
     print_csv_share(out, &c->subspace);
     print_csv_real(out, c->select_s);
@@ -327,7 +388,7 @@ static void print_csv_line(FILE *out, const nb_summary *s, const nb_panel *panel
 
 void nb_shares_print_csv(FILE *out, const nb_summary *s, const nb_shares *shares)
 {
-    fputs("panel,problem,kernel,label,strategy,pairing,factors,core,landmarks,count,error,error_relative,error_share,"
+    fputs("panel,problem,kernel,label,strategy,pairing,baseline_pairing,factors,core,landmarks,count,noise,error,error_relative,error_share,"
           "subspace,subspace_relative,subspace_share,select_s\n", out);
     for (int v = 0; v < s->variant_count; v++)
         for (int c = 0; c < s->core_count; c++) {

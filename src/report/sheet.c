@@ -4,7 +4,7 @@
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "report/csv.h"
-#include "report/plots.h"
+#include "report/scripts.h"
 
 #include <gsl/gsl_cdf.h>
 #include <limits.h>
@@ -40,9 +40,9 @@ nb_status nb_sheet_add(nb_sheet *s, nb_sheet_point p, nb_ctx *ctx)
     return NB_OK;
 }
 
-int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style)
+int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style, int look)
 {
-    s->series[s->series_count] = (nb_series){label, style, s->series_count};
+    s->series[s->series_count] = (nb_series){label, style, look};
     return s->series_count++;
 }
 
@@ -226,8 +226,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     print_texts(out, "series", s->series_count, labels);
     fprintf(out, "array styles[%d] = [", s->series_count);
     for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].style);
-    fprintf(out, "]\narray tints[%d] = [", s->series_count);
-    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].tint + 1);
+    fprintf(out, "]\narray looks[%d] = [", s->series_count);
+    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].look + 1);
     fputs("]\n", out);
     NB_TRY(ctx, print_layout(out, s, ctx));
     fputs("load \"curves.gp\"\n", out);
@@ -243,13 +243,12 @@ static bool has_points(const nb_sheet *s, int figure)
 
 static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, nb_ctx *ctx)
 {
-    const char *name, *script, *path, *data;
+    const char *name, *script, *data;
     NB_NEED(name, output_name(s, ctx));
     NB_NEED(script, nb_format(ctx, "%s.gp", name));
-    NB_NEED(path, nb_format(ctx, "%s/%s", folder, script));
     NB_NEED(data, nb_format(ctx, "%s/%s.dat", folder, name));
     NB_TRY(ctx, nb_write_file(data, print_blocks, s, ctx));
-    NB_TRY(ctx, nb_write_file(path, print_driver, s, ctx));
+    NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, s, ctx));
     return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
@@ -262,6 +261,7 @@ nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, s->kind));
     NB_TRY(ctx, nb_write_file(path, print_data, s, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "curves.gp", ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)s->figure_count, sizeof *stems));

@@ -12,8 +12,10 @@ typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW, NB_DASHED } nb_
 typedef struct {
     const char *label;
     nb_series_style style;
-    int tint; /* the number of its colour: its own number, unless another is set */
+    int look; /* the number of its colour, from 0; NB_BLACK */
 } nb_series;
+
+enum { NB_BLACK = -1 };
 
 typedef struct {
     int figure, panel, series, key;
@@ -37,7 +39,7 @@ typedef struct {
     struct nb_sheet_entry *entries;
 } nb_sheet;
 
-int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style); /* the new one's number */
+int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style, int look); /* the new one's number */
 
 /* Room for so many points, so that adding them takes none of ctx's memory. */
 nb_status nb_sheet_room(nb_sheet *s, size_t points, nb_ctx *ctx);

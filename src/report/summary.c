@@ -59,6 +59,19 @@ static int find_variant(const nb_summary *s, const nb_row *row, bool one_set)
     return i;
 }
 
+int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors)
+{
+    int found = -1;
+    for (int i = s->variant_count - 1; i >= 0; i--) {
+        const nb_variant *v = &s->variants[i];
+        if (strcmp(v->strategy, strategy) != 0 || (factors && strcmp(v->factors, factors) != 0)) continue;
+        if (v->pairing && strcmp(v->pairing, pairing) == 0) found = i;
+    }
+    for (int i = 0; i < s->variant_count && found < 0; i++)
+        if (strcmp(s->variants[i].strategy, strategy) == 0 && (!factors || strcmp(s->variants[i].factors, factors) == 0)) found = i;
+    return found;
+}
+
 static int find_core(const nb_summary *s, const nb_row *row)
 {
     int i = 0;
@@ -115,30 +128,89 @@ static nb_status add_names(nb_summary *s, const nb_row *row, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status mark_oracle(const char *strategy, const char **label, nb_ctx *ctx)
+typedef struct { /* a component's text, and where its label goes */
+    const char *canonical;
+    const char **label;
+} named;
+
+static bool has_twin(int count, const named *all, int of)
 {
+    for (int i = 0; i < count; i++)
+        if (strcmp(*all[i].label, *all[of].label) == 0 && strcmp(all[i].canonical, all[of].canonical) != 0) return true;
+    return false;
+}
+
+/* Labels of different components differ: paths have as many of their last parts as that
+ * takes, and where it does not help, the label is the whole text. */
+static nb_status label_apart(const nb_registry *registry, int count, const named *all, nb_ctx *ctx)
+{
+    enum { DEEPEST = 32 };
     nb_choice choice;
-    nb_status status = nb_choice_parse(&nb_strategies, strategy, &choice, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    if (status == NB_OK && (nb_strategy_traits(&choice) & NB_ORACLE)) NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
+    bool *twins, any = true;
+    NB_NEED(twins, nb_alloc(ctx, (size_t)count + 1, sizeof *twins));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, label_of(registry, all[i].canonical, all[i].label, ctx));
+    for (int parts = 2; any && parts <= DEEPEST; parts++) {
+        any = false;
+        for (int i = 0; i < count; i++) any |= twins[i] = has_twin(count, all, i);
+        for (int i = 0; i < count; i++) {
+            nb_status status = twins[i] ? nb_choice_parse(registry, all[i].canonical, &choice, ctx) : NB_EINVAL;
+            if (status == NB_OK) status = nb_choice_label(&choice, parts, all[i].label, ctx);
+            if (status == NB_ENOMEM) return status;
+            nb_error_clear(ctx);
+        }
+    }
+    for (int i = 0; i < count; i++) twins[i] = has_twin(count, all, i);
+    for (int i = 0; i < count; i++)
+        if (twins[i]) *all[i].label = all[i].canonical;
     return NB_OK;
 }
 
-static bool other_pairing(const nb_variant *a, const nb_variant *b)
+static nb_status look_for_oracle(nb_variant *v, nb_ctx *ctx)
 {
-    return !strcmp(a->strategy, b->strategy) && a->pairing && b->pairing && strcmp(a->pairing, b->pairing);
+    nb_choice choice;
+    nb_status status = nb_choice_parse(&nb_strategies, v->strategy, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    v->oracle = status == NB_OK && (nb_strategy_traits(&choice) & NB_ORACLE);
+    return NB_OK;
 }
 
-/* What is to be said of a variant beside its strategy: that it is an oracle, and
- * what others of the same strategy have otherwise. */
+static bool same_pairing(const nb_variant *a, const nb_variant *b)
+{
+    return !a->pairing || !b->pairing || strcmp(a->pairing, b->pairing) == 0;
+}
+
+bool nb_summary_peers(const nb_summary *s, int panel, int a, int b)
+{
+    const nb_variant *x = &s->variants[a], *y = &s->variants[b];
+    return strcmp(x->factors, y->factors) == 0 && (s->panels[panel].one_set || same_pairing(x, y));
+}
+
+/* The pairing of most variants, of several the first; NULL where all have the same. */
+static const char *usual_pairing(const nb_summary *s)
+{
+    const char *usual = NULL;
+    int most = 0, with = 0;
+    for (int v = 0; v < s->variant_count; v++) {
+        const nb_variant *one = &s->variants[v];
+        int count = 0;
+        if (!one->pairing) continue;
+        for (int i = 0; i < s->variant_count; i++) count += s->variants[i].pairing && same_pairing(&s->variants[i], one);
+        if (count > most) usual = one->pairing, most = count;
+        with++;
+    }
+    return most < with ? usual : NULL;
+}
+
+/* What is to be said of a variant beside its strategy: that it is an oracle, a pairing that
+ * is not the usual one, and what others of the same strategy have otherwise. */
 static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
 {
-    NB_TRY(ctx, label_of(&nb_strategies, v->strategy, &v->label, ctx));
-    NB_TRY(ctx, mark_oracle(v->strategy, &v->label, ctx));
-    bool pairings = false, factors = false;
+    NB_TRY(ctx, look_for_oracle(v, ctx));
+    NB_NEED(v->label, nb_format(ctx, "%s%s", v->name, v->oracle ? ", oracle" : ""));
+    bool pairings = s->pairing && v->pairing && strcmp(v->pairing, s->pairing) != 0, factors = false;
     for (int i = 0; i < s->variant_count; i++) {
-        pairings |= other_pairing(&s->variants[i], v);
+        pairings |= strcmp(s->variants[i].strategy, v->strategy) == 0 && !same_pairing(&s->variants[i], v);
         factors |= strcmp(s->variants[i].factors, v->factors) != 0;
     }
     if (pairings) NB_NEED(v->label, nb_format(ctx, "%s, %s", v->label, v->pairing));
@@ -149,11 +221,17 @@ static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
 static nb_status label_all(nb_summary *s, nb_ctx *ctx)
 {
     bool kernels = false;
+    named *all;
+    NB_NEED(all, nb_alloc(ctx, (size_t)(s->panel_count > s->variant_count ? s->panel_count : s->variant_count) + 1, sizeof *all));
+    for (int i = 0; i < s->panel_count; i++) all[i] = (named){s->panels[i].problem, &s->panels[i].label};
+    NB_TRY(ctx, label_apart(&nb_problems, s->panel_count, all, ctx));
+    for (int i = 0; i < s->variant_count; i++) all[i] = (named){s->variants[i].strategy, &s->variants[i].name};
+    NB_TRY(ctx, label_apart(&nb_strategies, s->variant_count, all, ctx));
+    s->pairing = usual_pairing(s);
     for (int i = 0; i < s->panel_count; i++) kernels |= strcmp(s->panels[i].kernel, s->panels[0].kernel) != 0;
     for (int i = 0; i < s->panel_count; i++) {
         nb_panel *p = &s->panels[i];
         const char *kernel;
-        NB_TRY(ctx, label_of(&nb_problems, p->problem, &p->label, ctx));
         NB_TRY(ctx, label_of(&nb_kernels, p->kernel, &kernel, ctx));
         if (kernels) NB_NEED(p->label, nb_format(ctx, "%s, %s", p->label, kernel));
         if (strcmp(p->rows, "all") != 0) NB_NEED(p->label, nb_format(ctx, "%s, rows: %s", p->label, p->rows));
@@ -182,6 +260,7 @@ typedef struct { /* values on their way to cells */
     int count, cells;
     int *cell;
     double *value; /* NaN: planned, but not ok */
+    bool *noise;
 } bag;
 
 static nb_status bag_init(bag *b, int most, int cells, nb_ctx *ctx)
@@ -189,12 +268,14 @@ static nb_status bag_init(bag *b, int most, int cells, nb_ctx *ctx)
     *b = (bag){.cells = cells};
     NB_NEED(b->cell, nb_alloc(ctx, (size_t)most, sizeof *b->cell));
     NB_NEED(b->value, nb_alloc_reals(ctx, (size_t)most, 1));
+    NB_NEED(b->noise, nb_alloc(ctx, (size_t)most, sizeof *b->noise));
     return NB_OK;
 }
 
-static void put(bag *b, int cell, double value)
+static void put(bag *b, int cell, double value, bool noise)
 {
     b->cell[b->count] = cell;
+    b->noise[b->count] = noise;
     b->value[b->count++] = value;
 }
 
@@ -207,10 +288,30 @@ static void quantiles(nb_statistic *s, double *values)
     s->high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.9);
 }
 
+double nb_part_of(const nb_row *row, nb_part part)
+{
+    if (strcmp(row->status, "ok") != 0) return NAN;
+    return part == NB_WHOLE ? row->measures.error : row->measures.error_subspace;
+}
+
+/* The subspace part has no X in it, so that the row's error_noise, which X may make as large
+ * as it likes, is not its own. It is a sum of n^2 differences that are good to some eps of |S|;
+ * 1e-12 is eps n at n = 4096. */
+bool nb_is_noise(const nb_row *row, nb_part part)
+{
+    static const double of_subspace = 1e-12;
+    if (part == NB_WHOLE) return nb_error_is_noise(&row->measures);
+    return !(row->measures.error_subspace > of_subspace);
+}
+
+bool nb_statistic_is_noise(const nb_statistic *s)
+{
+    return s->count > 0 && 2 * s->noise >= s->count;
+}
+
 double nb_above_best(const nb_row *row)
 {
-    bool known = strcmp(row->status, "ok") == 0 && row->measures.error_subspace >= NB_ROUNDING;
-    return known ? row->measures.error / row->measures.error_subspace - 1 : NAN;
+    return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
 }
 
 nb_statistic nb_statistic_of(int count, double *values)
@@ -237,16 +338,13 @@ static nb_status statistics(const bag *b, nb_statistic **out, nb_ctx *ctx)
     }
     for (int i = 0; i < b->count; i++) {
         nb_statistic *s = &stats[b->cell[i]];
-        if (!isnan(b->value[i])) sorted[start[b->cell[i]] + s->count++] = b->value[i];
+        if (isnan(b->value[i])) continue;
+        sorted[start[b->cell[i]] + s->count++] = b->value[i];
+        s->noise += b->noise[i];
     }
     for (size_t c = 0; c < cells; c++) quantiles(&stats[c], sorted + start[c]);
     *out = stats;
     return NB_OK;
-}
-
-static double error_of(const nb_row *row)
-{
-    return strcmp(row->status, "ok") == 0 ? row->measures.error : NAN;
 }
 
 bool nb_same_landmarks(const nb_row *a, const nb_row *b)
@@ -261,7 +359,7 @@ bool nb_same_landmarks(const nb_row *a, const nb_row *b)
 static void put_level(bag *b, int level, double value, const nb_row *row, const nb_row **last)
 {
     if (last[level] && last[level]->head == row->head && last[level]->trial == row->trial) return;
-    put(b, level, value);
+    put(b, level, value, false);
     if (!isnan(value)) last[level] = row;
 }
 
@@ -271,7 +369,8 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     int levels = s->panel_count * s->landmark_count;
     int cells = levels * s->variant_count * s->core_count;
     const nb_row **floor_of, **baseline_of;
-    double first_core = NAN;
+    const nb_row *first_core = NULL;
+    NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)count + 1, 1));
     NB_NEED(floor_of, nb_alloc(ctx, (size_t)levels, sizeof *floor_of));
     NB_NEED(baseline_of, nb_alloc(ctx, (size_t)levels, sizeof *baseline_of));
     NB_TRY(ctx, bag_init(&errors, count, cells, ctx));
@@ -281,10 +380,12 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     for (int i = 0; i < count; i++) { /* those of one choice of landmarks stand together, one for each core */
         nb_summary_index at = nb_summary_find(s, &rows[i]);
         int cell = nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark), level = nb_summary_level(s, at.panel, at.landmark);
-        if (i == 0 || !nb_same_landmarks(&rows[i - 1], &rows[i])) first_core = NAN;
-        if (at.core == 0) first_core = error_of(&rows[i]);
-        put(&errors, cell, error_of(&rows[i]));
-        put(&ratios, cell, error_of(&rows[i]) / first_core);
+        if (i == 0 || !nb_same_landmarks(&rows[i - 1], &rows[i])) first_core = NULL;
+        if (at.core == 0) first_core = &rows[i];
+        bool noise = nb_is_noise(&rows[i], NB_WHOLE), compared = first_core && !(noise && nb_is_noise(first_core, NB_WHOLE));
+        put(&errors, cell, nb_part_of(&rows[i], NB_WHOLE), noise);
+        s->row_ratios[i] = compared ? nb_part_of(&rows[i], NB_WHOLE) / nb_part_of(first_core, NB_WHOLE) : NAN;
+        put(&ratios, cell, s->row_ratios[i], noise);
         put_level(&floors, level, rows[i].measures.floor_rank, &rows[i], floor_of);
         put_level(&baselines, level, rows[i].measures.baseline_mean, &rows[i], baseline_of);
     }

@@ -81,6 +81,18 @@ static nb_status find_family(nb_sweeps *s, int count, int core, nb_ctx *ctx)
     return join(s, core, swept, label);
 }
 
+/* In the order of the cores. */
+static void assign_looks(nb_sweeps *s, int count)
+{
+    int next = 0;
+    for (int f = 0; f < s->family_count; f++) s->families[f].look = -1;
+    for (int i = 0; i < count; i++) {
+        nb_family *family = s->cores[i].family >= 0 ? &s->families[s->cores[i].family] : NULL;
+        s->cores[i].look = family && family->look >= 0 ? family->look : next++;
+        if (family) family->look = s->cores[i].look;
+    }
+}
+
 nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *ctx)
 {
     size_t count = (size_t)summary->core_count;
@@ -98,6 +110,7 @@ nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *c
     }
     for (int i = 0; i < summary->core_count; i++)
         if (sweeps->cores[i].choice.component) NB_TRY(ctx, find_family(sweeps, summary->core_count, i, ctx));
+    assign_looks(sweeps, summary->core_count);
     return NB_OK;
 }
 

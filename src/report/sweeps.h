@@ -10,12 +10,14 @@ typedef struct { /* by core of the summary */
     bool standard;    /* all options have their defaults */
     int family;       /* which sweep it is part of, or -1 */
     double x;         /* the value of the option that is swept */
+    int look;         /* the number of its colour in all figures: one for each sweep and each core that is in none */
 } nb_swept;
 
 typedef struct {
     const char *option; /* that is swept */
     const char *label;  /* the component with what differs from its defaults beside that option */
     int count;          /* cores */
+    int look;           /* of its cores */
 } nb_family;
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL = 10, LONGEST = 40 };
+enum { CELL = 10, LONGEST = 64 };
 
 static int name_width(const nb_summary *s)
 {
@@ -17,30 +17,33 @@ static int name_width(const nb_summary *s)
 static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool best, bool incomplete)
 {
     char number[32], text[40];
+    const char *mark = best ? "*" : nb_statistic_is_noise(s) ? "~" : " ";
     snprintf(number, sizeof number, s->median >= 1000 ? "%.1e" : "%.3g", s->median);
     if (s->planned == 0)
         text[0] = '\0';
     else if (s->count == 0)
         snprintf(text, sizeof text, "- ");
     else if (!(s->median < baseline))
-        snprintf(text, sizeof text, "(%s)%s", number, best ? "*" : "");
+        snprintf(text, sizeof text, "(%s)%s", number, *mark == ' ' ? "" : mark);
     else
-        snprintf(text, sizeof text, "%s%s", number, best ? "*" : " ");
+        snprintf(text, sizeof text, "%s%s", number, mark);
     fprintf(out, "%*s%s", CELL, text, incomplete ? "!" : " ");
 }
 
-static int winner(const nb_summary *s, int panel, int core, int m)
+/* Whether a variant's median is the least of those that it may be compared with, and there is one.
+ * Of two that are rounding noise neither is less. */
+static bool is_least(const nb_summary *s, int panel, int variant, int core, int m)
 {
-    int best = -1;
-    double least = INFINITY;
-    for (int v = 0; v < s->variant_count; v++) {
-        double median = s->errors[nb_summary_cell(s, panel, v, core, m)].median;
-        if (median < least) {
-            least = median;
-            best = v;
-        }
+    const nb_statistic *mine = &s->errors[nb_summary_cell(s, panel, variant, core, m)];
+    int rivals = 0;
+    for (int v = 0; v < s->variant_count && mine->count > 0; v++) {
+        const nb_statistic *other = &s->errors[nb_summary_cell(s, panel, v, core, m)];
+        if (v == variant || other->count == 0 || !nb_summary_peers(s, panel, v, variant)) continue;
+        if (other->median < mine->median || (other->median == mine->median && v < variant)) return false;
+        if (nb_statistic_is_noise(mine) && nb_statistic_is_noise(other)) return false;
+        rivals++;
     }
-    return best;
+    return rivals > 0;
 }
 
 /* Rows that are planned with a core, of one variant or (-1) of all. */
@@ -69,7 +72,7 @@ static void print_core(FILE *out, const nb_summary *s, int panel, int core, int 
         for (int m = 0; m < s->landmark_count; m++) {
             const nb_statistic *e = &s->errors[nb_summary_cell(s, panel, v, core, m)];
             if (!has_column(s, panel, m)) continue;
-            print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, winner(s, panel, core, m) == v,
+            print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, is_least(s, panel, v, core, m),
                        e->count > 0 && e->count < e->planned);
         }
         fputc('\n', out);
@@ -137,9 +140,11 @@ void nb_table_print(FILE *out, const nb_summary *s)
         print_level(out, constant, s, p, s->baselines, width);
         fputc('\n', out);
     }
-    fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core;\n"
+    fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core among strategies\n"
+                 "of the same pairing and factors, where there are several; ~ not above its rounding noise;\n"
                  "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped, failed, not run.\n"
                  "%s",
             s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
+    if (s->pairing) fprintf(out, "The pairing is %s where a line names no other.\n", s->pairing);
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }

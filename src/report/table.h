@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-/* For each problem and core: strategy x m, median error over heads and trials,
- * the least of each column marked, values not below the constant matrix in brackets, the floor
- * and 1/n beside them. */
+/* For each problem and core: strategy x m, median error over heads and trials, the least of
+ * each column among those of one pairing and factors marked, values not below the constant
+ * matrix in brackets, the floor and 1/n beside them. */
 void nb_table_print(FILE *out, const nb_summary *summary);
 
 #endif

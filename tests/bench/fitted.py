@@ -11,7 +11,7 @@ ratio, unseen = (collections.defaultdict(lambda: collections.defaultdict(dict)) 
 for r in csv.DictReader(open(os.path.join(sys.argv[1], "rows.csv"), newline="")):
     if r["status"] == "ok":
         problem = r["problem"].split("/")[-1].split("_")[0] if r["problem"].startswith("heads(") else r["problem"].split("(")[0]
-        choice = r["head"], r["trial"], r["strategy"]
+        choice = r["head"], r["trial"], (r["strategy"], r["pairing"], r["factors"], r["landmarks"])
         ratio[problem][choice][r["core"]] = float(r["error"]) / float(r["error_subspace"])
         if r["error_unseen"] and float(r["error_unseen_subspace"]) > 0:
             unseen[problem][choice][r["core"]] = float(r["error_unseen"]) / float(r["error_unseen_subspace"])

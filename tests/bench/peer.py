@@ -43,7 +43,8 @@ question: How long does it take?
 seed: 1
 trials: {trials}
 problems: "gaussian(n={n}, d=64)"
-strategies: [uniform, segment_means, "kmeans(restarts=1, iterations=10)", leverage]
+strategies: [uniform, segment_means, "kmeans(iterations=10, tolerance=0.0001)", leverage]
+pairing: independent
 cores: [{cores}]
 metrics: error
 plots: []

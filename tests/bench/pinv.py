@@ -15,7 +15,7 @@ kinds = {"svd(rcond=1e-15)": "svd(rcond=1.0000000000000001e-15", "iterative(step
          "best core, 4m rows kept": "exact_rows(of=best"}
 for r in csv.DictReader(open(os.path.join(sys.argv[1], "rows.csv"), newline="")):
     if r["status"] == "ok" and r["problem"].startswith("heads("):
-        key = r["problem"], r["head"], r["strategy"], r["landmarks"]
+        key = r["problem"], r["head"], (r["strategy"], r["pairing"], r["factors"]), r["landmarks"]
         sizes[key] = int(r["n"])
         errors[key][r["trial"]][r["core"]] = float(r["error"])
         choices[key][r["trial"]][r["core"]] = float(r["error"]) / float(r["error_subspace"]) - 1

@@ -156,7 +156,7 @@ strategy 'lies' lacks abi = NB_STRATEGY_ABI: it is zero, or was built for anothe
 strategy 'lies' lacks the function pick for its pairing
 strategy 'lies' lacks the function pick_both for its pairing
 strategy 'lies' lacks a pairing out of nb_pairing
-strategy 'lies' lacks traits out of NB_RANDOM, NB_NESTED and NB_ORACLE
+strategy 'lies' lacks traits out of NB_STRATEGY_TRAITS
 there is no kind 'strategem' of component
 was built for interface 
 holds no component
@@ -175,7 +175,9 @@ EOT
     expect_status 2
     expect "the path of a plugin must be UTF-8"
     run "$NYSBENCH" list strategies --plugin "$WORK/lies0.so"
-    expect_status 0
+    expect_status 0 # with the traits NB_SQUARE and NB_EIGEN, and NB_CORE_FILTER
+    expect "  lies  "
+    run "$NYSBENCH" list cores --plugin "$WORK/lies0.so"
     expect "  lies  "
 }
 
@@ -210,4 +212,61 @@ assert subprocess.run([sys.argv[1], "plan", sys.argv[2]], stderr=subprocess.DEVN
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 assert peak < 256 * 1024, peak
 PY
+}
+
+@test "a file that may be of shape (n, heads, d) is told once; metadata settles it" {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, os, struct, sys
+import numpy as np
+work = sys.argv[1]
+x = np.random.default_rng(7).standard_normal((40, 3, 4))  # n, heads, d
+os.mkdir(work + "/f")
+for name in "qk": np.save(f"{work}/f/{name}.npy", x)
+def save(path, arrays, metadata):
+    header, at = {"__metadata__": metadata} if metadata else {}, 0
+    for name, a in arrays.items():
+        header[name] = {"dtype": "F64", "shape": list(a.shape), "data_offsets": [at, at + a.nbytes]}
+        at += a.nbytes
+    text = json.dumps(header).encode()
+    open(path, "wb").write(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for a in arrays.values()))
+right = np.ascontiguousarray(x.transpose(1, 0, 2))
+save(work + "/right.safetensors", {"q": right, "k": right}, None)
+save(work + "/said.safetensors", {"q": x, "k": x}, {"layout": "n,heads,d"})
+save(work + "/sure.safetensors", {"q": x, "k": x}, {"layout": "heads,n,d"})
+save(work + "/odd.safetensors", {"q": x, "k": x}, {"layout": "d,n,heads"})
+PY
+    told="nysbench: warning: $WORK/f: q of shape (40, 3, 4) is read as (heads, n, d): 40 heads of n = 3 tokens, d = 4; if it is (n, heads, d), transpose it or give"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=[\"heads(file=$WORK/f, head=0)\", \"heads(file=$WORK/f, head=1)\"]"
+    expect_status 0
+    [ "$(grep -cF "$told" <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" measure --head "$WORK/f:2" --strategy uniform --landmarks 2 --core svd
+    expect_status 0
+    [ "$(grep -cF "$told" <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" fit --head "$WORK/f:0" --head "$WORK/f:1" --rank 2 -o "$WORK/w.npy"
+    expect "$told"
+    for file in right said sure; do
+        run "$NYSBENCH" measure --head "$WORK/$file.safetensors:2" --strategy uniform --landmarks 2 --core svd --json --metrics error
+        expect_status 0
+        [[ "$output" != *warning* ]]
+        error[${#error[@]}]=$(grep -o '"error": [^,]*' <<<"$output")
+    done
+    [ "${error[0]}" = "${error[1]}" ]
+    [ "${error[0]}" != "${error[2]}" ]
+    run "$NYSBENCH" measure --head "$WORK/odd.safetensors:2" --strategy uniform --landmarks 2 --core svd
+    expect_status 2
+    expect "layout: 'd,n,heads' is not 'heads,n,d' or 'n,heads,d'"
+}
+
+@test "plan and run tell that all landmarks are more than the tokens, of all heads or of some" {
+    for command in plan "run -q"; do
+        run "$NYSBENCH" $command experiments/00-smoke.yaml --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[31,64] --set plots=[] -o "$WORK/r"
+        expect_status 0
+        [[ "$output" =~ "nysbench: warning: all "[0-9]+" rows will be skipped: the least m is 31, and no head has more than 30 tokens" ]]
+        run "$NYSBENCH" $command experiments/00-smoke.yaml --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[21,64] --set plots=[] -o "$WORK/r"
+        expect_status 0
+        expect "nysbench: warning: gaussian(n=20, d=3): all its rows will be skipped: the least m is 21, n is 20"
+        [ "$(grep -c warning <<<"$output")" -eq 1 ]
+    done
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'problems="gaussian(n=20, d=3)"' --set landmarks=[20,64]
+    [[ "$output" != *warning* ]]
 }

@@ -30,7 +30,7 @@ Y
     expect "c.yaml:6:20: gaussian has no option 'dd'; did you mean 'd'?"
     expect "c.yaml:7:40: kmeans: restarts = 0 is not an integer from 1 to 1000"
     expect "c.yaml:9:11: metrics: 'eror' is unknown; did you mean 'error'?"
-    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, both, default"
+    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default"
     [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 8 ]
 }
 
@@ -184,7 +184,7 @@ problems: gaussian(n=[16, 32], d=2)
 strategies: kmeans(restarts=[1, 2, 1])
 cores: svd
 landmarks: [4, 4]
-pairing: [default, independent]
+pairing: [default, joint]
 factors: [cur, cur]
 trials: 1
 Y
@@ -192,6 +192,38 @@ Y
     expect_status 0
     expect "scenes: 2"
     expect "rows: 4, of which 0 are done and 4 are to run"
+}
+
+@test "what stands twice in a list is told, and counts once; in lists that advance together it is meant" {
+    config <<'Y'
+problems: gaussian(n=[16, 32], d=2)
+strategies: [uniform, "kmeans(restarts=[1, 2])", kmeans]
+cores: [svd, "svd(rcond=[1e-15, 0.1])"]
+landmarks: [4, 2..4, 3, 8]
+factors: [cur, cur]
+trials: 1
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans stands in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd stands in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other stand in the list more than once, and count once"
+    expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur stands in the list more than once, and counts once"
+    [ "$(grep -c warning <<<"$output")" -eq 4 ]
+    expect "rows: 48, "
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set landmarks=[8,8] --set strategies=uniform --set factors=cur --set cores=svd
+    expect "nysbench: warning: --set landmarks: landmarks: 8 stands in the list more than once, and counts once"
+    config <<'Y'
+problems: gaussian(n=[16, 32, 16], d=2)
+strategies: [uniform]
+cores: [svd]
+landmarks: [4, 4, 8]
+zip: [problems, landmarks]
+blocks: [{trials: 1}, {trials: 2, factors: [cur, cur]}, {trials: 3, factors: [cur, cur]}]
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    [ "$(grep -c warning <<<"$output")" -eq 2 ]
 }
 
 @test "the resolved config gives the same rows" {
@@ -228,4 +260,72 @@ Y
     expect "c.yaml: rows: sample(10) needs engine: streamed; direct measures all rows"
     expect "c.yaml: precision: mixed needs engine: streamed; direct measures in double"
     expect "c.yaml: precision: mixed needs rows: all; sampled rows are measured in double"
+}
+
+@test "--set: other rows get a folder of their own, other figures and names do not" {
+    program=$(realpath "$NYSBENCH")
+    cd "$WORK"
+    printf 'problems: gaussian(n=20, d=3)\nstrategies: [uniform, segment_means]\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\n' >x.yaml
+    folder() { "$program" plan x.yaml "$@" | sed -n 's/.*results in //p'; }
+    [ "$(folder)" = results/x ]
+    [ "$(folder --set plots=[] --set baseline=segment_means --set question=why --set name=x)" = results/x ]
+    [ "$(folder --set name=y --set trials=3)" = results/y ]
+    [ "$(folder --set trials=3 --out z)" = z ]
+    [[ "$(folder --set trials=3)" =~ ^results/x-[0-9a-f]{8}$ ]]
+    [ "$(folder --set trials=3 --set seed=7)" = "$(folder --set seed=8 --set seed=7 --set trials=3 --set plots=[])" ]
+    [ "$(folder --set trials=3)" != "$(folder --set trials=4)" ]
+    [ "$(folder --set trials=3 --shard 1/2)" = "$(folder --set trials=3)/shards/1-of-2" ]
+    "$program" run x.yaml -q
+    cp -r results/x before
+    run "$program" run x.yaml --set landmarks=4 --set trials=3
+    expect_status 0
+    expect "nysbench: --set makes other rows than the file: results in $(folder --set landmarks=4 --set trials=3) (--out names another folder)"
+    diff -r before results/x
+    [ "$(grep -c . "$(folder --set landmarks=4 --set trials=3)/rows.csv")" -eq 7 ]
+    run "$program" run x.yaml --set plots=[] -q
+    expect_status 0
+    [ "$(ls results | wc -l)" -eq 2 ]
+}
+
+@test "hints for what is nearly right: m, ranges of other programs, lists without brackets, no value" {
+    config <<'Y'
+m: 8
+problems: gaussian(n=40, d=8-32)
+strategies: uniform, kmeans(init=maximin, restarts=2), segment_means
+cores: svd
+landmarks: [8-64, '8:64', '8:64:8', '8:8:64', '64-8']
+pairing: joint, keys
+trials: ~
+factors:
+Y
+    refuses
+    expect "c.yaml:1:1: key 'm' is unknown; did you mean 'landmarks'?"
+    expect "c.yaml:2:28: gaussian: d = 8-32 is not an integer from 1 to 16384; did you mean '8..32'?"
+    expect "c.yaml:3:13: strategies: 'uniform, kmeans(init=maximin, restarts=2), segment_means' is no strategy; a list stands in brackets: [uniform, \"kmeans(init=maximin, restarts=2)\", segment_means]"
+    expect "found '8-64'; did you mean '8..64'?"
+    expect "found '8:64'; did you mean '8..64'?"
+    expect "found '8:64:8'; did you mean '8..64 step 8'?"
+    expect "found '8:8:64'; did you mean '8..64 step 8'?"
+    [[ "$output" != *"'64-8';"* ]]
+    expect "pairing: 'joint, keys' is unknown; a list stands in brackets: [joint, keys]"
+    expect "c.yaml:7:1: key 'trials' has no value; without the line it has its default"
+    expect "c.yaml:8:1: key 'factors' has no value"
+    [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 11 ]
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks=8-64
+    expect "found '8-64'; did you mean '8..64'?"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks='8, 16'
+    expect "found '8, 16'; a list stands in brackets: [8, 16]"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=uniform, kmeans'
+    expect "--set strategies: strategies: 'uniform, kmeans' is no strategy; a list stands in brackets: [uniform, kmeans]"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'seed=~'
+    expect "--set seed: expected a value, found '~'"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
+    expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=context
+    expect "baseline: expected one of the strategies, found 'context'; allowed: uniform, kmeans(restarts=2)"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --only m=32 -o "$WORK/r"
+    expect "no column 'm' tells rows apart; did you mean 'landmarks'?"
+    run "$NYSBENCH" run experiments/00-smoke.yaml --only landmarks=4-8 -o "$WORK/r"
+    expect_status 2
+    expect "landmarks '4-8': expected a whole number"
 }

@@ -21,7 +21,7 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1
     expect_status 0
     expect "rows: 40, of which 0 are done and 40 are to run"
-    [[ "$output" =~ time:\ about\ [0-9.]+\ s\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
+    [[ "$output" =~ time:\ about\ [0-9.]+\ s(\ to\ [0-9.]+\ s)?\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
     [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MiB\ for\ a\ worker ]]
     [ ! -e "$WORK/r" ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
@@ -208,13 +208,45 @@ on_terminal() {
     [[ "$output" != *"[#"* ]]
 }
 
+@test "progress fits into the terminal, whatever its width" {
+    config <<'Y'
+problems: gaussian(n=40, d=4)
+strategies: [uniform, segment_means]
+cores: [svd, iterative]
+trials: 1000
+landmarks: [2, 4, 6, 8]
+metrics: error
+plots: []
+Y
+    for width in 80 60 30; do
+        COLUMNS=$width run on_terminal "$NYSBENCH" run "$WORK/c.yaml" --fresh -o "$WORK/r"
+        expect_status 0
+        expect "100 %"
+        # a line goes on from \r to \r; pty adds the \r of a line's end
+        tr '\r' '\n' <<<"$output" | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
+    done
+    # what the terminal says of itself counts without COLUMNS
+    run env -u COLUMNS /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' sh -c "stty cols 50 <&2; exec $NYSBENCH run $WORK/c.yaml --fresh -o $WORK/r"
+    tr '\r' '\n' <<<"$output" | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
+}
+
 @test "the prediction's error is told, and the next one is made from it" {
     run "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=100 -o "$WORK/r"
     expect_status 0
     expect "(from a calibration), up to "
-    [[ "$output" =~ time:\ [0-9a-z.\ ]+,\ predicted\ [0-9a-z.\ ]+ ]]
+    [[ "$output" =~ time:\ [0-9a-z.\ ]+\;\ the\ rows\ took\ [0-9a-z.\ ]+,\ predicted\ [0-9.]+\ [a-z].*\ to\ [0-9.]+\ [a-z] ]]
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=200 -o "$WORK/r"
     expect "(from the rows that are there)"
+}
+
+@test "the time that is told at the end is that of the whole command, figures too" {
+    mkdir "$WORK/bin"
+    printf '#!/bin/sh\n[ "$1" = --version ] || sleep 1.5\nexec %s "$@"\n' "$(command -v gnuplot)" >"$WORK/bin/gnuplot"
+    chmod +x "$WORK/bin/gnuplot"
+    PATH="$WORK/bin:$PATH" run "$NYSBENCH" run experiments/00-smoke.yaml --set 'problems=gaussian(n=20, d=3)' --set trials=1 --set plots=error -o "$WORK/r"
+    expect_status 0
+    [[ "$output" =~ time:\ ([0-9.]+)\ s\;\ the\ rows\ took\ ([0-9.]+)\ s ]]
+    /usr/bin/python3 -c 'import sys; whole, rows = map(float, sys.argv[1:]); assert whole >= rows + 1.4' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
 }
 
 @test "a strategy that cannot be timed is named, and leaves nothing behind" {

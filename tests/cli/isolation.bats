@@ -66,7 +66,7 @@ sanitized() {
     expect_status 1
     expect "crashed: 4 rows: the strategy's pick"
     expect "$segfault"
-    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16, pairing=joint, factors=nystromformer, core=svd'"
+    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16, factors=nystromformer, core=svd'"
     expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
     expect_rows crashed "the strategy's pick was $segfault" 4 || expect_rows crashed "the strategy's pick $segfault" 4
     with "aborts(from=3)" -j 1
@@ -95,6 +95,84 @@ sanitized() {
     with "spoil(from=3)" -j 2
     expect_status 1
     expect_rows crashed "$where" 4
+}
+
+# Builds the meddlers, and a script that runs each of them among others.
+meddlers() {
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/meddlers.c -o "$WORK/meddlers.so"
+    cat >"$WORK/meddle.py" <<'PY'
+import csv, json, os, subprocess, sys
+program, work = sys.argv[1:]
+plugin = work + "/meddlers.so"
+STRATEGIES, CORES, KERNELS = ["uniform", "kmeans", "leverage", "farthest_point"], ["svd", "iterative", "fitted"], ["softmax", "exp"]
+PROBLEMS = ["gaussian(n=60, d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, max_n=70)"]
+
+def run(name, jobs=1, problems=(), kernels=(), strategies=(), cores=()):
+    config = {"name": "x", "problems": PROBLEMS[:1] + list(problems) + PROBLEMS[1:], "kernels": KERNELS[:1] + list(kernels) + KERNELS[1:],
+              "strategies": STRATEGIES[:1] + list(strategies) + STRATEGIES[1:], "cores": CORES[:1] + list(cores) + CORES[1:],
+              "factors": ["nystromformer", "cur"], "landmarks": [3, 12], "trials": 2, "plots": []}
+    json.dump(config, open(work + "/m.yaml", "w"))
+    done = subprocess.run([program, "run", work + "/m.yaml", "-q", "--fresh", "-j", str(jobs), "--plugin", plugin, "-o", work + "/" + name],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    rows = list(csv.DictReader(open(work + "/" + name + "/rows.csv", newline="")))
+    rows = [{key: value for key, value in row.items() if not key.endswith("_s")} for row in rows] # times
+    return done.returncode, rows, done.stderr
+
+def names(kind):
+    text = subprocess.run([program, "list", kind, "--plugin", plugin], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        name, _, reason = line.strip().partition(" ")
+        if reason.strip().startswith("changed "):
+            yield name, reason.strip()
+
+code, good, _ = run("good", 0)
+assert code == 0 and {row["status"] for row in good} <= {"ok", "skipped"}, code
+acts = innocent = guilty = 0
+for kind, key in [("strategies", "strategy"), ("cores", "core"), ("kernels", "kernel"), ("problems", "problem")]:
+    for name, reason in names(kind):
+        quiet = kind in ("kernels", "problems") # with them there is no m at which nothing happens
+        code, rows, said = run("bad", 1 + acts % 2, **{kind: [name if quiet else name + "(from=3)"]})
+        theirs = [row for row in rows if row[key].startswith(name + "(")]
+        others = [row for row in rows if not row[key].startswith(name + "(")]
+        bad = [row for row in theirs if row["status"] not in ("ok", "skipped")]
+        if name == "confines" and os.geteuid() != 0:
+            reason = "changed the floating-point environment"
+        assert others == good, (name, [(a, b) for a, b in zip(others, good) if a != b][:2], said)
+        assert code == 1 and {(row["status"], row["reason"]) for row in bad} == {("failed", reason)}, (name, code, {row["reason"] for row in bad}, said)
+        assert quiet or {row["landmarks"] for row in bad} == {"12"}, name
+        assert bad and (not quiet or all(row["status"] == "failed" for row in theirs)), (name, [row["status"] for row in theirs])
+        acts, innocent, guilty = acts + 1, innocent + len(others), guilty + len(bad)
+print(acts, "acts,", innocent, "innocent rows unchanged,", guilty, "failed", file=sys.stderr)
+assert acts == 51, acts
+PY
+}
+
+@test "what a component from outside changes is told, and no other row changes: 51 acts" {
+    meddlers
+    /usr/bin/python3 "$WORK/meddle.py" "$NYSBENCH" "$WORK"
+}
+
+@test "without a worker all ends at the first change; select, measure and the check of a problem's heads tell it" {
+    meddlers
+    experiment "uniform, rounds_up(from=3), kmeans" "svd" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --plugin "$WORK/meddlers.so" -o "$WORK/r"
+    expect_status 1
+    expect "nysbench: error: a component from outside has changed the floating-point environment: nothing more can be measured in this process, only in workers"
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
+    run "$NYSBENCH" select --head "$head" --plugin "$WORK/meddlers.so" --strategy writes_last_bit -m 3 -o "$WORK/k.npy"
+    expect_status 1
+    expect "changed [Q; K]"
+    run "$NYSBENCH" measure --head "$head" --plugin "$WORK/meddlers.so" --strategy uniform -m 3 --core core_writes_a --core svd
+    expect_status 1
+    expect "a component from outside has changed A"
+    run "$NYSBENCH" measure --head "$head" --plugin "$WORK/meddlers.so" --strategy uniform -m 3 --core "core_writes_a(from=3)"
+    expect_status 0
+    sed 's/true, shape, make}/false, shape, make}/' tests/cli/plugins/meddlers.c >"$WORK/fixed.c"
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -shared -fPIC "$WORK/fixed.c" -o "$WORK/fixed.so"
+    sed -i 's/^problems: .*/problems: [problem_moves, "gaussian(n=60, d=4)"]/; s/, rounds_up.*, kmeans/, kmeans/' "$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/fixed.so"
+    expect_status 2
+    expect "problem_moves: making a head: changed the working folder"
 }
 
 @test "hanging: SIGTERM, then SIGKILL; the row tells which" {

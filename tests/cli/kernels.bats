@@ -6,7 +6,7 @@ load helpers
 problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, max_n=100)
 kernels: [softmax, "gram(of=queries)", gram(of=keys), exp, gauss]
 strategies: [uniform, leverage]
-pairing: [default, joint, keys]
+pairing: [default, joint, keys, shared]
 landmarks: [4, 9]
 trials: 1
 cores: svd(rcond=1e-8)
@@ -15,7 +15,7 @@ Y
     expect_status 0
     expect "scenes: 5"
     for kernel in softmax gram "gram(of=keys)" exp gauss; do expect "head 0, $kernel: n = 100"; done
-    expect "rows: 38," # at each m: 5 of softmax, exp, gauss (uniform joint, keys; leverage also independent), 2 of each gram
+    expect "rows: 44," # at each m: 6 of softmax, exp, gauss (joint, keys, shared), 2 of each gram
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
     for kernel in softmax gram "gram(of=keys)" exp gauss; do expect "max_n=100), $kernel"; done
@@ -23,7 +23,7 @@ Y
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert len(rows) == 38 and all(r["status"] == "ok" for r in rows)
+assert len(rows) == 44 and all(r["status"] == "ok" for r in rows)
 for r in rows:
     gram, softmax = r["kernel"].startswith("gram"), r["kernel"].startswith("softmax")
     assert (r["pairing"] == "queries") == gram, r

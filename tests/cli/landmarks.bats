@@ -9,7 +9,7 @@ small() { # OPTIONS...
 }
 
 @test "shares.csv holds the paired ratios and the shares of the gap that the rows give" {
-    run small --set 'strategies=[leverage, uniform, segment_means, kmeans]' --set trials=3
+    run small --set 'strategies=[leverage, uniform, segment_means, kmeans]' --set pairing=joint --set trials=3
     expect_status 0
     expect "Relative to uniform" # the first that is no oracle
     expect "each strategy against the baseline"
@@ -33,26 +33,29 @@ def ratio(a, b):
             at = lambda x: x[head][t] if len(x[head]) > 1 else list(x[head].values())[0]
             out.append(at(a) / at(b))
     return np.median(out), len(out)
+def share_of(relative, best):
+    return np.log(relative) / np.log(best) if best < 0.99 else np.nan
 strategies = sorted({r["strategy"] for r in rows})
 seen, pooled = {}, 0
 for r in csv.DictReader(open(sys.argv[1] + "/shares.csv", newline="")):
     if r["panel"] == "all":
         mine = np.array(seen[r["strategy"], r["core"]])
         assert np.isclose(np.median(mine[:, 0]), float(r["error_relative"]), rtol=1e-12)
-        assert np.isclose(mine[:, 1].sum() / mine[:, 2].sum(), float(r["error_share"]), rtol=1e-9, atol=1e-12)
+        assert np.isclose(float(r["error_share"]), share_of(*np.median(mine, axis=0)), rtol=1e-9, atol=1e-12)
         pooled += 1
         continue
     k = r["problem"], r["core"], r["landmarks"]
     for name, column in (("error", "error"), ("subspace", "error_subspace")):
         a, b = cell(k, r["strategy"], column), cell(k, next(s for s in strategies if s.startswith("uniform(")), column)
         expected, count = ratio(a, b)
-        base, mine, best = np.median(values(b)), np.median(values(a)), min(np.median(values(cell(k, s, column))) for s in strategies)
-        assert np.isclose(float(r[name]), mine, rtol=1e-12) and np.isclose(float(r[name + "_relative"]), expected, rtol=1e-12)
-        share = (base - mine) / (base - best) if base > best else np.nan
+        best = min(ratio(cell(k, s, column), b)[0] for s in strategies)
+        assert np.isclose(float(r[name]), np.median(values(a)), rtol=1e-12) and np.isclose(float(r[name + "_relative"]), expected, rtol=1e-12)
+        assert r["pairing"] == r["baseline_pairing"] == "joint" and r["noise"] == "0"
+        share = share_of(expected, best)
         assert np.isclose(float(r[name + "_share"] or "nan"), share, rtol=1e-9, atol=1e-12, equal_nan=True), (r, share)
         if name == "error":
             assert int(r["count"]) == count
-            seen.setdefault((r["strategy"], r["core"]), []).append([expected, 1 - mine / base, 1 - best / base])
+            seen.setdefault((r["strategy"], r["core"]), []).append([expected, best])
 assert pooled == 8
 PY
 }
@@ -138,4 +141,34 @@ PY
     expect_status 2
     run "$NYSBENCH" plot "$WORK/r" error --landmarks
     expect_status 2
+}
+
+@test "export --landmarks goes on where picks fail, and lists those with their reason" {
+    cat >"$WORK/c.yaml" <<Y
+problems: gaussian(n=20, d=3)
+strategies: ["command(run=\"sh $WORK/pick.sh\")", uniform]
+cores: svd
+landmarks: [2, 4]
+trials: 2
+plots: []
+Y
+    printf '%s\n' 'echo "no, and \"no\" again" >&2; exit 3' >"$WORK/pick.sh"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    expect_status 1
+    expect "$WORK/l: index.csv, and a folder"
+    expect "nysbench: error: export: 4 choices of landmarks failed: $WORK/l/index.csv says why"
+    /usr/bin/python3 - "$WORK/l" <<'PY'
+import csv, sys
+import numpy as np
+index = list(csv.DictReader(open(sys.argv[1] + "/index.csv", newline="")))
+assert len(index) == 8 and {r["trial"] for r in index} == {"0", "1"}
+failed = [r for r in index if r["strategy"].startswith("command")]
+assert all(r["status"] == "failed" and r["picks"] == "" and 'no, and "no" again' in r["reason"] for r in failed) and len(failed) == 4
+for r in index:
+    if r["strategy"].startswith("uniform"):
+        assert r["status"] == "ok" and r["reason"] == ""
+        assert len(np.load(f"{sys.argv[1]}/instance-{r['instance']}/{r['picks']}-queries.npy")) == int(r["landmarks"])
+PY
 }

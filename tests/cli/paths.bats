@@ -163,3 +163,105 @@ PY
     [ -z "$(find "$WORK" -name pwned)" ]
     [ -z "$(ls -A "$WORK/tmp $ODD")" ]
 }
+
+# An experiment in $WORK/there/exp, with all that it names beside it: heads, a script, weights.
+beside() {
+    program=$(realpath "$NYSBENCH")
+    mkdir -p "$WORK/there/exp" "$WORK/else"
+    cp "$VIT" "$WORK/there/exp/h.safetensors"
+    printf 'import numpy as np, json\nr = json.load(open("request.json"))\nnp.save("picks.npy", np.arange(r["m"]) * 3)\n' >"$WORK/there/exp/mine.py"
+    "$program" fit --head "$WORK/there/exp/h.safetensors" -o "$WORK/there/exp/w.npy" >/dev/null
+    cat >"$WORK/there/exp/c.yaml" <<'Y'
+problems: ["heads(file=h.safetensors, head=[0, 1], permute=true)", "gaussian(n=40, d=8)"]
+strategies: ["learned(weights=w.npy, take=sample)", 'command(run="/usr/bin/python3 mine.py", deterministic=true)', uniform]
+cores: [svd, fitted]
+landmarks: [4, 8]
+trials: 2
+metrics: error
+plots: []
+baseline: learned(weights=w.npy, take=sample)
+exclude:
+  - {problem: gaussian, strategy: "learned(weights=w.npy)"}
+  - {problem: "heads(file=h.safetensors)", landmarks: 8, strategy: command}
+Y
+}
+
+@test "what is not in the current folder is looked for beside the config; resolved config and shards agree" {
+    beside
+    cd "$WORK/there"
+    run "$program" run exp/c.yaml -q -o r
+    expect_status 0
+    grep -q 'heads(file=exp/h.safetensors' r/rows.csv
+    [ "$(grep -c 'learned(weights=exp/w.npy' r/rows.csv)" -gt 0 ]
+    [ "$(grep -c 'gaussian.*learned' r/rows.csv)" -eq 0 ]
+    [ "$(grep -c 'heads.*command.*,8,' r/rows.csv)" -eq 0 ]
+    "$program" run r/resolved.yaml -q -o again
+    diff <(timeless r/rows.csv) <(timeless again/rows.csv)
+    diff r/resolved.yaml again/resolved.yaml
+    for i in 1 2 3; do "$program" run exp/c.yaml -q -o split --shard $i/3; done
+    "$program" merge split -q
+    diff <(timeless r/rows.csv) <(timeless split/rows.csv)
+    cd exp # here they are h.safetensors, as the config says
+    "$program" run c.yaml -q -o "$WORK/here"
+    grep -q 'heads(file=h.safetensors' "$WORK/here/rows.csv"
+}
+
+@test "a run is picked again from any folder: by its manifest, where the files hold what they held" {
+    beside
+    cd "$WORK/there/exp"
+    "$program" run c.yaml -q -o "$WORK/r"
+    "$program" export "$WORK/r" --landmarks "$WORK/a" >/dev/null
+    "$program" plot "$WORK/r" --landmarks -m 4 >/dev/null
+    mv "$WORK/r/plots" "$WORK/plots"
+    cd "$WORK/else"
+    run "$program" export "$WORK/r" --landmarks "$WORK/b"
+    expect_status 0
+    diff -r "$WORK/a" "$WORK/b"
+    run "$program" plot "$WORK/r" --landmarks -m 4
+    expect_status 0
+    for file in "$WORK"/plots/*.csv; do cmp "$file" "$WORK/r/plots/$(basename "$file")"; done
+    run "$program" plot "$WORK/r" spectrum
+    expect_status 0
+    run "$program" run "$WORK/r/resolved.yaml" -q -o "$WORK/again"
+    expect_status 0
+    diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/again/rows.csv")
+    run "$program" export "$WORK/again" --landmarks "$WORK/c"
+    expect_status 0
+    diff -r "$WORK/a" "$WORK/c"
+    cp "$WORK/there/exp/w.npy" "$WORK/w"
+    "$program" fit --head "$WORK/there/exp/h.safetensors:0" -o "$WORK/there/exp/w.npy" >/dev/null
+    for from in else there/exp; do
+        cd "$WORK/$from"
+        run "$program" export "$WORK/r" --landmarks "$WORK/d"
+        expect_status 1
+        expect "w.npy"
+        expect "holds something else"
+    done
+    cp "$WORK/w" "$WORK/there/exp/w.npy"
+    rm "$WORK/there/exp/h.safetensors"
+    cd "$WORK/else"
+    run "$program" export "$WORK/r" --landmarks "$WORK/d"
+    expect_status 1
+    expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/else and in $WORK/r"
+}
+
+@test "where a file was looked for is told; '~' is a shell's" {
+    beside
+    rm "$WORK/there/exp/h.safetensors" "$WORK/there/exp/w.npy"
+    cd "$WORK/else"
+    run "$program" plan ../there/exp/c.yaml
+    expect_status 2
+    expect "../there/exp/c.yaml:1:13: h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/else and in $WORK/there/exp"
+    expect "../there/exp/c.yaml:2:15: w.npy: cannot be opened: No such file or directory; looked for in"
+    cd ../there/exp
+    run "$program" plan c.yaml --set strategies=uniform --set baseline=uniform --set exclude=[]
+    expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/there/exp"
+    [[ "$output" != *" and in "* ]]
+    run "$program" plan c.yaml --set 'problems=heads(file=~/h.safetensors)'
+    expect "~/h.safetensors: cannot be opened: No such file or directory; '~' stands for a folder in a shell alone: write it out"
+    printf 'problems: gaussian\nstrategies: uniform\ncores: svd\nplugins: [mine.so, ~/mine.so]\n' >p.yaml
+    cd "$WORK/else"
+    run "$program" plan ../there/exp/p.yaml
+    expect "mine.so: no such file; looked for in $WORK/else and in $WORK/there/exp"
+    expect "~/mine.so: no such file; '~' stands"
+}

@@ -50,14 +50,77 @@ PY
     grep -q 'mine(smallest=true)' "$WORK/landmarks/index.csv"
 }
 
+@test "new and check know every kind; what new writes builds, passes its checks and runs" {
+    for kind in core kernel problem; do
+        run "$NYSBENCH" new "$kind" "my_$kind" --out "$WORK/$kind"
+        expect_status 0
+        expect "nysbench check $WORK/$kind/my_$kind.so"
+        ! grep -qi template "$WORK/$kind/my_$kind.c"
+        plugin "$WORK/$kind/my_$kind.c" "$WORK/$kind.so"
+        run "$NYSBENCH" check "$WORK/$kind.so"
+        expect_status 0
+        expect "0 of "
+        expect "PASS my_$kind, memory: "
+        run "$NYSBENCH" check --plugin "$WORK/$kind.so" "my_$kind"
+        expect_status 0
+    done
+    [ "$("$NYSBENCH" check "$WORK/problem.so" | grep -c '^PASS my_problem.*, \(heads\|streams\|memory\): ')" -eq 6 ]
+    config <<EOF
+plugins: [$WORK/core.so, $WORK/kernel.so, $WORK/problem.so]
+problems: ["my_problem(n=40, d=3)", "my_problem(n=40, d=3, permute=true)"]
+kernels: [softmax, my_kernel, my_kernel(shift=0)]
+strategies: [uniform, kmeans]
+cores: [svd, my_core, my_core(scale=2)]
+landmarks: [4, 40]
+trials: 2
+plots: []
+EOF
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 0
+    expect "rows: 144, 144 ok"
+}
+
+@test "check tells each broken promise of cores, kernels and problems" {
+    plugin tests/cli/plugins/bad_kinds.c "$WORK/bad_kinds.so" -Wno-cast-qual
+    run "$NYSBENCH" check "$WORK/bad_kinds.so" --timeout 5
+    expect_status 1
+    while read -r expected; do expect "FAIL $expected"; done <<'EOF'
+not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and notes.diverged does not say why
+not_repeatable, x: 1 token: m = 1, factors nystromformer: another X for the same A
+writes_a, x: 1 token: m = 1, factors nystromformer: changed A
+no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
+leaks, memory: 1 token: allocation 1 failed, and it reported 'invalid value', expected 'out of memory'
+by_tile, tiles: 2 tokens: in a tile of 1 queries and 2 keys entry (0, 0) is 1, in the whole 2
+too_far, tiles: 1 token: it wrote below the tile of 1 queries and 1 keys
+no_sum, rows: 1 token: row 0 sums to 0.5, of a kernel that declares stochastic rows
+no_mask, rows: 33 tokens under a mask: entry (0, 1), of a later key, is 1 under a mask, expected 0
+nan_entries, rows: 1 token: entry (0, 0) is 
+wrong_slope, gradient: 64 tokens: pull_back gives 
+other_shape, heads: n = 9, d = 2 were announced, n = 8, d = 2 made
+holds_nan, heads: q holds NaN or Inf
+draws_elsewhere, streams: other data for the same seed and trial
+not_random, streams: it declares that it is random, but the data are the same
+crashes, heads: killed by signal 11
+EOF
+    for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
+}
+
+@test "check does not take what a component fails with by itself for a lack of memory" {
+    run "$NYSBENCH" check 'command(run="sh -c \"exit 3\"", deterministic=true)'
+    expect_status 1
+    expect ', picks: 1 token: m = 1, pairing independent: sh -c "exit 3": exit status 3'
+    expect ", memory: an error and nothing left when any one allocation fails"
+    [ "$(grep -c '^FAIL.*, memory' <<<"$output")" -eq 0 ]
+}
+
 @test "new refuses bad names and files that are there; in the source tree it writes into strategies/" {
     for name in Mine 1st a-b ../x uniform; do
         run "$NYSBENCH" new strategy "$name" --out "$WORK/n"
         expect_status 2
     done
-    run "$NYSBENCH" new kernel mine
+    run "$NYSBENCH" new attention mine
     expect_status 2
-    expect "allowed: strategy"
+    expect "'attention' is unknown; allowed: strategy, problem, kernel, core"
     "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
     run "$NYSBENCH" new strategy mine --out "$WORK/n"
     expect_status 2
@@ -70,6 +133,10 @@ PY
     cd "$WORK/tree"
     "$NYSBENCH" new strategy other >/dev/null
     [ -s strategies/other.c ] && [ ! -e Makefile ]
+    mkdir -p src/cores
+    touch src/cores/core.h
+    "$NYSBENCH" new core other >/dev/null
+    [ -s src/cores/other.c ] && [ ! -e Makefile ]
 }
 
 @test "what is no plugin, or not for this program, is refused" {
@@ -170,11 +237,10 @@ EOF
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote behind the end"
-    expect "FAIL unrepeatable, picks: 2 tokens: m = 1, pairing "
-    expect ": other picks for the same seed"
-    expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
-    expect "FAIL crashes, picks: killed by signal 11"
-    expect "FAIL hangs, picks: not done after 1 s"
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: other picks for the same seed" # of 2 points
+    expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: changed Q"
+    expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
+    expect "FAIL hangs, picks: 1 token: not done after 1 s"
     expect "FAIL not_random, traits: 130 tokens: it declares NB_RANDOM, but picks the same in another trial"
     expect "FAIL swallows, memory: 1 token: allocation"
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
@@ -185,19 +251,56 @@ EOF
     expect "did you mean 'uniform'?"
 }
 
+@test "what a plug-in does before anything runs happens in a child first: a crash, an exit, a change and a hang are told" {
+    printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    early() { # PLACE HARM OUT
+        cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -DEARLY="$1" -DHARM="$2" -shared -fPIC tests/cli/plugins/early.c -o "$WORK/$3.so"
+    }
+    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check or traits_of: " "early: calling its check or traits_of: "
+        "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of: ")
+    for place in 1 2 3 4 5 6; do
+        while IFS='|' read -r harm reason; do
+            early "$place" "$harm" early
+            run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+            expect_status 2
+            expect "${where[$place]}$reason"
+            [[ "$output" != *"a plug-in prints"* ]]
+            [ ! -e "$WORK/r" ]
+        done <<'EOF'
+abort()|killed by signal 6 (Aborted)
+exit(0)|it ended the program
+exit(3)|exit status 3
+fesetround(FE_UPWARD)|changed the floating-point environment
+EOF
+    done
+    early 3 'for (;;) (void)0' hangs
+    early 1 'for (;;) (void)0' begins
+    "$NYSBENCH" list --plugin "$WORK/begins.so" >"$WORK/begins.txt" 2>&1 3>&- &
+    local id=$! code=0
+    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --plugin "$WORK/hangs.so" --strategy early -m 3 -o "$WORK/k.npy"
+    expect_status 2
+    expect "early: calling its check or traits_of: not done after 20 s"
+    wait "$id" || code=$?
+    [ "$code" -eq 2 ]
+    grep -qF "begins.so: cannot be loaded: not done after 20 s" "$WORK/begins.txt"
+    early 0 'abort()' early
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+    expect_status 0
+}
+
 @test "command: whatever a program does wrong is a failed row with the reason, and nothing is left" {
     mkdir "$WORK/tmp"
     cat >"$WORK/p.py" <<'PY'
 import sys
 import numpy as np
 picks = {"shape": np.arange(6).reshape(3, 2) % 3, "few": np.arange(2), "twice": np.array([4, 7, 4]), "range": np.array([0, 1, 20]),
-         "negative": np.array([0, -1, 2]), "huge": np.array([0, 2**40, 2]), "nan": np.full((3, 2), np.nan), "wide": np.zeros((3, 5)), "flat": np.zeros(3)}
+         "negative": np.array([0, -1, 2]), "huge": np.array([0, 2**40, 2]), "nan": np.full((3, 4), np.nan), "wide": np.zeros((3, 5)), "flat": np.zeros(3)}
 np.save(sys.argv[-1] + "/picks.npy", picks[sys.argv[1]])
 print("standard output is not for nysbench")
 PY
     local p="/usr/bin/python3 $WORK/p.py"
     cat >"$WORK/cases" <<EOF
-$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 2), points
+$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 4), points
 $p few|60|integers of shape (2); allowed are integers of shape (3)
 $p twice|60|picks.npy: landmarks 0 and 2 are both token 4
 $p range|60|picks.npy: landmark 2 is token 20, allowed are 0 to 19
@@ -213,12 +316,8 @@ sh -c 'kill -9 \$\$'|60|killed by signal 9
 sh -c 'exec sleep 31.7'|0.2|not done after 0.2 s
 sh -c 'trap : TERM; sleep 31.7 & sleep 31.7; sleep 31.7'|0.3|not done after 0.3 s
 sh -c 'sleep 31.7 &'|60|left no picks.npy
-$WORK/nosuch|60|cannot be started: No such file or directory
-$WORK/p.py|60|cannot be started: Permission denied
 sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60|picks.npy: is no .npy file
 sh -c 'mkfifo picks.npy'|60|left no picks.npy
-'open|60|a quote is not closed
-|60|missing argument
 EOF
     /usr/bin/python3 - "$WORK" <<'PY'
 import json, sys
@@ -229,7 +328,7 @@ json.dump({"problems": "gaussian(n=20, d=2)", "cores": "svd", "landmarks": 3, "t
 PY
     TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    expect "rows: 23, 1 ok, 22 failed"
+    expect "rows: 19, 1 ok, 18 failed"
     [[ "$output" != *"standard output is not"* ]]
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, sys
@@ -242,6 +341,98 @@ for line in open(work + "/cases"):
 PY
     [ -z "$(ls -A "$WORK/tmp")" ] || { ls "$WORK/tmp"; return 1; }
     ! pgrep -f '^sleep 31[.]7$'
+}
+
+# picks OUT: a Python that needs nothing, leaves the first tokens, and writes into OUT, in the folder of the call, how it was called.
+picks() {
+    cat <<EOF
+import json, os, struct, sys
+m = json.load(open("request.json"))["m"]
+with open(os.path.join(os.environ["NYSBENCH_FOLDER"], "$1"), "w") as out:
+    print(os.path.realpath(sys.prefix), *sys.argv, sep="\n", file=out)
+head = ("{'descr': '<i8', 'fortran_order': False, 'shape': (%d,), }" % m).ljust(117) + "\n"
+open("picks.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%dq" % m, *range(m)))
+EOF
+}
+
+# with_command RUN: writes c.yaml, of that command alone, into the current folder.
+with_command() {
+    /usr/bin/python3 - "$1" >c.yaml <<'PY'
+import json, sys
+print(json.dumps({"problems": "gaussian(n=20, d=2)", "cores": "svd", "landmarks": 3, "trials": 1, "plots": [], "metrics": "error",
+                  "strategies": ["command(run=%s)" % json.dumps(sys.argv[1])]}))
+PY
+}
+
+@test "command: files become absolute, links are not followed, folders stay; KEY=FILE too, and it is part of what a row is" {
+    mkdir -p "$WORK/in/venv/bin" "$WORK/in/bl ank" "$WORK/in/pkg"
+    cd "$WORK/in"
+    ln -s /usr/bin/python3 venv/bin/python
+    printf 'home = /usr/bin\n' >venv/pyvenv.cfg
+    picks told >"bl ank/mine.py"
+    echo 1 >w.npy
+    local here
+    here=$(pwd -P)
+    for program in "venv/bin/python" "./venv/bin/python" "/usr/bin/env venv/bin/python"; do
+        with_command "$program 'bl ank/mine.py' --weights=w.npy other=none.npy pkg w.npy"
+        run "$NYSBENCH" run c.yaml -q --fresh -o r
+        expect_status 0
+        [ "$(sed '$d' told)" = "$(printf '%s\n' "$here/venv" "$here/bl ank/mine.py" "--weights=$here/w.npy" other=none.npy pkg "$here/w.npy")" ] || { cat told; return 1; }
+    done
+    echo 2 >w.npy
+    run "$NYSBENCH" plan c.yaml -o r
+    expect "of which 0 are done and 1 are to run"
+    printf '#!/bin/sh\necho "$0" >"$NYSBENCH_FOLDER/name"\nexec /usr/bin/python3 "$1"\n' >multi.sh
+    chmod +x multi.sh
+    ln -s multi.sh link
+    with_command "./link 'bl ank/mine.py'"
+    run "$NYSBENCH" run c.yaml -q --fresh -o r
+    expect_status 0
+    [ "$(cat name)" = "$here/link" ]
+    cp "bl ank/mine.py" pkg/__main__.py
+    with_command "/usr/bin/env PYTHONPATH=$here /usr/bin/python3 -m pkg"
+    run "$NYSBENCH" run c.yaml -q --fresh -o r
+    expect_status 0
+}
+
+@test "command: what cannot be started is told before anything runs, with where it was looked for" {
+    local here heads=$PWD/experiments/data/vit_astronaut_n257_L6.safetensors
+    cd "$WORK"
+    here=$(pwd -P)
+    picks told >mine.py
+    mkdir folder
+    while IFS='|' read -r words expected; do
+        with_command "$words"
+        for command in plan run; do
+            run "$NYSBENCH" "$command" c.yaml
+            expect_status 2
+            expect "nysbench: error: c.yaml: command: run = $words: $expected"
+        done
+        [ ! -e results ]
+    done <<EOF
+python3 nope.py|there is no file $here/nope.py
+/usr/bin/python3 sub/nope.py 3|there is no file $here/sub/nope.py
+env A=b python3 nope.py|there is no file $here/nope.py
+python3 folder|$here/folder is a folder, which has to be named by its absolute path
+./nope|there is no program $here/nope
+./mine.py|$here/mine.py is not executable: chmod +x makes it so, or put before it what runs it, such as python3
+mine.py|there is no program 'mine.py' in PATH; one in the current folder is ./mine.py
+'open|'open: a quote is not closed
+|'': missing argument
+EOF
+    for words in "python3 -c 'import nope.py'" "sh -c 'cat nope.sh'" "mkdir -p x/y.py" "python3 $here/folder" "env -i python3 nope.py" "python3 -W ignore nope.py"; do
+        with_command "$words"
+        run "$NYSBENCH" plan c.yaml
+        expect_status 0
+    done
+    with_command "python3 mine.py"
+    "$NYSBENCH" run c.yaml -q -o r >/dev/null
+    rm mine.py
+    run "$NYSBENCH" export r
+    expect_status 0
+    run "$NYSBENCH" select --head "$heads:0" --strategy 'command(run="python3 mine.py")' -m 3 -o k.npy
+    expect_status 2
+    expect "there is no file $here/mine.py"
 }
 
 @test "command: a program ends with the run that started it" {
@@ -258,7 +449,7 @@ PY
 
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
     local spec='command(run="/usr/bin/python3 experiments/plugins/farthest.py")'
-    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --side keys -o "$WORK/k.npy" >/dev/null
+    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
     cat >"$WORK/keep.py" <<'PY'
 import json, numpy, os, shutil, sys
 out, folder = sys.argv[1:]
@@ -269,7 +460,11 @@ r = json.load(open("request.json"))
 numpy.save("picks.npy", numpy.load("points.npy")[:r["m"]] + 1)
 PY
     "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/kept'\")" \
-        -m 6 --side queries -o "$WORK/q.npy" >/dev/null
+        -m 6 --pairing independent --side queries -o "$WORK/q.npy" >/dev/null
+    for side in queries keys; do # by default the points are [q; k], and so are those that it leaves
+        "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/joint'\")" \
+            -m 6 --side $side -o "$WORK/joint-$side.npy" >/dev/null
+    done
     /usr/bin/python3 - "$WORK" <<'PY'
 import json, struct, sys
 import numpy as np
@@ -291,6 +486,10 @@ points = np.load(work + "/kept/points.npy")
 assert points.shape == (257, k.shape[1]) and points.dtype == float
 assert {key: request[key] for key in ("m", "side", "n", "d", "causal")} == {"m": 6, "side": "queries", "n": 257, "d": k.shape[1], "causal": False}
 assert 0 <= request["seed"] < 2**32
+stacked = np.load(work + "/joint/points.npy")
+assert json.load(open(work + "/joint/request.json"))["side"] == "joint" and stacked.shape == (257, 2 * k.shape[1])
+assert np.array_equal(stacked, np.hstack([points, k]))
+assert np.array_equal(np.load(work + "/joint-queries.npy"), points[:6] + 1) and np.array_equal(np.load(work + "/joint-keys.npy"), k[:6] + 1)
 PY
     config <<EOF
 problems: gaussian(n=30, d=3)

@@ -296,7 +296,7 @@ for b, d, m in zip(base, direct, mixed):
         for column in "error", "error_subspace", "output_error":
             e, noise = float(b[column]), 100 * float(b["error_noise"])
             assert abs(e - float(d[column])) <= 1e-11 * e + noise, (column, b, d)
-            assert abs(e - float(m[column])) <= 5e-6 * e + noise, (column, b, m)
+            assert abs(e - float(m[column])) <= 1e-6 * e + noise, (column, b, m)
 PY
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=output_error -o "$WORK/r"
     cmp "$WORK/r/rows.csv" "$WORK/engine=streamed.csv"
@@ -314,5 +314,36 @@ assert len(rows) == 144 and {row["rows"] for row in rows} == {"sample(40)"}
 for row in rows:
     assert float(row["error"]) > 0 and float(row["error_se"]) > 0 and float(row["output_error_se"]) > 0
     assert row["error_subspace"] == row["floor_rank"] == row["spectral_error"] == row["negative_mass"] == ""
+PY
+}
+
+@test "the store's view run has the rows of rows.csv: same columns, same order, also after other rows" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set 'strategies=[kmeans, uniform]' --set landmarks=[8,4] -o "$WORK/r"
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, sqlite3, sys
+with open(sys.argv[1] + "/rows.csv", newline="") as file:
+    head, *rows = csv.reader(file)
+store = sqlite3.connect(sys.argv[1] + "/results.sqlite")
+found = store.execute("SELECT * FROM run")
+assert [c[0] for c in found.description] == head
+view = found.fetchall()
+assert len(view) == len(rows) > 0 and store.execute("SELECT count(*) FROM results").fetchone()[0] > len(rows)
+for mine, row in zip(view, rows):
+    for value, text in zip(mine, row):
+        assert (value is None and text == "") or (type(value)(text) == value), (value, text)
+PY
+}
+
+# pandas reads a large file in pieces, and a text column that is empty in one of them as numbers there.
+@test "rows.csv: reason is the only column of texts that may be empty, as README says for those who read it with pandas" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, re, sqlite3, sys
+texts = {row[1] for row in sqlite3.connect(sys.argv[1] + "/results.sqlite").execute("PRAGMA table_info(run)") if row[2] == "TEXT"}
+rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
+empty = {c for c in texts if any(r[c] == "" for r in rows)}
+said = re.search(r'pandas\.read_csv\("[^"]*rows\.csv", dtype=(\{.*?\})\)', open("README.md").read())
+assert empty == {"reason"} == set(eval(said.group(1), {"str": str})), (empty, said)
 PY
 }

@@ -2,7 +2,7 @@
 
 usage: measures.py NYSBENCH WORK_FOLDER
 
-Prints TAP; runs measures.yaml and kernels.yaml. Nothing of nysbench's own mathematics is used: S, F, A and B are
+Prints TAP; runs measures.yaml, kernels.yaml and peers.yaml. Nothing of nysbench's own mathematics is used: S, F, A and B are
 formed from the definitions, the pseudo-inverse is numpy.linalg.pinv or the
 iteration written out, the subspace part X = F+ S B+ from scipy.linalg.pinv, the
 head files are read here again.
@@ -71,11 +71,12 @@ def kernel_of(spec, q, k):
 
 
 def factors(kind, s, kernel, q, k, queries, keys):
+    """F, A, B; without a middle A is I."""
     if kind == "cur":
         return s[:, keys], s[np.ix_(queries, keys)], s[queries]
     ql = q[queries] if queries.ndim == 1 else queries
     kl = k[keys] if keys.ndim == 1 else keys
-    return kernel(q, kl), kernel(ql, kl), kernel(ql, k)
+    return kernel(q, kl), np.eye(len(ql)) if kind == "nocore" else kernel(ql, kl), kernel(ql, k)
 
 
 def options(spec):
@@ -86,6 +87,8 @@ def options(spec):
 def core(spec, a):
     """X, and how far another correct X may be from it, in norm."""
     name, o = options(spec)
+    if name == "identity":
+        return np.eye(len(a)), 0.0, False
     if name == "svd":
         x = np.linalg.pinv(a, rcond=float(o["rcond"]))
         values = np.linalg.svd(a, compute_uv=False)
@@ -149,8 +152,40 @@ def float16_head(problem, head):
     return out
 
 
-def leverage(u, vt, m, side):
-    return ((u[:, :m] if side == "queries" else vt[:m].T) ** 2).sum(axis=1)
+def leverage(u, vt, m, pairing):
+    of_queries, of_keys = (u[:, :m] ** 2).sum(axis=1), (vt[:m].T ** 2).sum(axis=1)
+    return {"joint": (of_queries + of_keys) / 2, "queries": of_queries, "shared": np.concatenate([of_queries, of_keys])}[pairing]
+
+
+def shared_points(pick, q, k, queries, keys, scores):
+    """Whether both sides have the same points, of the right set, and those that the strategy would take there:
+    `scores` are leverage scores of all 2n, or None where they are not defined."""
+    of = {"shared": np.vstack([q, k]), "shared_queries": q, "shared_keys": k}[pick["pairing"]]
+    name, m = pick["strategy"].split("(")[0], len(queries)
+    if not np.array_equal(queries, keys):
+        return False
+    if name == "segment_means":
+        ends = np.cumsum([0] + [len(of) // m] * (m - len(of) % m) + [len(of) // m + 1] * (len(of) % m))
+        means = np.array([of[a:b].mean(0) for a, b in zip(ends, ends[1:])])
+        return np.abs(means - queries).max() < 1e-12 * np.abs(of).max()
+    where = [np.flatnonzero((of == point).all(axis=1)) for point in queries]
+    if not all(len(w) == 1 for w in where) or len({w[0] for w in where}) < m:
+        return False
+    tokens = np.array([w[0] for w in where])
+    if name == "context":  # a query's product with the mean key, a key's with the mean query
+        all_scores = np.concatenate([q @ k.mean(0), k @ q.mean(0)])
+        part = {"shared": all_scores, "shared_queries": all_scores[: len(q)], "shared_keys": all_scores[len(q) :]}[pick["pairing"]]
+        return np.abs(part[tokens] - np.sort(part)[::-1][:m]).max() < 1e-12 * np.abs(part).max()
+    if name == "orthogonal":  # each next one has the least largest |cosine| to those there
+        unit = of / np.linalg.norm(of, axis=1, keepdims=True)
+        for j in range(1, m):
+            largest = np.abs(unit @ unit[tokens[:j]].T).max(1)
+            largest[tokens[:j]] = np.inf
+            if largest[tokens[j]] > largest.min() + 1e-12:
+                return False
+    if name == "leverage" and pick["pairing"] == "shared" and scores is not None:
+        return scores[tokens].min() >= np.sort(scores)[-m] - 1e-9
+    return True
 
 
 class Tap:
@@ -225,10 +260,11 @@ def main():
     tap = Tap()
     rows, index = run_config(program, "measures", work, tap)
     more_rows, more_index = run_config(program, "kernels", work, tap)
-    rows |= more_rows
-    index += more_index
+    peer_rows, peer_index = run_config(program, "peers", work, tap)
+    rows |= more_rows | peer_rows
+    index += more_index + peer_index
     groups, seen, near_cut, skipped, instance = {}, 0, 0, 0, None
-    reading, tops, floors = Group(), Group(), Group()
+    reading, tops, floors, sharing = Group(), Group(), Group(), Group()
     for pick in index:
         folder = pick["folder"]
         if folder != instance:
@@ -242,10 +278,13 @@ def main():
                     reading.add(float(np.abs(got - want).max()), 0.0, 0.0, folder)
         queries = np.load(os.path.join(folder, pick["picks"] + "-queries.npy"))
         keys = np.load(os.path.join(folder, pick["picks"] + "-keys.npy"))
-        if "take=top" in pick["strategy"]:
-            defined = values[len(queries) - 1] > 1e-10 * values[0]  # beyond the rank any vectors will do
-            for side, chosen in (("queries", queries), ("keys", keys)):
-                scores = leverage(u, vt, len(chosen), side)
+        defined = values[len(queries) - 1] > 1e-10 * values[0]  # beyond the rank any vectors will do
+        if pick["pairing"].startswith("shared"):
+            scores = leverage(u, vt, len(queries), "shared") if defined else None
+            sharing.add(float(shared_points(pick, q, k, queries, keys, scores)), 1.0, 0, f"{pick}")
+        elif pick["strategy"].startswith("leverage") and "take=top" in pick["strategy"]:
+            for chosen in (queries, keys):
+                scores = leverage(u, vt, len(chosen), pick["pairing"])
                 least = np.sort(scores)[-len(chosen)]
                 if defined:
                     tops.add(float(scores[chosen].min()), float(least), 1e-9, folder)
@@ -275,6 +314,8 @@ def main():
             a_values = np.linalg.svd(a, compute_uv=False)
             noise = 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(f) * np.linalg.norm(b) / np.linalg.norm(s)
             well = row["kernel"].split("(")[0] + ", " + row["factors"] + (", causal" if pick["causal"] == "1" else "") + ", " + row["strategy"].split("(")[0] + ", " + row["core"].split("(")[0]
+            if row["factors"] == "nocore":
+                want["core_residual"] = want["landmark_rank"] = np.nan  # of an A that there is not
             for name, value in want.items():
                 got = float(row[name]) if row[name] else np.nan
                 bound = slack(name, want["error"], noise, s, v, np.linalg.norm(t))
@@ -287,7 +328,7 @@ def main():
                     bound = 1e-9 * (1 + value) + 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(a)
                 groups.setdefault(f"{name} ({well})", Group()).add(got, value, bound, what)
             m = int(row["landmarks"])
-            if a_values[-1] > 1e-10 * a_values[0]:  # relative error of the smallest: eps cond
+            if a_values[-1] > 1e-10 * a_values[0] and row["factors"] != "nocore":  # relative error of the smallest: eps cond
                 condition = a_values[0] / a_values[-1]
                 groups.setdefault("landmark_condition", Group()).add(float(row["landmark_condition"]), condition, 50 * EPS * condition**2, what)
             floors.add(float(row["floor_rank"]), float(np.linalg.norm(values[m:]) / np.linalg.norm(s)), 1e-12, what)
@@ -302,6 +343,7 @@ def main():
     tap.check(near_cut <= 0.02 * seen, f"at most 2 % of rows have a singular value at the cut-off ({near_cut})")
     groups["q, k, v of the files, bit for bit"] = reading
     groups["leverage(take=top) takes the largest scores"] = tops
+    groups["points that serve both sides are those of their side or sides that the strategy takes"] = sharing
     groups["floor_rank"] = floors
     for name, group in groups.items():
         tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} rows", f"{group.wrong} wrong, first {group.detail}")

@@ -67,6 +67,8 @@ static const char *const configurations[][6] = {
     {"problems=gaussian(n=1000, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=gauss)\""},
     {"problems=gaussian(n=900, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=kernel)\""},
     {"problems=gaussian(n=1500, d=32)", "landmarks=[8, 16]", "strategies=[rplu, cpqr]", "factors=cur"},
+    {"problems=gaussian(n=700, d=32)", "landmarks=[8, 32]", "strategies=kdpp", "pairing=shared"}, /* of 1400 points */
+    {"problems=gaussian(n=1500, d=32)", MANY, "strategies=[kmeans, leverage]", "pairing=[shared, shared_keys]", "factors=[nocore, nystromformer]"},
     {"problems=gaussian(n=1600, d=32)", "landmarks=[64, 100]", "strategies=segment_means", "cores=[svd, best, fitted]"},
     {"problems=gaussian(n=700, d=32)", MANY, "cores=[svd, \"svd(rcond=0.01)\", iterative, gcv, tikhonov]", "strategies=[uniform, group_means]", "metrics=all"},
 };
@@ -144,7 +146,7 @@ static void test_wall(void **state)
     static const char *const settings[] = {"problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, d=8)\"]", "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
-    nb_forecast forecast = {.plan = &plan, .speeds = {.machine = 1}};
+    nb_forecast forecast = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
     nb_foreseen one, two, many;
     assert_int_equal(plan.row_count, 4);
     assert_ok(*state, nb_foresee(&forecast, pending, 1, &one, *state));
@@ -153,6 +155,8 @@ static void test_wall(void **state)
     const double *s = one.unit_s;
     assert_close(one.wall_s, s[0] + s[1] + s[2] + s[3], 1e-12);
     assert_close(one.total_s, one.wall_s, 1e-12);
+    assert_close(one.low_s, 0.5 * one.wall_s, 1e-2 * one.wall_s); /* but for the picks, whose time no speed scales */
+    assert_close(one.high_s, 3 * one.wall_s, 1e-2 * one.wall_s);
     assert_close(two.wall_s, s[1] + s[2] < s[0] ? s[1] + s[2] + s[3] : s[0] + s[3], 1e-12);
     assert_close(many.wall_s, fmax(fmax(s[0], s[1]), fmax(s[2], s[3])), 1e-12);
     assert_int_equal(many.workers, 4);

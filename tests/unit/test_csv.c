@@ -63,8 +63,29 @@ static void test_rows_come_back(void **state)
     check_back(*state, 0, rows);
 }
 
+/* A number of singular values is an integer in JSON as it is in the CSV; an error of 1 is a
+ * real number in both. */
+static void test_integers_in_json(void **state)
+{
+    nb_row row = {.problem = "p", .status = "ok"};
+    char *text = NULL;
+    size_t bytes;
+    nb_measures_clear(&row.measures);
+    row.measures.landmark_rank = 32;
+    row.measures.error = 1;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_ok(*state, nb_json_print_row(out, &row, *state));
+    row.measures.landmark_rank = NAN;
+    assert_ok(*state, nb_json_print_row(out, &row, *state));
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "\"landmark_rank\": 32,"));
+    assert_non_null(strstr(text, "\"landmark_rank\": null,"));
+    assert_non_null(strstr(text, "\"error\": 1.0,"));
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_rows_come_back)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_rows_come_back), test_with_ctx(test_integers_in_json)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -720,6 +720,48 @@ static void test_grouped_queries(void **state)
     assert_refused(f->ctx, nb_head_load(path, -1, &head, f->ctx), NB_EINVAL, path, "head -1");
 }
 
+/* (n, heads, d) with metadata gives the same heads as (heads, n, d); without, it is
+ * read as that, and doubted. 70,000 numbers a token: more than is read at a time. */
+static void test_layouts(void **state)
+{
+    enum { N = 3, HEADS = 35000, D = 2 };
+    fixture *f = *state;
+    nb_head_shape shape;
+    nb_head head;
+    const char *doubt, *path = path_of(f, "h.safetensors");
+    double *values = nb_alloc_reals(f->ctx, (size_t)N * HEADS, D);
+    for (int i = 0; i < N * HEADS * D; i++) values[i] = i;
+    nb_tensor_out tensors[2] = {{"q", NB_F64, 3, {N, HEADS, D}, values}, {"k", NB_F64, 3, {N, 1, D}, values}};
+    for (int known = 0; known < 3; known++) {
+        static const char *const layouts[] = {"n,heads,d", "heads,n,d", "n, heads, d"};
+        json_t *metadata = json_pack("{s:s}", "layout", layouts[known]);
+        nb_tensor_out swapped[2] = {{"q", NB_F64, 3, {HEADS, N, D}, values}, {"k", NB_F64, 3, {1, N, D}, values}};
+        nb_status status = nb_safetensors_save(path, 2, known == 1 ? swapped : tensors, metadata, f->ctx);
+        json_decref(metadata);
+        assert_ok(f->ctx, status);
+        if (known == 2) {
+            assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path, "layout: 'n, heads, d' is not 'heads,n,d' or 'n,heads,d'");
+            continue;
+        }
+        assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+        assert_true(shape.heads == HEADS && shape.key_heads == 1 && shape.n == N && shape.d == D && !shape.doubtful);
+        assert_ok(f->ctx, nb_head_doubt(path, &shape, &doubt, f->ctx));
+        assert_null(doubt);
+        assert_ok(f->ctx, nb_head_load(path, HEADS - 1, &head, f->ctx));
+        for (int i = 0; i < N; i++)
+            for (int l = 0; l < D; l++) {
+                int expected = known == 0 ? (i * HEADS + HEADS - 1) * D + l : ((HEADS - 1) * N + i) * D + l;
+                assert_true(head.q[i * D + l] == expected && head.k[i * D + l] == i * D + l);
+            }
+    }
+    static const struct { int64_t q[3]; bool doubtful; } unsaid[] = {{{4, 3, 2}, true}, {{3, 3, 3}, false}, {{1, 3, 4}, true}, {{3, 3, 2}, false}};
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        path = save_head(f, 3, unsaid[i].q, unsaid[i].q, NULL, NULL);
+        assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+        assert_true(shape.doubtful == unsaid[i].doubtful);
+    }
+}
+
 static void test_one_head_without_values(void **state)
 {
     static const int64_t q[2] = {1, 3};
@@ -940,6 +982,7 @@ int main(void)
         test_with_folder(test_malformed_safetensors_starts),
         test_with_folder(test_damaged_files),
         test_with_folder(test_what_is_no_file_is_refused),
+        test_with_folder(test_layouts),
         test_with_folder(test_grouped_queries),
         test_with_folder(test_one_head_without_values),
         test_with_folder(test_folder_of_npy),

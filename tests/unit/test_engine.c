@@ -87,7 +87,8 @@ static void compare(nb_ctx *ctx, fixture *f, const nb_measures *a, const nb_meas
     assert_close(a->floor_rank, b->floor_rank, a->floor_accuracy + b->floor_accuracy);
     assert_close(a->negative_fraction, b->negative_fraction, 1e-3); /* entries of F X B that are rounding, on few of them */
     if (fabs(b->cosine) > 0.01) assert_close(a->cosine, b->cosine, 100 * t);
-    assert_close(a->core_residual, b->core_residual, t * norm + 1e-12 * b->core_residual); /* of an A rounded another way */
+    assert_true(isnan(a->core_residual) == isnan(b->core_residual)); /* nocore: there is no A */
+    if (!isnan(a->core_residual)) assert_close(a->core_residual, b->core_residual, t * norm + 1e-12 * b->core_residual); /* of an A rounded another way */
     least_error = fmin(least_error, e);
     largest_error = fmax(largest_error, e);
 }
@@ -350,33 +351,53 @@ static void test_floor_by_krylov(void **state)
     }
 }
 
-/* Single precision where the result is large, double again where it is not. */
+/* Both parts and the whole in mixed precision are within 1e-6 of double, and within error_noise. */
+static void check_promise(const nb_measures *fast, const nb_measures *slow)
+{
+    double noise = 2 * slow->error_noise;
+    assert_close(fast->error, slow->error, 1e-6 * slow->error + noise);
+    assert_close(fast->error_subspace, slow->error_subspace, 1e-6 * slow->error_subspace + noise);
+    assert_close(fast->error_core, slow->error_core, 1e-6 * slow->error_core + noise);
+    assert_at_most(fabs(fast->error - slow->error), fast->error_noise);
+}
+
+/* Single precision where the result is large, double again where it is not. The heads: errors from 1e-9 to 1, a
+ * key that all queries attend to (Whisper's, MiniLM's and SmolLM2's first heads, `sink`), and repeated keys, whose sums
+ * round alike in all rows. */
 static void test_mixed_precision(void **state)
 {
     nb_ctx *ctx = *state;
     static const char *const problems[] = {"gaussian(n=600, d=16)", "gaussian(n=513, d=2, scale=0.7)",
                                            "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)",
-                                           "gaussian(n=700, d=64, scale=0.18)"}; /* errors of 0.03 */
+                                           "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors)",
+                                           "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, causal=false)",
+                                           "gaussian(n=700, d=64, scale=0.18)", "gaussian(n=700, d=64, scale=0.4)", "sink(n=600)",
+                                           "clusters(n=300, d=4, count=5, spread=0)", "clusters(n=1000, d=16, count=5, spread=0)",
+                                           "clusters(n=1000, d=8, count=40, spread=0, order=shuffled)"};
     nb_how mixed = {.precision = NB_MIXED, .wanted = NB_WANT_OUTPUT}, exact = {.wanted = NB_WANT_OUTPUT};
-    for (int p = 0; p < 4; p++)
+    int single = 0, all = 0;
+    for (size_t p = 0; p < sizeof problems / sizeof *problems; p++)
         for (int causal = 0; causal < 2; causal++) {
             fixture f;
             nb_pair a[8], b[8];
+            nb_mark mark = nb_ctx_mark(ctx);
             open_fixture(ctx, &f, problems[p], causal);
             for (int i = 0; i < 8; i++)
-                a[i] = b[i] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", 4 + 7 * i, 0), .kind = causal || i % 2 ? NB_CUR : NB_NYSTROMFORMER};
+                a[i] = b[i] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", 2 + 7 * i, 0), .kind = causal || i % 2 ? NB_CUR : NB_NYSTROMFORMER};
             prepare(ctx, &f, &mixed, 8, a);
             prepare(ctx, &f, &exact, 8, b);
-            for (int i = 0; i < 8; i++) {
-                double *x = core_of(ctx, b[i].factors, i % 3 ? "iterative" : "svd(rcond=1e-4)");
-                nb_measures fast = measure(ctx, &f, &mixed, &a[i], x), slow = measure(ctx, &f, &exact, &b[i], x);
-                assert_close(fast.error, slow.error, 1e-6 * slow.error + 2 * slow.error_noise);
-                assert_close(fast.error_subspace, slow.error_subspace, 5e-6 * slow.error_subspace + 2 * slow.error_noise);
-                assert_close(fast.error_core, slow.error_core, 5e-5 * slow.error_core + 2 * slow.error_noise);
-                assert_close(fast.output_error, slow.output_error, 1e-9 * slow.output_error);
-                assert_at_most(fabs(fast.error - slow.error), fast.error_noise);
-            }
+            for (int i = 0; i < 8; i++)
+                for (int c = 0; c < 4; c++, all++) {
+                    static const char *const cores[] = {"iterative", "svd(rcond=1e-4)", "iterative(steps=1)", "tikhonov(lambda=1e-3)"};
+                    double *x = core_of(ctx, b[i].factors, cores[c]);
+                    nb_measures fast = measure(ctx, &f, &mixed, &a[i], x), slow = measure(ctx, &f, &exact, &b[i], x);
+                    check_promise(&fast, &slow);
+                    assert_close(fast.output_error, slow.output_error, 1e-9 * slow.output_error);
+                    single += memcmp(&fast.error, &slow.error, sizeof fast.error) != 0;
+                }
+            nb_ctx_release(ctx, mark);
         }
+    assert_true(single > all / 4);
 }
 
 /* A core part of 0.04 beside a subspace part that is twice that. */
@@ -393,8 +414,7 @@ static void test_mixed_precision_of_a_small_core_part(void **state)
     for (int step = 0; step < 8; step++) {
         for (int i = 0; i < 16; i++) x[i] *= 0.97;
         nb_measures fast = measure(ctx, &f, &mixed, &a, x), slow = measure(ctx, &f, &exact, &b, x);
-        assert_close(fast.error, slow.error, 1e-6 * slow.error);
-        assert_close(fast.error_core, slow.error_core, 5e-6 * slow.error_core);
+        check_promise(&fast, &slow);
     }
 }
 
@@ -490,12 +510,75 @@ static void test_chosen_chooses_the_least(void **state)
                                : k == 1 ? nb_format(ctx, "iterative(steps=%d)", i)
                                         : nb_format(ctx, "tikhonov(lambda=%.17g)", pow(10, -i / 4.0));
             double error = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, spec)).error;
-            if (error < least) cutoff = pair.factors->notes.cutoff;
+            if (error < least * (1 - 1e-9)) cutoff = pair.factors->notes.cutoff;
             least = fmin(least, error);
         }
-        assert_close(chosen, least, 1e-12);
+        assert_close(chosen, least, 1e-9 * least);
         assert_close(noted, cutoff, 1e-12 * cutoff);
     }
+}
+
+/* Of settings that end alike, here all steps after the iteration has converged, the first is taken, and not the one
+ * that rounding favours. */
+static void test_chosen_takes_the_first_of_equals(void **state)
+{
+    enum { N = 200, MOST_M = 9, STEPS = 41 };
+    nb_ctx *ctx = *state;
+    for (int m = 2; m <= MOST_M; m++) { /* as many clusters, of which the inverse is nearly the best core */
+        fixture f;
+        nb_exact_rows rows;
+        double norms[STEPS], least = INFINITY, cutoff = NAN;
+        nb_mark mark = nb_ctx_mark(ctx);
+        open_fixture(ctx, &f, nb_format(ctx, "clusters(n=200, d=16, count=%d, spread=0.02)", m), false);
+        nb_how how = {.order = order_of(ctx, N, 8)};
+        nb_pair pair = {.landmarks = pick(ctx, &f, "segment_means", m, 0)};
+        prepare(ctx, &f, &how, 1, &pair);
+        core_of(ctx, pair.factors, "chosen(of=iterative, rows=200)");
+        double noted = pair.factors->notes.cutoff;
+        assert_ok(ctx, nb_factors_rows(pair.factors, N, &rows, ctx));
+        for (int i = 0; i < STEPS; i++) {
+            double *x = core_of(ctx, pair.factors, nb_format(ctx, "iterative(steps=%d)", i)), middle[MOST_M * MOST_M], rest[MOST_M * N];
+            size_t count = (size_t)m * N;
+            memcpy(rest, rows.target, count * sizeof *rest);
+            nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, rows.r_b, m, x, m, 0, middle, m);
+            nb_gemm(NB_PLAIN, NB_PLAIN, m, N, m, -1, middle, m, rows.f, m, 1, rest, m);
+            norms[i] = nb_frobenius(count, rest);
+            least = fmin(least, norms[i]);
+        }
+        for (int i = STEPS - 1; i >= 0; i--) {
+            if (norms[i] > least * (1 + 1e-9)) continue;
+            core_of(ctx, pair.factors, nb_format(ctx, "iterative(steps=%d)", i));
+            cutoff = pair.factors->notes.cutoff;
+        }
+        assert_close(noted, cutoff, 1e-12 * cutoff);
+        nb_ctx_release(ctx, mark);
+    }
+}
+
+/* Under a mask, with the same sorted tokens on both sides, A and its inverse are lower triangular, and so is
+ * F X B: what X has above its diagonal is rounding, whose signs are nobody's. */
+static void test_rounding_is_not_negative(void **state)
+{
+    enum { N = 300, M = 24 };
+    nb_ctx *ctx = *state;
+    nb_how streamed = {.wanted = NB_WANT_ENTRIES}, direct = {.engine = NB_DIRECT, .wanted = NB_WANT_ENTRIES};
+    fixture f;
+    open_fixture(ctx, &f, "gaussian(n=300, d=16)", true);
+    nb_landmarks landmarks = {.queries = {.ctx = ctx}, .keys = {.ctx = ctx}};
+    int *queries = nb_picks_tokens(&landmarks.queries, M), *keys = nb_picks_tokens(&landmarks.keys, M);
+    for (int j = 0; j < M; j++) queries[j] = keys[j] = 12 * j + 5;
+    nb_pair a = {.landmarks = &landmarks, .kind = NB_CUR}, b = a;
+    prepare(ctx, &f, &streamed, 1, &a);
+    prepare(ctx, &f, &direct, 1, &b);
+    double *x = core_of(ctx, a.factors, "svd"), *lower = nb_alloc_reals(ctx, M, M);
+    for (int j = 0; j < M; j++)
+        for (int i = j; i < M; i++) lower[i + j * M] = x[i + j * M];
+    nb_measures want = measure(ctx, &f, &streamed, &a, lower), got = measure(ctx, &f, &streamed, &a, x), other = measure(ctx, &f, &direct, &b, x);
+    assert_at_most(0.01, want.negative_fraction);
+    assert_close(got.negative_fraction, want.negative_fraction, 1e-15);
+    assert_close(other.negative_fraction, want.negative_fraction, 1e-15);
+    assert_close(got.negative_mass, want.negative_mass, 1e-10 * want.negative_mass);
+    assert_close(other.negative_mass, want.negative_mass, 1e-10 * want.negative_mass);
 }
 
 /* Rows on offer are those of S and F, in the order given, whoever asked before; under
@@ -657,7 +740,8 @@ static void check_coverage(nb_ctx *ctx, const char *problem, const char *strateg
 }
 
 /* 92 to 98 %: two standard deviations of a share of 95 % are 2.2 %. With uniform
- * landmarks, and on real heads, a few rows dominate: the shares seen were 89 to 96 %. */
+ * landmarks, and on real heads, a few rows dominate: the shares here are 86 to 99 %, those of single heads
+ * in tests/bench/coverage.py down to 72 %. */
 static void test_coverage_of_sampled_rows(void **state)
 {
     check_coverage(*state, "gaussian(n=1024, d=16)", "segment_means", 128, 368, 392);
@@ -751,6 +835,7 @@ int main(void)
         test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
         test_with_ctx(test_cores_that_look_at_s),    test_with_ctx(test_chosen_chooses_the_least),
+        test_with_ctx(test_chosen_takes_the_first_of_equals), test_with_ctx(test_rounding_is_not_negative),
         test_with_ctx(test_rows_on_offer),           test_with_ctx(test_engines_agree_on_all_components),
         test_with_ctx(test_the_best_core),           test_with_ctx(test_keeping_s_changes_nothing),
         test_with_ctx(test_sample_of_all_rows),      test_with_ctx(test_coverage_of_sampled_rows),

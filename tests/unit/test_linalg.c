@@ -291,8 +291,10 @@ static void test_vector_sums(void **state)
     (void)state;
     double x[7] = {1, -2, 3.5, 0, -0.25, 7, -1}, y[7] = {2, 1, -1, 4, 8, 0.5, 3}, totals[7] = {1, 1, 1, 1, 1, 1, 1};
     double number, mass, sum, squares, distances, least;
-    nb_negatives(7, x, &number, &mass);
+    nb_negatives(7, x, 0, &number, &mass);
     assert_true(number == 3 && mass == 3.25);
+    nb_negatives(7, x, -0.25, &number, &mass);
+    assert_true(number == 2 && mass == 3);
     nb_row_sums(7, x, 1, totals, &sum, &squares, &distances);
     assert_true(sum == 8.25 && squares == 67.3125 && distances == 67.3125 - 2 * 8.25 + 7 && totals[5] == 8 && totals[1] == -1);
     assert_true(nb_sum(7, x) == 8.25 && nb_dot(7, x, y) == -5 && nb_sum_of_squares(7, x) == 67.3125);

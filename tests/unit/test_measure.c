@@ -178,13 +178,66 @@ static void test_all_tokens_are_exact(void **state)
     for (const nb_entry *e = nb_strategies.entries; e->component; e++) {
         if (needs_an_option(e->component)) continue;
         nb_landmarks landmarks = pick(ctx, &f, e->component->name, 30, ((const nb_strategy *)e->component)->pairing);
-        for (int kind = 0; kind < NB_FACTORS_COUNT && landmarks.queries.kind != NB_POINTS; kind++) {
+        for (int kind = 0; kind < NB_NOCORE && landmarks.queries.kind != NB_POINTS; kind++) {
             if (nb_factors_refusal((nb_factors_kind)kind, landmarks.queries.kind, false)) continue;
             nb_measures got = measure(ctx, &f, &landmarks, (nb_factors_kind)kind, "svd");
             assert_at_most(got.landmark_condition, 1e6);
             assert_at_most(got.error, 1e-9);
         }
     }
+}
+
+/* Without a middle: with all n tokens in the same order F and B are S, and F B is S S.
+ * With one landmark, the mean of all, every row of F B is that of the mean query. The
+ * differences are of order 1, their entries rounded to some eps. */
+static void test_no_middle(void **state)
+{
+    enum { N = 30 };
+    nb_ctx *ctx = *state;
+    fixture f;
+    const double *rows; /* column i is row i of S */
+    double *product = nb_alloc_reals(ctx, N, N), one[N], norm, squares = 0;
+    open_scene(ctx, &f, make_head("gaussian(n=30, d=4, scale=1.5)", 0, 0, ctx), "softmax", false);
+    assert_ok(ctx, nb_scene_rows(f.scene, &rows, ctx));
+    assert_ok(ctx, nb_scene_norm(f.scene, &norm, ctx));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            for (int k = 0; k < N; k++) product[i * N + j] += rows[i * N + k] * rows[k * N + j];
+            squares += pow(rows[i * N + j] - product[i * N + j], 2);
+        }
+    nb_landmarks landmarks = first_tokens(ctx, N);
+    nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
+    assert_close(got.error, sqrt(squares) / norm, 1e-13);
+    assert_at_most(got.error_subspace, 1e-7); /* S itself is in the ranges; the square is rounded to 1e-14 */
+
+    landmarks = pick(ctx, &f, "segment_means", 1, NB_JOINT);
+    got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
+    double mean[4] = {0};
+    for (int i = 0; i < N * 4; i++) mean[i % 4] += f.head.q[i] / N;
+    assert_ok(ctx, nb_scene_kernel(f.scene, 1, mean, N, f.head.k, one, ctx));
+    squares = 0;
+    for (int i = 0; i < N * N; i++) squares += pow(rows[i] - one[i % N], 2);
+    assert_close(got.error, sqrt(squares) / norm, 1e-13);
+}
+
+/* F B is nystromformer's F X B with X = I, a product of two matrices whose entries are
+ * positive and whose rows sum to 1; of A there is none to tell. */
+static void test_no_middle_is_the_identity(void **state)
+{
+    enum { M = 7 };
+    nb_ctx *ctx = *state;
+    fixture f;
+    double identity[M * M] = {0};
+    for (int i = 0; i < M; i++) identity[i * (M + 1)] = 1;
+    open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax", false);
+    nb_landmarks landmarks = pick(ctx, &f, "kmeans", M, NB_SHARED);
+    nb_measures got = measure(ctx, &f, &landmarks, NB_NOCORE, "identity");
+    nb_measures with = measure_x(ctx, &f, &landmarks, NB_NYSTROMFORMER, NULL, identity, NB_WANT_ALL);
+    assert_true(got.error == with.error && got.error_core == with.error_core && got.output_error == with.output_error);
+    assert_at_most(got.rowsum_deviation, 1e-14);
+    assert_true(got.negative_fraction == 0);
+    assert_true(isnan(got.landmark_rank) && isnan(got.landmark_condition) && isnan(got.core_residual));
+    assert_true(!isnan(with.landmark_rank) && !isnan(with.core_residual));
 }
 
 /* A, B, F have rows that sum to 1, so for a nonsingular A the rows of F A^-1 B do too. */
@@ -282,6 +335,8 @@ static void test_refusals(void **state)
 {
     (void)state;
     assert_null(nb_factors_refusal(NB_NYSTROMFORMER, NB_GROUPS, false));
+    assert_null(nb_factors_refusal(NB_NOCORE, NB_POINTS, false));
+    assert_non_null(strstr(nb_factors_refusal(NB_NOCORE, NB_POINTS, true), "no place in the sequence"));
     assert_null(nb_factors_refusal(NB_CUR, NB_TOKENS, true));
     assert_non_null(strstr(nb_factors_refusal(NB_CUR, NB_GROUPS, false), "needs tokens"));
     assert_non_null(strstr(nb_factors_refusal(NB_NYSTROMFORMER, NB_GROUPS, true), "see the future"));
@@ -349,7 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_exact_at_the_rank),         test_with_ctx(test_one_landmark_short_of_the_rank),
         test_with_ctx(test_identities),                test_with_ctx(test_all_tokens_are_exact),
-        test_with_ctx(test_row_sums_with_the_inverse), test_with_ctx(test_zero_core),
+        test_with_ctx(test_no_middle), test_with_ctx(test_no_middle_is_the_identity), test_with_ctx(test_row_sums_with_the_inverse), test_with_ctx(test_zero_core),
         test_with_ctx(test_what_is_not_wanted_stays_nan), test_with_ctx(test_all_points_zero),
         test_with_ctx(test_causal_rows),               test_with_ctx(test_refusals),
         test_with_ctx(test_segments_of_unequal_length), test_with_ctx(test_kmeans_finds_clusters),

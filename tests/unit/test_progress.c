@@ -51,20 +51,44 @@ static void test_line(void **state)
     char text[NB_PROGRESS_LINE];
     nb_progress_state s = {.scenes = 10, .scenes_done = 3, .rows = 100, .rows_done = 30, .failed = 2, .share = 0.4, .elapsed_s = 40, .foreseen_s = 100};
     (void)state;
-    nb_progress_text(&s, false, text);
+    nb_progress_text(&s, 0, text);
     assert_string_equal(text, "40 %, 3 of 10 scenes, 30 of 100 rows, 2 failed, 1 min left");
     s.failed = 0;
-    nb_progress_text(&s, true, text);
+    nb_progress_text(&s, 100, text);
     assert_string_equal(text, "[############..................] 40 %, 3 of 10 scenes, 30 of 100 rows, 1 min left");
     s.share = 0.9999; /* not all: not 100 % */
-    nb_progress_text(&s, false, text);
+    nb_progress_text(&s, 0, text);
     assert_true(strncmp(text, "99 %", 4) == 0);
     s = (nb_progress_state){.scenes = 10, .scenes_done = 10, .rows = 100, .rows_done = 100, .share = 0.98, .elapsed_s = 47, .foreseen_s = 41};
-    nb_progress_text(&s, true, text);
+    nb_progress_text(&s, 100, text);
     assert_string_equal(text, "[##############################] 100 %, 10 of 10 scenes, 100 of 100 rows, 47 s");
     s = (nb_progress_state){.scenes = INT_MAX, .scenes_done = INT_MAX, .rows = INT_MAX, .rows_done = INT_MAX - 1, .failed = INT_MAX, .share = 7, .foreseen_s = INFINITY};
-    nb_progress_text(&s, true, text); /* the longest there is */
+    nb_progress_text(&s, 100, text); /* the longest there is */
     assert_true(strlen(text) < NB_PROGRESS_LINE - 1);
+}
+
+/* At no width is a line longer, and what is left out is what matters least. */
+static void test_widths(void **state)
+{
+    char text[NB_PROGRESS_LINE];
+    nb_progress_state s = {.scenes = 5200, .scenes_done = 5100, .rows = 1000000, .rows_done = 990000, .failed = 12, .share = 0.9, .elapsed_s = 90, .foreseen_s = 100};
+    (void)state;
+    for (int width = 1; width < NB_PROGRESS_LINE; width++) {
+        nb_progress_text(&s, width, text);
+        assert_true(strlen(text) <= (size_t)width);
+    }
+    nb_progress_text(&s, 90, text);
+    assert_string_equal(text, "[##############..] 90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
+    nb_progress_text(&s, 79, text);
+    assert_string_equal(text, "90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
+    nb_progress_text(&s, 50, text);
+    assert_string_equal(text, "90 %, 990000 of 1000000 rows, 12 failed, 10 s left");
+    nb_progress_text(&s, 49, text);
+    assert_string_equal(text, "[##################..] 90 %, 12 failed, 10 s left");
+    nb_progress_text(&s, 30, text);
+    assert_string_equal(text, "90 %, 12 failed, 10 s left");
+    nb_progress_text(&s, 6, text);
+    assert_string_equal(text, "90 %, ");
 }
 
 /* Two units, the second three times as dear, with rows that are not to be run. */
@@ -99,6 +123,6 @@ static void test_share(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_durations), test_with_ctx(test_bytes), test_with_ctx(test_left),
-                                       test_with_ctx(test_line), test_with_ctx(test_share)};
+                                       test_with_ctx(test_line), test_with_ctx(test_widths), test_with_ctx(test_share)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

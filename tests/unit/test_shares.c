@@ -2,6 +2,9 @@
 #include "testing.h"
 
 #include "report/shares.h"
+#include "report/table.h"
+
+#include <math.h>
 
 static nb_row row(const char *strategy, int head, int trial, int m, double error, double subspace)
 {
@@ -10,6 +13,8 @@ static nb_row row(const char *strategy, int head, int trial, int m, double error
     nb_measures_clear(&r.measures);
     r.measures.error = error;
     r.measures.error_subspace = subspace;
+    r.measures.error_noise = 1e-14;
+    r.measures.baseline_mean = 10; /* no error is in brackets */
     r.measures.select_s = 0.5;
     return r;
 }
@@ -18,10 +23,9 @@ static nb_comparison compare(nb_ctx *ctx, int count, const nb_row *rows, const c
 {
     nb_summary s;
     nb_shares shares;
-    nb_choice choice = {.canonical = baseline, .label = baseline};
     int v = 0, l = 0;
     assert_ok(ctx, nb_summary_make(count, rows, &s, ctx));
-    assert_ok(ctx, nb_shares_make(count, rows, &s, &choice, &shares, ctx));
+    assert_ok(ctx, nb_shares_make(count, rows, &s, baseline, &shares, ctx));
     while (strcmp(s.variants[v].strategy, strategy) != 0) v++;
     if (m == 0) return shares.pooled[v];
     while (s.landmarks[l] != m) l++;
@@ -43,14 +47,15 @@ static void test_shares(void **state)
     const double exact = 1e-15; /* a few roundings of numbers of order 1 */
     assert_int_equal(a.whole.pairs, 3);
     assert_close(a.whole.relative, 0.25, exact); /* of 0.25, 0.75, 0.2 */
-    assert_close(a.whole.share, 1, exact);       /* 0.5 - 0.2 of 0.5 - 0.2 */
+    assert_close(a.whole.share, 1, exact);
     assert_close(a.subspace.relative, 0.5, exact); /* of 0.2, 0.5, 1 */
     assert_int_equal(b.whole.pairs, 3);
     assert_close(b.whole.relative, 0.8, exact);  /* of 0.5, 1, 0.8 */
-    assert_close(b.whole.share, 1.0 / 3, exact); /* 0.5 - 0.4 of 0.3 */
-    assert_close(b.subspace.share, 1, exact);    /* both 0.2 */
+    assert_close(b.whole.share, log(0.8) / log(0.25), exact); /* a has the least */
+    assert_close(b.subspace.relative, 0.5, exact); /* of 0.4, 0.5, 2/3 */
+    assert_close(b.subspace.share, 1, exact);    /* as a has */
     assert_close(c.whole.relative, 2, exact);    /* of 1.25, 2.5, 2 */
-    assert_close(c.whole.share, -5.0 / 3, exact);
+    assert_close(c.whole.share, -0.5, exact);    /* twice, where the best has a quarter */
     assert_close(base.whole.relative, 1, 0);
     assert_close(base.whole.share, 0, 0);
     assert_close(base.select_s, 0.5, 0);
@@ -98,18 +103,149 @@ static void test_pooled(void **state)
     assert_true(isnan(none.whole.relative) && isnan(none.whole.share) && none.cells == 0);
 }
 
-/* One that loses twice the baseline and wins a tenth of it once has lost: (-1 + 0.1) of
- * (0 + 0.1). Errors that are rounding count for nothing. */
+/* One that loses twice the baseline and wins a tenth of it once has lost. */
 static void test_the_pooled_share_counts_losses(void **state)
 {
     const nb_row rows[] = {
-        row("base", 0, 0, 2, 1.0, 1), row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 8, 1e-14, 1),
-        row("a", 0, 0, 2, 2.0, 1),    row("a", 0, 0, 4, 0.9, 1),    row("a", 0, 0, 8, 5e-13, 1),
+        row("base", 0, 0, 2, 1.0, 1), row("base", 0, 0, 4, 1.0, 1),
+        row("a", 0, 0, 2, 2.0, 1),    row("a", 0, 0, 4, 0.9, 1),
     };
-    nb_comparison a = compare(*state, 6, rows, "base", "a", 0);
-    assert_close(a.whole.share, -9, 1e-13);
+    nb_comparison a = compare(*state, 4, rows, "base", "a", 0);
     assert_close(a.whole.relative, 1.45, 1e-15);
-    assert_int_equal(a.cells, 2);
+    assert_close(a.whole.best, 0.95, 1e-15); /* of 1, the baseline's own, and 0.9 */
+    assert_close(a.whole.share, log(1.45) / log(0.95), 1e-13);
+}
+
+/* One error far above 1 is one of five: `a` has 0.8 of the baseline's error elsewhere, `b` half.
+ * On the scale of errors, summed, a's share of the gap would be (4 * 0.2 - 4999) / (5 * 0.5). */
+static void test_an_outlier_is_one_cell_of_many(void **state)
+{
+    nb_row rows[15];
+    for (int k = 0; k < 5; k++) {
+        rows[k] = row("base", 0, 0, k + 1, k + 1, 1);
+        rows[5 + k] = row("a", 0, 0, k + 1, (k == 2 ? 5000 : 0.8) * (k + 1), 1);
+        rows[10 + k] = row("b", 0, 0, k + 1, 0.5 * (k + 1), 1);
+    }
+    nb_comparison a = compare(*state, 15, rows, "base", "a", 0), b = compare(*state, 15, rows, "base", "b", 0);
+    assert_close(a.whole.relative, 0.8, 1e-15);
+    assert_close(a.whole.share, log(0.8) / log(0.5), 1e-15);
+    assert_close(b.whole.share, 1, 0);
+    assert_close(compare(*state, 15, rows, "base", "a", 3).whole.share, log(5000) / log(0.5), 1e-13);
+}
+
+/* A gap of less than 1 % is none: a share of it would be as large as one likes. */
+static void test_no_share_of_no_gap(void **state)
+{
+    const nb_row rows[] = {row("base", 0, 0, 2, 1, 1), row("a", 0, 0, 2, 0.995, 1), row("b", 0, 0, 2, 3, 1)};
+    nb_comparison b = compare(*state, 3, rows, "base", "b", 0);
+    assert_close(b.whole.relative, 3, 0);
+    assert_true(isnan(b.whole.share) && isnan(compare(*state, 3, rows, "base", "a", 0).whole.share));
+}
+
+/* What counts is the noise of the rows, not a number for all: 1e-9 is an error where the noise
+ * is 1e-10, and none where it is 1e-8. One side may be noise, not both. */
+static void test_noise(void **state)
+{
+    nb_row rows[] = {
+        row("base", 0, 0, 2, 1e-9, 1), row("base", 0, 1, 2, 1e-9, 1), row("base", 0, 2, 2, 1e-9, 1),
+        row("a", 0, 0, 2, 5e-9, 1),    row("a", 0, 1, 2, 5e-9, 1),    row("a", 0, 2, 2, 5e-9, 1),
+    };
+    for (int i = 0; i < 6; i++) rows[i].measures.error_noise = 1e-10;
+    nb_comparison a = compare(*state, 6, rows, "base", "a", 0);
+    assert_close(a.whole.relative, 5, 1e-14);
+    assert_int_equal(a.whole.noise, 0);
+    for (int i = 0; i < 6; i++) rows[i].measures.error_noise = i == 3 || i == 1 ? 1e-10 : 1e-8; /* trials 0 and 1 have a side each */
+    a = compare(*state, 6, rows, "base", "a", 2);
+    assert_int_equal(a.whole.pairs, 2);
+    assert_int_equal(a.whole.noise, 1);
+    for (int i = 0; i < 6; i++) rows[i].measures.error_noise = 1e-8;
+    a = compare(*state, 6, rows, "base", "a", 0);
+    assert_true(isnan(a.whole.relative) && isnan(a.whole.share));
+    assert_int_equal(a.cells, 0);
+    assert_int_equal(a.whole.noise, 1);
+    /* the subspace part has no X in it, and so not its noise */
+    assert_close(a.subspace.relative, 1, 0);
+    for (int i = 0; i < 6; i++) rows[i].measures.error_subspace = 1e-15 * (i + 1);
+    a = compare(*state, 6, rows, "base", "a", 2);
+    assert_true(isnan(a.subspace.relative));
+    assert_int_equal(a.subspace.noise, 3);
+}
+
+static const char *table_of(nb_ctx *ctx, int count, const nb_row *rows)
+{
+    nb_summary s;
+    char *text = NULL;
+    size_t length;
+    assert_ok(ctx, nb_summary_make(count, rows, &s, ctx));
+    FILE *out = open_memstream(&text, &length);
+    nb_table_print(out, &s);
+    fclose(out);
+    const char *copy = nb_strdup(ctx, text);
+    free(text);
+    assert_non_null(copy);
+    return copy;
+}
+
+/* A star is among strategies of one pairing and factors, and of two noises neither is less. */
+static void test_stars(void **state)
+{
+    nb_row rows[] = {
+        row("base", 0, 0, 2, 0.4, 1),  row("a", 0, 0, 2, 0.3, 1),  row("b", 0, 0, 2, 0.1, 1), row("c", 0, 0, 2, 0.2, 1),
+        row("base", 0, 0, 4, 3e-9, 1), row("a", 0, 0, 4, 2e-9, 1),
+    };
+    rows[2].pairing = rows[3].pairing = "both";
+    const char *text = table_of(*state, 6, rows);
+    assert_non_null(strstr(text, "    a                 0.3*     2e-09* "));
+    assert_non_null(strstr(text, "    b, both           0.1*"));
+    assert_non_null(strstr(text, "The pairing is joint where a line names no other."));
+    assert_null(strstr(text, "0.2*"));
+    rows[3].pairing = "keys";
+    rows[4].measures.error_noise = rows[5].measures.error_noise = 1e-8;
+    text = table_of(*state, 6, rows);
+    assert_non_null(strstr(text, "    a                 0.3*     2e-09~ "));
+    assert_non_null(strstr(text, "    b, both           0.1  ")); /* alone with its pairing */
+    rows[4].measures.error_noise = 1e-14; /* an error against a noise: less */
+    assert_non_null(strstr(table_of(*state, 6, rows), "2e-09* "));
+}
+
+/* Of joint `a` the baseline is the joint one, wherever that stands; of `b`, whose pairing the
+ * baseline does not have, it is another one, which is told, and there is no share of a gap. */
+static void test_pairings_apart(void **state)
+{
+    nb_row rows[] = {
+        row("base", 0, 0, 4, 0.8, 1), row("base", 0, 0, 4, 0.4, 1), row("a", 0, 0, 4, 0.2, 1), row("b", 0, 0, 4, 0.1, 1),
+        row("a", 0, 0, 4, 0.4, 1),
+    };
+    rows[0].pairing = rows[4].pairing = "independent";
+    rows[3].pairing = "both";
+    nb_summary s;
+    nb_shares shares;
+    assert_ok(*state, nb_summary_make(5, rows, &s, *state));
+    assert_ok(*state, nb_shares_make(5, rows, &s, "base", &shares, *state));
+    for (int v = 0; v < 5; v++) {
+        const nb_comparison *c = &shares.pooled[v];
+        const nb_variant *of = &s.variants[v];
+        if (strcmp(of->strategy, "b") == 0) {
+            assert_false(c->fixed);
+            assert_string_equal(s.variants[c->base].strategy, "base");
+            assert_true(isnan(c->whole.share) && !isnan(c->whole.relative));
+            continue;
+        }
+        assert_true(c->fixed);
+        assert_string_equal(s.variants[c->base].pairing, of->pairing);
+        assert_close(c->whole.relative, strcmp(of->strategy, "a") ? 1 : 0.5, 1e-15);
+        assert_close(c->whole.share, strcmp(of->strategy, "a") ? 0 : 1, 1e-15); /* b's 0.1 is no part of this gap */
+    }
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    nb_shares_print(out, &s, &shares);
+    nb_shares_print_csv(out, &s, &shares);
+    fclose(out);
+    assert_non_null(strstr(text, "pairing both against "));
+    assert_non_null(strstr(text, "b,both,independent,nystromformer"));
+    assert_non_null(strstr(text, "a,joint,joint,nystromformer"));
+    free(text);
 }
 
 /* Each factors' own baseline and best. */
@@ -118,10 +254,9 @@ static void test_factors_apart(void **state)
     nb_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.4, 1)};
     nb_summary s;
     nb_shares shares;
-    nb_choice choice = {.canonical = "base", .label = "base"};
     rows[1].factors = rows[3].factors = "cur";
     assert_ok(*state, nb_summary_make(4, rows, &s, *state));
-    assert_ok(*state, nb_shares_make(4, rows, &s, &choice, &shares, *state));
+    assert_ok(*state, nb_shares_make(4, rows, &s, "base", &shares, *state));
     assert_int_equal(s.variant_count, 4);
     for (int v = 0; v < 4; v++)
         assert_close(shares.pooled[v].whole.relative, strcmp(s.variants[v].strategy, "base") == 0 ? 1 : strcmp(s.variants[v].factors, "cur") ? 0.5 : 0.8, 1e-15);
@@ -132,7 +267,7 @@ static void test_factors_apart(void **state)
 static void test_above_the_best(void **state)
 {
     (void)state;
-    nb_row row = {.status = "ok", .measures = {.error = 3, .error_subspace = 0.5, .error_noise = 1}};
+    nb_row row = {.status = "ok", .measures = {.error = 3, .error_subspace = 0.5, .error_noise = 4}};
     assert_close(nb_above_best(&row), 5, 0);
     row.measures.error_subspace = 1e-13;
     assert_true(isnan(nb_above_best(&row)));
@@ -143,15 +278,38 @@ static void test_above_the_best(void **state)
     assert_true(isnan(nb_above_best(&row)));
 }
 
+/* Paths are as long as tells them apart; what no path tells apart is written in full. */
+static void test_labels_differ(void **state)
+{
+    nb_row rows[4];
+    const char *runs[] = {"command(run=\"python3 /home/x/a/mine.py\", timeout=60, deterministic=false)",
+                          "command(run=\"python3 /home/x/b/mine.py\", timeout=60, deterministic=false)",
+                          "command(run=\"python3 /home/x/b/other.py\", timeout=60, deterministic=false)", "uniform(strided=false)"};
+    const char *expected[] = {"command(run=a/mine.py)", "command(run=b/mine.py)", "command(run=other.py)", "uniform"};
+    nb_summary s;
+    for (int i = 0; i < 4; i++) rows[i] = row(runs[i], 0, 0, 4, 1, 1);
+    rows[0].problem = "heads(file=/a/h.npy, max_n=all, first=0, causal=auto, permute=false)";
+    rows[1].problem = "heads(file=/b/h.npy, max_n=all, first=0, causal=auto, permute=false)";
+    assert_ok(*state, nb_summary_make(4, rows, &s, *state));
+    for (int i = 0; i < 4; i++) assert_string_equal(s.variants[i].label, expected[i]);
+    assert_string_not_equal(s.panels[0].label, s.panels[1].label);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_shares),
         test_with_ctx(test_above_the_best),
         test_with_ctx(test_the_pooled_share_counts_losses),
+        test_with_ctx(test_an_outlier_is_one_cell_of_many),
+        test_with_ctx(test_no_share_of_no_gap),
+        test_with_ctx(test_noise),
+        test_with_ctx(test_stars),
+        test_with_ctx(test_pairings_apart),
         test_with_ctx(test_pairs_by_head),
         test_with_ctx(test_pooled),
         test_with_ctx(test_factors_apart),
+        test_with_ctx(test_labels_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,15 @@
-/* test_sheet.c - intervals of the median against the table of the sign test. */
+/* test_sheet.c - what figures share: intervals of the median against the table of the sign
+ * test, colours, scripts. */
 #include "testing.h"
 
+#include "base/files.h"
+#include "base/scratch.h"
+#include "report/scripts.h"
 #include "report/sheet.h"
+#include "report/sweeps.h"
 
 #include <math.h>
+#include <string.h>
 
 /* k of the interval from the k-th to the (n + 1 - k)-th value: David & Nagaraja, Order
  * Statistics, 2003, section 7.1; 0: no such interval has 95 %. Each can be checked by
@@ -28,8 +34,70 @@ static void test_median_interval(void **state)
     assert_true(isnan(low) && isnan(high));
 }
 
+/* One colour for each sweep and each core that is in none, in the order of the run. */
+static void test_looks_of_cores(void **state)
+{
+    static const char *const cores[] = {"svd(rcond=0.1, rank=all)", "best", "svd(rcond=0.2, rank=all)", "gone", "svd(rcond=0.3, rank=all)", "gcv", "svd(rcond=0.1, rank=3)"};
+    static const int expected[] = {0, 1, 0, 2, 0, 3, 4};
+    nb_core_label labels[7];
+    nb_sweeps sweeps;
+    for (int i = 0; i < 7; i++) labels[i] = (nb_core_label){.core = cores[i]};
+    nb_summary s = {.core_count = 7, .cores = labels};
+    assert_ok(*state, nb_sweeps_find(&s, &sweeps, *state));
+    assert_int_equal(sweeps.family_count, 1);
+    for (int i = 0; i < 7; i++) assert_int_equal(sweeps.cores[i].look, expected[i]);
+    assert_int_equal(sweeps.families[0].look, 0);
+}
+
+static void write_text(const char *path, const char *mode, const char *text)
+{
+    FILE *out = fopen(path, mode);
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+static const char *first_line(nb_ctx *ctx, const char *path)
+{
+    const char *text;
+    assert_ok(ctx, nb_read_file(path, &text, ctx));
+    return nb_format(ctx, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+/* What somebody has written is in the script or beside it, and never gone. */
+static void test_edited_scripts_are_kept(void **state)
+{
+    const char *folder, *path, *aside, *second;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    path = nb_format(*state, "%s/x.gp", folder);
+    aside = nb_format(*state, "%s.edited", path);
+    second = nb_format(*state, "%s.edited-2", path);
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 1\n", *state));
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state)); /* nobody's */
+    assert_string_equal(first_line(*state, path), "plot 2");
+    assert_false(nb_is_file(aside));
+    write_text(path, "a", "set title 'mine'\n"); /* below the seal */
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state));
+    const char *text;
+    assert_ok(*state, nb_read_file(path, &text, *state));
+    assert_non_null(strstr(text, "mine"));
+    assert_false(nb_is_file(aside));
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state)); /* another figure now */
+    assert_string_equal(first_line(*state, path), "plot 3");
+    assert_ok(*state, nb_read_file(aside, &text, *state));
+    assert_non_null(strstr(text, "mine"));
+    write_text(path, "w", "plot 'yours'\n"); /* without a seal */
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state));
+    assert_string_equal(first_line(*state, path), "plot 3");
+    assert_string_equal(first_line(*state, second), "plot 'yours'");
+    write_text(path, "w", "plot 3\n"); /* as an older program wrote it */
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state));
+    assert_false(nb_is_file(nb_format(*state, "%s.edited-3", path)));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval), test_with_ctx(test_looks_of_cores),
+                                       test_with_ctx(test_edited_scripts_are_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

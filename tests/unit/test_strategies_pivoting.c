@@ -186,14 +186,14 @@ static void test_leverage_of_points_frequencies(void **state)
 }
 
 /* The note is there from the first landmark beyond the rank on, with the rank. */
-static void check_note(nb_ctx *ctx, const char *problem, const char *text, int rank)
+static void check_note(nb_ctx *ctx, const char *problem, const char *text, nb_pairing pairing, int rank)
 {
     fixture f;
     open_fixture(ctx, &f, problem);
     nb_choice choice = choose(&nb_strategies, text, ctx);
-    const nb_strategy *s = (const nb_strategy *)choice.component;
+    if (!((const nb_strategy *)choice.component)->pick) pairing = NB_BOTH;
     for (int m = rank > 1 ? rank - 1 : 1; m <= 20; m++) {
-        nb_landmarks l = pick(ctx, &f, &choice, m, s->pairing, 0);
+        nb_landmarks l = pick(ctx, &f, &choice, m, pairing, 0);
         const char *says = nb_format(ctx, " is %d:", rank);
         if ((m > rank) != (l.note && strstr(l.note, says))) fail_msg("%s, m = %d: note '%s'", text, m, l.note ? l.note : "(none)");
         assert_true(m > rank || !l.note);
@@ -206,11 +206,16 @@ static void test_notes_at_the_rank(void **state)
                                              "greedy_cholesky", "greedy_cholesky(of=gauss)", "greedy_cholesky(of=gram)",
                                              "kdpp", "kdpp(of=exp)", "kdpp(of=gram)", "cpqr", "rplu"};
     for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++)
-        check_note(*state, "clusters(n=64, d=16, count=9, spread=0)", strategies[i], 9);
-    check_note(*state, "gaussian(n=130, d=5)", "rpcholesky(of=gram)", 5);
-    check_note(*state, "gaussian(n=130, d=5)", "greedy_cholesky(of=gram)", 5);
-    check_note(*state, "gaussian(n=130, d=5, scale=0)", "cpqr", 1);
-    check_note(*state, "gaussian(n=130, d=5, scale=0)", "rplu", 1);
+        for (int joint = 0; joint < 2; joint++)
+            check_note(*state, "clusters(n=64, d=16, count=9, spread=0)", strategies[i], joint ? NB_JOINT : NB_INDEPENDENT, 9);
+    static const char *const of_gram[] = {"rpcholesky(of=gram)", "greedy_cholesky(of=gram)"};
+    for (size_t i = 0; i < 2; i++) {
+        check_note(*state, "gaussian(n=130, d=5)", of_gram[i], NB_INDEPENDENT, 5);
+        check_note(*state, "gaussian(n=130, d=5)", of_gram[i], NB_JOINT, 10); /* of [q; k] */
+        check_note(*state, "gaussian(n=130, d=5)", of_gram[i], NB_SHARED, 5);
+    }
+    check_note(*state, "gaussian(n=130, d=5, scale=0)", "cpqr", NB_JOINT, 1);
+    check_note(*state, "gaussian(n=130, d=5, scale=0)", "rplu", NB_BOTH, 1);
 }
 
 /* No note where the rank is full: m = n = 60. */

@@ -64,21 +64,29 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
 
 static const nb_strategy strategy = {.component = COMPONENT,
                                      .abi = LIE == 13 ? 0 : NB_STRATEGY_ABI,
-                                     .traits = LIE == 17 ? 64 : 0,
+                                     .traits = LIE == 17 ? 64 : NB_RANDOM | NB_SQUARE | NB_EIGEN,
                                      .pairing = LIE == 15 ? NB_BOTH : LIE == 16 ? (nb_pairing)9 : NB_INDEPENDENT,
                                      .pick = LIE == 14 ? NULL : pick};
-static const nb_core core = {.component = COMPONENT};
+static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    return NB_OK;
+}
+
+static const nb_core core = {.component = COMPONENT, .traits = NB_CORE_FILTER, .compute = LIE == 21 ? NULL : compute};
 static const nb_problem problem = {.component = COMPONENT};
 static const nb_kernel kernel = {.component = COMPONENT};
 
 static const nb_plugin_part parts[] = {
-#if LIE == 21
+#if LIE == 0 || LIE == 21
     {"core", &core.component},
 #elif LIE == 22
     {"problem", &problem.component},
 #elif LIE == 23
     {"kernel", &kernel.component},
-#elif LIE != 20
+#endif
+#if LIE < 20 || LIE > 23
     {LIE == 18 ? "strategem" : "strategy", &strategy.component},
 #endif
 #if LIE == 24

@@ -1,0 +1,97 @@
+# forest.gp - a line a strategy, the best on top: ratios on a logarithmic axis, by problem
+# and their median.
+#
+# A driver script sets data, output, title, subtitle, x_name, heading_1 and heading_2 (of
+# two columns of text on the right, "" where there are none), panels[], and by line, from
+# below: names[], texts_1[], texts_2[], oracle[] (1: its name is grey); subspace
+# (1: some lines have it), fixed (0: the baseline of some lines has another pairing). Data, by numbers: 1 the line, 2 what (0 the
+# median, -1 that of the subspace part, else the panel), 3 the ratio, 4 whether the baseline
+# has the same pairing.
+
+set encoding utf8
+set datafile separator comma
+P = |panels|
+L = |names|
+array symbols[8] = [6, 4, 8, 12, 10, 2, 1, 3]
+grey = P <= 8 ? "#808080" : "#bbbbbb"
+dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
+face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
+
+widest = 10
+do for [i = 1:L] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
+widest = widest > 64 ? 64 : widest
+left = 20 + 7.0 * widest
+right = strlen(heading_1) ? 190 : 30
+width = left + right + 560
+key_widest = 30
+do for [p = 1:P] { key_widest = strlen(panels[p]) > key_widest ? strlen(panels[p]) : key_widest }
+across = floor((width - 20) / (key_widest * 6.8 + 45)); across = across < 1 ? 1 : across
+entries = (P <= 8 ? P : 1) + 1 + subspace + !fixed
+across = across > entries ? entries : across
+legend = 14 + 19 * ceil(entries / real(across))
+heading = 66; below = 52
+height = heading + 21 * L + below + legend
+
+stats data using 3 nooutput name "ALL"
+low = ALL_min < 1 ? ALL_min : 1; high = ALL_max > 1 ? ALL_max : 1
+edge = (high / low) ** 0.03; edge = edge < 1.01 ? 1.01 : edge
+low = low / edge; high = high * edge
+
+do for [format in "svg png"] {
+    small = face(11); normal = face(12); large = face(14)
+    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
+    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+    set output output . "." . format
+    set multiplot
+    set key off
+    set lmargin at screen left / width; set rmargin at screen 1 - real(right) / width
+    set tmargin at screen 1 - real(heading) / height; set bmargin at screen real(below + legend) / height
+    set border 1 linecolor rgb "#444444"
+    set logscale x; set xrange [low:high]; set yrange [0.4:L + 0.6]
+    unset ytics
+    set xtics () nomirror font small
+    decades = log10(high / low)
+    do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 3 ? "1" : decades > 1.2 ? "1 2 5" : decades > 0.5 ? "1 1.5 2 3 4 5 6 8" : decades > 0.2 ? "1 1.1 1.2 1.3 1.4 1.5 1.7 2 2.5 3 4 5 6 7 8 9" \
+        : "1 1.05 1.1 1.15 1.2 1.3 1.4 1.5 1.6 1.8 2 2.2 2.5 2.7 3 3.5 4 4.5 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5")] {
+        t = real(f) * 10.0 ** e
+        if (t >= low && t <= high) { set xtics add (t) }
+    } }
+    set format x "%g"
+    set grid xtics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
+    set xlabel x_name offset 0, 0.4 font normal noenhanced
+    set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    set label 2 dots(subtitle, int(width / 6.2)) at screen 0.5, screen 1 - 40.0 / height center noenhanced font small textcolor rgb "#444444"
+    set label 3 heading_1 at screen 1 - 90.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small
+    set label 4 heading_2 at screen 1 - 14.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small
+    do for [i = 1:L] {
+        set label 100 + i dots(names[i], 64) at graph -0.01, first i right noenhanced font normal textcolor rgb (oracle[i] ? "#777777" : "#000000")
+        set label 1000 + i texts_1[i] at screen 1 - 90.0 / width, first i right noenhanced font normal
+        set label 2000 + i texts_2[i] at screen 1 - 14.0 / width, first i right noenhanced font normal
+        set arrow i from graph 0, first i to graph 1, first i nohead linewidth 0.5 linecolor rgb "#eeeeee" back
+    }
+    set arrow L + 1 from 1, graph 0 to 1, graph 1 nohead linecolor rgb "#444444" back
+    clauses = ""; keys = ""
+    do for [p = 1:P] {
+        look = sprintf("with points pointtype %d pointsize %g linewidth 1.2 linecolor rgb grey", P <= 8 ? symbols[p] : 7, P <= 8 ? 0.7 : 0.35)
+        clauses = clauses . sprintf(", data using ($2 == %d ? $3 : NaN):1 ", p) . look
+        if (P <= 8 || p == 1) { keys = keys . ", NaN " . look . (P <= 8 ? sprintf(" title panels[%d]", p) : ' title "one problem"') }
+    }
+    look = 'with points pointtype 9 pointsize 0.9 linecolor rgb "#D55E00"'
+    if (subspace) { clauses = clauses . ', data using ($2 == -1 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "subspace part, median over all"' }
+    look = 'with points pointtype 7 pointsize 1.1 linecolor rgb "#0072B2"'
+    clauses = clauses . ', data using ($2 == 0 && $4 == 1 ? $3 : NaN):1 ' . look
+    keys = keys . ', NaN ' . look . ' title "' . (subspace ? "error, " : "") . 'median over all"'
+    look = 'with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb "#0072B2"'
+    if (!fixed) { clauses = clauses . ', data using ($2 == 0 && $4 == 0 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "the same, over a baseline of another pairing"' }
+    eval "plot " . clauses[3:*]
+    unset label; unset arrow; unset xlabel
+    set lmargin at screen 0; set rmargin at screen 1
+    set bmargin at screen 0; set tmargin at screen real(legend) / height
+    unset border; unset tics; unset grid; unset logscale
+    set xrange [0:1]; set yrange [0:1]
+    set key center center horizontal Left reverse samplen 1 maxcols across font normal noenhanced
+    eval "plot " . keys[3:*]
+    unset multiplot
+    unset output
+    set tics
+}

@@ -1,0 +1,190 @@
+/* scripts.c - see scripts.h */
+#include "report/scripts.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A gnuplot string in single quotes, where nothing but the quote is special; in
+ * double quotes gnuplot would run what stands in backquotes. */
+void nb_plot_print_string(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'') fputc('\'', out);
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
+    }
+    fputc('\'', out);
+}
+
+char *nb_plot_file_name(char *text)
+{
+    for (char *c = text; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
+    for (size_t last = text ? strlen(text) : 0; last > 0 && text[last - 1] == '_'; last--) text[last - 1] = '\0';
+    return text;
+}
+
+/* The last line of a script: what the lines above were when they were written. */
+static const char seal[] = "# SHA-256 of what nysbench wrote above this line: ";
+
+typedef struct {
+    const char *text;
+    size_t length;      /* of what stands above the seal */
+    const char *sealed; /* the digest in the seal; NULL: there is none */
+    bool edited;        /* it is not as it was written; without a seal there is no telling */
+} script_file;
+
+static nb_status read_script(const char *path, script_file *s, nb_ctx *ctx)
+{
+    const char *digest, *above, *end = NULL;
+    *s = (script_file){.edited = true};
+    NB_TRY(ctx, nb_read_file(path, &s->text, ctx));
+    for (const char *at = s->text; (at = strstr(at, seal)); at++) end = at;
+    s->length = end ? (size_t)(end - s->text) : strlen(s->text);
+    if (!end || strlen(end) < strlen(seal) + NB_DIGEST_LETTERS) return NB_OK;
+    NB_NEED(s->sealed, nb_format(ctx, "%.*s", NB_DIGEST_LETTERS, end + strlen(seal)));
+    NB_NEED(above, nb_format(ctx, "%.*s", (int)s->length, s->text));
+    NB_TRY(ctx, nb_digest_text(above, &digest, ctx));
+    s->edited = strcmp(digest, s->sealed) != 0 || strcmp(end + strlen(seal) + NB_DIGEST_LETTERS, "\n") != 0;
+    return NB_OK;
+}
+
+/* To NAME.edited, or the first of NAME.edited-2, ... that is not there. */
+static nb_status set_aside(const char *path, nb_ctx *ctx)
+{
+    const char *aside;
+    NB_NEED(aside, nb_format(ctx, "%s.edited", path));
+    for (int i = 2; access(aside, F_OK) == 0; i++) NB_NEED(aside, nb_format(ctx, "%s.edited-%d", path, i));
+    NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot become %s: %s", path, aside, strerror(errno));
+    fprintf(stderr, "nysbench: warning: %s is not as this nysbench wrote it, and would be another one now: yours is kept as %s\n", path, aside);
+    return NB_OK;
+}
+
+static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(what, out);
+    return NB_OK;
+}
+
+nb_status nb_plot_write_script(const char *folder, const char *name, const char *text, nb_ctx *ctx)
+{
+    const char *path, *digest, *whole;
+    NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
+    NB_TRY(ctx, nb_digest_text(text, &digest, ctx));
+    NB_NEED(whole, nb_format(ctx, "%s%s%s\n", text, seal, digest));
+    if (nb_is_file(path)) {
+        script_file old;
+        NB_TRY(ctx, read_script(path, &old, ctx));
+        bool same = !old.sealed && old.length == strlen(text) && memcmp(old.text, text, old.length) == 0;
+        if (old.edited && !same) {
+            if (!old.sealed || strcmp(old.sealed, digest) != 0) {
+                NB_TRY(ctx, set_aside(path, ctx));
+            } else {
+                fprintf(stderr, "nysbench: note: %s has been edited; it is used as it is\n", path);
+                return NB_OK;
+            }
+        }
+    }
+    return nb_write_file(path, print_text, whole, ctx);
+}
+
+nb_status nb_plot_print_script(const char *folder, const char *name, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
+                               const void *what, nb_ctx *ctx)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    NB_REQUIRE(ctx, out, NB_ENOMEM, "%s/%s: out of memory", folder, name);
+    nb_status status = print(out, what, ctx);
+    bool bad = fclose(out) != 0;
+    if (status == NB_OK && bad) status = NB_ENOMEM;
+    if (status == NB_OK) status = nb_plot_write_script(folder, name, text, ctx);
+    free(text);
+    return status;
+}
+
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
+{
+    const char *from, *text;
+    NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
+    NB_TRY(ctx, nb_read_file(from, &text, ctx));
+    return nb_plot_write_script(folder, name, text, ctx);
+}
+
+static nb_status remove_file(const char *path, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    return NB_OK;
+}
+
+/* Whether there is STEM.gp of a figure that was drawn by this program, as its first line says;
+ * one that was edited is kept. */
+static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool *edited, nb_ctx *ctx)
+{
+    const char *path, *wanted;
+    script_file s;
+    NB_NEED(path, nb_format(ctx, "%s/%s.gp", folder, stem));
+    NB_NEED(wanted, nb_format(ctx, "# draws %s.svg and %s.png; ", stem, stem));
+    *ours = *edited = false;
+    if (!nb_is_file(path)) return NB_OK;
+    NB_TRY(ctx, read_script(path, &s, ctx));
+    *ours = strncmp(s.text, wanted, strlen(wanted)) == 0;
+    *edited = *ours && s.sealed && s.edited;
+    if (*edited) fprintf(stderr, "nysbench: note: %s has been edited and is kept with its figure, whose rows are gone\n", path);
+    return NB_OK;
+}
+
+static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
+{
+    static const char *const extensions[] = {"svg", "png", "dat", "gp"}; /* last what tells that it is ours */
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        const char *path;
+        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));
+        NB_TRY(ctx, remove_file(path, ctx));
+    }
+    return NB_OK;
+}
+
+/* The figure whose script has that name, where it is of the kind, and none of `stems`. */
+static nb_status prune_script(const char *folder, const char *name, const char *kind, int count, const char *const *stems, bool *kept, nb_ctx *ctx)
+{
+    size_t length = strlen(name), kind_length = strlen(kind);
+    char *stem;
+    bool ours, edited;
+    if (length < 4 || strcmp(name + length - 3, ".gp") != 0 || strncmp(name, kind, kind_length) != 0) return NB_OK;
+    NB_NEED(stem, nb_strdup(ctx, name));
+    stem[length - 3] = '\0';
+    if (stem[kind_length] && stem[kind_length] != '_') return NB_OK;
+    for (int i = 0; i < count; i++)
+        if (strcmp(stems[i], stem) == 0) return NB_OK;
+    NB_TRY(ctx, is_ours(folder, stem, &ours, &edited, ctx));
+    *kept |= edited;
+    return ours && !edited ? remove_figure(folder, stem, ctx) : NB_OK;
+}
+
+nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    nb_status status = NB_OK;
+    bool kept = false;
+    int found = scandir(folder, &entries, NULL, NULL);
+    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    for (int i = 0; i < found; i++) {
+        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, count, stems, &kept, ctx);
+        free(entries[i]);
+    }
+    if (found >= 0) free(entries);
+    if (status != NB_OK || found < 0 || count > 0 || kept) return status;
+    const char *data;
+    NB_NEED(data, nb_format(ctx, "%s/%s.csv", folder, kind));
+    return remove_file(data, ctx);
+}

@@ -1,0 +1,28 @@
+/* scripts.h - the gnuplot scripts of a folder of figures, which may be edited there, and
+ * what else figures of all kinds share. */
+#ifndef NB_SCRIPTS_H
+#define NB_SCRIPTS_H
+
+#include "base/ctx.h"
+
+#include <stdio.h>
+
+/* A script, with a last line that tells whether somebody has edited it. One that has been
+ * edited is never overwritten: where the text is what it was, the edited one stays, and draws;
+ * where it is another one now, the edited one becomes NAME.edited. Both are told. */
+nb_status nb_plot_write_script(const char *folder, const char *name, const char *text, nb_ctx *ctx);
+nb_status nb_plot_print_script(const char *folder, const char *name, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
+                               const void *what, nb_ctx *ctx);
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx); /* one of plots/ */
+
+/* Removes the figures of a kind that were drawn by this program, but for the given stems and
+ * those whose script has been edited, with their data and scripts: their rows are gone. Where
+ * nothing is left, KIND.csv too. */
+nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
+
+/* A gnuplot string in single quotes; a text as the stem of a file, in place (NULL stays
+ * NULL). */
+void nb_plot_print_string(FILE *out, const char *text);
+char *nb_plot_file_name(char *text);
+
+#endif

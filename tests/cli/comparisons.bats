@@ -1,0 +1,287 @@
+# What a run compares with what, in its tables and figures, against NumPy's own
+# computation from the rows.
+
+load helpers
+
+small() { # OPTIONS...
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=[error] --set factors=nystromformer \
+        --set 'problems=["clusters(n=64, d=8, count=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' -o "$WORK/r" "$@"
+}
+
+@test "the baseline has a strategy's pairing, or the line names both, and a star stays among one pairing" {
+    run small --set 'blocks=[{strategies: [uniform, kmeans, segment_means], pairing: [joint, independent]}, {pairing: both, strategies: exchange}]'
+    expect_status 0
+    expect "kmeans, independent"
+    grep -q '^    exchange, oracle, both .*  pairing both against [a-z]*$' <<<"$output"
+    [ "$(grep -c ' pairing .* against ' <<<"$output")" -eq 2 ] # once a core
+    grep -q "^The pairing is [a-z]* where a line names no other.$" <<<"$output"
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, sys
+import numpy as np
+rows = [r for r in csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")) if r["status"] == "ok"]
+def errors(strategy, pairing, of):
+    return {(r["head"], r["trial"]): float(r["error"]) for r in rows if r["strategy"].startswith(strategy) and r["pairing"] == pairing
+            and all(r[k] == of[k] for k in ("problem", "core", "landmarks"))}
+seen = 0
+for r in csv.DictReader(open(sys.argv[1] + "/shares.csv", newline="")):
+    if r["pairing"] == "both":
+        assert r["baseline_pairing"] in ("joint", "independent") and r["error_relative"] and not r["error_share"], r
+    else:
+        assert r["baseline_pairing"] == r["pairing"], r
+    if r["panel"] == "all" or not r["strategy"].startswith("kmeans") or r["problem"].startswith("heads"):
+        continue
+    mine, base = errors("kmeans", r["pairing"], r), errors("uniform", r["pairing"], r)
+    assert len(mine) == 2 and np.isclose(float(r["error_relative"]), np.median([mine[k] / base[k] for k in mine]), rtol=1e-12)
+    seen += 1
+assert seen == 2 * 2 * 2, seen
+PY
+    # least of each pairing: a star for joint and one for independent, by core, problem and m; none for both, which is alone
+    [ "$(sed -n '1,/^Median/p' <<<"$output" | grep -o '[0-9)]\*' | wc -l)" -eq 16 ]
+}
+
+@test "errors that are rounding noise are shown as such and not compared" {
+    config <<'Y'
+problems: gaussian(n=48, d=4)
+kernels: gram
+strategies: [uniform, segment_means, kmeans]
+cores: [svd(rcond=1e-8), iterative(steps=30)]
+trials: 3
+landmarks: [2, 8, 16]
+metrics: error
+plots: [svd_vs_iterative]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    echo "$output" >"$WORK/out"
+    # at m = 8 and 16, beyond d, the matrix has the rank of A
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, re, sys
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/r/{name}", newline="")))
+rows = read("rows.csv")
+assert all(r["status"] == "ok" for r in rows)
+key = lambda r: (r["strategy"], r["core"].split("(")[0], r["landmarks"])
+noise, error, ratios = {}, {}, 0
+for r in rows:
+    noise.setdefault(key(r), {})[r["trial"]] = float(r["error"]) <= float(r["error_noise"])
+    error.setdefault(key(r), []).append(float(r["error"]))
+assert sum(map(sum, (n.values() for n in noise.values()))) >= 12
+base = next(s for s, _, _ in noise if s.startswith("uniform"))
+for r in read("shares.csv"):
+    if r["landmarks"]:
+        k = key(r)
+        both = sum(noise[k][t] and noise[base, k[1], k[2]][t] for t in "012")
+        assert (int(r["noise"]), int(r["count"])) == (both, 3 - both), r
+        assert (r["error_relative"] == "") == (both == 3), r
+        ratios += both == 3
+assert ratios >= 4, ratios
+for r in read("plots/svd_vs_iterative.csv"):
+    if int(r["series"]) > 0:
+        s = next(s for s, _, _ in noise if s.split("(")[0] == r["series_name"])
+        both = sum(noise[s, "svd", r["landmarks"]][t] and noise[s, "iterative", r["landmarks"]][t] for t in "012")
+        assert int(r["count"]) == 3 - both, r
+# a mark for a median of noise, and a star only where one of two is none
+core = None
+for line in open(sys.argv[1] + "/out"):
+    if line.startswith("  svd(") or line.startswith("  iterative("):
+        core = line.split("(")[0].strip()
+    words = line.split()
+    if core and line.startswith("    ") and len(words) == 4:
+        s = next(s for s, _, _ in noise if s.split("(")[0] == words[0])
+        for m, word in zip(("2", "8", "16"), words[1:]):
+            noisy = {o: 2 * sum(noise[o, core, m].values()) >= 3 for o in {o for o, _, _ in noise}}
+            assert word.endswith("~") <= noisy[s] and (word.endswith("*") or word.endswith("~") == noisy[s]), line
+            assert not (word.endswith("*") and noisy[s] and sum(noisy.values()) > 1), line
+    elif core and line.startswith("  best rank m"):
+        break
+else:
+    assert False, "no table"
+PY
+}
+
+@test "a strategy has one colour in all figures of a run, and a core too" {
+    config <<'Y'
+problems: clusters(n=48, d=8, count=4)
+strategies: [segment_means, uniform, kmeans]
+factors: [nystromformer, cur]
+pairing: joint
+cores: [best, iterative, "svd(rcond=[0.1, 0.01, 0.001])", fitted, "fitted(rows=[8, 16, 32])"]
+trials: 2
+landmarks: [4, 8]
+metrics: error
+plots: [error, rows, spectrum, cores, cutoff]
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null
+    /usr/bin/python3 - "$WORK/r/plots" <<'PY'
+import glob, os, re, sys
+def array(text, name):
+    inside = re.search(rf"^array {name}\[\d+\] = \[(.*)\]$", text, re.M).group(1)
+    return re.findall(r"'([^']*)'", inside) if "'" in inside else [int(x) for x in inside.split(", ")]
+strategies, cores, kinds = {}, {}, set()
+for path in glob.glob(sys.argv[1] + "/*_*.gp"):
+    text, kind = open(path).read(), os.path.basename(path).split("_")[0]
+    assert text.startswith("# draws"), path
+    labels = array(text, "lanes" if kind == "landmarks" else "series")
+    looks = array(text, "looks") if "array looks" in text else list(range(1, len(labels) + 1))
+    kinds.add(kind)
+    for label, look in zip(labels, looks):
+        label = label.replace(": filter", "")
+        if kind in ("cores", "cutoff"):
+            cores.setdefault(re.sub(r"^best \w+ of ", "", label).split("(")[0].strip(), set()).add(look)
+        else:
+            strategies.setdefault(label, set()).add(look)
+assert kinds == {"error", "rows", "spectrum", "landmarks", "cores", "cutoff"}, kinds
+lanes = {"segment_means", "uniform", "kmeans"}  # one for both factors
+assert set(strategies) == lanes | {f"{s}, {f}" for s in lanes for f in ("nystromformer", "cur")} - {"x"}, strategies
+for label, looks in strategies.items():
+    assert len(looks) == 1 and (label not in lanes or looks == strategies[label + ", nystromformer"]), strategies
+assert cores == {"iterative": {2}, "svd": {3}, "fitted": {4}, "subspace part: the best core": {0}}, cores
+PY
+}
+
+@test "two scripts of one name are told apart" {
+    mkdir "$WORK/a" "$WORK/b"
+    cp experiments/plugins/farthest.py "$WORK/a/mine.py"
+    cp experiments/plugins/farthest.py "$WORK/b/mine.py"
+    config <<Y
+problems: gaussian(n=30, d=4)
+strategies: [uniform, 'command(run="/usr/bin/python3 $WORK/a/mine.py")', 'command(run="/usr/bin/python3 $WORK/b/mine.py")']
+pairing: joint
+cores: [svd, iterative]
+landmarks: 4
+trials: 1
+metrics: error
+plots: cores
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    expect "    command(run=a/mine.py) "
+    expect "    command(run=b/mine.py) "
+    [ -s "$WORK/r/plots/cores_command_run_a_mine.py.gp" ]
+    [ -s "$WORK/r/plots/cores_command_run_b_mine.py.gp" ]
+}
+
+@test "the forest holds the ratios of shares.csv, and stands for the curves of many strategies" {
+    run small --set 'strategies=[uniform, segment_means, "kmeans(restarts=[1, 2, 3, 4, 5, 6])", "ridge_leverage(of=[gram, exp, gauss])", group_means, farthest_point, dsquared]' \
+        --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=3
+    expect_status 0
+    expect "plot error: 14 strategies are too many for curves; drawn as a forest"
+    [ ! -e "$WORK/r/plots/error.csv" ]
+    for f in forest_svd forest_iterative svd_vs_iterative_iterative; do
+        [ -s "$WORK/r/plots/$f.dat" ]
+        if command -v gnuplot >/dev/null; then [ -s "$WORK/r/plots/$f.png" ]; fi
+    done
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, re, sys
+import numpy as np
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}", newline="")))
+shares, forest = read("shares.csv"), read("plots/forest.csv")
+checked = 0
+for r in forest:
+    of = [s for s in shares if s["label"] == r["strategy"] and s["core"].split("(")[0] == r["figure"] and s["panel"] == r["panel"]]
+    assert np.isclose(float(r["ratio"]), np.median([float(s["error_relative"]) for s in of]), rtol=1e-12), (r, of)
+    assert r["pairing_held_fixed"] == "true"
+    if r["panel"] == "all":
+        assert np.isclose(float(r["subspace_ratio"]), float(of[0]["subspace_relative"]), rtol=1e-12)
+    checked += 1
+assert checked == 2 * 14 * 3, checked
+# the least on top: the names are from below
+text = open(sys.argv[1] + "/plots/forest_iterative.gp").read()
+names = re.findall(r"'([^']*)'", re.search(r"^array names.*$", text, re.M).group(0))
+ratio = {r["strategy"]: float(r["ratio"]) for r in forest if r["figure"] == "iterative" and r["panel"] == "all"}
+assert [ratio[n] for n in names] == sorted(ratio.values(), reverse=True) and len(names) == 14
+PY
+    run "$NYSBENCH" plot "$WORK/r" forest
+    expect "forest: 2 figures in $WORK/r/plots"
+    # the config's baseline is plot's too
+    small -q --set 'strategies=[uniform, segment_means, kmeans]' --set pairing=joint --set baseline=kmeans
+    "$NYSBENCH" plot "$WORK/r" forest
+    grep -q "^title = '.*error relative to kmeans, " "$WORK/r/plots/forest_iterative.gp"
+    grep -q '^iterative,kmeans,all,true,1.0000000000000000e+00,' "$WORK/r/plots/forest.csv"
+}
+
+@test "heads are lines, bands say that they are no uncertainty, and what has no rows is not in the legend" {
+    command -v gnuplot >/dev/null || skip "gnuplot is missing"
+    config <<'Y'
+problems: ["gaussian(n=40, d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]
+strategies: [uniform, segment_means, kmeans]
+pairing: joint
+cores: ["svd(rcond=[0.03, 0.1, 0.3])", iterative]
+trials: 3
+landmarks: [4, 8]
+metrics: error
+plots: [error, cutoff]
+exclude: {strategy: segment_means, core: iterative}
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1
+    for figure in error_svd_rcond_0.03 cutoff_uniform; do grep -q "10-90 % of heads and trials, not uncertainty" "$WORK/r/plots/$figure.svg"; done
+    grep -q "a head, its median over trials" "$WORK/r/plots/error_svd_rcond_0.03.svg"
+    grep -q "segment_means" "$WORK/r/plots/error_svd_rcond_0.03.svg"
+    if grep -q "segment_means" "$WORK/r/plots/error_iterative.svg"; then false; fi
+    /usr/bin/python3 - "$WORK/r" <<'PY'
+import csv, re, sys
+import numpy as np
+blocks = [b.strip().split("\n") for b in open(sys.argv[1] + "/plots/error_iterative.dat").read().split("\n\n\n")]
+blocks = [[tuple(map(float, line.split(","))) for line in b if not line.startswith("#")] for b in blocks]
+rows = [r for r in csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")) if r["status"] == "ok"]
+text = open(sys.argv[1] + "/plots/error_iterative.gp").read()
+array = lambda name: [int(x) for x in re.search(rf"^array {name}\[.*\] = \[(.*)\]$", text, re.M).group(1).split(", ")]
+assert array("heads_count") == [0, 0, 0, 3, 0, 3] and array("heads_first") == [0, 0, 0, 0, 0, 3]
+assert len(blocks) == 6
+for i, block in enumerate(blocks):
+    strategy, head = ("uniform", "kmeans")[i // 3], str(i % 3)
+    assert [m for m, _ in block] == [4, 8]
+    for m, median in block:
+        of = [float(r["error"]) for r in rows if r["strategy"].startswith(strategy) and r["head"] == head and int(r["landmarks"]) == m
+              and r["core"].startswith("iterative") and r["problem"].startswith("heads")]
+        assert len(of) == 3 and np.isclose(median, np.median(of), rtol=1e-12), (strategy, head, m)
+PY
+}
+
+@test "a script that somebody has edited is kept, and told" {
+    draw() { run small -q --set 'strategies=[uniform, segment_means]' --set plots=error "$@"; }
+    draw
+    sed -i 's/#0072B2/#123456/' "$WORK/r/plots/looks.gp"
+    echo "# mine" >>"$WORK/r/plots/error_svd.gp"
+    draw
+    expect_status 0
+    expect "nysbench: note: $WORK/r/plots/looks.gp has been edited; it is used as it is"
+    expect "nysbench: note: $WORK/r/plots/error_svd.gp has been edited; it is used as it is"
+    grep -q "#123456" "$WORK/r/plots/looks.gp"
+    if command -v gnuplot >/dev/null; then grep -q "18, *52, *86" "$WORK/r/plots/error_iterative.svg"; fi
+    # other rows: the script for them is another one
+    draw --set landmarks=[4,8,16]
+    expect "warning: $WORK/r/plots/error_svd.gp is not as this nysbench wrote it, and would be another one now: yours is kept as $WORK/r/plots/error_svd.gp.edited"
+    grep -q "^# mine" "$WORK/r/plots/error_svd.gp.edited"
+    grep -q "^array landmarks\[3\] = \[4, 8, 16\]" "$WORK/r/plots/error_svd.gp"
+    # rows that are gone leave an edited figure where it is
+    echo "# mine" >>"$WORK/r/plots/error_iterative.gp"
+    draw --set 'cores=[svd]'
+    expect "nysbench: note: $WORK/r/plots/error_iterative.gp has been edited and is kept with its figure, whose rows are gone"
+    [ -s "$WORK/r/plots/error_iterative.gp" ]
+}
+
+@test "the table of cores leaves blank what was not planned, and a star to those on all choices of landmarks" {
+    config <<'Y'
+problems: ["gaussian(n=48, d=4)", "clusters(n=48, d=4)"]
+pairing: joint
+trials: 2
+metrics: error
+plots: []
+strategies: [uniform, segment_means]
+landmarks: [4, 8]
+cores: [svd, iterative]
+blocks:
+  - {}
+  - {cores: fitted, landmarks: 8, strategies: uniform}
+  - {cores: chosen, landmarks: 4}
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    table=$(sed -n '/^Cores, /,/^100 /p' <<<"$output")
+    grep -qE '^  fitted\(rows=auto\) +[0-9.]+ ! +[0-9.e-]+$' <<<"$table" # on half of the choices: no star
+    grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ]  {14}[0-9.e-]+$' <<<"$table" || grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ] +[0-9.e-]+$' <<<"$table"
+    if grep -q -- ' - ' <<<"$(grep '^  [sicf]' <<<"$table")"; then false; fi
+    [ "$(grep -o '[0-9]\*' <<<"$table" | wc -l)" -eq 2 ]
+    [ "$(grep -c '!' <<<"$table")" -eq 1 ]
+}

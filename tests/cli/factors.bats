@@ -1,0 +1,231 @@
+# Factors without a middle, and one set of points for both sides: what others build.
+load helpers
+
+planned() {
+    run "$NYSBENCH" plan "$WORK/c.yaml" "${@:2}"
+    expect_status 0
+    expect "rows: $1, of which 0 are done and $1 are to run"
+}
+
+@test "nocore is planned once, with the identity, whatever the cores are; the others never have it" {
+    config <<'Y'
+problems: gaussian(n=40, d=4)
+strategies: [uniform, kmeans]
+landmarks: [3, 7]
+trials: 2
+pairing: [joint, shared]
+factors: [nystromformer, cur, nocore]
+cores: [svd, iterative, best]
+metrics: error
+plots: []
+Y
+    planned $((2 * 2 * 2 * 2 * (3 + 3 + 1)))
+    planned $((2 * 2 * 2 * 2 * (3 + 3 + 1))) --set 'cores=[svd, identity, iterative, best]'
+    planned $((2 * 2 * 2 * 2)) --set factors=nocore
+    planned $((2 * 2 * 2 * 2)) --set factors=nocore --set cores=identity
+    planned $((2 * 2 * 2 * 2)) --set 'exclude={factors: [nystromformer, cur]}'
+    planned $((2 * 2 * 2 * 2 * 6)) --set 'exclude={core: identity}'
+    planned $((2 * 2 * 2 * 2 * 5)) --set 'exclude={core: svd}'
+    planned $((2 * 2 * 2 * 7)) --set 'exclude={pairing: shared}'
+    planned $((2 * 2 * 2 * 2 * 2)) --set 'factors=[cur, nocore]' --set 'cores=[svd, iterative]' --set 'zip=[factors, cores]'
+    planned $((2 * 2 * 2 * 2 * 3)) --set 'blocks=[{factors: nocore}, {factors: cur, cores: [svd, best]}, {factors: nocore, cores: svd}]'
+
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/a" >/dev/null
+    "$NYSBENCH" run "$WORK/a/resolved.yaml" -q -o "$WORK/b" >/dev/null
+    diff <(timeless "$WORK/a/rows.csv" | sed "s/^\['c'/['resolved'/") <(timeless "$WORK/b/rows.csv" | sed "s/^\['c'/['resolved'/")
+    /usr/bin/python3 - "$WORK/a/rows.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+same = {}
+for r in rows:
+    assert (r["core"] == "identity") == (r["factors"] == "nocore"), r
+    cur = r["factors"] == "cur" and (r["pairing"] == "shared" or r["strategy"].startswith("kmeans"))
+    assert (r["status"] == "skipped") == cur, r
+    if r["factors"] == "nocore":
+        assert not any(r[c] for c in ("landmark_rank", "landmark_condition", "core_residual", "core_cutoff")), r
+        assert float(r["rowsum_deviation"]) < 1e-14 and float(r["error"]) >= float(r["error_subspace"]), r
+    if r["factors"] != "cur" and r["core"].split("(")[0] in ("identity", "best"):
+        same.setdefault((r["strategy"], r["pairing"], r["landmarks"], r["trial"]), set()).add(round(float(r["error_subspace"]), 12))
+assert same and all(len(x) == 1 for x in same.values()) # the same ranges
+PY
+}
+
+@test "the identity where all factors have a middle is a mistake with its place" {
+    config <<'Y'
+problems: gaussian(n=40, d=4)
+strategies: uniform
+landmarks: 3
+cores: [svd, identity]
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "c.yaml:4:8: cores: identity is for the factors nocore alone, which have no other core"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'factors=[nocore, cur]' --set 'zip=[factors, cores]'
+    expect_status 2
+    expect "cores: identity is for the factors nocore alone"
+    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 -s uniform -m 3 --core identity
+    expect_status 2
+    expect "identity is for the factors nocore alone"
+}
+
+@test "shared points and nocore: rows alone, sampled, formed whole, in mixed precision, and by measure" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1)
+strategies: [orthogonal, context]
+landmarks: [4, 9]
+trials: 1
+pairing: [shared, shared_queries, shared_keys]
+factors: [nocore, nystromformer]
+cores: iterative
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set engine=direct -o "$WORK/direct" >/dev/null
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set precision=mixed -o "$WORK/mixed" >/dev/null
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set 'rows=sample(200)' -o "$WORK/sampled" >/dev/null
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only 'pairing=shared_keys, core=identity, landmarks=9, strategy=context'
+    expect_status 0
+    expect "rows: 1, 1 ok"
+    "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 -s orthogonal -m 9 --pairing shared_queries --factors nocore \
+        --core svd --metrics error --json >"$WORK/one.json"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, json, sys
+work = sys.argv[1]
+rows = {}
+for run in ("r", "direct", "mixed", "sampled"):
+    for r in csv.DictReader(open(f"{work}/{run}/rows.csv", newline="")):
+        assert r["status"] == "ok", r
+        rows.setdefault((r["strategy"], r["landmarks"], r["pairing"], r["factors"]), {})[run] = r
+assert len(rows) == 24
+for row in rows.values():
+    error = {run: float(r["error"]) for run, r in row.items()}
+    # mixed precision rounds S to 6e-8, which the root of a difference of squares magnifies
+    assert abs(error["direct"] / error["r"] - 1) < 1e-11 and abs(error["mixed"] / error["r"] - 1) < 1e-4, error
+    assert abs(error["sampled"] - error["r"]) < 5 * float(row["sampled"]["error_se"]), error
+(one,) = [json.loads(line) for line in open(work + "/one.json")]
+(of,) = [row["r"] for key, row in rows.items() if key[0].startswith("orthogonal") and key[1:] == ("9", "shared_queries", "nocore")]
+assert one["core"] == "identity" and one["pairing"] == "shared_queries" and one["error"] == float(of["error"]), one
+PY
+}
+
+@test "select writes the same points for both sides; what cannot be had so is told" {
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:1 side
+    for side in queries keys; do
+        "$NYSBENCH" select --head $head -s kmeans -m 5 --pairing shared --side $side -o "$WORK/$side.npy" >"$WORK/out"
+        grep -q "kmeans: 5 points from 257 $side of dimension 64; pairing shared" "$WORK/out"
+    done
+    cmp "$WORK/queries.npy" "$WORK/keys.npy"
+    run "$NYSBENCH" select --head $head -s uniform -m 5 --pairing both -o "$WORK/x.npy"
+    expect_status 2
+    expect "--pairing: uniform cannot pick for both sides together"
+    run "$NYSBENCH" select --head $head -s uniform -m 5 --pairing shard -o "$WORK/x.npy"
+    expect_status 2
+    expect "--pairing: 'shard' is unknown; did you mean 'shared'?"
+    run "$NYSBENCH" measure --head $head --query-landmarks "$WORK/queries.npy" --key-landmarks "$WORK/keys.npy" --pairing shared
+    expect_status 2
+    run "$NYSBENCH" describe identity
+    expect "whatever cores the experiment lists"
+    run "$NYSBENCH" describe kmeans
+    expect "kmeans(snap=nearest, iterations=10) with pairing: queries"
+    run "$NYSBENCH" describe pairing
+    expect "shared_queries"
+}
+
+@test "figures, tables and landmarks of shared points and of factors without a middle" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1)
+strategies: [orthogonal, segment_means]
+landmarks: [4, 9]
+trials: 1
+pairing: [shared, joint]
+factors: [nystromformer, nocore]
+cores: [svd(rcond=0.03), iterative]
+metrics: error
+plots: [error, svd_vs_iterative, cores, spectrum]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    expect "orthogonal, shared, nocore"
+    [ "$(grep -cE '^  identity ' <<<"$output")" -ge 1 ]
+    [ -s "$WORK/r/plots/error_identity.svg" ]
+    ls "$WORK"/r/plots/spectrum*.svg
+    ! grep -q nocore "$WORK"/r/plots/spectrum*.csv
+    "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" >/dev/null
+    [ "$(grep -c ',shared,' "$WORK/picks/index.csv")" -eq 4 ]
+}
+
+@test "what describe says of oracles, of fitted and of gram" {
+    for name in exchange optimized; do
+        run "$NYSBENCH" describe $name
+        expect "What falls is the subspace part with factors"
+        expect "lower bound of what there is to win"
+        [[ "$output" != *"while the error falls"* ]]
+    done
+    run "$NYSBENCH" describe fitted
+    expect "relative to the squared spectral norm of F_I"
+    run "$NYSBENCH" describe gram
+    expect "S has rank d at most"
+    run "$NYSBENCH" describe ridge_leverage
+    expect "parameters of this project's own"
+}
+
+# floor_rank 0 and an error of rounding are construction, not a strategy's merit; six steps are no inverse.
+@test "gram: as many landmarks as dimensions leave svd no error, and six steps some" {
+    config <<'Y'
+problems: gaussian(n=200, d=16)
+kernels: gram
+strategies: [uniform, segment_means]
+landmarks: [15, 16]
+trials: 2
+cores: [svd, iterative]
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    whole, error = r["landmarks"] == "16", float(r["error"])
+    assert (float(r["floor_rank"]) == 0) == whole, r
+    assert error < 1e-9 if whole and r["core"].startswith("svd") else error > 1e-3, r # eps cond(A), cond below 1e6
+PY
+}
+
+@test "the smoke experiment gives what it expects of its clusters" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set 'problems=clusters(n=64, d=8, count=4)' -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, statistics, sys
+errors = {}
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    errors.setdefault((r["core"].split("(")[0], r["landmarks"]), {}).setdefault(r["strategy"].split("(")[0], []).append(float(r["error"]))
+order = {key: sorted(of, key=lambda s: statistics.median(of[s])) for key, of in errors.items()}
+for core, m in (("svd", "4"), ("iterative", "4"), ("iterative", "8")):
+    assert set(order[core, m][:2]) == {"segment_means", "kmeans"}, order
+assert order["svd", "8"][0] == "uniform", order
+PY
+}
+
+@test "figures over cores when factors without a middle are listed first" {
+    config <<'Y'
+problems: gaussian(n=60, d=4)
+strategies: [uniform, segment_means]
+landmarks: [4, 9]
+trials: 2
+factors: [nocore, nystromformer]
+cores: [svd, "svd(rcond=[0.1, 0.01])", iterative]
+metrics: error
+plots: [svd_vs_iterative, cutoff, cores]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    [[ "$output" != *"gnuplot"* ]]
+    [ -s "$WORK/r/plots/cutoff_uniform__nystromformer.svg" ] && ! ls "$WORK"/r/plots/cutoff*nocore*.svg
+    /usr/bin/python3 - "$WORK/r/plots/svd_vs_iterative.csv" <<'PY'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if "nystromformer" in r["series_name"]]
+assert len(rows) >= 8 and all(float(r["median"]) > 0 for r in rows if r["core_name"].startswith("iterative")), rows
+PY
+}

@@ -1,0 +1,91 @@
+/* early.c - a plug-in that does harm before anything runs, in the way EARLY: for
+ * tests/cli/plugins.bats. */
+#include "cores/core.h"
+#include "problems/problem.h"
+#include "strategy.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE, CORE };
+
+static inline void harm(int place)
+{
+    if (place != EARLY) return;
+    puts("a plug-in prints");
+    HARM;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    harm(CONSTRUCTOR);
+}
+
+static unsigned traits_of(const void *o)
+{
+    (void)o;
+    harm(TRAITS);
+    return 0;
+}
+
+static nb_status check(const void *o, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    harm(CHECK);
+    return NB_OK;
+}
+
+static nb_status ready(const void *o, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    harm(READY);
+    return NB_OK;
+}
+
+static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    harm(SHAPE);
+    *s = (nb_problem_shape){.count = 1, .n = 9, .d = 2};
+    return NB_OK;
+}
+
+static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
+{
+    (void)o, (void)head;
+    NB_TRY(ctx, nb_head_new(9, 2, out, ctx));
+    for (int i = 0; i < 18; i++) out->q[i] = out->k[i] = i;
+    return NB_OK;
+}
+
+static nb_status pick(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    int *tokens;
+    (void)p, (void)o, (void)ctx;
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) tokens[j] = j;
+    return NB_OK;
+}
+
+static unsigned core_traits_of(const void *o)
+{
+    (void)o;
+    harm(CORE);
+    return 0;
+}
+
+static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    return NB_OK;
+}
+
+static const char *const references[] = {"none: made to fail", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+static const nb_strategy early = {.component = {"early", "does harm before anything runs", references, options, 0},
+    .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .traits_of = traits_of, .check = check, .ready = ready, .pick = pick};
+static const nb_problem origin = {{"early_problem", "does harm before anything runs", references, options, 0}, false, shape, make};
+static const nb_core zero = {.component = {"early_core", "does harm before anything runs", references, options, 0}, .traits_of = core_traits_of, .compute = compute};
+NB_PLUGIN({"core", &zero.component}, {"strategy", &early.component}, {"problem", &origin.component});
