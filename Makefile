@@ -21,6 +21,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # keep the bits fixed for a compiler and a CPU.
 NO_PEELING := --param=vect-max-peeling-for-alignment=0
 NUMERIC := -fopenmp-simd -ffp-contract=off $(shell $(CC) $(NO_PEELING) -Werror -S -o - -x c /dev/null >/dev/null 2>&1 && echo $(NO_PEELING))
+# Two checkouts of one commit give the same bytes: their place is not in them.
+PLACE = -ffile-prefix-map='$(subst ','\'',$(CURDIR))'=.
 OPT ?= -O2 -g
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
@@ -97,12 +99,12 @@ $B/src/main.o $B/src/experiment/provenance.o: $B/version.h
 
 $B/registry.o: $B/registry.c
 	$(call say,cc $<)
-	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $B/libnysbench.a: $(OBJ)
 	@rm -f $@
@@ -118,7 +120,7 @@ $B/nysbench: $B/src/main.o $(OBJ)
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
 # Moves the clock, and counts calls: the linker leads them through the test.
 $B/tests/test_calibration: LDFLAGS += -Wl,--wrap=clock_gettime
@@ -129,19 +131,19 @@ $B/tests/test_convergence: LDFLAGS += $(foreach f,gesdd gesvd syevd syev syevr,-
 $B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
 # A harness of tests/fuzz with libFuzzer, or with a main that reads the files that it is given.
 FUZZER := tests/fuzz/replay.c
 $B/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h tests/fuzz/replay.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/fuzz $(LDFLAGS) $< $(FUZZER) $B/libnysbench.a $(LDLIBS) -o $@
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests/fuzz $(LDFLAGS) $< $(FUZZER) $B/libnysbench.a $(LDLIBS) -o $@
 
 $B/bench/engine: tests/bench/engine.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$Q$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
 unit: $(UNIT)
 
@@ -159,7 +161,7 @@ asan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
 
 # What those tests need beside PACKAGES; what cannot start here is skipped with a word.
-test-long: PACKAGES += slurm-wlm munge parallel $(FUZZ_PACKAGES)
+test-long: PACKAGES += slurm-wlm munge parallel strace $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit
 	@tests/long.sh
@@ -205,7 +207,7 @@ help:
 	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
 	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
 	@echo 'make test       build, run all tests; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, fuzzing (FUZZ_SECONDS=60: four minutes in all; default: 25)'
+	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'

@@ -1,14 +1,19 @@
 /* main.c - nysbench COMMAND ... */
 #include "commands/command.h"
+#include "base/process.h"
 #include "linalg/blas.h"
 #include "version.h"
 
+#include <fcntl.h>
 #include <gsl/gsl_errno.h>
 #include <limits.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const nb_command *const commands[] = {
     &nb_command_plan, &nb_command_run,      &nb_command_status,  &nb_command_submit, &nb_command_merge,
@@ -26,7 +31,7 @@ static void print_help(FILE *out)
         if (length > CALL) fprintf(out, "  %s\n", call);
         fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"), commands[i]->summary);
     }
-    fprintf(out, "\n'nysbench help COMMAND' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from.\n");
+    fprintf(out, "\n'nysbench help COMMAND' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)
@@ -69,11 +74,31 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         return NB_EXIT_OK;
     }
     const nb_command *command = find(argv[1]);
+    if (command && command->computes && nb_blas_take_memory(ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
+}
+
+/* A stream that is closed would become the next file that is opened, a lock or the store. What
+ * is written to one that was closed is lost, and told where it is the output. */
+static void open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) _exit(NB_EXIT_FAILED);
+}
+
+/* Who reads the output has gone: ends as every filter does. */
+static void end_with_the_reader(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    struct stat info;
+    if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode) || poll(&out, 1, 0) < 0 || !(out.revents & POLLERR)) return;
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
 }
 
 int main(int argc, char **argv)
 {
+    open_streams();
     nb_ctx *ctx = nb_ctx_new();
     if (!ctx) {
         nb_print_error("out of memory");
@@ -81,11 +106,15 @@ int main(int argc, char **argv)
     }
     gsl_set_error_handler_off();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
+    signal(SIGPIPE, SIG_IGN); /* nobody's looking at the progress is no reason not to go on */
     mallopt(M_MMAP_MAX, 0); /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    nb_process_begin();
     int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
     nb_ctx_free(ctx);
+    nb_process_finish();
     if (fflush(stdout) != 0 || ferror(stdout)) {
+        end_with_the_reader();
         nb_print_error("standard output cannot be written");
         if (code == NB_EXIT_OK) code = NB_EXIT_FAILED;
     }

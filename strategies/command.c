@@ -22,16 +22,19 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "base/scratch.h"
 #include "base/words.h"
 #include "data/tensor.h"
 #include "measure/landmarks.h"
 #include "measure/picks_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG "stderr.txt"
@@ -91,61 +94,78 @@ static nb_status write_request(const char *folder, const nb_points *p, int m, un
     return status;
 }
 
-/* Whatever the folder's name is: rows that failed for one reason have one text. */
-static void name_folder(char *text, const char *folder)
+static void replace(char *at, size_t length, char by)
 {
+    *at = by;
+    memmove(at + 1, at + length, strlen(at + length) + 1);
+}
+
+/* Rows that failed for one reason have one text, whatever the folder's name and the process's
+ * number are, and where its objects lay. */
+static void hide_chance(char *text, const char *folder, pid_t pid)
+{
+    char number[16];
     size_t length = strlen(folder);
-    for (char *at = text; (at = strstr(at, folder)); at++) {
-        *at = '.';
-        memmove(at + 1, at + length, strlen(at + length) + 1);
+    for (char *at = text; (at = strstr(at, folder)); at++) replace(at, length, '.');
+    int digits = snprintf(number, sizeof number, "%d", (int)pid);
+    for (char *at = text; *at; at++) {
+        size_t run = strspn(at, "0123456789"), hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
+        if (hex >= 6)
+            replace(at + 2, hex, '#');
+        else if (run > 3 && run == (size_t)digits && strncmp(at, number, run) == 0) /* smaller ones may mean anything */
+            replace(at, run, '#');
+        else if (run > 0)
+            at += run - 1;
     }
 }
 
 /* The end of what the program said, as one line: ": ..." or "". */
-static nb_status last_words(const char *folder, const char **out, nb_ctx *ctx)
+static nb_status last_words(const char *folder, pid_t pid, const char **out, nb_ctx *ctx)
 {
     char text[400], *first = text;
+    struct stat info;
     const char *path;
     NB_NEED(path, nb_format(ctx, "%s/" LOG, folder));
-    FILE *log = fopen(path, "r");
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* whatever it has put there */
+    FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
+    if (file >= 0 && !log) close(file);
     bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
     if (log && !cut) rewind(log);
     size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
     if (log) fclose(log);
     for (size_t i = 0; i < count; i++)
-        if ((unsigned char)text[i] < ' ') text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' ';
+        if (memchr("\n\r\t", text[i], 4)) text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
     while (count > 0 && text[count - 1] == ' ') count--;
     text[count] = '\0';
     if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */
-    name_folder(first, folder);
+    hide_chance(first, folder, pid);
     NB_NEED(*out, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
     return NB_OK;
 }
 
-static nb_status run(const char *folder, const command_options *o, nb_ctx *ctx)
+static nb_status run(const char *folder, const command_options *o, pid_t *pid, nb_ctx *ctx)
 {
     char **words;
-    pid_t pid;
     nb_ending ending;
     const char *here, *variable, *end, *said;
     NB_TRY(ctx, current_folder(&here, ctx));
     NB_TRY(ctx, make_words(o->run, here, folder, &words, ctx));
     NB_NEED(variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
-    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, variable, &pid, ctx));
-    NB_TRY(ctx, nb_process_await(pid, o->timeout, &ending, ctx));
+    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, variable, pid, ctx));
+    NB_TRY(ctx, nb_process_await(*pid, o->timeout, &ending, ctx));
     NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
-    NB_TRY(ctx, last_words(folder, &said, ctx));
+    NB_TRY(ctx, last_words(folder, *pid, &said, ctx));
     NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", o->run, end, said);
     return NB_OK;
 }
 
 /* The picks, or what is wrong with them, told without the folder's name. */
-static nb_status load(const char *folder, const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
+static nb_status load(const char *folder, pid_t pid, const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
 {
     const char *path, *message, *said;
     size_t length = strlen(folder);
     NB_NEED(path, nb_format(ctx, "%s/picks.npy", folder));
-    NB_TRY(ctx, last_words(folder, &said, ctx));
+    NB_TRY(ctx, last_words(folder, pid, &said, ctx));
     NB_REQUIRE(ctx, nb_is_file(path), NB_EIO, "%s: left no picks.npy%s", o->run, said);
     nb_status status = nb_picks_load(path, m, points->d, points->n, picks, ctx);
     if (status == NB_OK || status == NB_ENOMEM) return status;
@@ -154,14 +174,27 @@ static nb_status load(const char *folder, const nb_points *points, int m, const 
     NB_FAIL(ctx, status, "%s: %s%s", o->run, strncmp(message, folder, length) == 0 ? message + length + 1 : message, said);
 }
 
-static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+static nb_status ask(const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
 {
-    const command_options *o = opts;
     const char *folder;
+    pid_t pid;
     NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
     NB_TRY(ctx, write_request(folder, points, m, o->deterministic ? 0 : gsl_rng_get(nb_ctx_rng(ctx)), ctx));
-    NB_TRY(ctx, run(folder, o, ctx));
-    return load(folder, points, m, o, picks, ctx);
+    NB_TRY(ctx, run(folder, o, &pid, ctx));
+    return load(folder, pid, points, m, o, picks, ctx);
+}
+
+/* Where there is no room for its files, though it has none any more, that is why. */
+static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = ask(points, m, opts, picks, ctx);
+    if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
+    nb_ctx_release(ctx, mark);
+    const char *trouble = nb_scratch_trouble(ctx);
+    if (!trouble) return status;
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, NB_EHOST, "temporary files cannot be written, see TMPDIR: %s", trouble);
 }
 
 static unsigned traits_of(const void *opts)

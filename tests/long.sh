@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The tests that take minutes: thirty kills at random moments, then shards under Slurm
-# and GNU parallel (Debian: slurm-wlm, munge, parallel), then both engines on every head
-# that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
+# The tests that take minutes: what may happen to a run (undisturbed.py tells how to have more
+# of it), two checkouts of one commit, a store that somebody holds for a minute, then shards under
+# Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), then both engines on every head that
+# is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
-. tests/cli/helpers.bash # timeless
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 passed=0
@@ -14,18 +14,20 @@ check() { # NAME COMMAND...
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $name"; fi
 }
 
-options=(experiments/00-smoke.yaml -q --set trials=60 --set "problems=gaussian(n=300, d=16)" --set plots=[])
-./nysbench run "${options[@]}" -o "$work/whole" >/dev/null
-for _ in $(seq 30); do
-    ./nysbench run "${options[@]}" -o "$work/cut" >/dev/null 2>&1 &
-    sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
-    kill -KILL $! 2>/dev/null
-    wait $! 2>/dev/null
-done
-./nysbench run "${options[@]}" -o "$work/cut" >/dev/null
-timeless "$work/whole/rows.csv" >"$work/whole.txt"
-timeless "$work/cut/rows.csv" >"$work/cut.txt"
-check "the rows after 30 kills" cmp "$work/whole.txt" "$work/cut.txt"
+check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
+
+# In folders of different names: the same bytes, so that rows of one go on with the other.
+same_bytes() {
+    local place
+    for place in a "another place"; do
+        git clone -q . "$work/$place" || return 1
+        make -s -C "$work/$place" AUTO_DEPS=0 build/nysbench >/dev/null || return 1
+    done
+    cmp "$work/a/build/nysbench" "$work/another place/build/nysbench"
+}
+check "two checkouts are one build" same_bytes
+
+check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats
 
 # All unit and most command-line tests under every kernel of OpenBLAS that this CPU runs.
 check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" KERNEL_CLI="run isolation select workers cores kernels sweeps" \

@@ -2,6 +2,7 @@
 #include "base/capture.h"
 
 #include "base/clock.h"
+#include "base/janitor.h"
 #include "base/process.h"
 
 #include <errno.h>
@@ -16,11 +17,12 @@
 
 enum { NOT_STARTED = 127, MOST_BYTES = 1 << 28 };
 
-static _Noreturn void become(char *const *words, int out)
+static _Noreturn void become(char *const *words, const char *folder, int out)
 {
     int nothing = open("/dev/null", O_RDONLY);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0) _exit(NOT_STARTED);
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (folder && chdir(folder) != 0)) _exit(NOT_STARTED);
     closefrom(STDERR_FILENO + 1);
+    nb_janitor_unmark(); /* what sbatch hands over to others is not this program's */
     execvp(words[0], words);
     _exit(NOT_STARTED);
 }
@@ -61,7 +63,7 @@ static nb_status listen_to(pid_t pid, int fd, double limit_s, buffer *said, nb_e
     return nb_process_await(pid, fmax(end_s - nb_clock_s(), 0), ending, ctx);
 }
 
-nb_status nb_capture(char *const *words, double limit_s, const char **output, nb_ctx *ctx)
+nb_status nb_capture(char *const *words, const char *folder, double limit_s, const char **output, nb_ctx *ctx)
 {
     int ends[2];
     pid_t pid;
@@ -70,7 +72,7 @@ nb_status nb_capture(char *const *words, double limit_s, const char **output, nb
     const char *text;
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
     nb_status status = nb_process_fork(&pid, ctx);
-    if (status == NB_OK && pid == 0) become(words, ends[1]);
+    if (status == NB_OK && pid == 0) become(words, folder, ends[1]);
     close(ends[1]);
     if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);
     close(ends[0]);

@@ -1,6 +1,8 @@
 /* ctx.c - the arena is a stack of blocks; a mark is its height. */
 #include "base/ctx.h"
 
+#include "base/text.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +140,15 @@ char *nb_strdup(nb_ctx *ctx, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept)
+{
+    char *clean;
+    if (!text || nb_text_is_clean(text, kept)) return text;
+    size_t bytes = nb_text_clean(text, kept, NULL, 0) + 1;
+    if ((clean = nb_alloc(ctx, bytes, 1))) nb_text_clean(text, kept, clean, bytes);
+    return clean;
+}
+
 char *nb_format(nb_ctx *ctx, const char *format, ...)
 {
     char most[256]; /* most texts fit, and are made once */
@@ -196,6 +207,7 @@ const char *nb_status_name(nb_status status)
         [NB_ENUMERIC] = "numerical failure",
         [NB_EIO] = "input or output failed",
         [NB_EBUG] = "internal error",
+        [NB_EHOST] = "the machine failed",
     };
     return (unsigned)status < NB_STATUS_COUNT ? names[status] : "unknown status";
 }
@@ -240,10 +252,17 @@ void nb_print_cut(char *out, size_t size, const char *format, va_list args)
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
 {
     if (ctx->shared->error != NB_OK) return status;
+    char raw[MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    nb_print_cut(ctx->shared->message, MESSAGE_BYTES, format, args);
+    nb_print_cut(raw, sizeof raw, format, args);
     va_end(args);
+    if (nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES) >= MESSAGE_BYTES) { /* grown beyond its room: less of it */
+        va_start(args, format);
+        nb_print_cut(raw, sizeof raw / 4, format, args);
+        va_end(args);
+        nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES);
+    }
     ctx->shared->error = status;
     trace(ctx, file, line, nb_status_name(status));
     return status;

@@ -4,6 +4,10 @@
 #ifndef NB_CTX_H
 #define NB_CTX_H
 
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#error "-ffast-math and its parts (-Ofast too) change what NaN, Inf and sums are: build without"
+#endif
+
 #include <gsl/gsl_rng.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,6 +21,7 @@ typedef enum {
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
+    NB_EHOST,    /* the machine: no process, no room for temporary files; nobody's fault who computes, and the end of a run */
     NB_STATUS_COUNT
 } nb_status;
 
@@ -39,6 +44,10 @@ double *nb_alloc_raw(nb_ctx *ctx, size_t count); /* doubles that are not zeroed,
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The text itself, where it is clean (see text.h) or NULL, else a clean copy; NULL then: out of
+ * memory. */
+const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept);
+
 /* Hands a foreign object to ctx, to be destroyed with the memory around it,
  * last in first out. Where that fails it is destroyed at once. */
 nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr);
@@ -58,7 +67,7 @@ const char *nb_error_message(const nb_ctx *ctx); /* "" if there is none */
 const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a line each */
 void nb_error_clear(nb_ctx *ctx);
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6))); /* the message is clean, whatever the arguments are */
 /* vsnprintf, but what is too long is cut in its middle: the end says why. */
 void nb_print_cut(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);

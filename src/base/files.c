@@ -1,10 +1,8 @@
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,23 +90,66 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
     return look_at_lock(name, locked, ctx);
 }
 
+/* Waits for who else writes it, a while. Where there are no locks: as well as can be. */
+static bool wait_for_lock(int file)
+{
+    enum { TRIES = 2000, PAUSE_US = 5000 };
+    int tries = 0;
+    while (flock(file, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+        if (tries++ == TRIES) return false;
+        usleep(PAUSE_US);
+    }
+    return true;
+}
+
+/* The file of that name, made, locked and empty; -1 with errno. Its name is always the same, so
+ * that what a killed program has left is what the next one takes: the lock keeps two that write at the same
+ * time apart. One that was renamed while this one waited for the lock is another file by now. */
+static int open_temporary(const char *temporary)
+{
+    struct stat ours, named;
+    for (;;) {
+        int file = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (file < 0) return -1;
+        bool locked = wait_for_lock(file), known = fstat(file, &ours) == 0;
+        bool same = known && lstat(temporary, &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+        if (locked && same && S_ISREG(ours.st_mode) && ftruncate(file, 0) == 0) return file;
+        int reason = locked && same && !S_ISREG(ours.st_mode) ? EEXIST : errno;
+        close(file);
+        errno = reason;
+        if (!locked || !known || same) return -1;
+    }
+}
+
+/* `temporary` is NULL where the file has its name already. */
+static nb_status write_and_name(FILE *out, const char *temporary, const char *path,
+                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what, nb_ctx *ctx)
+{
+    nb_status status = print(out, what, ctx);
+    bool failed = ferror(out);
+    failed = fclose(out) != 0 || failed;
+    if (status == NB_OK && !failed && (!temporary || rename(temporary, path) == 0)) return NB_OK;
+    int reason = errno;
+    if (temporary) unlink(temporary);
+    NB_TRY(ctx, status);
+    NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+}
+
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         nb_ctx *ctx)
 {
     struct stat info;
     const char *temporary, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     bool replace = stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode); /* else a pipe or device: never replaced */
-    NB_NEED(temporary, nb_format(ctx, "%.*s%.200s.%d.tmp", (int)(name - path), path, name, (int)getpid())); /* a name has 255 bytes at most */
-    FILE *out = fopen(replace ? temporary : path, "w");
-    NB_REQUIRE(ctx, out, NB_EIO, "%s: cannot be written: %s", path, strerror(errno));
-    nb_status status = print(out, what, ctx);
-    bool failed = ferror(out);
-    failed = fclose(out) != 0 || failed;
-    if (status == NB_OK && !failed && (!replace || rename(temporary, path) == 0)) return NB_OK;
+    NB_NEED(temporary, nb_format(ctx, "%.*s.%.200s.nysbench.tmp", (int)(name - path), path, name)); /* a name has 255 bytes at most */
+    int lock = replace ? open_temporary(temporary) : -1, file = replace ? fcntl(lock, F_DUPFD_CLOEXEC, 0) : -1;
+    FILE *out = file >= 0 ? fdopen(file, "w") : replace ? NULL : fopen(path, "w");
     int reason = errno;
-    if (replace) unlink(temporary);
-    NB_TRY(ctx, status);
-    NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+    nb_status status = out ? write_and_name(out, replace ? temporary : NULL, path, print, what, ctx) : NB_EIO;
+    if (!out && file >= 0) close(file);
+    if (lock >= 0) close(lock); /* only now: until it has its name, or none, it is this one's */
+    NB_REQUIRE(ctx, out, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+    return status;
 }
 
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx)
@@ -151,49 +192,6 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx)
     nb_status status = nb_write_file(to, copy, &s, ctx);
     fclose(s.file);
     return status;
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info, (void)type, (void)walk;
-    return remove(path);
-}
-
-static void remove_folder(void *path)
-{
-    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    free(path);
-}
-
-static const char *temporary_root(void)
-{
-    const char *root = getenv("TMPDIR");
-    return root && *root ? root : "/tmp";
-}
-
-nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
-{
-    const char *root = temporary_root();
-    char *made = NULL;
-    NB_REQUIRE(ctx, asprintf(&made, "%s/nysbench-%d-XXXXXX", root, (int)getpid()) > 0, NB_ENOMEM, "out of memory: a folder's name");
-    if (!mkdtemp(made)) {
-        int reason = errno;
-        free(made);
-        NB_FAIL(ctx, NB_EIO, "no folder can be made in %s: %s", root, strerror(reason));
-    }
-    *path = made;
-    return nb_defer(ctx, remove_folder, made);
-}
-
-void nb_remove_temporary_folders(pid_t pid)
-{
-    char prefix[64], *path;
-    const char *root = temporary_root();
-    DIR *all = opendir(root);
-    snprintf(prefix, sizeof prefix, "nysbench-%d-", (int)pid);
-    for (struct dirent *e; all && (e = readdir(all));)
-        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && asprintf(&path, "%s/%s", root, e->d_name) > 0) remove_folder(path);
-    if (all) closedir(all);
 }
 
 bool nb_is_file(const char *path)

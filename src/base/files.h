@@ -5,7 +5,6 @@
 #include "base/ctx.h"
 
 #include <stdio.h>
-#include <sys/types.h>
 
 /* With all folders above it; NB_EIO with the reason. */
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
@@ -18,20 +17,13 @@ nb_status nb_lock_folder(const char *path, nb_ctx *ctx);
 /* Whether a process holds it. */
 nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
 
-/* Lets `print` write to a temporary file in the same folder, then renames it: a file is
+/* Lets `print` write to a temporary file in the same folder, .NAME.nysbench.tmp, then renames it: a file is
  * replaced whole or not at all. A pipe or device is written to as it is. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         nb_ctx *ctx);
 /* All of a text file. */
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
-
-/* A new, empty folder in TMPDIR or /tmp, which goes with all that is in it when ctx's
- * memory does. */
-nb_status nb_temporary_folder(const char **path, nb_ctx *ctx);
-
-/* Removes those that a process has left, which has ended without. */
-void nb_remove_temporary_folders(pid_t pid);
 
 bool nb_is_file(const char *path);
 

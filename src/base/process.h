@@ -11,8 +11,12 @@ typedef struct {
     bool timed_out; /* it was told to end, and killed where it did not within a second */
 } nb_ending;
 
-/* fork(): *pid is 0 in the child. That leads a process group of its own, has no
- * signal blocked, caught or ignored, and is killed when its parent dies. It must end with _exit or exec. */
+/* fork(): *pid is 0 in the child, which has no signal blocked, caught or ignored, leads a
+ * session that no terminal sends signals to, and must end with _exit or exec. In the
+ * parent *pid is its guard's, a process that ends as the child did, and before that ends all that has
+ * come from the child, whatever session or group it is in, and removes its temporary
+ * folders; so it does when this process ends first, by SIGKILL too. NB_EHOST where the system gives no
+ * process. */
 nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 
 /* The same, and then the program words[0], looked for in PATH where it has no '/', in
@@ -21,14 +25,27 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
  * the log says why. */
 nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid, nb_ctx *ctx);
 
-/* Waits for such a child, timeout_s at most. No process of its group is left, nor
- * a zombie. */
+/* Waits for such a child, timeout_s at most. Nothing of it is left, nor a zombie; of a
+ * program that a guarded process has started (which is in a group of its own) nothing of its
+ * group, and what has left that ends with the guarded process. */
 nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx);
 
-/* Ends a child that leads a session (setsid), for which it has `patience_s` to end by
- * itself; then, where it is asked, SIGTERM and a second more, then SIGKILL. Whatever it
- * has started in that session is killed, and it is no zombie afterwards. */
+/* Ends a child of nb_process_fork, which has `patience_s` to end by itself; then, where
+ * it is asked, SIGTERM and a second more, then SIGKILL. */
 nb_ending nb_process_end(pid_t pid, double patience_s, bool ask);
+
+/* The same, begun: a child of nb_process_fork and all that came from it is killed. */
+void nb_process_kill(pid_t pid);
+
+/* Sees to it, now and then, that somebody is there who cleans up when this process is killed. */
+nb_status nb_process_watch(nb_ctx *ctx);
+
+/* First thing in main: what a guard who was killed leaves is this process's to end. Not where the
+ * process had children from the start, since theirs would be taken for its own. */
+void nb_process_begin(void);
+
+/* Last thing in main: ends what is left, and removes the temporary folders. */
+void nb_process_finish(void);
 
 /* "exit status 3", "killed by signal 11 (Segmentation fault)", "not done after 2 s";
  * "" where all went well. */

@@ -8,6 +8,7 @@
 #include "base/spec.h"
 
 #include "base/range.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -221,8 +222,11 @@ nb_status nb_spec_parse(const char *text, nb_place place, nb_spec **spec, nb_mis
     *spec = NULL;
     NB_NEED(parsed, nb_alloc(ctx, 1, sizeof *parsed));
     int before = mistakes->count;
-    nb_status status = parse_spec(&p, parsed);
-    skip_blanks(&p);
+    while (*p.at && (*p.at == '\n' || *p.at == '\t' || !nb_text_is_control(p.at))) p.at++; /* these two a name of a file may have */
+    nb_status status = *p.at ? syntax(&p, "no control characters") : NB_OK;
+    if (status == NB_OK) p.at = text;
+    if (status == NB_OK) status = parse_spec(&p, parsed);
+    if (status == NB_OK) skip_blanks(&p);
     if (status == NB_OK && *p.at) status = syntax(&p, "the end");
     if (status == NB_OK) *spec = parsed;
     return mistakes->count > before ? NB_OK : status;

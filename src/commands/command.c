@@ -2,6 +2,7 @@
 #include "commands/command.h"
 
 #include "base/plugin.h"
+#include "base/text.h"
 #include "report/run_folder.h"
 
 #include <errno.h>
@@ -10,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_message(const char *kind, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) void print_message(const char *kind, const char *format, va_list args)
 {
-    fprintf(stderr, "nysbench: %s: ", kind);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    char raw[4096], clean[4 * sizeof raw];
+    nb_print_cut(raw, sizeof raw, format, args);
+    nb_text_clean(raw, "", clean, sizeof clean);
+    fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
 }
 
 void nb_print_error(const char *format, ...)

@@ -12,6 +12,7 @@ enum { NB_EXIT_OK = 0, NB_EXIT_FAILED = 1, NB_EXIT_USAGE = 2, NB_EXIT_INTERRUPTE
 typedef struct nb_command {
     const char *name, *arguments, *summary;
     int (*run)(const struct nb_command *command, int argc, const char **argv, nb_ctx *ctx); /* argv[0]: the command's name */
+    bool computes; /* it calls BLAS, some of the time at least */
 } nb_command;
 
 extern const nb_command nb_command_run, nb_command_plan, nb_command_plot, nb_command_export, nb_command_list,

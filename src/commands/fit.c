@@ -216,4 +216,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_fit = {"fit", "--head FILE -o OUT", "Fit the weights of the strategy 'learned' on some heads", run};
+const nb_command nb_command_fit = {"fit", "--head FILE -o OUT", "Fit the weights of the strategy 'learned' on some heads", run, true};

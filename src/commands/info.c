@@ -143,4 +143,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_info = {"info", "[RUN]", "Show the program, the BLAS and the machine; of a run, all that have added rows", run};
+const nb_command nb_command_info = {"info", "[RUN]", "Show the program, the BLAS and the machine; of a run, all that have added rows", run, false};

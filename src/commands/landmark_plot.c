@@ -3,6 +3,7 @@
 #include "commands/landmark_plot.h"
 
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "commands/experiment.h"
 #include "experiment/runner.h"
 #include "linalg/linalg.h"
@@ -306,7 +307,7 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
     }
     NB_NEED(script, nb_format(ctx, "%s.gp", p->output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, p, ctx));
-    return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
+    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
 static bool has_landmarks(const nb_plan *plan, int m)

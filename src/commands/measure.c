@@ -2,11 +2,13 @@
  * choice of landmarks, a strategy's or anybody's from files. */
 #include "commands/cell.h"
 
+#include "base/text.h"
 #include "experiment/runner.h"
 #include "measure/picks_file.h"
 #include "report/csv.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +84,8 @@ static void print_line(const nb_row *r, bool first)
 {
     static const char *const shown[] = {"error", "error_subspace", "error_core", "floor_rank", "baseline_mean", "output_error", "core_cutoff", "error_noise"};
     if (first) {
-        printf("%s head %d, n = %d, d = %d, %s\n%s, m = %d, pairing %s, factors %s\n\n%-9s", r->problem, r->head, r->n, r->d, r->kernel,
+        nb_text_print(stdout, r->problem, SIZE_MAX, ""); /* with the name of a file */
+        printf(" head %d, n = %d, d = %d, %s\n%s, m = %d, pairing %s, factors %s\n\n%-9s", r->head, r->n, r->d, r->kernel,
                r->strategy, r->landmarks, r->pairing, r->factors, "status");
         for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) printf(" %14s", shown[i]);
         puts("  core");
@@ -161,4 +164,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return o.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run};
+const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run, true};

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "base/shell.h"
 #include "commands/run.h"
 #include "experiment/merge.h"
@@ -289,9 +290,10 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
 
 static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whole, nb_ctx *ctx)
 {
+    const char *version;
     int failures, missing;
-    bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_found();
-    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
+    bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_version(&version, ctx);
+    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
     NB_TRY(ctx, nb_run_report(&m->e, store, NULL, quiet, gnuplot, &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)
@@ -333,4 +335,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
 }
 
-const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run", run};
+const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run", run, false};

@@ -132,4 +132,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new", "KIND NAME", "Write a strategy, core, kernel or problem that works, to be changed", run};
+const nb_command nb_command_new = {"new", "KIND NAME", "Write a strategy, core, kernel or problem that works, to be changed", run, false};

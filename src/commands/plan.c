@@ -115,4 +115,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return code == NB_GO_ON ? NB_EXIT_OK : code;
 }
 
-const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run};
+const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true};

@@ -1,6 +1,8 @@
 /* plot.c - nysbench plot RUN [KIND], or --landmarks */
 #include "commands/command.h"
 
+#include "base/gnuplot.h"
+
 #include "commands/experiment.h"
 #include "commands/landmark_plot.h"
 #include "commands/spectrum_plot.h"
@@ -140,8 +142,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     }
     code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
-    bool draw = nb_gnuplot_found();
-    if (!draw) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts are written, figures are not\n");
+    const char *version;
+    bool draw = nb_gnuplot_version(&version, ctx);
+    if (!draw) fprintf(stderr, "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures are not\n");
     nb_status status;
     if (chosen.landmarks)
         status = plot_landmarks(arguments[0], &view, draw, ctx);
@@ -152,4 +155,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does", run};
+const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does", run, true};

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "base/shell.h"
 #include "commands/outcomes.h"
 #include "commands/outlook.h"
@@ -37,8 +38,11 @@ static void interrupt(int number)
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction before;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGQUIT, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL); /* else nohup(1) */
 }
 
 typedef struct {
@@ -276,11 +280,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_forecast forecast;
     sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
     bool *only, *pending, gnuplot = true;
+    const char *version;
     int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
-    if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_found();
-    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed; data and scripts will be written, figures will not\n");
+    if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
+    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
@@ -292,4 +297,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
 }
 
-const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run};
+const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true};

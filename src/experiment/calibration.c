@@ -4,8 +4,8 @@
 #include "experiment/calibration.h"
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/process.h"
+#include "base/scratch.h"
 #include "data/synthetic.h"
 #include "linalg/blas.h"
 #include "linalg/linalg.h"

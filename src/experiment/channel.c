@@ -94,7 +94,9 @@ static nb_status copy_text(const char *from, int32_t bytes, const char **text, b
     *text = NULL;
     if (bytes == 0) return NB_OK;
     *good = *good && strnlen(from, (size_t)bytes) + 1 == (size_t)bytes;
-    if (*good) NB_NEED(*text, nb_strdup(memory, from));
+    if (!*good) return NB_OK;
+    NB_NEED(*text, nb_strdup(memory, from));
+    NB_NEED(*text, nb_clean(memory, *text, ""));
     return NB_OK;
 }
 

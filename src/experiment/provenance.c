@@ -2,6 +2,7 @@
 #include "experiment/provenance.h"
 
 #include "base/digest.h"
+#include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/plugin.h"
 #include "linalg/blas.h"
@@ -27,7 +28,7 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* The first line of a file or command that begins with `key`, behind its colon
+/* The first line of a file that begins with `key`, behind its colon
  * (the whole line where key is ""); "unknown" where there is none. */
 static void find_line(FILE *in, const char *key, char *out, size_t size)
 {
@@ -49,14 +50,6 @@ static void cpu_name(char *out, size_t size)
     FILE *in = fopen("/proc/cpuinfo", "r");
     find_line(in, "model name", out, size);
     if (in) fclose(in);
-}
-
-static void gnuplot_version(char *out, size_t size)
-{
-    FILE *in = popen("gnuplot --version 2>/dev/null", "r");
-    find_line(in, "", out, size);
-    if (in) pclose(in);
-    if (strcmp(out, "unknown") == 0) snprintf(out, size, "not installed");
 }
 
 /* JSON is UTF-8; names of files need not be, and are told with '?' for what is not ASCII then. */
@@ -104,11 +97,10 @@ static int add_libraries(json_t *facts)
     return failed | add_text(facts, "jansson", jansson_version_str());
 }
 
-static int add_gnuplot(json_t *facts)
+static int add_gnuplot(json_t *facts, nb_ctx *ctx)
 {
-    char text[96];
-    gnuplot_version(text, sizeof text);
-    return add_text(facts, "gnuplot", text);
+    const char *line;
+    return add_text(facts, "gnuplot", nb_gnuplot_version(&line, ctx) ? line : "not installed");
 }
 
 static int add_machine(json_t *facts)
@@ -164,7 +156,7 @@ nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts,
     failed |= add_text(*facts, "compiler", COMPILER);
     failed |= add_text(*facts, "flags", NB_FLAGS);
     failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
-    if (gnuplot) failed |= add_gnuplot(*facts);
+    if (gnuplot) failed |= add_gnuplot(*facts, ctx);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
     return NB_OK;
 }

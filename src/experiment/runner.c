@@ -3,6 +3,7 @@
 #include "experiment/runner.h"
 
 #include "base/clock.h"
+#include "base/plugin.h"
 #include "cores/core.h"
 #include "linalg/vector.h"
 #include "measure/blocks.h"
@@ -65,6 +66,13 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     return NB_OK;
 }
 
+/* A reason may be a component's own words. */
+static nb_status put(const instance *in, int index, nb_row *row)
+{
+    if (row->reason) NB_NEED(row->reason, nb_clean(in->ctx, row->reason, ""));
+    return in->sink->row(in->sink->self, index, row, in->ctx);
+}
+
 /* The same outcome for rows first ... end - 1 that are pending. */
 static nb_status outcome(const instance *in, int first, int end, const char *status_, const char *reason)
 {
@@ -74,14 +82,16 @@ static nb_status outcome(const instance *in, int first, int end, const char *sta
         nb_plan_row(in->plan, i, &row);
         row.status = status_;
         row.reason = reason;
-        NB_TRY(in->ctx, in->sink->row(in->sink->self, i, &row, in->ctx));
+        NB_TRY(in->ctx, put(in, i, &row));
     }
     return NB_OK;
 }
 
-static nb_status all_failed(const instance *in, int first, int end)
+/* But for what is the machine's failure, which ends the run. A plug-in has nothing to say about that. */
+static nb_status all_failed(const instance *in, nb_status status, const nb_choice *whose, int first, int end)
 {
     const char *reason;
+    if (status == NB_EHOST && !nb_plugin_of(whose->component)) return status;
     NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
     return outcome(in, first, end, "failed", reason);
 }
@@ -125,13 +135,14 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
 {
     const nb_cell *cell = cell_of(in, first);
     nb_landmarks *landmarks;
+    nb_status status;
     if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (in->nested)
         *landmarks = nb_landmarks_first(in->nested, cell->m);
-    else if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx) != NB_OK)
-        return all_failed(in, first, end);
+    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx)) != NB_OK)
+        return all_failed(in, status, cell->strategy, first, end);
     if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
@@ -276,7 +287,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     for (int i = 0; i < job_count; i++) {
         NB_TRY(in->ctx, finish(&jobs[i], requests, exact_s, in->ctx));
         jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
-        NB_TRY(in->ctx, in->sink->row(in->sink->self, jobs[i].index, &jobs[i].row, in->ctx));
+        NB_TRY(in->ctx, put(in, jobs[i].index, &jobs[i].row));
     }
     return NB_OK;
 }
@@ -420,7 +431,7 @@ static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_m
         if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
     }
     nb_mark mark = nb_ctx_mark(in->ctx);
-    status = status == NB_OK ? run_guarded(in, first, end) : all_failed(in, first, end);
+    status = status == NB_OK ? run_guarded(in, first, end) : all_failed(in, status, planned->problem, first, end);
     nb_ctx_release(in->ctx, mark);
     NB_TRY(in->ctx, status);
     return in->sink->end(in->sink->self, in->ctx);

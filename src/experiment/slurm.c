@@ -27,7 +27,7 @@ nb_status nb_slurm_submit(const char *const *options, const char *script, const 
     char **words;
     const char *said;
     NB_TRY(ctx, nb_slurm_command(options, script, &words, ctx));
-    NB_TRY(ctx, nb_capture(words, LIMIT_S, &said, ctx));
+    NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
     int digits = (int)strspn(said, "0123456789");
     NB_REQUIRE(ctx, digits > 0 && strchr(";\n", said[digits]), NB_EIO, "sbatch: expected the number of a job, it said '%.*s'",
                (int)strcspn(said, "\n"), said);
@@ -58,7 +58,7 @@ nb_status nb_slurm_queue(uid_t user, int *count, nb_slurm_task **tasks, nb_ctx *
     char *whose, *text, *rest = NULL;
     NB_NEED(whose, nb_format(ctx, "--user=%u", (unsigned)user));
     char *words[] = {"squeue", "--noheader", "--array", "--format=%F %K %T", whose, NULL};
-    NB_TRY(ctx, nb_capture(words, LIMIT_S, &said, ctx));
+    NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
     NB_NEED(text, nb_strdup(ctx, said));
     NB_NEED(*tasks, nb_alloc(ctx, (size_t)count_lines(said) + 1, sizeof **tasks));
     *count = 0;

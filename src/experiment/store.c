@@ -5,18 +5,44 @@
  * `manifest` what signs it, NULL while it is planned. */
 #include "experiment/store.h"
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "experiment/inputs.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { VERSION = 5 };
 
+typedef struct { /* for whoever holds the store */
+    const char *path;
+    bool writes;
+    double since_s, notice_s;
+} waiting;
+
+/* What a killed run has left is rolled back by whoever comes next, even to read: who may not
+ * write there cannot. */
+static bool journal_stays(const char *path)
+{
+    char journal[PATH_MAX], folder[PATH_MAX];
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    if (snprintf(journal, sizeof journal, "%s-journal", path) >= (int)sizeof journal) return false;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return stat(journal, &info) == 0 && info.st_size > 0 && (access(folder, W_OK) != 0 || access(path, W_OK) != 0);
+}
+
 static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
 {
+    NB_REQUIRE(ctx, !journal_stays(store->path), NB_EIO,
+               "%s: a killed run has left a journal beside it, which must be rolled back first, and you may not write there: "
+               "let somebody who may export or go on with the run, or copy its folder", store->path);
     NB_FAIL(ctx, NB_EIO, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
 }
 
@@ -150,14 +176,32 @@ static nb_status check_whole(nb_store *store, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A run of many small scenes leaves the store to readers for a millisecond between two
- * commits, which SQLite's own waits, ever longer, miss. */
-static int wait_for_others(void *unused, int tries)
+/* A signal that ends the run, whether it waits to be taken or has just been. */
+static bool asked_to_end(void)
 {
-    enum { PAUSE_US = 1000, MOST_TRIES = 60000 };
-    (void)unused;
-    usleep(PAUSE_US);
-    return tries < MOST_TRIES;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    enum { PAUSE_US = 1000 };
+    sigset_t came;
+    bool interrupted = usleep(PAUSE_US) != 0;
+    sigpending(&came);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) interrupted = interrupted || sigismember(&came, numbers[i]) == 1;
+    return interrupted;
+}
+
+/* A run of many small scenes leaves the store to readers for a millisecond between two
+ * commits, which SQLite's own waits, ever longer, miss. Who writes waits as long as it takes:
+ * what is measured is not given up for somebody who reads. */
+static int wait_for_others(void *self, int tries)
+{
+    enum { NOTICE_S = 5, MOST_S = 60 };
+    waiting *w = self;
+    double now_s = nb_clock_s();
+    if (tries == 0) w->notice_s = (w->since_s = now_s) + NOTICE_S;
+    if (now_s >= w->notice_s) {
+        fprintf(stderr, "nysbench: warning: %s: another program has held it for %.0f s; waiting for it\n", w->path, now_s - w->since_s);
+        w->notice_s += 12 * NOTICE_S;
+    }
+    return !asked_to_end() && (w->writes || now_s - w->since_s < MOST_S);
 }
 
 static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
@@ -173,6 +217,7 @@ static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
 nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
+    waiting *w;
     *store = (nb_store){.path = path};
     int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1; /* SQLite's own files are 0644 at most */
     if (made >= 0) close(made);
@@ -180,7 +225,9 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return fail(store, "cannot be opened", ctx);
-    sqlite3_busy_handler(store->db, wait_for_others, NULL);
+    NB_NEED(w, nb_alloc(ctx, 1, sizeof *w));
+    *w = (waiting){.path = path, .writes = writable};
+    sqlite3_busy_handler(store->db, wait_for_others, w);
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO, "%s: cannot be written to: it is read-only", path);
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
@@ -581,6 +628,7 @@ nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
     for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count) {
         nb_row *row = &(*rows)[*count];
         for (int i = 0; nb_columns[i].name; i++) NB_TRY(ctx, read_column(s, i, row, *count ? row - 1 : NULL, ctx));
+        if (row->reason) NB_NEED(row->reason, nb_clean(ctx, row->reason, "")); /* an older program's may not be */
     }
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
 }

@@ -6,14 +6,12 @@
 #include "experiment/workers.h"
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/process.h"
 #include "experiment/channel.h"
 #include "experiment/cost.h"
 #include "experiment/jobs.h"
 #include "experiment/units.h"
 #include "linalg/blas.h"
-#include "linalg/linalg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -45,6 +42,7 @@
 
 enum { CHANNEL = 3 };     /* a worker's end, its only open file but the standard streams */
 enum { PATIENCE_S = 10 }; /* with one that has nothing left to do but to end */
+enum { START_S = 120 };   /* until one does something: after that it never will */
 
 typedef struct { /* shared between a worker and its parent */
     _Atomic double since_s;
@@ -191,25 +189,12 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* OpenBLAS takes its buffer at the first product that is large enough, and would try for
- * ever where there is no memory for it: it takes it now. */
-static nb_status warm_up(nb_ctx *ctx)
-{
-    enum { M = 128 };
-    double *a;
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(a, nb_alloc_reals(ctx, M, 3 * M));
-    nb_gemm(NB_PLAIN, NB_PLAIN, M, M, M, 1, a, M, a + M * M, M, 0, a + 2 * M * M, M);
-    nb_ctx_release(ctx, mark);
-    return NB_OK;
-}
-
 static nb_status work(const pool *p, post *self)
 {
     bool *mine;
     int count, *rows;
     NB_TRY(p->ctx, nb_blas_set_threads(p->how.blas_threads, p->ctx));
-    NB_TRY(p->ctx, warm_up(p->ctx));
+    NB_TRY(p->ctx, nb_blas_warm_up(p->ctx)); /* before its memory is limited */
     NB_TRY(p->ctx, limit_memory(p->how.share, p->ctx));
     NB_NEED(mine, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *mine));
     NB_NEED(rows, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *rows));
@@ -223,17 +208,15 @@ static nb_status work(const pool *p, post *self)
 
 /* The life of a worker. Of all that it has inherited it keeps the standard
  * streams and its channel: the store's files and the lock on the run's folder
- * stay the parent's alone. It leads a session, by which its parent knows all
- * that it starts, and which no terminal sends signals to. */
-static _Noreturn void live(const pool *p, whereabouts *where, int fd, pid_t parent)
+ * stay the parent's alone. */
+static _Noreturn void live(const pool *p, whereabouts *where, int fd)
 {
     post self = {.ctx = p->ctx, .where = where};
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || setsid() < 0 || dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
+    if (dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
     closefrom(CHANNEL + 1);
     fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &p->signals, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* as in main */
+    signal(SIGPIPE, SIG_IGN);
     nb_ctx_forget_exhausted(p->ctx);
     nb_status status = work(p, &self);
     if (status != NB_OK) tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
@@ -250,25 +233,24 @@ static void forget_mail(worker *w)
 
 static nb_status start(pool *p, worker *w)
 {
-    int ends[2], reason = 0;
-    pid_t self = getpid();
+    int ends[2];
     void *page = mmap(NULL, sizeof *w->where, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     NB_REQUIRE(p->ctx, page != MAP_FAILED, NB_ENOMEM, "out of memory: a worker's page");
     w->where = page;
     note_position(w->where, NB_AT_START, 0, 0);
     fflush(NULL); /* what is buffered is not the worker's to write */
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
-        w->pid = fork();
-        if (w->pid == 0) live(p, w->where, ends[1], self);
-        reason = w->pid < 0 ? errno : 0;
-        close(ends[1]);
-        if (reason) close(ends[0]);
-    } else {
-        reason = errno;
-    }
-    if (reason) munmap(w->where, sizeof *w->where);
-    NB_REQUIRE(p->ctx, !reason, NB_EIO, "worker %d of %d cannot be started: %s; try fewer --jobs",
-               (int)(w - p->workers) + 1, p->worker_count, strerror(reason));
+    bool linked = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+    const char *reason = strerror(errno);
+    nb_status status = linked ? nb_process_fork(&w->pid, p->ctx) : NB_EHOST;
+    if (status == NB_OK && w->pid == 0) live(p, w->where, ends[1]);
+    if (linked) close(ends[1]);
+    if (linked && status != NB_OK) close(ends[0]);
+    if (status != NB_OK) munmap(w->where, sizeof *w->where);
+    NB_REQUIRE(p->ctx, linked, status, "worker %d of %d: a channel cannot be made: %s", (int)(w - p->workers) + 1, p->worker_count, reason);
+    if (status == NB_EHOST) NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
+    if (status == NB_EHOST) nb_error_clear(p->ctx);
+    NB_REQUIRE(p->ctx, status != NB_EHOST, status, "worker %d of %d: %s; try fewer --jobs", (int)(w - p->workers) + 1, p->worker_count, reason);
+    NB_TRY(p->ctx, status);
     w->fd = ends[0];
     w->serial++;
     w->fresh = true;
@@ -290,7 +272,6 @@ static void let_go(worker *w)
 static nb_ending see_off(worker *w, double patience_s, bool ask)
 {
     nb_ending ending = nb_process_end(w->pid, patience_s, ask);
-    nb_remove_temporary_folders(w->pid);
     munmap(w->where, sizeof *w->where);
     w->leaving = false;
     return ending;
@@ -488,6 +469,7 @@ static nb_status bury_failed(pool *p, worker *w, const nb_message *m)
     NB_NEED(d.reason, nb_strdup(p->ctx, m->reason ? m->reason : ""));
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
     dismiss(w, PATIENCE_S, false);
+    NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command goes on when there is enough", d.reason);
     NB_REQUIRE(p->ctx, p->stopping || d.at.phase != NB_AT_START || !w->job || !w->job->fresh, status, "%s", d.reason);
     return bury(p, w, &d);
 }
@@ -580,7 +562,7 @@ static nb_status hear(pool *p, worker *w, const nb_message *m)
 static void kill_all(pool *p)
 {
     for (int i = 0; i < p->worker_count; i++)
-        if (p->workers[i].fd >= 0 || p->workers[i].leaving) kill(p->workers[i].pid, SIGKILL);
+        if (p->workers[i].fd >= 0 || p->workers[i].leaving) nb_process_kill(p->workers[i].pid);
 }
 
 /* Signals come only here and while the pool waits, so that none is missed
@@ -632,8 +614,8 @@ static double deadline_s(const pool *p, const worker *w, double *limit_s)
 {
     double since_s = atomic_load(&w->where->since_s);
     nb_phase phase = (nb_phase)atomic_load(&w->where->phase);
-    *limit_s = p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
-    return p->how.timeout_s > 0 && w->job && phase != NB_AT_START ? since_s + *limit_s : INFINITY;
+    *limit_s = phase == NB_AT_START ? START_S : p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
+    return *limit_s > 0 && w->job ? since_s + *limit_s : INFINITY;
 }
 
 /* One that has told something while the sink was slow is not late: it will be heard. */
@@ -683,6 +665,7 @@ static nb_status serve(pool *p, bool *alive)
     look_for_stop(p);
     NB_TRY(p->ctx, prepare_wait(p, alive, &first_s));
     NB_TRY(p->ctx, meanwhile(p));
+    NB_TRY(p->ctx, nb_process_watch(p->ctx));
     if (!*alive) return NB_OK;
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
@@ -726,6 +709,8 @@ static nb_status open_pool(pool *p, const bool *pending)
     p->blocked = p->signals;
     sigaddset(&p->blocked, SIGINT);
     sigaddset(&p->blocked, SIGTERM);
+    sigaddset(&p->blocked, SIGHUP);
+    sigaddset(&p->blocked, SIGQUIT);
     sigprocmask(SIG_SETMASK, &p->blocked, NULL);
     return nb_defer(p->ctx, close_pool, p);
 }

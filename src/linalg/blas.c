@@ -1,12 +1,16 @@
 /* blas.c - which of OpenBLAS's kernels, and the second start. */
 #include "linalg/blas.h"
 
+#include "base/process.h"
+#include "linalg/linalg.h"
+
 #include <cblas.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef __x86_64__
@@ -157,6 +161,37 @@ nb_status nb_blas_start(char **argv, nb_ctx *ctx)
     if (decision.core_type)
         fprintf(stderr, "nysbench: warning: OpenBLAS stays with its %s kernels: the second start failed: %s\n", s.running, why);
     return NB_OK;
+}
+
+nb_status nb_blas_warm_up(nb_ctx *ctx)
+{
+    enum { M = 128 };
+    double *a;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(a, nb_alloc_reals(ctx, M, 3 * M));
+    nb_gemm(NB_PLAIN, NB_PLAIN, M, M, M, 1, a, M, a + M * M, M, 0, a + 2 * M * M, M);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+nb_status nb_blas_take_memory(nb_ctx *ctx)
+{
+    enum { PATIENCE_S = 10 }; /* with what takes a hundredth of a second */
+    pid_t pid;
+    nb_ending ending;
+    if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) return NB_OK;
+    NB_TRY(ctx, nb_process_fork(&pid, ctx));
+    if (pid == 0) _exit(nb_blas_warm_up(ctx) == NB_OK ? EXIT_SUCCESS : EXIT_FAILURE);
+    NB_TRY(ctx, nb_process_await(pid, PATIENCE_S, &ending, ctx));
+    NB_REQUIRE(ctx, !ending.timed_out && ending.how == 0, NB_EINVAL,
+               "the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit");
+    return nb_blas_warm_up(ctx);
 }
 
 int nb_blas_most_threads(void)

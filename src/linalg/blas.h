@@ -33,6 +33,14 @@ const char *nb_blas_best(const nb_blas_situation *situation);
 /* Does it all; may not return but start the program again. First thing in main. */
 nb_status nb_blas_start(char **argv, nb_ctx *ctx);
 
+/* OpenBLAS takes its buffer at the first product that is large enough, and tries for ever where there
+ * is no memory for it. Where this process may take a limited amount (ulimit -v, ulimit -d), a
+ * child tries first, and then the buffer is taken here. NB_EINVAL where the limit is too low. */
+nb_status nb_blas_take_memory(nb_ctx *ctx);
+
+/* The product. */
+nb_status nb_blas_warm_up(nb_ctx *ctx);
+
 /* How many threads this OpenBLAS was built for. */
 int nb_blas_most_threads(void);
 /* From now on, in this process. NB_EINVAL where OpenBLAS does not do it. */

@@ -2,6 +2,7 @@
 #include "measure/picks_file.h"
 
 #include "base/files.h"
+#include "base/scratch.h"
 #include "data/tensor.h"
 
 #include <stdio.h>

@@ -1,8 +1,11 @@
 /* csv.c - rows as text. */
 #include "report/csv.h"
 
+#include "base/text.h"
+
 #include <jansson.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +13,15 @@ void nb_csv_print_text(FILE *out, const char *text)
 {
     if (!text) return;
     if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
+        nb_text_print(out, text, SIZE_MAX, "\t");
         return;
     }
     fputc('"', out);
     for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
-        fwrite(text, 1, (size_t)(quote + 1 - text), out);
+        nb_text_print(out, text, (size_t)(quote + 1 - text), "\t\r\n");
         fputc('"', out);
     }
-    fputs(text, out);
+    nb_text_print(out, text, SIZE_MAX, "\t\r\n");
     fputc('"', out);
 }
 
@@ -90,12 +93,18 @@ nb_status nb_csv_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx)
     return NB_OK;
 }
 
-static json_t *json_field(const nb_column *c, const nb_row *row)
+static json_t *json_text(const char *text, nb_ctx *ctx)
+{
+    const char *clean = nb_clean(ctx, text, "\t\r\n");
+    return !text ? json_null() : clean ? json_string(clean) : NULL;
+}
+
+static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
     case NB_COLUMN_TEXT:
-        return *(const char *const *)field ? json_string(*(const char *const *)field) : json_null();
+        return json_text(*(const char *const *)field, ctx);
     case NB_COLUMN_INT:
         return json_integer(*(const int *)field);
     case NB_COLUMN_SEED:
@@ -110,10 +119,12 @@ static json_t *json_field(const nb_column *c, const nb_row *row)
 nb_status nb_json_print_row(FILE *out, const nb_row *row, nb_ctx *ctx)
 {
     json_t *object = json_object();
+    nb_mark mark = nb_ctx_mark(ctx);
     int bad = !object;
-    for (const nb_column *c = nb_columns; c->name && !bad; c++) bad = json_object_set_new(object, c->name, json_field(c, row));
+    for (const nb_column *c = nb_columns; c->name && !bad; c++) bad = json_object_set_new(object, c->name, json_field(c, row, ctx));
     bad = bad || json_dumpf(object, out, JSON_REAL_PRECISION(17));
     json_decref(object);
+    nb_ctx_release(ctx, mark);
     NB_REQUIRE(ctx, !bad, NB_ENOMEM, "a row cannot be written as JSON");
     return NB_OK;
 }

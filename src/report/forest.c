@@ -2,6 +2,7 @@
 #include "report/forest.h"
 
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/shares.h"
 
@@ -118,7 +119,7 @@ static nb_status draw(forest *f, nb_ctx *ctx)
     NB_NEED(script, nb_format(ctx, "%s.gp", f->output));
     NB_TRY(ctx, nb_write_file(path, print_points, f, ctx));
     NB_TRY(ctx, nb_plot_print_script(f->d->folder, script, print_driver, f, ctx));
-    return f->d->draw ? nb_plot_draw(f->d->folder, script, ctx) : NB_OK;
+    return f->d->draw ? nb_gnuplot_run(f->d->folder, script, ctx) : NB_OK;
 }
 
 /* All figures, for people and programs. */

@@ -3,6 +3,7 @@
 #include "report/plots.h"
 
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "report/core_plots.h"
 #include "report/csv.h"
 #include "report/forest.h"
@@ -281,7 +282,7 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     NB_TRY(ctx, nb_write_file(heads, print_heads, f, ctx));
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, f, ctx));
-    return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
+    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
 bool nb_plot_of_one_m(const char *kind)

@@ -7,15 +7,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* A gnuplot string in single quotes, where nothing but the quote is special; in
  * double quotes gnuplot would run what stands in backquotes. */
@@ -123,42 +118,6 @@ nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
     NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
     NB_TRY(ctx, nb_read_file(from, &text, ctx));
     return nb_plot_write_script(folder, name, text, ctx);
-}
-
-/* Runs gnuplot with these arguments in the folder; its exit status, or -1 where
- * it could not be started. */
-static int spawn_gnuplot(const char *folder, const char *argument, bool quiet)
-{
-    char *argv[] = {(char[]){"gnuplot"}, NULL, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status = -1;
-    char copy[512];
-    snprintf(copy, sizeof copy, "%s", argument);
-    argv[1] = copy;
-    if (posix_spawn_file_actions_init(&actions) != 0) return -1;
-    if (folder) posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (quiet) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    }
-    int code = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (code != 0) return -1;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-bool nb_gnuplot_found(void)
-{
-    return spawn_gnuplot(NULL, "--version", true) == 0;
-}
-
-nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, spawn_gnuplot(folder, script, false) == 0, NB_EIO, "gnuplot failed on %s/%s", folder, script);
-    return NB_OK;
 }
 
 static nb_status remove_file(const char *path, nb_ctx *ctx)

@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-bool nb_gnuplot_found(void);
-
 /* A script, with a last line that tells whether somebody has edited it. One that has been
  * edited is never overwritten: where the text is what it was, the edited one stays, and draws;
  * where it is another one now, the edited one becomes NAME.edited. Both are told. */
@@ -23,9 +21,8 @@ nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
 nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
 
 /* A gnuplot string in single quotes; a text as the stem of a file, in place (NULL stays
- * NULL); gnuplot run on a script of the folder, NB_EIO where it fails. */
+ * NULL). */
 void nb_plot_print_string(FILE *out, const char *text);
 char *nb_plot_file_name(char *text);
-nb_status nb_plot_draw(const char *folder, const char *script, nb_ctx *ctx);
 
 #endif

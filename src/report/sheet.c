@@ -2,6 +2,7 @@
 #include "report/sheet.h"
 
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
 
@@ -248,7 +249,7 @@ static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, n
     NB_NEED(data, nb_format(ctx, "%s/%s.dat", folder, name));
     NB_TRY(ctx, nb_write_file(data, print_blocks, s, ctx));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, s, ctx));
-    return draw ? nb_plot_draw(folder, script, ctx) : NB_OK;
+    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
 nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx)

@@ -3,7 +3,7 @@
  * strategies/strategy.h and base/component.h promise. */
 #include "testing.h"
 
-#include "base/files.h"
+#include "base/scratch.h"
 #include "cores/core.h"
 #include "data/tensor.h"
 #include "kernels/kernel.h"

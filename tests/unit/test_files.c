@@ -1,6 +1,7 @@
 /* test_files.c - files that are replaced whole or not at all, and messages that are
  * longer than their room. */
 #include "base/files.h"
+#include "base/scratch.h"
 #include "experiment/yaml_text.h"
 #include "testing.h"
 

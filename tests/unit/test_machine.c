@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/machine.h"
+#include "base/scratch.h"
 
 #include <sched.h>
 #include <unistd.h>

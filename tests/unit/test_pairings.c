@@ -2,7 +2,7 @@
  * is known where Q = K. */
 #include "scenes.h"
 
-#include "base/files.h"
+#include "base/scratch.h"
 #include "cores/core.h"
 #include "data/tensor.h"
 #include "measure/conformance.h"

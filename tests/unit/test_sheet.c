@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "base/files.h"
+#include "base/scratch.h"
 #include "report/scripts.h"
 #include "report/sheet.h"
 #include "report/sweeps.h"

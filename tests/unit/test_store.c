@@ -3,7 +3,7 @@
 #include "planning.h"
 
 #include "base/digest.h"
-#include "base/files.h"
+#include "base/scratch.h"
 #include "experiment/inputs.h"
 #include "experiment/store.h"
 

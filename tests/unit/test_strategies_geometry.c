@@ -2,7 +2,7 @@
  * k-means never gets worse, draws follow their probabilities, clusters are hit. */
 #include "scenes.h"
 
-#include "base/files.h"
+#include "base/scratch.h"
 
 #include "data/tensor.h"
 #include "linalg/linalg.h"

@@ -2,6 +2,7 @@
  * instances, and nothing after an error, whoever dies when; and that no worker is left. */
 #include "planning.h"
 
+#include "base/process.h"
 #include "experiment/workers.h"
 
 #include <errno.h>
@@ -122,6 +123,7 @@ static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record 
     size_t blocks = nb_ctx_blocks(ctx);
     nb_status status = nb_run_plan(plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1, .timeout_s = r->timeout_s}, &sink, ctx);
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
+    nb_process_finish(); /* the janitor's */
     assert_int_equal(waitpid(-1, NULL, 0), -1);
     assert_int_equal(errno, ECHILD);
     assert_in_range(r->meanwhiles, status == NB_OK, 1);

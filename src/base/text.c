@@ -1,0 +1,77 @@
+/* text.c - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of the character that begins there; 0: none does. */
+static size_t character(const unsigned char *at)
+{
+    unsigned char first = *at, lowest = 0x80, highest = 0xbf;
+    size_t bytes = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (first == 0xe0) lowest = 0xa0;
+    if (first == 0xed) highest = 0x9f;
+    if (first == 0xf0) lowest = 0x90;
+    if (first == 0xf4) highest = 0x8f;
+    for (size_t i = 1; i < bytes; i++) { /* the end of the text, 0, is below all */
+        if (at[i] < lowest || at[i] > highest) return 0;
+        lowest = 0x80;
+        highest = 0xbf;
+    }
+    return bytes;
+}
+
+static int is_control(const unsigned char *at, size_t bytes)
+{
+    return (bytes == 1 && (*at < ' ' || *at == 0x7f)) || (bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0);
+}
+
+/* What stands for the next character, or byte that is none; how many bytes of the text that was. */
+static size_t next_piece(const unsigned char *at, const char *kept, char piece[16], size_t *made)
+{
+    size_t bytes = character(at), taken = bytes ? bytes : 1;
+    *made = 0;
+    if (bytes > 0 && (!is_control(at, bytes) || (bytes == 1 && strchr(kept, *at))))
+        memcpy(piece, at, *made = bytes);
+    else
+        for (size_t i = 0; i < taken; i++) *made += (size_t)snprintf(piece + *made, 16 - *made, "\\x%02x", at[i]);
+    return taken;
+}
+
+size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
+{
+    char piece[16];
+    size_t length = 0, made;
+    if (size > 0) *out = '\0';
+    for (const unsigned char *at = (const unsigned char *)text; *at; length += made) {
+        at += next_piece(at, kept, piece, &made);
+        if (length + made >= size) size = 0; /* what comes later is not put behind a gap */
+        if (size > 0) memcpy(out + length, piece, made);
+        if (size > 0) out[length + made] = '\0';
+    }
+    return length;
+}
+
+void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept)
+{
+    char piece[16];
+    size_t made;
+    for (size_t done = 0; done < bytes && text[done]; fwrite(piece, 1, made, out))
+        done += next_piece((const unsigned char *)text + done, kept, piece, &made);
+}
+
+int nb_text_is_control(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    return is_control(byte, character(byte));
+}
+
+int nb_text_is_clean(const char *text, const char *kept)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t bytes = character(at);
+        if (bytes == 0 || (is_control(at, bytes) && !(bytes == 1 && strchr(kept, *at)))) return 0;
+        at += bytes;
+    }
+    return 1;
+}

@@ -1,0 +1,212 @@
+# What a run starts ends with it, however it ends, and takes its temporary folders along; and
+# nothing else goes with them.
+
+load helpers
+
+setup_file() {
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/strays.c \
+        -o "$BATS_FILE_TMPDIR/strays.so"
+}
+
+# experiment STRATEGY: the config; where it is a command, quoted for YAML.
+experiment() {
+    cat >"$WORK/c.yaml" <<EOF
+problems: gaussian(n=20, d=2)
+strategies: [uniform, '$1']
+cores: svd
+landmarks: 3
+trials: 1
+metrics: error
+plots: []
+EOF
+    mkdir -p "$WORK/tmp"
+}
+
+# A program that leaves a daemon without parent, group, session and files behind, and says so in $WORK/there.
+make_daemon() {
+    cat >"$WORK/daemon.sh" <<EOF
+setsid sh -c 'trap "" HUP TERM; sleep 43.21 & exec sleep 43.21' </dev/null >/dev/null 2>&1 &
+touch '$WORK/there'
+$1
+EOF
+}
+
+in_background() {
+    TMPDIR=$WORK/tmp setsid "$NYSBENCH" "$@" --plugin "$BATS_FILE_TMPDIR/strays.so" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+}
+
+daemons() {
+    pgrep -fx 'sleep 43.21' >/dev/null
+}
+
+nothing_left() {
+    ! daemons && [ -z "$(ls -A "$WORK/tmp")" ] && ! pgrep -f "$WORK" >/dev/null
+}
+
+children_of() {
+    cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+
+@test "a plug-in's daemon ends with its worker, where the run ends well" {
+    experiment daemon
+    TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/strays.so" -o "$WORK/r"
+    expect_status 0
+    nothing_left
+}
+
+@test "a daemon of a command too, in a run, in select, with and without workers" {
+    make_daemon "exit 3"
+    experiment "command(run=\"sh $WORK/daemon.sh\")"
+    for jobs in 2 0; do
+        TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -j $jobs --fresh -o "$WORK/r"
+        expect "2 rows, 1 ok, 1 failed" || expect "rows: 2, 1 ok, 1 failed"
+        nothing_left
+    done
+    TMPDIR=$WORK/tmp run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"sh $WORK/daemon.sh\")" -m 4 -o "$WORK/p.npy"
+    expect_status 1
+    nothing_left
+}
+
+@test "SIGKILL, SIGTERM, SIGHUP, SIGQUIT, SIGINT to the run; daemons, commands and folders go" {
+    make_daemon "sleep 43.21"
+    for signal in KILL TERM HUP QUIT INT; do
+        for strategy in daemon_and_wait "command(run=\"sh $WORK/daemon.sh\")"; do
+            experiment "$strategy"
+            rm -rf "$WORK/r" "$WORK/there"
+            in_background run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+            until_true daemons
+            kill -$signal "$pid"
+            status=0
+            wait "$pid" || status=$?
+            if [ $signal = KILL ]; then expect_status 137; else expect_status 130; fi
+            until_true nothing_left
+        done
+    done
+}
+
+@test "SIGKILL to the run's children, to one of both, to the whole group" {
+    make_daemon "sleep 43.21"
+    experiment "command(run=\"sh $WORK/daemon.sh\")"
+    for whom in guards ward group; do
+        rm -rf "$WORK/r" "$WORK/there"
+        in_background run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+        until_true daemons
+        case $whom in
+        guards) kill -KILL $(children_of "$pid") ;;
+        ward) for child in $(children_of "$pid"); do kill -KILL $(children_of "$child"); done ;;
+        group) kill -KILL -- "-$pid" ;;
+        esac
+        [ $whom = group ] || until_true daemons
+        [ $whom = group ] || kill -TERM "$pid"
+        wait "$pid" || true
+        until_true nothing_left
+    done
+}
+
+@test "select and plan that are killed leave nothing" {
+    make_daemon "sleep 43.21"
+    experiment "command(run=\"sh $WORK/daemon.sh\")"
+    TMPDIR=$WORK/tmp "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"sh $WORK/daemon.sh\")" -m 4 \
+        -o "$WORK/p.npy" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true daemons
+    kill -KILL "$pid"
+    wait "$pid" || true
+    until_true nothing_left
+    in_background plan "$WORK/c.yaml" -o "$WORK/r"
+    until_true daemons
+    kill -KILL "$pid"
+    wait "$pid" || true
+    until_true nothing_left
+}
+
+# Units of some milliseconds, more of them than the test waits for.
+long=(experiments/00-smoke.yaml -q --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8 --set factors=cur
+    --set "metrics=[error]" --set "plots=[]" --set trials=2000 -j 2)
+
+stored() {
+    [ "$("$NYSBENCH" export "$1" 2>/dev/null | grep -c ',ok,')" -gt 2 ]
+}
+
+@test "SIGHUP, SIGQUIT and a terminal that is closed: as SIGTERM; nohup keeps its meaning" {
+    for signal in HUP QUIT; do
+        setsid "$NYSBENCH" run "${long[@]}" -o "$WORK/$signal" >"$WORK/log" 2>&1 3>&- &
+        pid=$!
+        until_true stored "$WORK/$signal"
+        kill -$signal "$pid"
+        status=0
+        wait "$pid" || status=$?
+        output=$(cat "$WORK/log")
+        expect_status 130
+        expect "interrupted; the same command goes on"
+        grep -q ',ok,' "$WORK/$signal/rows.csv"
+    done
+    nohup "$NYSBENCH" run "${long[@]}" -o "$WORK/n" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true test -s "$WORK/n/manifest.json"
+    kill -HUP "$pid"
+    sleep 0.5
+    kill -0 "$pid"
+    kill -TERM "$pid"
+    wait "$pid" || true
+    /usr/bin/python3 - "$NYSBENCH" "$WORK/t" "${long[@]}" <<'PY'
+import os, pty, sys, time
+program, folder, *words = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(program, [program, "run", *words, "-o", folder])
+while not os.path.exists(folder + "/manifest.json"): time.sleep(0.05)
+time.sleep(0.5)
+os.close(terminal)
+for _ in range(1000):
+    done, how = os.waitpid(pid, os.WNOHANG)
+    if done: break
+    time.sleep(0.02)
+assert done and os.waitstatus_to_exitcode(how) == 130, (done, how)
+PY
+    grep -q ',ok,' "$WORK/t/rows.csv"
+    run pgrep -f "$WORK"
+    [ "$status" -eq 1 ]
+}
+
+# As runs in other PID namespaces may own them: all numbers that a process can have soon.
+@test "folders of others stay, whatever number is in their name" {
+    experiment 'command(run="false")'
+    local last
+    read -r last _ < <(sh -c 'echo $$')
+    for number in $(seq "$last" $((last + 3000))); do echo "$WORK/tmp/nysbench-$number-abcdef"; done | xargs mkdir
+    find "$WORK/tmp" | sort >"$WORK/before"
+    TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "rows: 2, 1 ok, 1 failed"
+    find "$WORK/tmp" | sort | cmp - "$WORK/before"
+}
+
+@test "a folder that became a link, a deep tree and one without permissions: gone, and nothing beyond" {
+    mkdir "$WORK/victim"
+    echo precious >"$WORK/victim/file"
+    cat >"$WORK/link.sh" <<EOF
+here=\$PWD
+cd /
+rm -rf "\$here"
+ln -s '$WORK/victim' "\$here"
+EOF
+    cat >"$WORK/inner.sh" <<EOF
+ln -s '$WORK/victim' inner
+ln '$WORK/victim/file' hard
+mkdir closed closed/in
+touch closed/in/x
+chmod 000 closed/in closed
+/usr/bin/python3 -c 'import os
+for i in range(3000):
+    os.mkdir("d"); os.chdir("d")'
+EOF
+    for script in link inner; do
+        experiment "command(run=\"sh $WORK/$script.sh\")"
+        TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q --fresh -o "$WORK/r"
+        expect "rows: 2, 1 ok, 1 failed"
+        expect "left no picks.npy" || expect "1 failed"
+        [ "$(cat "$WORK/victim/file")" = precious ]
+        [ -z "$(ls -A "$WORK/tmp")" ]
+    done
+}

@@ -1,0 +1,253 @@
+# Surroundings that are odd, short of something, or hang: what can be done is done, what cannot is told,
+# and none of it becomes a row.
+
+load helpers
+
+# experiment STRATEGIES: the config, some rows.
+experiment() {
+    cat >"$WORK/c.yaml" <<EOF
+problems: gaussian(n=40, d=4)
+strategies: [$1]
+cores: [svd, iterative]
+landmarks: [3, 8]
+trials: 3
+metrics: [error]
+plots: [${2:-}]
+EOF
+}
+
+sanitized() {
+    grep -q __asan_init "$NYSBENCH"
+}
+
+# As a user to whom permissions and limits apply: root passes them by.
+as_user() {
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+
+@test "too little memory for OpenBLAS: told at once, by all that compute; the others work" {
+    if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
+    experiment uniform
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:1
+    for limit in "-v 120000" "-d 80000"; do
+        for command in "run $WORK/c.yaml -q -o $WORK/r" "plan $WORK/c.yaml -o $WORK/r" "measure --head $head --strategy uniform -m 4"; do
+            run bash -c "ulimit $limit && exec timeout 60 '$NYSBENCH' $command"
+            if [ "$status" -ne 0 ]; then # a BLAS with smaller buffers has enough
+                expect_status 2
+                expect "nysbench: error: the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit"
+            fi
+        done
+        [ ! -e "$WORK/r" ]
+        run bash -c "ulimit $limit && exec timeout 60 '$NYSBENCH' list"
+        expect_status 0
+    done
+    run bash -c "ulimit -v 4000000 && exec timeout 60 '$NYSBENCH' run '$WORK/c.yaml' -q -o '$WORK/r'"
+    expect_status 0
+}
+
+@test "a command that puts a pipe where its standard error was" {
+    experiment "uniform, 'command(run=\"sh -c \\\"rm stderr.txt; mkfifo stderr.txt; exit 3\\\"\")'"
+    run timeout 60 "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "rows: 24, 12 ok, 12 failed"
+    expect ": exit status 3"
+}
+
+# fake_gnuplot SCRIPT: after it has told its version.
+fake_gnuplot() {
+    mkdir -p "$WORK/bin"
+    printf '#!/bin/sh\n[ "$1" = --version ] && exec echo gnuplot 6\n%s\n' "$1" >"$WORK/bin/gnuplot"
+    chmod +x "$WORK/bin/gnuplot"
+}
+
+@test "gnuplot that hangs is ended, with all that it has started, and told; so is one that says nothing of itself" {
+    fake_gnuplot 'sleep 44.87 & sleep 44.87'
+    experiment uniform error
+    NYSBENCH_PLOT_TIMEOUT=0.5 PATH="$WORK/bin:$PATH" run timeout 60 "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "rows: 12, 12 ok"
+    expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd.gp: gnuplot: not done after 0.5 s"
+    run pgrep -fx 'sleep 44.87'
+    [ "$status" -eq 1 ]
+    printf '#!/bin/sh\nexec sleep 44.87\n' >"$WORK/bin/gnuplot"
+    NYSBENCH_PLOT_TIMEOUT=0.5 PATH="$WORK/bin:$PATH" run timeout 60 "$NYSBENCH" plot "$WORK/r"
+    expect_status 0
+    expect "nysbench: warning: gnuplot is not installed, or does not answer"
+}
+
+@test "what a user has in ~/.gnuplot is no part of a figure" {
+    experiment uniform error
+    mkdir "$WORK/home"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    cp "$WORK/r/plots/error_svd.svg" "$WORK/before.svg"
+    printf 'set linetype 1 lc rgb "red" lw 9\nset decimalsign ","\n' >"$WORK/home/.gnuplot"
+    HOME=$WORK/home "$NYSBENCH" plot "$WORK/r" >/dev/null
+    cmp "$WORK/before.svg" "$WORK/r/plots/error_svd.svg"
+}
+
+# hold SECONDS: reads the store, and keeps it so long.
+hold() {
+    /usr/bin/python3 - "$WORK/r/results.sqlite" "$1" >"$WORK/held" 3>&- <<'PY' &
+import sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN")
+db.execute("SELECT count(*) FROM results").fetchone()
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+PY
+    reader=$!
+    until_true grep -q held "$WORK/held"
+}
+
+@test "somebody who reads the store for long is waited for, with a warning; a signal ends the wait" {
+    experiment uniform
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    hold "${HOLD_S:-7}"
+    run timeout 200 "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/r"
+    wait "$reader"
+    expect_status 0
+    expect "nysbench: warning: $WORK/r/results.sqlite: another program has held it for 5 s; waiting for it"
+    expect "rows: 20, 20 ok"
+    hold 100
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=7 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    sleep 1
+    kill -TERM "$pid"
+    until_true eval "! kill -0 $pid"
+    kill "$reader"
+    wait "$reader" || true
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=7 -o "$WORK/r"
+    expect "rows: 28, 28 ok"
+}
+
+@test "closed streams: nothing is written where it does not belong" {
+    experiment "uniform, 'command(run=\"sh -c \\\"echo out; echo err >&2; exit 3\\\"\")'"
+    "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/whole" >/dev/null 2>&1 || true
+    "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r" <&- >&- 2>&- || true
+    [ ! -s "$WORK/r/.lock" ]
+    cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
+    run "$NYSBENCH" export "$WORK/r" --format json
+    expect_status 0
+    for closed in "<&-" ">&-" "2>&-"; do
+        eval "'$NYSBENCH' run '$WORK/c.yaml' -j 2 --fresh -o '$WORK/r' $closed" >"$WORK/log" 2>&1 || true
+        [ ! -s "$WORK/r/.lock" ]
+        cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
+    done
+}
+
+@test "nobody reads the progress, or the output: the rows are finished" {
+    experiment uniform
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole" >/dev/null
+    /usr/bin/python3 - "$NYSBENCH" "$WORK" <<'PY'
+import os, subprocess, sys
+program, work = sys.argv[1:]
+def run(stream, *words):
+    reads, writes = os.pipe()
+    os.close(reads)
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: writes}
+    done = subprocess.run([program, *words], **streams, restore_signals=True)
+    os.close(writes)
+    return done.returncode
+code = run("stderr", "run", work + "/c.yaml", "-o", work + "/r")
+assert code == 0, code
+code = run("stdout", "run", work + "/c.yaml", "-o", work + "/s")
+assert code == -13, code
+PY
+    cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
+    cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/s/rows.csv")
+    "$NYSBENCH" export "$WORK/r" 2>"$WORK/told" | head -1 >/dev/null
+    [ ! -s "$WORK/told" ]
+}
+
+@test "a journal that a killed run left, where one may not write: told, and to be read where one may" {
+    experiment uniform
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
+import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.executescript("PRAGMA cache_size = 1; BEGIN; UPDATE results SET error = 7; CREATE TABLE t (x)")
+for i in range(50):
+    db.execute("INSERT INTO t VALUES (zeroblob(50000))")
+os._exit(0)
+PY
+    [ -s "$WORK/r/results.sqlite-journal" ]
+    cp "$(realpath "$NYSBENCH")" "$WORK/nysbench"
+    chmod 755 "$WORK" "$WORK/nysbench"
+    chmod 555 "$WORK/r"
+    cd "$WORK"
+    as_user test -x "$WORK/nysbench" || skip "the folder for temporary files cannot be reached by another user"
+    run as_user ./nysbench export r
+    expect_status 1
+    expect "nysbench: error: r/results.sqlite: a killed run has left a journal beside it, which must be rolled back first, and you may not write there: "
+    cp -r r mine
+    chmod -R 777 mine
+    run as_user ./nysbench export mine
+    expect_status 0
+    [ "$(grep -c ',ok,' <<<"$output")" -eq 12 ]
+}
+
+@test "no folder for temporary files, or a full one: the run ends and says so, no row is failed, and with one it goes on" {
+    experiment "uniform, 'command(run=\"/usr/bin/python3 experiments/plugins/farthest.py\")'"
+    TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "nysbench: error: no temporary folder can be made in $WORK/nosuch: No such file or directory"
+    expect "the same command goes on when there is enough"
+    [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "rows: 24, 24 ok"
+}
+
+@test "a full file system for temporary files; a command that fills it itself has failed" {
+    [ "$(id -u)" = 0 ] || skip "only root can mount a tmpfs"
+    mkdir "$WORK/tmp"
+    mount -t tmpfs -o size=64k none "$WORK/tmp" || skip "no tmpfs can be mounted here"
+    experiment "uniform, 'command(run=\"/usr/bin/python3 experiments/plugins/farthest.py\")'"
+    cat /dev/zero >"$WORK/tmp/full" 2>/dev/null || true
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/log" 2>&1 && status=0 || status=$?
+    output=$(cat "$WORK/log")
+    rm "$WORK/tmp/full"
+    experiment "uniform, 'command(run=\"sh -c \\\"cat /dev/zero >x\\\"\")'"
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/filled" >"$WORK/filled.log" 2>&1 && filled=0 || filled=$?
+    umount "$WORK/tmp"
+    expect_status 1
+    expect "No space left on device; the same command goes on when there is enough"
+    [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
+    [ "$filled" -eq 1 ]
+    grep -q "rows: 24, 12 ok, 12 failed" "$WORK/filled.log"
+}
+
+@test "no more processes: the run ends and says so, and no row is failed" {
+    if sanitized; then skip "the sanitizer starts threads of its own"; fi
+    experiment "uniform, 'command(run=\"false\")'"
+    cp "$(realpath "$NYSBENCH")" "$WORK/nysbench"
+    mkdir "$WORK/here"
+    chmod 755 "$WORK" "$WORK/nysbench"
+    chmod 777 "$WORK/here"
+    cd "$WORK"
+    as_user test -x "$WORK/nysbench" || skip "the folder for temporary files cannot be reached by another user"
+    mine=$(as_user sh -c 'ps -u $(id -u) -L -o pid= | wc -l') # with sh, ps and wc themselves
+    for more in 0 1; do
+        run as_user bash -c "ulimit -u $((mine - 2 + more)) && TMPDIR=$WORK/here OPENBLAS_NUM_THREADS=1 exec ./nysbench run c.yaml -q -j 1 -o here/r$more"
+        [ "$status" -ne 0 ]
+        expect "a process cannot be started: Resource temporarily unavailable" || expect "exit status 126"
+        [ ! -s "here/r$more/rows.csv" ]
+        [ ! -s "here/r$more/results.sqlite" ] || [ "$("$NYSBENCH" export "here/r$more" | grep -c ',failed,')" -eq 0 ]
+    done
+}
+
+@test "-ffast-math and its parts are refused, and the program's bytes do not tell where it was built" {
+    printf '#include "base/ctx.h"\n' >"$WORK/x.c"
+    cc -O2 -Isrc -c "$WORK/x.c" -o "$WORK/x.o"
+    for flag in -ffast-math -Ofast -ffinite-math-only; do
+        run cc $flag -Isrc -c "$WORK/x.c" -o "$WORK/x.o"
+        [ "$status" -ne 0 ]
+        expect "-ffast-math and its parts"
+    done
+    run grep -c "$PWD" "$(realpath "$NYSBENCH")"
+    expect_status 1
+}

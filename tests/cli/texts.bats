@@ -1,0 +1,108 @@
+# Text from outside, whatever it is, is UTF-8 without control characters where it is stored or
+# shown; and failures for one reason are one group.
+
+load helpers
+
+setup_file() {
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/strays.c \
+        -o "$BATS_FILE_TMPDIR/strays.so"
+}
+
+# experiment STRATEGIES [TRIALS]
+experiment() {
+    cat >"$WORK/c.yaml" <<EOF
+problems: gaussian(n=20, d=2)
+strategies: [$1]
+cores: svd
+landmarks: 3
+trials: ${2:-1}
+metrics: error
+plots: []
+EOF
+}
+
+# What is shown and stored of the run $WORK/r: the program's output, rows.csv, failures.txt, both exports; and JSON is whole.
+expect_clean() {
+    "$NYSBENCH" export "$WORK/r" --format json >"$WORK/x.json"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
+    "$NYSBENCH" info "$WORK/r" >"$WORK/info"
+    /usr/bin/python3 - "$1" "$WORK/x.json" "$WORK/x.csv" "$WORK/info" "$WORK/told" "$WORK/r/rows.csv" $(ls "$WORK/r/failures.txt" 2>/dev/null) <<'PY'
+import json, sys
+rows, *files = sys.argv[1:]
+assert len(json.load(open(files[0], encoding="utf-8"))) == int(rows)
+for name in files:
+    text = open(name, "rb").read().decode("utf-8")
+    assert all(c in "\n\t" or (c >= " " and not "\x7f" <= c < "\xa0") for c in text), name
+PY
+}
+
+@test "a command's standard error: a stray byte, escape sequences, half a character" {
+    printf '%s\n' "printf 'caf\\351 \\033[31mred\\033]0;title\\007 \\302\\2335m \\342\\202' >&2; exit 3" >"$WORK/p.sh"
+    experiment "uniform, 'command(run=\"sh $WORK/p.sh\")'"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
+    output=$(cat "$WORK/told")
+    expect_status 1
+    expect 'exit status 3: caf\xe9 \x1b[31mred\x1b]0;title\x07 \xc2\x9b5m \xe2\x82'
+    expect_clean 2
+}
+
+@test "a plug-in's message and note" {
+    experiment "rude, rude_note"
+    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -o "$WORK/r" >"$WORK/told" 2>&1 || true
+    grep -qF 'caf\xe9 \x1b[31mred\x1b]0;title\x07 \xc2\x9b5m\x0d\x0a' "$WORK/told"
+    grep -qF 'na\xefve \x1b[2J' "$WORK/r/rows.csv"
+    expect_clean 2
+    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -j 0 --fresh -o "$WORK/r" >"$WORK/told" 2>&1 || true
+    expect_clean 2
+}
+
+@test "rows that an older program stored" {
+    experiment uniform
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/told"
+    /usr/bin/python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE results SET reason = CAST(x%s AS TEXT)" % repr(b"caf\xe9 \x1b[31m".hex()))
+db.commit()' "$WORK/r/results.sqlite"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/told" 2>&1
+    grep -qF 'caf\xe9 \x1b[31m' "$WORK/r/rows.csv"
+    expect_clean 1
+}
+
+@test "names: a head whose name is no UTF-8 as JSON and as text; control characters in a spec are refused" {
+    local head="$WORK/"$'caf\351 \033[31m.safetensors'
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/"$'caf\351.safetensors'
+    "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd --json | /usr/bin/python3 -c 'import json, sys
+assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
+    run "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd
+    expect_status 0
+    expect 'caf\xe9.safetensors'
+    run "$NYSBENCH" measure --head "$head:0" --strategy uniform -m 4
+    expect_status 2
+    expect "expected no control characters, found '\\x1b'"
+    [[ "$output" != *$'\033'* ]]
+    printf 'problems: gaussian(n=9, d=2)\nstrategies: "command(run=\\"x \\e[31m\\")"\ncores: svd\nlandmarks: 2\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 2
+    expect "expected no control characters"
+    [[ "$output" != *$'\033'* ]]
+}
+
+@test "the name of a file that is not there is shown as it may be shown" {
+    run "$NYSBENCH" run "$WORK/"$'caf\351\033[31m.yaml'
+    expect_status 2
+    expect 'caf\xe9\x1b[31m.yaml'
+    [[ "$output" != *$'\033'* ]]
+}
+
+@test "failures for one reason are one group, whatever the folder, the process and its addresses are" {
+    cat >"$WORK/p.py" <<'PY'
+import os, sys
+print(f"process {os.getpid()}: <object at {hex(id(sys))}> in {os.getcwd()} failed", file=sys.stderr)
+sys.exit(3)
+PY
+    experiment "'command(run=\"/usr/bin/python3 $WORK/p.py\")'" 4
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/told" 2>&1 || true
+    output=$(cat "$WORK/told")
+    expect "nysbench: failed: 4 rows: "
+    expect "process #: <object at 0x#> in . failed"
+}

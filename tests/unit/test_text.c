@@ -1,0 +1,95 @@
+/* test_text.c - UTF-8 as RFC 3629 has it: every sequence of one to three bytes against the standard
+ * library's decoder, and the edges of what four bytes may be. */
+#include "base/text.h"
+#include "testing.h"
+
+#include <locale.h>
+#include <wchar.h>
+
+/* By the C library; its locale's decoder takes what RFC 3629 does. */
+static bool is_valid(const char *text)
+{
+    mbstate_t state = {0};
+    return mbsrtowcs(NULL, &text, 0, &state) != (size_t)-1;
+}
+
+static void assert_sequence(const char *bytes)
+{
+    char clean[64];
+    size_t length = nb_text_clean(bytes, "", clean, sizeof clean);
+    assert_int_equal(length, strlen(clean));
+    assert_true(is_valid(clean));
+    for (const char *c = clean; *c; c++) assert_false(nb_text_is_control(c));
+    assert_int_equal(nb_text_is_clean(bytes, ""), strcmp(clean, bytes) == 0);
+    if (!is_valid(bytes)) assert_non_null(strstr(clean, "\\x"));
+}
+
+static void test_sequences(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_CTYPE, "C.UTF-8")) skip();
+    for (int a = 1; a < 256; a++)
+        for (int b = 0; b < 256; b++) assert_sequence((char[]){(char)a, (char)b, 0});
+    for (int a = 0xe0; a < 0xf8; a++)
+        for (int b = 0x70; b < 256; b++)
+            for (int c = 0x70; c < 0xd0; c++) assert_sequence((char[]){(char)a, (char)b, (char)c, (char)0x80, 0});
+    setlocale(LC_CTYPE, "C");
+}
+
+static void assert_clean(const char *text, const char *kept, const char *expected)
+{
+    char out[64];
+    assert_int_equal(nb_text_clean(text, kept, out, sizeof out), strlen(expected));
+    assert_string_equal(out, expected);
+}
+
+static void test_what_becomes_of_it(void **state)
+{
+    (void)state;
+    assert_clean("", "", "");
+    assert_clean("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", "", "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80");
+    assert_clean("caf\xe9", "", "caf\\xe9");
+    assert_clean("a\nb\tc\x1b[31m\x7f", "\n", "a\nb\\x09c\\x1b[31m\\x7f");
+    assert_clean("\xc2\x9b" "5m \xc2\xa0", "", "\\xc2\\x9b5m \xc2\xa0");
+    assert_clean("\xed\xa0\x80 \xc0\xaf \xf4\x90\x80\x80", "", "\\xed\\xa0\\x80 \\xc0\\xaf \\xf4\\x90\\x80\\x80");
+    assert_clean("\xe2\x82", "", "\\xe2\\x82");
+}
+
+/* Cut between characters, never within one or within what stands for a byte. */
+static void test_too_long(void **state)
+{
+    char out[7];
+    (void)state;
+    assert_int_equal(nb_text_clean("abcd\x1b" "e", "", out, sizeof out), 9);
+    assert_string_equal(out, "abcd");
+    assert_int_equal(nb_text_clean("abcde\xc3\xafg", "", out, sizeof out), 8);
+    assert_string_equal(out, "abcde");
+    assert_int_equal(nb_text_clean("abc", "", NULL, 0), 3);
+}
+
+static void test_messages(void **state)
+{
+    nb_ctx *ctx = *state;
+    char escapes[900];
+    memset(escapes, '\x1b', sizeof escapes - 1);
+    escapes[sizeof escapes - 1] = '\0';
+    nb_error_set(ctx, NB_EIO, "", 0, "%s: \xe9\n", "file");
+    assert_string_equal(nb_error_message(ctx), "file: \\xe9\\x0a");
+    nb_error_clear(ctx);
+    nb_error_set(ctx, NB_EIO, "", 0, "first %s last", escapes);
+    assert_non_null(strstr(nb_error_message(ctx), "first \\x1b"));
+    assert_non_null(strstr(nb_error_message(ctx), "\\x1b last"));
+    assert_true(nb_text_is_clean(nb_error_message(ctx), ""));
+    nb_error_clear(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_what_becomes_of_it),
+        cmocka_unit_test(test_too_long),
+        test_with_ctx(test_messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
