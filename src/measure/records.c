@@ -36,10 +36,12 @@ unsigned nb_core_traits(const nb_choice *choice)
     return core->traits_of ? core->traits_of(choice->options) : core->traits;
 }
 
-static nb_status check_core(void *choice, nb_ctx *ctx)
+/* What a plug-in may give: the program's own identity has a trait of its own, and no traits_of. */
+static nb_status check_core(void *self, nb_ctx *ctx)
 {
-    const nb_core *core = (const nb_core *)((const nb_choice *)choice)->component;
-    NB_REQUIRE(ctx, !core->traits_of || !(core->traits_of(((const nb_choice *)choice)->options) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL,
+    const nb_choice *choice = self;
+    const nb_core *core = (const nb_core *)choice->component;
+    NB_REQUIRE(ctx, !core->traits_of || !(core->traits_of(choice->options) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_CORE_TRAITS");
     return NB_OK;
 }

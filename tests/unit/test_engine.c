@@ -64,11 +64,18 @@ static double least_error = INFINITY, largest_error = 0; /* that the comparison 
  * of the subspace part where that is 1e-3 or more, by 1e-10 relative below. The
  * factors 20 to 100 cover that the estimates are no bounds. With D the difference
  * of the two F X B, |D|_F <= t |S|_F: row sums differ by at most sqrt(n) |D|, the
- * mass by |D|, the output by |D| |V|. */
+ * mass by |D|, the output by |D| |V|.
+ *
+ * Beyond 1e150 squares of entries overflow, which the direct engine sums as they are: its error may be
+ * infinite, and such a row is `diverged`. */
 static void compare(nb_ctx *ctx, fixture *f, const nb_measures *a, const nb_measures *b)
 {
     double norm, n = f->head.n, e = b->error;
     const double *output;
+    if (!(a->error < 1e150)) {
+        assert_true(e > 0.99e150);
+        return;
+    }
     assert_ok(ctx, nb_scene_norm(f->scene, &norm, ctx));
     assert_ok(ctx, nb_scene_output(f->scene, &output, ctx));
     size_t count = (size_t)f->head.dv * (size_t)f->head.n;
