@@ -191,7 +191,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     nb_status status = ask(points, m, opts, picks, ctx);
     if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
     nb_ctx_release(ctx, mark);
-    const char *trouble = nb_scratch_trouble(ctx);
+    const char *trouble;
+    if (nb_scratch_trouble(&trouble, ctx) != NB_OK) return NB_ENOMEM;
     if (!trouble) return status;
     nb_error_clear(ctx);
     NB_FAIL(ctx, NB_EHOST, "temporary files cannot be written, see TMPDIR: %s", trouble);

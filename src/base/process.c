@@ -201,7 +201,7 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
     sigset_t all, before;
     pid_t parent = getpid();
     NB_TRY(ctx, make_room(ctx));
-    NB_TRY(ctx, nb_janitor_start(ctx));
+    NB_TRY(ctx, nb_process_watch(ctx));
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     *pid = fork_patiently();

@@ -145,16 +145,17 @@ nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
     return NB_OK;
 }
 
-const char *nb_scratch_trouble(nb_ctx *ctx)
+nb_status nb_scratch_trouble(const char **trouble, nb_ctx *ctx)
 {
     static const char page[4096];
-    const char *folder, *path, *trouble = NULL;
+    const char *folder, *path = NULL;
     nb_mark mark = nb_ctx_mark(ctx);
+    *trouble = NULL;
     nb_status status = nb_temporary_folder(&folder, ctx);
-    path = status == NB_OK ? nb_format(ctx, "%s/page", folder) : NULL;
+    if (status == NB_OK && !(path = nb_format(ctx, "%s/page", folder))) status = NB_ENOMEM;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    if (file < 0 || write(file, page, sizeof page) != sizeof page) trouble = strerror(errno);
-    if (file >= 0 && close(file) != 0) trouble = strerror(errno);
+    if (status != NB_ENOMEM && (file < 0 || write(file, page, sizeof page) != sizeof page)) *trouble = strerror(errno);
+    if (file >= 0 && close(file) != 0) *trouble = strerror(errno);
     nb_ctx_release(ctx, mark);
-    return trouble;
+    return status == NB_ENOMEM ? status : NB_OK;
 }

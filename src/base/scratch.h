@@ -11,9 +11,9 @@
  * NB_EHOST where there can be none. */
 nb_status nb_temporary_folder(const char **path, nb_ctx *ctx);
 
-/* Why nothing can be written there, such as a full disk; NULL: it can. Who asks has released what
- * was his: what is full then is not so because of him. */
-const char *nb_scratch_trouble(nb_ctx *ctx);
+/* *trouble: why nothing can be written there, such as a full disk; NULL: it can. Who asks has
+ * released what was his: what is full then is not so because of him. NB_ENOMEM where it cannot be told. */
+nb_status nb_scratch_trouble(const char **trouble, nb_ctx *ctx);
 
 /* What processes need (process.c). The name is chosen, if it was not before: whoever is forked
  * from now on knows it. NB_EHOST where the system gives no random numbers. */
