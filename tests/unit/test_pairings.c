@@ -163,15 +163,16 @@ static double error_of(nb_ctx *ctx, const fixture *f, const nb_landmarks *landma
  * the same as jointly. */
 static void test_where_queries_are_keys(void **state)
 {
+    const double same = 1e-12; /* bases of tokens and of points are made in two ways, which round in their own */
     nb_ctx *ctx = *state;
     fixture f;
     open_fixture(ctx, &f, true);
     for (int s = 0; s < STRATEGIES; s++) {
         nb_landmarks tokens = pick(ctx, &f, strategies[s], M, NB_QUERIES), shared = pick(ctx, &f, strategies[s], M, NB_SHARED_QUERIES);
-        assert_true(error_of(ctx, &f, &tokens) == error_of(ctx, &f, &shared));
+        assert_close(error_of(ctx, &f, &tokens), error_of(ctx, &f, &shared), same);
     }
     nb_landmarks joint = pick(ctx, &f, "farthest_point(start=central)", M, NB_JOINT), shared = pick(ctx, &f, "farthest_point(start=central)", M, NB_SHARED);
-    assert_true(error_of(ctx, &f, &joint) == error_of(ctx, &f, &shared));
+    assert_close(error_of(ctx, &f, &joint), error_of(ctx, &f, &shared), same);
 }
 
 /* The first m of a nested strategy's are its picks for m; means of 2n points need no cur. */
