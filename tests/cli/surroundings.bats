@@ -212,7 +212,7 @@ PY
     output=$(cat "$WORK/log")
     rm "$WORK/tmp/full"
     experiment "uniform, 'command(run=\"sh -c \\\"cat /dev/zero >x\\\"\")'"
-    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/filled" >"$WORK/filled.log" 2>&1 && filled=0 || filled=$?
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/filled" >"$WORK/filled.log" 2>&1 && filled=0 || filled=$?
     umount "$WORK/tmp"
     expect_status 1
     expect "No space left on device; the same command goes on when there is enough"
