@@ -86,7 +86,7 @@ kernels() {
         for test in ${KERNEL_UNIT:-test_together test_engine test_linalg test_cores test_sweep test_kernels}; do
             CMOCKA_MESSAGE_OUTPUT=TAP tally "$name $test" env OPENBLAS_CORETYPE="$name" OPENBLAS_NUM_THREADS=1 "build/tests/$test"
         done
-        for test in ${KERNEL_CLI:-isolation select}; do
+        for test in ${KERNEL_CLI:-select}; do
             NYSBENCH=$NYSBENCH tally "$name $test.bats" env OPENBLAS_CORETYPE="$name" bats --tap "tests/cli/$test.bats"
         done
     done
