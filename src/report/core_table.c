@@ -150,6 +150,14 @@ static void print_core(FILE *out, const table *t, int core, int width)
     fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
 }
 
+/* Whether a number below 0 is printed: only a core that keeps rows of S has any. */
+static bool any_below(const table *t)
+{
+    bool below = false;
+    for (int i = 0; i < t->summary->core_count * t->summary->landmark_count; i++) below |= t->above[i].count && 100 * t->above[i].median <= -0.05;
+    return below;
+}
+
 /* Whether row i is the first of its n and d that tells what exact attention takes. */
 static bool first_of_size(const nb_summary *s, int i)
 {
@@ -195,8 +203,8 @@ nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
     fputs("100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and trials.\n"
           "* least of the cores that are measured on all choices of landmarks of the column, but for oracles; ! not on all:\n"
           "some were not planned, or skipped, or are missing; - on none: skipped, missing, or the subspace part is rounding\n"
-          "noise; a blank: not in the plan. core_s: seconds, the median at the core's largest m.\n"
-          "Below 0: a core that keeps rows of S exact, which is no F X B.\n",
+          "noise; a blank: not in the plan. core_s: seconds, the median at the core's largest m.\n",
           out);
+    if (any_below(&t)) fputs("Below 0: a core that keeps rows of S exact, which is no F X B.\n", out);
     return print_exact(out, s, ctx);
 }
