@@ -31,7 +31,7 @@ static void print_help(FILE *out)
         if (length > CALL) fprintf(out, "  %s\n", call);
         fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"), commands[i]->summary);
     }
-    fprintf(out, "\n'nysbench help COMMAND' tells a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
+    fprintf(out, "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)

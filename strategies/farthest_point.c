@@ -64,7 +64,7 @@ static const char *const references[] = {
     "Gonzalez, Clustering to minimize the maximum intercluster distance, Theor. Comput. Sci. 38, 1985", NULL};
 
 const nb_strategy nb_strategy_farthest_point = {
-    .component = {"farthest_point", "tokens farthest from those there (k-center)", references, options, sizeof(farthest_options)},
+    .component = {"farthest_point", "tokens farthest from those picked so far (k-center)", references, options, sizeof(farthest_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,

@@ -34,7 +34,7 @@ enum { SNAP_NONE, SNAP_NEAREST };
 static const char *const snaps[] = {"none", "nearest", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(kmeans_options, init, "plusplus", inits, "first centres, the first of all uniform: plusplus draws each in proportion to its squared distance to those there, maximin takes the farthest from them, random draws all uniformly"),
+    NB_ENUM(kmeans_options, init, "plusplus", inits, "first centres, the very first uniform: plusplus draws each in proportion to its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
     NB_ENUM(kmeans_options, metric, "euclidean", metrics, "cosine: by the angle between tokens and centres (spherical k-means)"),
     NB_INT(kmeans_options, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"),
     NB_INT(kmeans_options, iterations, "100", 1, 10000, "Lloyd iterations at most"),

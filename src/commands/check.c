@@ -176,4 +176,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return t.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_check = {"check", "FILE.so|SPEC", "Try a strategy, core, kernel or problem on what others fail on, a verdict a line", run, true};
+const nb_command nb_command_check = {"check", "FILE.so|SPEC", "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true};

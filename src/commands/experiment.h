@@ -21,7 +21,7 @@ typedef struct {
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
-    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment, in all its blocks; may be repeated; without --out, what makes other rows gets a folder of its own", "KEY=VALUE"}, \
+    {"set", 's', POPT_ARG_ARGV, &(e).set, 0, "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get a folder of their own unless --out is given", "KEY=VALUE"}, \
     NB_PLUGIN_OPTION((e).plugins), \
     {"out", 'o', POPT_ARG_STRING, &(e).out, 0, "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR"}
 

@@ -88,7 +88,7 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
                                    "rows_unused", manifests[i].hidden);
         json_t *facts = json_loads(manifests[i].manifest.text, 0, &error);
         failed = !object || json_array_append_new(*list, object);
-        NB_REQUIRE(ctx, facts, NB_EIO, "%s: manifest %lld is no JSON: %s", store->path, manifests[i].id, error.text);
+        NB_REQUIRE(ctx, facts, NB_EIO, "%s: manifest %lld is not JSON: %s", store->path, manifests[i].id, error.text);
         failed = failed || json_object_update(object, facts);
         json_decref(facts);
     }
@@ -143,4 +143,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_info = {"info", "[RUN]", "Show the program, the BLAS and the machine; of a run, all that have added rows", run, false};
+const nb_command nb_command_info = {"info", "[RUN]", "Show the program, the BLAS and the machine; with RUN, those of every call that added rows to it", run, false};

@@ -141,7 +141,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0, "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
         {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0, "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
         {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur or nocore", "F"},
-        {"core", 'c', POPT_ARG_ARGV, &t.cores, 0, "How X is computed; may be repeated (default: all cores)", "SPEC"},
+        {"core", 'c', POPT_ARG_ARGV, &t.cores, 0, "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
         {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, with commas between them (default: all)", "LIST"},
         {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL}, POPT_TABLEEND};
     const char **arguments;

@@ -67,7 +67,7 @@ static nb_status check_name(const char *kind, const char *name, nb_ctx *ctx)
     const nb_registry *const *registry = nb_registries;
     while (strcmp((*registry)->kind, kind) != 0) registry++;
     NB_REQUIRE(ctx, name[0] >= 'a' && name[0] <= 'z' && !name[strspn(name, letters)], NB_EINVAL,
-               "'%s' is no name for a %s: allowed are a-z, 0-9 and '_', a letter first", name, kind);
+               "'%s' is not a name for a %s: allowed are a-z, 0-9 and '_', beginning with a letter", name, kind);
     NB_REQUIRE(ctx, !nb_registry_find(*registry, name), NB_EINVAL, "there is a %s '%s' already", kind, name);
     return NB_OK;
 }
@@ -132,4 +132,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new", "KIND NAME", "Write a strategy, core, kernel or problem that works, to be changed", run, false};
+const nb_command nb_command_new = {"new", "KIND NAME", "Write a working strategy, core, kernel or problem to start from", run, false};

@@ -34,7 +34,7 @@ const char *nb_outlook_time(const nb_foreseen *foreseen, double share, char text
 void nb_outlook_print(FILE *out, const char *before, const nb_outlook *outlook);
 
 #define NB_MAX_HOURS_OPTION(text) \
-    {"max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing where it is predicted to take longer, even with the machine to itself", "H"}
+    {"max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing if even on an idle machine it is predicted to take longer", "H"}
 /* The number that is the option's text; NULL, not given: no limit. NB_GO_ON, or the
  * status after a usage error. */
 int nb_outlook_hours(const nb_command *command, const char *text, double *hours);

@@ -18,7 +18,7 @@ static void print_scene_count(const nb_plan *plan)
         apart += !before || before->scene != row->scene || (random && before->trial != row->trial);
     }
     printf("scenes: %d", plan->scene_count);
-    if (apart > plan->scene_count) printf(", %d with each trial of new data apart", apart);
+    if (apart > plan->scene_count) printf(", or %d counting each trial of new data separately", apart);
     fputc('\n', stdout);
 }
 
@@ -77,15 +77,15 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     print_excluded(&e->plan);
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
-        printf("another build or other arithmetic: %d rows of the last run come from it; a run goes on beside them with --mixed only\n", o->others);
+        printf("another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only with --mixed\n", o->others);
     printf("time: about %s with %d worker%s (%s)\n", nb_outlook_time(f, 1, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
-    if (o->forecast.unknown) printf("time only guessed: of %s\n", o->forecast.unknown);
+    if (o->forecast.unknown) printf("time only guessed for: %s\n", o->forecast.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);
     double available = nb_available_memory();
     if (f->all_bytes > available)
-        printf("%s of memory are available here: %s\n", nb_bytes_text(available, bytes), f->bytes > available ? "a run is refused" : "fewer workers run");
+        printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes), f->bytes > available ? "a run is refused" : "fewer workers run");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -95,9 +95,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     char *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), NB_SHARD_OPTION(e),
-        {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0, "Predict for so many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
+        {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0, "Predict for this many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
         NB_MAX_HOURS_OPTION(hours_text),
-        {"origins", '\0', POPT_ARG_NONE, &origins, 0, "Print every value of the experiment and where it comes from, and nothing else", NULL}, POPT_TABLEEND};
+        {"origins", '\0', POPT_ARG_NONE, &origins, 0, "Only print every value of the experiment and where it comes from", NULL}, POPT_TABLEEND};
     double max_hours;
     nb_outlook outlook;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();

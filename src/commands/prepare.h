@@ -13,8 +13,8 @@ typedef struct { /* the command line's */
 
 #define NB_START_OPTIONS(s) \
     {"fresh", 'f', POPT_ARG_NONE, &(s).fresh, 0, "Start anew; the old results are kept aside", NULL}, \
-    {"mixed", '\0', POPT_ARG_NONE, &(s).mixed, 0, "Go on beside rows that another build, other BLAS kernels or another number of BLAS threads has measured", NULL}, \
-    {"retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, "Run rows again that ended so: failed, timeout, crashed, diverged; several with commas, or repeated", "STATUS"}
+    {"mixed", '\0', POPT_ARG_NONE, &(s).mixed, 0, "Continue beside rows measured by another build, with other BLAS kernels or another number of BLAS threads", NULL}, \
+    {"retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, "Run rows again that ended with this status: failed, timeout, crashed, diverged; several with commas, or repeated", "STATUS"}
 
 /* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */
 nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);

@@ -125,7 +125,7 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
 
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again goes on from it\n", e->folder,
+    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again continues from it\n", e->folder,
            NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
            NB_MANIFEST_FILE);
@@ -189,7 +189,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     struct poptOption options[] = {
         NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e), NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
-        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run the rows that this means and no others, also those that are done; with --retry those of them that are missing or ended so", "COLUMN=VALUE, ..."},
+        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or ended with that status", "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};
@@ -231,7 +231,7 @@ static int foresee(const nb_command *command, const nb_experiment *e, const choi
     if (nb_outlook_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     *forecast = outlook.forecast;
     if (workers->jobs < asked)
-        fprintf(stderr, "nysbench: warning: %d of %d workers run: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
+        fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
     int code = nb_outlook_check(command, &outlook, chosen->max_hours);
     if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0) nb_outlook_print(stderr, "nysbench: ", &outlook);
     return code;
@@ -265,7 +265,7 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     if (status == NB_OK) status = look_back(&e->plan, &foreseen, workers.jobs, s, ctx);
     if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
-        fprintf(stderr, "nysbench: interrupted; the same command goes on\n");
+        fprintf(stderr, "nysbench: interrupted; the same command continues\n");
         return NB_EXIT_INTERRUPTED;
     }
     if (status != NB_OK) return NB_EXIT_FAILED;
@@ -289,7 +289,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
     code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
-    if (e.apart && !chosen.quiet) fprintf(stderr, "nysbench: --set makes other rows than the file: results in %s (--out names another folder)\n", e.folder);
+    if (e.apart && !chosen.quiet) fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;

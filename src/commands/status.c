@@ -181,4 +181,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_status = {"status", "RUN", "Tell how far a run and its shards are: done, running, lost, failed", run, false};
+const nb_command nb_command_status = {"status", "RUN", "Show how far a run and its shards are: done, running, lost, failed", run, false};

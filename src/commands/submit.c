@@ -90,9 +90,9 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
         else
             s->s.sent[s->s.sent_count++] = i;
         NB_REQUIRE(ctx, s->mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
-                   "shard %d/%d holds rows of another build of nysbench; --mixed goes on beside them", i, s->s.shards);
+                   "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i, s->s.shards);
     }
-    printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be sent\n", s->s.shards, finished, busy,
+    printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be submitted\n", s->s.shards, finished, busy,
            s->s.sent_count);
     return NB_OK;
 }
@@ -159,7 +159,7 @@ static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
     NB_TRY(ctx, nb_shell_word(config, &config, ctx));
     NB_NEED(*text, nb_format(ctx,
                              "#!/bin/sh\n"
-                             "# One shard of a run: which, says Slurm. Written by nysbench submit.\n"
+                             "# One shard of a run; Slurm says which. Written by nysbench submit.\n"
                              "cd %s || exit\n"
                              "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s%s\n",
                              here, program, config, run, s->s.shards, timeout, memory, s->mixed ? " --mixed" : ""));
@@ -174,7 +174,7 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
     NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
     NB_NEED(*text, nb_format(ctx,
                              "#!/bin/sh\n"
-                             "# The shards of a run, united and drawn. Written by nysbench submit.\n"
+                             "# Merges the shards of a run and draws its figures. Written by nysbench submit.\n"
                              "cd %s || exit\n"
                              "exec %s merge %s --shards %d%s\n",
                              here, program, run, s->s.shards, s->mixed ? " --mixed" : ""));
@@ -346,7 +346,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
         {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As run's, in seconds", "SECONDS"},
         {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0, "As run's, of each task (default: what is available to it)", "SIZE"},
-        {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0, "Send shards that hold rows of another build too, and merge them", NULL},
+        {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0, "Also submit shards that hold rows of another build, and merge them", NULL},
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0, "Print the scripts and the calls of sbatch; write and submit nothing", NULL}, POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
@@ -375,7 +375,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = parse(command, argc, argv, &c, &s, ctx);
     if (code != NB_GO_ON) return code;
     if (send(&s, &c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (s.s.sent_count == 0) printf("nothing is sent; nysbench status and nysbench merge tell more\n");
+    if (s.s.sent_count == 0) printf("nothing to submit; see nysbench status and nysbench merge\n");
     return NB_EXIT_OK;
 }
 

@@ -15,7 +15,7 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_COMPONENT(exact_rows_options, of, "iterative", &nb_cores, "the core that computes X for the other rows"),
-    NB_INT_OR(exact_rows_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n, those that `of` looks at among them; auto: these alone, or 4 m where it looks at none"),
+    NB_INT_OR(exact_rows_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n, including those that `of` looks at; auto: only these, or 4 m where it looks at none"),
     NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
@@ -52,7 +52,7 @@ const nb_core nb_core_exact_rows = {
     .compute = compute,
     .refusal = refusal,
     .explanation = "The rows are random in each trial, the same that fitted and chosen look at.\n"
-                   "error and all that is measured of F X B is then measured of the matrix with those\n"
-                   "rows; error_core is empty, and error may be below error_subspace and floor_rank,\n"
-                   "which no F X B is.",
+                   "error, and all else that is measured of F X B, is then measured of the matrix with\n"
+                   "those rows; error_core is empty, and error may be below error_subspace and floor_rank,\n"
+                   "which bound F X B alone.",
 };

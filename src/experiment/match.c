@@ -228,7 +228,7 @@ nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags
         NB_TRY(ctx, values_of(c->column, plan, &values, ctx));
         NB_FAIL(ctx, NB_EINVAL, "no row has %s=%s; this experiment has %s", c->column->name, c->text, values);
     }
-    NB_FAIL(ctx, NB_EINVAL, "no row has all of these; each alone is there");
+    NB_FAIL(ctx, NB_EINVAL, "no row has all of these values together, though each of them occurs");
 }
 
 /* Whether the text, in a key, means the choice of this row and no other of the plan. */

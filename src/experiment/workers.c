@@ -469,7 +469,7 @@ static nb_status bury_failed(pool *p, worker *w, const nb_message *m)
     NB_NEED(d.reason, nb_strdup(p->ctx, m->reason ? m->reason : ""));
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
     dismiss(w, PATIENCE_S, false);
-    NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command goes on when there is enough", d.reason);
+    NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough", d.reason);
     NB_REQUIRE(p->ctx, p->stopping || d.at.phase != NB_AT_START || !w->job || !w->job->fresh, status, "%s", d.reason);
     return bury(p, w, &d);
 }
@@ -757,7 +757,7 @@ static nb_status fit(const nb_plan *plan, const nb_unit *units, int count, const
     gsl_sort_index(order, bytes, 1, (size_t)count);
     while (jobs < most && (sum -= bytes[order[jobs]]) <= workers->memory) jobs++;
     nb_plan_row(plan, units[order[0]].first, &row);
-    NB_REQUIRE(ctx, jobs > 0, NB_EINVAL, "%s head %d under %s needs about %.1f MiB (n = %d), and %.1f MiB of memory may be used",
+    NB_REQUIRE(ctx, jobs > 0, NB_EINVAL, "%s head %d under %s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
                row.problem, row.head, row.kernel, -bytes[order[0]] / 0x1p20, row.n, workers->memory / 0x1p20);
     workers->share = fmax(workers->memory / jobs, fmin(workers->memory, -1.5 * bytes[order[0]]));
     if (jobs < most) workers->jobs = jobs;

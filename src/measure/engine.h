@@ -50,7 +50,7 @@ typedef struct { /* seconds that a preparation took, for benchmarks */
     double pass_s, second_pass_s;
 } nb_engine_times;
 
-/* Under a kernel whose rows are no distributions, entropy_difference and
+/* Under a kernel whose rows are not distributions, entropy_difference and
  * rowsum_deviation stay NaN. */
 
 /* Factors and all that their cores share. Memory is ctx's. A pair that fails

@@ -342,14 +342,15 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
     width = width < LONGEST ? width : LONGEST;
     fprintf(out, "\nRelative to %s\n    %-*s%10s%9s%12s%9s%12s\n", shares->baseline, width, "", "error", "share", "subspace", "share", "select_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
-    fputs("error: over the baseline's in the same trial, with the same pairing, factors, core and m; subspace: the same of\n"
-          "the least error that any core reaches; both medians over problems and m of each cell's median. share: of the gap\n"
-          "between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's), below 0 where worse\n"
-          "than the baseline; - where the best is not 1 % below it. ~ rounding noise on both sides; behind a line: in some\n"
-          "cells; ! some cells are missing, or have the baseline with another pairing alone. select_s: seconds.\n",
+    fputs("error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; subspace: the same\n"
+          "for the least error that any core reaches; both are medians over problems and m of each cell's median.\n"
+          "share: of the gap between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's);\n"
+          "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both sides, at\n"
+          "the end of a line: in some cells; ! some cells are missing, or have the baseline only with another pairing.\n"
+          "select_s: seconds.\n",
           out);
-    if (!fixed) fputs("Where a line names two pairings the baseline was not run with the first, and the ratio is\n"
-                      "of both, strategy and pairing, and no share.\n", out);
+    if (!fixed) fputs("Where a line names two pairings, the baseline was not run with the first: the ratio is the effect\n"
+                      "of strategy and pairing together, and there is no share.\n", out);
 }
 
 static void print_csv_real(FILE *out, double x)

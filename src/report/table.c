@@ -140,9 +140,10 @@ void nb_table_print(FILE *out, const nb_summary *s)
         print_level(out, constant, s, p, s->baselines, width);
         fputc('\n', out);
     }
-    fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials. * least of its column and core among strategies\n"
-                 "of the same pairing and factors, where there are several; ~ not above its rounding noise;\n"
-                 "(in brackets) not below the constant matrix %s; ! some rows and - all of them are missing: skipped, failed, not run.\n"
+    fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
+                 "* least of its column and core among strategies of the same pairing and factors, where there are several;\n"
+                 "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
+                 "! some rows are missing, - all of them: skipped, failed or not run.\n"
                  "%s",
             s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
     if (s->pairing) fprintf(out, "The pairing is %s where a line names no other.\n", s->pairing);

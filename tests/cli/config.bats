@@ -279,7 +279,7 @@ Y
     cp -r results/x before
     run "$program" run x.yaml --set landmarks=4 --set trials=3
     expect_status 0
-    expect "nysbench: --set makes other rows than the file: results in $(folder --set landmarks=4 --set trials=3) (--out names another folder)"
+    expect "nysbench: --set changes the rows: results in $(folder --set landmarks=4 --set trials=3) (--out names another folder)"
     diff -r before results/x
     [ "$(grep -c . "$(folder --set landmarks=4 --set trials=3)/rows.csv")" -eq 7 ]
     run "$program" run x.yaml --set plots=[] -q

@@ -261,7 +261,7 @@ Y
     mkdir "$WORK/tmp"
     TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    expect 'time only guessed: of command(run=false), command(run=slow.sh)'
+    expect 'time only guessed for: command(run=false), command(run=slow.sh)'
     [[ "$output" =~ time:\ about\ [1-9] ]] # it was not done in a second or two, on 20 tokens
     [ -z "$(ls "$WORK/tmp")" ]
     run pgrep -fx 'sleep 77.385'

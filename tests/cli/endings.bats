@@ -139,7 +139,7 @@ stored() {
         wait "$pid" || status=$?
         output=$(cat "$WORK/log")
         expect_status 130
-        expect "interrupted; the same command goes on"
+        expect "interrupted; the same command continues"
         grep -q ',ok,' "$WORK/$signal/rows.csv"
     done
     nohup "$NYSBENCH" run "${long[@]}" -o "$WORK/n" >"$WORK/log" 2>&1 3>&- &

@@ -251,13 +251,13 @@ PY
     run "$NYSBENCH" run "$WORK/c.yaml" -q --memory 1K -o "$WORK/r"
     expect_status 2
     expect "nysbench: error: gaussian(n=60, d=4, scale=1, permute=false) head 0 under softmax"
-    expect " MiB (n = 60), and 0.0 MiB of memory may be used"
+    expect " MiB (n = 60), but only 0.0 MiB of memory may be used"
     [ ! -e "$WORK/r" ]
     experiment "uniform" "svd" | sed 's/n=60/n=1500/; s/trials: 1/trials: 3/' >"$WORK/big.yaml"
     run "$NYSBENCH" run "$WORK/big.yaml" -q --memory 1K -o "$WORK/r"
     [[ "$output" =~ "needs about "([0-9]+)"."([0-9]) ]]
     run "$NYSBENCH" run "$WORK/big.yaml" -q --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/r" --timeout 20
-    expect "nysbench: warning: 2 of 3 workers run: more would not fit into "
+    expect "nysbench: warning: only 2 of 3 workers start: more would not fit into "
     grep -q '"jobs": 2,$' "$WORK/r/manifest.json"
     run "$NYSBENCH" run "$WORK/big.yaml" --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/new" --max-hours 1e-6
     expect "are predicted with 2 workers, --max-hours allows 1e-06 h"

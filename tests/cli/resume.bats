@@ -49,7 +49,7 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     local planned=()
     for word in "${small[@]}"; do [ "$word" = -q ] || planned+=("$word"); done
     run "$WORK/other" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
-    expect "another build or other arithmetic: 64 rows of the last run come from it; a run goes on beside them with --mixed only"
+    expect "another build or other arithmetic: 64 rows of the last run come from it; a run continues beside them only with --mixed"
     run "$NYSBENCH" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
     [[ "$output" != *"another build"* ]]
     # Nothing is to run: nothing can mix.
@@ -195,7 +195,7 @@ got_somewhere() {
     wait "$pid" || status=$?
     output=$(cat "$WORK/log")
     expect_status 130
-    expect "interrupted; the same command goes on"
+    expect "interrupted; the same command continues"
     count_done
     [ "$(wc -l <"$WORK/r/rows.csv")" -eq 4001 ]
     [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq "$rows" ]

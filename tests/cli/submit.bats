@@ -45,7 +45,7 @@ merge_job() {
 @test "submit sends an array and a merge that waits for it, and says which" {
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 --minutes 20 -o "$WORK/r"
     expect_status 0
-    expect "shards: 3, of which 0 are finished, 0 in the queue or running, and 3 are to be sent"
+    expect "shards: 3, of which 0 are finished, 0 in the queue or running, and 3 are to be submitted"
     expect "shards: job 101"
     expect "merge: job 102"
     [ "$(cat "$WORK/calls/101")" = "$(printf '%s\n' --parsable --job-name=shards-little --time=20 --output=shard-%a.log \
@@ -91,7 +91,7 @@ merge_job() {
     [[ "$output" =~ 4/4\ +queued ]]
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
     expect_status 0
-    expect "shards: 4, of which 1 are finished, 1 in the queue or running, and 2 are to be sent"
+    expect "shards: 4, of which 1 are finished, 1 in the queue or running, and 2 are to be submitted"
     grep -qx -e --array=2-3 "$WORK/calls/103"
     grep -qx -e --dependency=afterany:103:101 "$WORK/calls/104"
     tasks 103 2
@@ -108,7 +108,7 @@ merge_job() {
     expect "shards: 4, 4 done; rows: 48, of which 48 are done, 0 of them failed"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
     expect_status 0
-    expect "nothing is sent"
+    expect "nothing to submit"
     [ "$(ls "$WORK/calls" | wc -l)" -eq 4 ]
     run merge_job 104
     expect_status 0
@@ -124,7 +124,7 @@ merge_job() {
     run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" status "$WORK/r"
     expect "shards: 3, 1 done, 1 running, 1 not begun"
     run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
-    expect "of which 1 are finished, 1 in the queue or running, and 1 are to be sent"
+    expect "of which 1 are finished, 1 in the queue or running, and 1 are to be submitted"
     grep -qx -e --array=1 "$WORK/calls/101"
 }
 
@@ -240,7 +240,7 @@ db.commit()
 PY
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "shard 1/2 holds rows of another build of nysbench; --mixed goes on beside them"
+    expect "shard 1/2 holds rows of another build of nysbench; --mixed continues beside them"
     [ ! -e "$WORK/r/submissions/2" ]
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --mixed
     expect_status 0

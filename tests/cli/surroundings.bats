@@ -195,7 +195,7 @@ PY
     TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
     expect "nysbench: error: no temporary folder can be made in $WORK/nosuch: No such file or directory"
-    expect "the same command goes on when there is enough"
+    expect "the same command continues when there is enough"
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
@@ -215,7 +215,7 @@ PY
     TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/filled" >"$WORK/filled.log" 2>&1 && filled=0 || filled=$?
     umount "$WORK/tmp"
     expect_status 1
-    expect "No space left on device; the same command goes on when there is enough"
+    expect "No space left on device; the same command continues when there is enough"
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     [ "$filled" -eq 1 ]
     grep -q "rows: 24, 12 ok, 12 failed" "$WORK/filled.log"

@@ -58,7 +58,7 @@ job_of() { # array_job|merge_job of submission $2
     whole
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 --minutes 5 -o "$WORK/r"
     expect_status 0
-    expect "3 are to be sent"
+    expect "3 are to be submitted"
     await queue_is_empty
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
@@ -89,7 +89,7 @@ job_of() { # array_job|merge_job of submission $2
     array=$(job_of array_job 1)
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
     expect_status 0
-    expect "0 are finished, 3 in the queue or running, and 0 are to be sent"
+    expect "0 are finished, 3 in the queue or running, and 0 are to be submitted"
     scancel "${array}_2"
     scontrol release "$array"
     scontrol release "$(job_of merge_job 1)"
@@ -99,7 +99,7 @@ job_of() { # array_job|merge_job of submission $2
     expect "shards: 3, 2 done, 1 lost"
     grep -q "missing: shard 2/3: " "$WORK/r/submissions/1/merge.log"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
-    expect "shards: 3, of which 2 are finished, 0 in the queue or running, and 1 are to be sent"
+    expect "shards: 3, of which 2 are finished, 0 in the queue or running, and 1 are to be submitted"
     await queue_is_empty
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0

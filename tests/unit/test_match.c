@@ -77,7 +77,7 @@ static void test_no_row(void **state)
         {"strategy=leverage", "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, kmeans(restarts=4)"},
         {"strategy=kmeans(restarts=5)", "this experiment has uniform,"}, {"strategy=kmeans(restarts", "no row has"},
         {"landmarks=4", "no row has landmarks=4; this experiment has 3, 13"},
-        {"problem=gaussian, head=2", "no row has all of these; each alone is there"}};
+        {"problem=gaussian, head=2", "no row has all of these values together, though each of them occurs"}};
     nb_plan plan = make_plan(*state);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         nb_match match;
