@@ -263,7 +263,7 @@ const nb_strategy nb_strategy_kmeans = {
     .pick = pick,
     .explanation =
         "By default the tokens' stacked [q; k] are clustered (pairing joint), the landmarks are the means of the\n"
-        "clusters' queries and keys, and Lloyd's iteration goes on to a fixed point.\n"
+        "clusters' queries and keys, and Lloyd's iteration runs to a fixed point.\n"
         "The paper on the geometric selection of landmarks clusters the queries, takes the tokens nearest to the\n"
         "centres, and ends after 10 iterations: kmeans(snap=nearest, iterations=10) with pairing: queries; it measures\n"
         "that on the kernel gram.\n"

@@ -78,7 +78,7 @@ for r in rows:
     assert deviation < 1e-9 if r["factors"] == "nystromformer" else deviation > 0.5, r
 PY
     run "$NYSBENCH" describe rowsum_deviation
-    expect "not with cur"
+    expect "with cur it does not"
 }
 
 @test "the table of cores has what keeps rows below 0, and exact attention under it" {
