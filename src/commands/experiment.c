@@ -121,7 +121,7 @@ static void warn_of_config(const nb_config *c)
     }
 }
 
-/* The least m of the rows of a problem, and whether it is above the tokens of all its heads. */
+/* The least m of the rows of a problem, where it has any, and whether it is above the tokens of all its heads. */
 static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least, int *tokens)
 {
     *least = INT_MAX;
@@ -133,7 +133,7 @@ static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least,
         if (m < *least) *least = m;
         if (scene->n > *tokens) *tokens = scene->n;
     }
-    return *least > *tokens;
+    return *tokens > 0 && *least > *tokens; /* a shard may have none of its rows */
 }
 
 /* Rows of more landmarks than tokens are skipped, which for all of them is a slip. */

@@ -305,10 +305,12 @@ static bool is_compared(const nb_comparison *c)
 
 static void print_core(FILE *out, const nb_summary *s, const nb_shares *shares, int core, int width)
 {
-    fprintf(out, "  %s\n", s->cores[core].label);
+    bool any = false;
     for (int v = 0; v < s->variant_count; v++) {
         const nb_comparison *c = &shares->pooled[v * s->core_count + core];
         if (!is_compared(c)) continue;
+        if (!any) fprintf(out, "  %s\n", s->cores[core].label);
+        any = true;
         fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
         print_number(out, "%.3g", 10, c->whole.relative, c->whole.noise > 0);
         print_number(out, "%.2f", 9, c->whole.share, false);

@@ -269,4 +269,9 @@ PY
     done
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'problems="gaussian(n=20, d=3)"' --set landmarks=[20,64]
     [[ "$output" != *warning* ]]
+    for shard in 1/2 2/2; do # which has rows of some problems alone
+        run "$NYSBENCH" plan experiments/00-smoke.yaml --shard $shard
+        expect_status 0
+        [[ "$output" != *warning* ]]
+    done
 }
