@@ -21,6 +21,7 @@ typedef struct {
     double *q;       /* n x reach */
     nb_block *blocks;
     int *block_of;   /* by pair; meaningless where the pair has a failure */
+    int *by_size;    /* the pairs, largest first */
 } nb_blocks;
 
 /* Forms B, A (into each pair's factors) and Q_B, which reaches as far as products of the smallest `least` need. Memory is ctx's. */
