@@ -12,6 +12,11 @@ int nb_block_width(int m)
     return (m + NB_LEFT_GROUP - 1) / NB_LEFT_GROUP * NB_LEFT_GROUP;
 }
 
+int nb_block_width_single(int m)
+{
+    return (m + NB_SINGLE_START - 1) / NB_SINGLE_START * NB_SINGLE_START;
+}
+
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
 {
     NB_NEED(*failure, nb_strdup(ctx, nb_error_message(ctx)));
