@@ -22,7 +22,7 @@ static const double FLOPS = 25e9,       /* a second, of large matrix products */
     LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
     CELL_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
 
-enum { KEPT = 4096, LAPACK = 512, LANCZOS_STEPS = 20, TILE = 256, ENTRIES = 1 << 20, NEAR = 64 }; /* as in scene.c, spectral.c, direct.c */
+enum { KEPT = 4096, LAPACK = 512, LANCZOS_STEPS = 20, TILE = 256, ENTRIES = 1 << 20, NEAR = 64, LOOKED_AT = 64 }; /* as in scene.c, spectral.c, direct.c, streamed.c */
 enum { DENSE = 4096 }; /* tokens from which on strategies refuse what is cubic or holds n x n numbers */
 
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
@@ -193,14 +193,14 @@ static void add_pick(instance *in, const nb_cell *cell)
 }
 
 /* Bytes that the pass, and what follows it, need beside the factors. */
-static double working_bytes(const instance *in, double width, double sum_m, int most, double rows, bool random)
+static double working_bytes(const instance *in, double width, double width_single, double sum_m, int most, double rows, bool random)
 {
     const nb_config *c = in->plan->config;
     double n = in->n, m = most, pass = 0, product, entries = 0, spectral = 0, careful = 16 * n * m;
     double u = in->factored ? n : NB_STRIPE;
     if (in->sampled) return 8 * (n * NB_STRIPE + 3 * m * c->sample) + careful;
     product = 8 * width * NB_STRIPE + 8 * (n + m) * NB_STRIPE;
-    if (c->precision == NB_MIXED) product += 4 * (n * width + (n + width) * NB_STRIPE);
+    if (c->precision == NB_MIXED) product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
     if (in->factored) product = 16 * n * in->d;
     pass = largest(product, 8 * n * in->d);
     if (c->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
@@ -261,7 +261,7 @@ static void add_measuring_s(instance *in, const pair *p)
 typedef struct { /* pairs that are prepared together */
     double bases;           /* bytes by which runner.c cuts batches */
     double bytes, core;     /* of all factors; while one core is computed */
-    double width, sum_m;
+    double width, width_single, sum_m;
     double cores, together; /* bytes of requests, and their number, that are measured together */
     double most_cores, most_together;
     int most;
@@ -272,7 +272,7 @@ static void end_batch(instance *in, batch *b)
 {
     if (b->most == 0) return;
     if (passes(in) && !keeps(in)) in->seconds += forming_s(in);
-    double working = working_bytes(in, b->width, b->sum_m, b->most, b->most_together, b->random);
+    double working = working_bytes(in, b->width, b->width_single, b->sum_m, b->most, b->most_together, b->random);
     in->batch_bytes = largest(in->batch_bytes, b->bytes + b->most_cores + largest(b->core, working));
     *b = (batch){.bases = 0};
 }
@@ -294,6 +294,7 @@ static void add_pair(instance *in, batch *b, const pair *p)
     b->bytes += factor_bytes(in, p);
     b->core = largest(b->core, core_bytes(in, p));
     b->width += nb_block_width(p->m);
+    b->width_single += nb_block_width_single(p->m);
     b->sum_m += p->m;
     b->cores += cores;
     b->together += p->rows;

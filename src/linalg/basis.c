@@ -18,6 +18,7 @@ enum { ROUNDS = 4 };
 static const double least_rcond = 1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
 static const double nearly = 0.1;
 static const double safe = 1e-12; /* of a column's square, what has to be left of it beside those of its panel: a condition of 1e6 */
+static const double twice = 0.25; /* of a unit column's square, what has to be left of it when all is taken out again: of what had been rounding little is */
 
 /* The upper triangle of G, whose rest is zero. */
 static void gram(nb_layout layout, int n, int m, const double *a, double *g)
@@ -179,7 +180,8 @@ typedef struct { /* columns from `start` on become orthonormal: `used` of `width
     int n, m, start, width, used;
     double *a, *r;
     double *panel, *w;             /* n x WIDEST, m x WIDEST */
-    double g[WIDEST * WIDEST], first[WIDEST * WIDEST], norm[WIDEST]; /* width x width; of the columns as they came */
+    double g[WIDEST * WIDEST], first[WIDEST * WIDEST]; /* width x width */
+    double least[WIDEST];          /* of each column's square, what has to be left of it */
 } ordered;
 
 /* Takes the columns before out of the panel, and adds how much that was, w times `before`, to r. */
@@ -201,12 +203,12 @@ static void factorise_panel(ordered *o)
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, width, o->n, 1, o->panel, o->n, o->panel, o->n, 0, g, width);
     o->used = 0;
     for (int j = 0; j < used && o->used == j; j++) {
-        double *column = g + j * width, whole = column[j], rounding = DBL_EPSILON * o->n * o->norm[j];
+        double *column = g + j * width, whole = column[j];
         for (int i = 0; i <= j; i++) {
             for (int l = 0; l < i; l++) column[i] -= g[l + i * width] * column[l];
             if (i < j) column[i] /= g[i + i * width];
         }
-        if (!(column[j] > safe * whole && column[j] > rounding * rounding && isfinite(column[j]))) break;
+        if (!(column[j] > safe * whole && column[j] > o->least[j] && isfinite(column[j]))) break;
         column[j] = sqrt(column[j]);
         o->used = j + 1;
     }
@@ -233,7 +235,7 @@ static void next_panel(ordered *o)
     memcpy(o->panel, from, n * (size_t)o->used * sizeof *from);
     memset(o->panel + n * (size_t)o->used, 0, n * (size_t)(o->width - o->used) * sizeof *from);
     for (int j = 0; j < o->used; j++) {
-        o->norm[j] = nb_frobenius(n, from + n * (size_t)j);
+        o->least[j] = pow(DBL_EPSILON * o->n * nb_frobenius(n, from + n * (size_t)j), 2);
         memset(o->r + (size_t)(o->start + j) * m, 0, m * sizeof *o->r);
     }
     take_out(o, NULL);
@@ -241,7 +243,7 @@ static void next_panel(ordered *o)
     if (o->used == 0) return;
     divide_panel(o);
     memcpy(o->first, o->g, sizeof o->g);
-    for (int j = 0; j < o->used; j++) o->norm[j] = 0; /* they are of length 1 now, and nearly orthonormal */
+    for (int j = 0; j < o->used; j++) o->least[j] = twice; /* they are of length 1 now */
     take_out(o, o->first);
     factorise_panel(o);
     divide_panel(o);

@@ -12,6 +12,11 @@ int nb_block_width(int m)
     return (m + NB_LEFT_GROUP - 1) / NB_LEFT_GROUP * NB_LEFT_GROUP;
 }
 
+int nb_block_width_single(int m)
+{
+    return (m + NB_SINGLE_START - 1) / NB_SINGLE_START * NB_SINGLE_START;
+}
+
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
 {
     NB_NEED(*failure, nb_strdup(ctx, nb_error_message(ctx)));
@@ -34,7 +39,7 @@ static int add_block(nb_blocks *b, const nb_pair *largest)
     return b->count++;
 }
 
-/* The block that holds pair i, the largest pairs first. */
+/* The block that holds pair i, after all larger pairs. */
 static void group(nb_blocks *b, const nb_pair *pairs, int i)
 {
     for (int k = 0; k < b->count; k++)
@@ -43,16 +48,6 @@ static void group(nb_blocks *b, const nb_pair *pairs, int i)
             return;
         }
     b->block_of[i] = add_block(b, &pairs[i]);
-}
-
-static void group_all(nb_blocks *b, const nb_pair *pairs)
-{
-    int largest = 0;
-    for (int i = 0; i < b->pairs; i++)
-        if (pairs[i].landmarks->queries.m > largest) largest = pairs[i].landmarks->queries.m;
-    for (int m = largest; m >= 1; m--)
-        for (int i = 0; i < b->pairs; i++)
-            if (pairs[i].landmarks->queries.m == m) group(b, pairs, i);
 }
 
 /* B in place, and A for the pairs of the block: one that cannot be had is the failure of its pair alone. */
@@ -77,40 +72,42 @@ static nb_status serves(const nb_blocks *b, int k, int good, const nb_pair *pair
     return m > good ? NB_OK : nb_has_full_rank(b->n, m, b->blocks[k].r, b->blocks[k].m, full, ctx);
 }
 
-/* Q_B in B's place, for the largest pair of the block and all that its columns serve. Where they do not serve the largest,
- * it has a basis of its own way, and the block is its alone: those that they do serve get a block, as do the others each. */
-static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_ctx *ctx)
+/* The other pairs of block k go where the columns serve them: they stay with the largest, or where those do not serve it get a
+ * block together. Each of the rest gets one of its own. */
+static nb_status regroup(nb_blocks *b, int k, int good, bool largest, const nb_pair *pairs, nb_ctx *ctx)
 {
-    int good = 0, rank, served = -1;
-    bool largest = false, full, *fits;
-    double *q = b->q + (size_t)b->n * (size_t)b->blocks[k].column;
-    if (b->blocks[k].largest->landmarks->queries.kind != NB_TOKENS) /* which no other pair shares */
-        return nb_orthonormalise(NB_COLUMNS, b->n, b->blocks[k].m, q, b->blocks[k].r, &rank, ctx);
-    NB_NEED(fits, nb_alloc(ctx, (size_t)b->pairs, sizeof *fits));
-    if (!b->blocks[k].alone) {
-        NB_TRY(ctx, nb_orthonormalise_in_order(b->n, b->blocks[k].m, q, b->blocks[k].r, &good, ctx));
-        NB_TRY(ctx, serves(b, k, good, b->blocks[k].largest, &largest, ctx));
-    }
-    for (int i = 0; i < b->pairs; i++) {
+    int served = largest ? k : -1;
+    bool full;
+    for (int j = 0; j < b->pairs; j++) {
+        int i = b->by_size[j];
         if (b->block_of[i] != k || &pairs[i] == b->blocks[k].largest) continue;
         NB_TRY(ctx, serves(b, k, good, &pairs[i], &full, ctx));
-        fits[i] = full;
+        int block = full && served >= 0 ? served : add_block(b, &pairs[i]);
+        b->block_of[i] = block;
+        b->blocks[block].alone = !full;
+        if (full) served = block;
     }
-    for (int m = b->blocks[k].m; m >= 1; m--)
-        for (int i = 0; i < b->pairs; i++) {
-            if (b->block_of[i] != k || &pairs[i] == b->blocks[k].largest || pairs[i].landmarks->queries.m != m || (fits[i] && largest)) continue;
-            if (!fits[i] || served < 0) {
-                int added = add_block(b, &pairs[i]);
-                b->blocks[added].alone = !fits[i];
-                if (fits[i]) served = added;
-                b->block_of[i] = added;
-            } else {
-                b->block_of[i] = served;
-            }
-        }
-    if (largest) return NB_OK;
-    if (!b->blocks[k].alone) NB_TRY(ctx, form(scene, b, k, pairs, false, ctx));
-    return nb_orthonormalise_any(b->n, b->blocks[k].m, q, b->blocks[k].r, &rank, ctx);
+    return NB_OK;
+}
+
+/* Q_B in B's place, for the largest pair of the block and all that its columns serve. Where they do not serve the largest,
+ * it has a basis of its own way, and the block is its alone. */
+static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_ctx *ctx)
+{
+    const nb_block block = b->blocks[k];
+    int good, rank;
+    bool full;
+    double *q = b->q + (size_t)b->n * (size_t)block.column;
+    if (block.largest->landmarks->queries.kind != NB_TOKENS) /* which no other pair shares */
+        return nb_orthonormalise(NB_COLUMNS, b->n, block.m, q, block.r, &rank, ctx);
+    if (!block.alone) {
+        NB_TRY(ctx, nb_orthonormalise_in_order(b->n, block.m, q, block.r, &good, ctx));
+        NB_TRY(ctx, serves(b, k, good, block.largest, &full, ctx));
+        NB_TRY(ctx, regroup(b, k, good, full, pairs, ctx));
+        if (full) return NB_OK;
+        NB_TRY(ctx, form(scene, b, k, pairs, false, ctx));
+    }
+    return nb_orthonormalise_any(b->n, block.m, q, block.r, &rank, ctx);
 }
 
 static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_engine_times *times, nb_ctx *ctx)
@@ -127,6 +124,18 @@ static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pair
     return status;
 }
 
+static nb_status sort_pairs(nb_blocks *b, const nb_pair *pairs, nb_ctx *ctx)
+{
+    int largest = 0, count = 0;
+    NB_NEED(b->by_size, nb_alloc(ctx, (size_t)b->pairs, sizeof *b->by_size));
+    for (int i = 0; i < b->pairs; i++)
+        if (pairs[i].landmarks->queries.m > largest) largest = pairs[i].landmarks->queries.m;
+    for (int m = largest; m >= 1; m--)
+        for (int i = 0; i < b->pairs; i++)
+            if (pairs[i].landmarks->queries.m == m) b->by_size[count++] = i;
+    return NB_OK;
+}
+
 static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs, double least, double smallest, nb_ctx *ctx)
 {
     *b = (nb_blocks){.n = scene->head->n, .pairs = count, .least = least, .reach = nb_width_together(1, NB_LEFT_GROUP, smallest)};
@@ -134,14 +143,14 @@ static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, con
     NB_NEED(b->q, nb_alloc_raw(ctx, (size_t)b->n * (size_t)b->reach)); /* where blocks are shared, its end stays untouched */
     NB_NEED(b->blocks, nb_alloc(ctx, (size_t)count, sizeof *b->blocks));
     NB_NEED(b->block_of, nb_alloc(ctx, (size_t)count, sizeof *b->block_of));
-    return NB_OK;
+    return sort_pairs(b, pairs, ctx);
 }
 
 nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest, nb_blocks *b, nb_engine_times *times,
                           nb_ctx *ctx)
 {
     NB_TRY(ctx, blocks_init(b, scene, count, pairs, least, smallest, ctx));
-    group_all(b, pairs);
+    for (int j = 0; j < count; j++) group(b, pairs, b->by_size[j]);
     for (int k = 0; k < b->count; k++) {
         const char *failure;
         b->blocks[k].good = build(scene, b, k, pairs, times, ctx) == NB_OK;

@@ -21,6 +21,7 @@ typedef struct {
     double *q;       /* n x reach */
     nb_block *blocks;
     int *block_of;   /* by pair; meaningless where the pair has a failure */
+    int *by_size;    /* the pairs, largest first */
 } nb_blocks;
 
 /* Forms B, A (into each pair's factors) and Q_B, which reaches as far as products of the smallest `least` need. Memory is ctx's. */
@@ -31,8 +32,9 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, doub
  * columns and perhaps some behind them. */
 void nb_blocks_product(const nb_blocks *blocks, int first, int end, int rows, int keys, const double *s, int ld_s, double *out, int ld);
 
-/* Columns that a block of m vectors takes. */
+/* Columns that a block of m vectors takes, in double and in single precision. */
 int nb_block_width(int m);
+int nb_block_width_single(int m);
 
 /* Keeps the ctx's error as the failure of a pair (or a request), and clears it. */
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx);

@@ -98,7 +98,9 @@ static void add_kept(nb_guard *g, nb_scene *s)
     static const char scene[] = "the scene", sums[] = "the sums of S";
     size_t n = (size_t)s->head->n;
     add_points(g, s, 3, "[Q; K]", s->stacked, 2 * (size_t)s->head->d);
+    add_points(g, s, 4, "the queries and keys in one set", s->united, 2 * (size_t)s->head->d);
     if (s->stacked) add(g, scene, &s->stacked, sizeof s->stacked);
+    if (s->united) add(g, scene, &s->united, sizeof s->united);
     if (s->row_sums) add(g, scene, &s->norm, sizeof s->norm);
     if (s->row_sums) add(g, scene, &s->baseline_mean, sizeof s->baseline_mean);
     if (s->row_sums) add(g, scene, &s->row_sums, sizeof s->row_sums);

@@ -317,6 +317,7 @@ nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx)
         memcpy(x, h->q, size * sizeof *x);
         memcpy(x + size, h->k, size * sizeof *x);
         scene->united = x;
+        nb_guard_see_scene(scene);
     }
     *united = scene->united;
     return NB_OK;

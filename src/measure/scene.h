@@ -71,7 +71,7 @@ typedef struct nb_scene {
     struct {
         const void *bytes;
         uint64_t sum;
-    } known[4];             /* checksums of Q, K, V and [Q; K] (guard.h) */
+    } known[5];             /* checksums of Q, K, V, [Q; K] and both in one set (guard.h) */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 

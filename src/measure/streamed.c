@@ -133,6 +133,7 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
 typedef struct { /* one pass for the views that are `todo` */
     batch *b;
     bool single;
+    int reach;          /* columns of Q_B and zeros behind them that the products may have rows of P for */
     double *product;    /* reach x NB_STRIPE: P */
     int *column;        /* by block: where it begins in q32 and product32; at last their width but for the zeros behind */
     float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, NB_STRIPE x width */
@@ -160,7 +161,7 @@ static void multiply_single(const pass *p, const nb_stripe *s, int first, int en
         for (size_t j = 0; j < (size_t)b->blocks[k].m; j++) {
             const float *rounded = p->product32 + ((size_t)p->column[k] + j) * NB_STRIPE;
             double *out = p->product + (size_t)b->blocks[k].column + j;
-            for (size_t i = 0; i < (size_t)s->count; i++) out[i * (size_t)b->reach] = rounded[i];
+            for (size_t i = 0; i < (size_t)s->count; i++) out[i * (size_t)p->reach] = rounded[i];
         }
 }
 
@@ -182,15 +183,15 @@ static void round_stripe(const pass *p, const nb_stripe *s)
 /* The heavy keys are added to P. */
 static void add_heavy(const pass *p, int count)
 {
-    int ld = p->b->blocks.reach, width = nb_width_together(p->b->blocks.width, NB_LEFT_GROUP, (double)p->heavy * count);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, ld);
+    int width = nb_width_together(p->b->blocks.width, NB_LEFT_GROUP, (double)p->heavy * count);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, p->reach);
 }
 
 /* What the stripe gives of E. */
 static void check_stripe(const pass *p, const nb_stripe *s)
 {
     const nb_blocks *b = &p->b->blocks;
-    int rows = (s->count + CHECKED - 1) / CHECKED, ld = b->reach, width = nb_width_together(b->width, NB_LEFT_GROUP, (double)rows * s->keys);
+    int rows = (s->count + CHECKED - 1) / CHECKED, ld = p->reach, width = nb_width_together(b->width, NB_LEFT_GROUP, (double)rows * s->keys);
     for (size_t i = 0, w = (size_t)ld; i < (size_t)rows; i++) memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, ld);
     for (int i = 0; i < p->b->count; i++) {
@@ -212,7 +213,7 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
         if (end > k && p->single)
             multiply_single(p, s, k, end);
         else if (end > k)
-            nb_blocks_product(&b->blocks, k, end, s->count, s->keys, s->values, s->ld, p->product, b->blocks.reach);
+            nb_blocks_product(&b->blocks, k, end, s->count, s->keys, s->values, s->ld, p->product, p->reach);
         if (end == k) end++;
     }
     if (p->single) {
@@ -223,7 +224,7 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
         view *v = &b->views[i];
         if (!v->todo) continue;
         nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
-                p->product + b->blocks.blocks[v->block].column, b->blocks.reach, 1, v->p.mid, v->p.m);
+                p->product + b->blocks.blocks[v->block].column, p->reach, 1, v->p.mid, v->p.m);
     }
     return NB_OK;
 }
@@ -233,7 +234,6 @@ static nb_status find_heavy(pass *p, nb_ctx *ctx)
 {
     int n = p->b->blocks.n, looked_at = n < LOOKED_AT ? n : LOOKED_AT, tokens[LOOKED_AT];
     double *rows, *squares;
-    p->heavy = n < HEAVY ? n : HEAVY;
     NB_NEED(p->keys, nb_alloc(ctx, (size_t)p->heavy, sizeof *p->keys));
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * (size_t)looked_at));
@@ -253,7 +253,7 @@ static nb_status heavy_init(pass *p, nb_ctx *ctx)
 {
     const nb_blocks *b = &p->b->blocks;
     NB_TRY(ctx, find_heavy(p, ctx));
-    NB_NEED(p->q_heavy, nb_alloc_reals(ctx, (size_t)p->heavy, (size_t)b->reach));
+    NB_NEED(p->q_heavy, nb_alloc_reals(ctx, (size_t)p->heavy, (size_t)p->reach));
     NB_NEED(p->s_heavy, nb_alloc_raw(ctx, (size_t)p->heavy * NB_STRIPE));
     for (int k = 0; k < b->count; k++)
         for (int j = b->blocks[k].column, end = j + b->blocks[k].width; b->blocks[k].good && j < end; j++)
@@ -263,7 +263,7 @@ static nb_status heavy_init(pass *p, nb_ctx *ctx)
 
 static nb_status check_init(pass *p, nb_ctx *ctx)
 {
-    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->b->blocks.reach * (NB_STRIPE / CHECKED)));
+    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->reach * (NB_STRIPE / CHECKED)));
     for (int i = 0; i < p->b->count; i++) {
         view *v = &p->b->views[i];
         if (v->todo) NB_NEED(v->check, nb_alloc_reals(ctx, (size_t)v->p.m, (size_t)v->p.m));
@@ -275,16 +275,18 @@ static nb_status pass_init(pass *p, batch *b, bool single, nb_ctx *ctx)
 {
     const nb_blocks *all = &b->blocks;
     size_t n = (size_t)all->n, width = 0;
-    *p = (pass){.b = b, .single = single};
+    *p = (pass){.b = b, .single = single, .reach = all->reach, .heavy = all->n < HEAVY ? all->n : HEAVY};
     if (!single) {
-        NB_NEED(p->product, nb_alloc_raw(ctx, (size_t)all->reach * NB_STRIPE));
+        NB_NEED(p->product, nb_alloc_raw(ctx, (size_t)p->reach * NB_STRIPE));
         return NB_OK;
     }
+    int with_heavy = nb_width_together(all->width, NB_LEFT_GROUP, all->least * p->heavy / all->n);
+    if (with_heavy > p->reach) p->reach = with_heavy;
     NB_NEED(p->column, nb_alloc(ctx, (size_t)all->count + 1, sizeof *p->column));
     for (int k = 0; k < all->count; k++)
-        p->column[k + 1] = p->column[k] + (all->blocks[k].m + NB_SINGLE_START - 1) / NB_SINGLE_START * NB_SINGLE_START;
+        p->column[k + 1] = p->column[k] + nb_block_width_single(all->blocks[k].m);
     width = (size_t)(p->column[all->count] + nb_width_together(1, NB_RIGHT_GROUP, all->least));
-    NB_NEED(p->product, nb_alloc_reals(ctx, (size_t)all->reach, NB_STRIPE)); /* zeros between and behind the blocks there too */
+    NB_NEED(p->product, nb_alloc_reals(ctx, (size_t)p->reach, NB_STRIPE)); /* zeros between and behind the blocks there too */
     NB_NEED(p->q32, nb_alloc(ctx, n * width, sizeof *p->q32)); /* zeros between and behind the blocks */
     NB_NEED(p->s32, nb_alloc(ctx, n * NB_STRIPE, sizeof *p->s32));
     NB_NEED(p->product32, nb_alloc(ctx, NB_STRIPE * width, sizeof *p->product32));
@@ -463,8 +465,8 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     NB_NEED(b->views, nb_alloc(ctx, (size_t)count, sizeof *b->views));
     NB_NEED(b->failures, nb_ctx_child(ctx));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
-    double least = nb_scene_least_stripe(scene), share = fmin(1.0 / CHECKED, fmin(1, (double)HEAVY / scene->head->n)); /* of check_stripe and add_heavy */
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, least, how->precision == NB_MIXED ? least * share : least, &b->blocks, &b->times, ctx));
+    double least = nb_scene_least_stripe(scene);
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, least, how->precision == NB_MIXED ? least / CHECKED : least, &b->blocks, &b->times, ctx));
     for (int i = 0; i < count; i++) b->views[i].todo = !pairs[i].failure;
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < count; i++) {

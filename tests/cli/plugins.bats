@@ -251,6 +251,14 @@ EOF
     expect "did you mean 'uniform'?"
 }
 
+@test "points that queries and keys share are looked at like any others" {
+    plugin tests/cli/plugins/bad.c "$WORK/bad.so" -Wno-cast-qual
+    printf 'problems: gaussian(n=64)\nstrategies: writes_input\npairing: shared\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/bad.so" -o "$WORK/r"
+    expect_status 1
+    expect "failed: 1 row: changed the queries and keys in one set"
+}
+
 @test "what a plug-in does before anything runs happens in a child first: a crash, an exit, a change and a hang are told" {
     printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
     early() { # PLACE HARM OUT

@@ -152,8 +152,33 @@ static void test_bases_in_order(void **state)
     assert_false(full);
 }
 
+/* Nearly dependent and of very different lengths: whatever columns there are are as orthonormal as any. */
+static void test_bases_of_hard_vectors(void **state)
+{
+    enum { LONGEST = 400, MOST = 40, KINDS = 5 };
+    static const int lengths[] = {8, 12, 20, 40, 100, LONGEST};
+    nb_ctx *ctx = *state;
+    int good;
+    double *a = nb_alloc_reals(ctx, LONGEST, MOST), *q = nb_alloc_reals(ctx, LONGEST, MOST), *r = nb_alloc_reals(ctx, MOST, MOST);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            int n = lengths[l], m = n < MOST ? n : MOST;
+            for (int j = 0; j < m; j++)
+                for (int i = 0; i < n; i++) {
+                    const double kinds[KINDS] = {1.0 / (i + j + 1), pow((double)i / n, j), exp(-pow(3 * (i / (double)n - j / (double)m), 2)),
+                                                 j == 0 ? 1 : i == j - 1 ? 1e-9 : 0, sin(i * j + 1.0) * pow(10, -200.0 * j / m)};
+                    a[i + j * n] = kinds[kind];
+                }
+            memcpy(q, a, (size_t)n * (size_t)m * sizeof *q);
+            assert_ok(ctx, nb_orthonormalise_in_order(n, m, q, r, &good, ctx));
+            assert_true(good >= 7); /* the Hilbert matrix of order 8 has a condition of 1e10 */
+            check_basis(n, m, good, a, q, r);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_products_side_by_side), test_with_ctx(test_bases_in_order)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_products_side_by_side), test_with_ctx(test_bases_in_order),
+                                       test_with_ctx(test_bases_of_hard_vectors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
