@@ -23,12 +23,42 @@ void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, co
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
+static const double most_small = 1e6; /* multiplications */
+enum { WIDEST = 1024 };               /* that columns are padded to */
+
 int nb_width_together(int columns, int group, double other)
 {
-    const double most_small = 1e6; /* multiplications */
-    int width = columns, enough = (int)(most_small / other) + 1;
+    int width = columns, enough = (int)fmin(most_small / other + 1, WIDEST);
     if (width < enough) width = enough;
     return (width + group - 1) / group * group;
+}
+
+static bool is_large(double other)
+{
+    return most_small / other + 1 <= WIDEST;
+}
+
+void nb_gemm_left_together(int columns, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb,
+                           double beta, double *c, int ldc, double other)
+{
+    int step = is_large(other) ? nb_width_together(columns, NB_LEFT_GROUP, other) : NB_LEFT_GROUP;
+    for (int i = 0; i < columns; i += step)
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, step, n, k, alpha, a + (size_t)i * (size_t)lda, lda, b, ldb, beta, c + i, ldc);
+}
+
+void nb_gemm_right_together(nb_op op_a, int m, int columns, int k, const double *a, int lda, const double *b, int ldb,
+                            double beta, double *c, int ldc, double other)
+{
+    int step = is_large(other) ? nb_width_together(columns, NB_RIGHT_GROUP, other) : 1;
+    for (int i = 0; i < columns; i += step)
+        nb_gemm(op_a, NB_PLAIN, m, step, k, 1, a, lda, b + (size_t)i * (size_t)ldb, ldb, beta, c + (size_t)i * (size_t)ldc, ldc);
+}
+
+void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c, int ldc, double other)
+{
+    int step = is_large(other) ? nb_width_together(columns, NB_RIGHT_GROUP, other) : NB_SINGLE_START;
+    for (int i = 0; i < columns; i += step)
+        nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, m, step, k, 1, a, lda, b + (size_t)i * (size_t)ldb, ldb, 0, c + (size_t)i * (size_t)ldc, ldc);
 }
 
 int nb_panel_width(int start)

@@ -172,6 +172,5 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, doub
 void nb_blocks_product(const nb_blocks *b, int first, int end, int rows, int keys, const double *s, int ld_s, double *out, int ld)
 {
     int from = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - from;
-    width = nb_width_together(width, NB_LEFT_GROUP, b->least);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s, ld_s, 0, out + from, ld);
+    nb_gemm_left_together(width, rows, keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s, ld_s, 0, out + from, ld, b->least);
 }

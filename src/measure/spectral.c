@@ -18,7 +18,8 @@ static const double enough = 1e-6;
 
 typedef struct {
     int n, count, widest;
-    int width; /* columns of products with S: so many that no column's bits depend on how many others there are */
+    double least; /* of products with S: nb_width_together's */
+    int width;    /* columns that these may reach */
     nb_difference *differences;
     size_t ld;              /* of the vectors of length n: all begin alike in memory, on which some kernels' bits depend */
     double *v, *before, *w; /* ld x width: this vector, the one before, the next */
@@ -33,10 +34,11 @@ typedef struct {
 static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
 {
     int n = scene->head->n;
-    int width = scene->factors.rank ? count : nb_width_together(count, NB_RIGHT_GROUP, nb_scene_least_stripe(scene));
+    double least = nb_scene_least_stripe(scene);
+    int width = scene->factors.rank ? count : nb_width_together(count, NB_RIGHT_GROUP, least);
     size_t length = (size_t)n, ld = (size_t)nb_block_width(n), columns = (size_t)count, wide = (size_t)width;
     gsl_rng *rng;
-    *l = (lanczos){.n = n, .count = count, .width = width, .differences = differences, .ld = ld, .u_ld = scene->factors.rank ? ld : NB_STRIPE};
+    *l = (lanczos){.n = n, .count = count, .least = least, .width = width, .differences = differences, .ld = ld, .u_ld = scene->factors.rank ? ld : NB_STRIPE};
     for (int i = 0; i < count; i++) {
         size_t m = (size_t)differences[i].m;
         l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
@@ -88,9 +90,9 @@ static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     lanczos *l = self;
     (void)ctx;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, l->width, s->keys, 1, s->values, s->ld, l->v, (int)l->ld, 0, l->u, NB_STRIPE);
+    nb_gemm_right_together(NB_TRANSPOSED, s->count, l->count, s->keys, s->values, s->ld, l->v, (int)l->ld, 0, l->u, NB_STRIPE, l->least);
     subtract(l, s->first, s->count);
-    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, l->width, s->count, 1, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, (int)l->ld);
+    nb_gemm_right_together(NB_PLAIN, s->keys, l->count, s->count, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, (int)l->ld, l->least);
     return NB_OK;
 }
 

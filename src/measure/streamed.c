@@ -154,9 +154,9 @@ static bool needed(const batch *b, int block)
 static void multiply_single(const pass *p, const nb_stripe *s, int first, int end)
 {
     const nb_blocks *b = &p->b->blocks;
-    int from = p->column[first], width = nb_width_together(p->column[end] - from, NB_RIGHT_GROUP, b->least);
-    nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, s->count, width, s->keys, 1, p->s32, b->n, p->q32 + (size_t)from * (size_t)b->n, b->n, 0,
-                   p->product32 + (size_t)from * NB_STRIPE, NB_STRIPE);
+    int from = p->column[first];
+    nb_gemm_single_together(s->count, p->column[end] - from, s->keys, p->s32, b->n, p->q32 + (size_t)from * (size_t)b->n, b->n,
+                            p->product32 + (size_t)from * NB_STRIPE, NB_STRIPE, b->least);
     for (int k = first; k < end; k++)
         for (size_t j = 0; j < (size_t)b->blocks[k].m; j++) {
             const float *rounded = p->product32 + ((size_t)p->column[k] + j) * NB_STRIPE;
@@ -183,17 +183,17 @@ static void round_stripe(const pass *p, const nb_stripe *s)
 /* The heavy keys are added to P. */
 static void add_heavy(const pass *p, int count)
 {
-    int width = nb_width_together(p->b->blocks.width, NB_LEFT_GROUP, (double)p->heavy * count);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, p->reach);
+    nb_gemm_left_together(p->b->blocks.width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, p->reach,
+                          (double)p->heavy * count);
 }
 
 /* What the stripe gives of E. */
 static void check_stripe(const pass *p, const nb_stripe *s)
 {
     const nb_blocks *b = &p->b->blocks;
-    int rows = (s->count + CHECKED - 1) / CHECKED, ld = p->reach, width = nb_width_together(b->width, NB_LEFT_GROUP, (double)rows * s->keys);
+    int rows = (s->count + CHECKED - 1) / CHECKED, ld = p->reach;
     for (size_t i = 0, w = (size_t)ld; i < (size_t)rows; i++) memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, ld);
+    nb_gemm_left_together(b->width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, ld, (double)rows * s->keys);
     for (int i = 0; i < p->b->count; i++) {
         const view *v = &p->b->views[i];
         if (!v->todo) continue;

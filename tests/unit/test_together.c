@@ -23,14 +23,14 @@ static const int sizes[] = {1, 7, 33, 64, 65, 128, 257, 353, 513};
 static void left(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s, double *out, double *product)
 {
     memcpy(all + (size_t)at * (size_t)n, q, (size_t)n * (size_t)group * sizeof *q);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, rows, n, 1, all, n, s, n, 0, product, width);
+    nb_gemm_left_together(width, rows, n, 1, all, n, s, n, 0, product, width, (double)rows * n);
     for (int i = 0; i < rows; i++) memcpy(out + i * group, product + i * width + at, (size_t)group * sizeof *out);
 }
 
 static void right(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s, double *out, double *product)
 {
     memcpy(all + (size_t)at * (size_t)n, q, (size_t)n * (size_t)group * sizeof *q);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, width, n, 1, s, n, all, n, 0, product, rows);
+    nb_gemm_right_together(NB_TRANSPOSED, rows, width, n, s, n, all, n, 0, product, rows, (double)rows * n);
     memcpy(out, product + at * rows, (size_t)rows * (size_t)group * sizeof *out);
 }
 
@@ -40,7 +40,7 @@ static void right_single(int n, int rows, int width, int at, int group, const do
     memcpy(all + (size_t)at * (size_t)n, q, (size_t)n * (size_t)group * sizeof *q);
     for (int i = 0; i < n * width; i++) q32[i] = (float)all[i];
     for (int i = 0; i < n * rows; i++) s32[i] = (float)s[i];
-    nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, rows, width, n, 1, s32, n, q32, n, 0, product32, rows);
+    nb_gemm_single_together(rows, width, n, s32, n, q32, n, product32, rows, (double)rows * n);
     for (int i = 0; i < rows * group; i++) out[i] = product32[at * rows + i];
     (void)product;
 }
