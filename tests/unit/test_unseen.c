@@ -90,7 +90,8 @@ static void compare(nb_ctx *ctx, fixture *f, const nb_how *how, const nb_request
     both_or_close("error_unseen", a->error_unseen, b->error_unseen, noise / share + 1e-8 * b->error_unseen);
     both_or_close("error_unseen_subspace", a->error_unseen_subspace, b->error_unseen_subspace, 1e-6 + noise / share);
     both_or_close("error_unseen_core", a->error_unseen_core, b->error_unseen_core, 1e-6 + noise / share + 1e-6 * b->error_unseen);
-    both_or_close("mse", a->mse, b->mse, 3e-8 * b->mse + 1e-13 * noise);
+    double apart = noise + 1e-8 * b->error, square = pow(norm / f->head.n, 2); /* mse is the error's square times that of |S| / n */
+    both_or_close("mse", a->mse, b->mse, (2.1 * b->error + apart) * apart * square);
     both_or_close("cosine", a->cosine, b->cosine, 100 * noise);
     both_or_close("rowsum_deviation", a->rowsum_deviation, b->rowsum_deviation, noise * norm * sqrt(f->head.n) + 1e-11 * b->rowsum_deviation);
     both_or_close("output_error", a->output_error, b->output_error, 100 * noise * sqrt(f->head.n) + 1e-9 * b->output_error);
