@@ -161,9 +161,9 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     nb_mistakes_init(&mistakes, ctx);
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
     nb_status status = nb_command_own(experiment->set, ctx);
+    if (experiment->out && nb_defer(ctx, free, experiment->out) != NB_OK) status = NB_ENOMEM;
+    if (experiment->shard_text && nb_defer(ctx, free, experiment->shard_text) != NB_OK) status = NB_ENOMEM;
     if (status == NB_OK) status = nb_command_plugins(experiment->plugins, ctx);
-    if (status == NB_OK && experiment->out) status = nb_defer(ctx, free, experiment->out);
-    if (status == NB_OK && experiment->shard_text) status = nb_defer(ctx, free, experiment->shard_text);
     if (code != NB_GO_ON) return code;
     experiment->path = arguments[0];
     if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
