@@ -89,17 +89,18 @@ children_of() {
     make_daemon "sleep 43.21"
     experiment "command(run=\"sh $WORK/daemon.sh\")"
     for whom in guards ward group; do
+        end=130 # by SIGTERM
         rm -rf "$WORK/r" "$WORK/there"
         in_background run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
         until_true daemons
         case $whom in
         guards) kill -KILL $(children_of "$pid") ;;
         ward) for child in $(children_of "$pid"); do kill -KILL $(children_of "$child"); done ;;
-        group) kill -KILL -- "-$pid" ;;
+        group) kill -KILL -- "-$pid"; end=137 ;;
         esac
         [ $whom = group ] || until_true daemons
         [ $whom = group ] || kill -TERM "$pid"
-        wait "$pid" || true
+        expect_end "$pid" $end
         until_true nothing_left
     done
 }
@@ -112,12 +113,12 @@ children_of() {
     pid=$!
     until_true daemons
     kill -KILL "$pid"
-    wait "$pid" || true
+    expect_end "$pid" 137
     until_true nothing_left
     in_background plan "$WORK/c.yaml" -o "$WORK/r"
     until_true daemons
     kill -KILL "$pid"
-    wait "$pid" || true
+    expect_end "$pid" 137
     until_true nothing_left
 }
 
@@ -135,10 +136,8 @@ stored() {
         pid=$!
         until_true stored "$WORK/$signal"
         kill -$signal "$pid"
-        status=0
-        wait "$pid" || status=$?
+        expect_end "$pid" 130
         output=$(cat "$WORK/log")
-        expect_status 130
         expect "interrupted; the same command continues"
         grep -q ',ok,' "$WORK/$signal/rows.csv"
     done
@@ -149,7 +148,7 @@ stored() {
     sleep 0.5
     kill -0 "$pid"
     kill -TERM "$pid"
-    wait "$pid" || true
+    expect_end "$pid" 130
     /usr/bin/python3 - "$NYSBENCH" "$WORK/t" "${long[@]}" <<'PY'
 import os, pty, sys, time
 program, folder, *words = sys.argv[1:]

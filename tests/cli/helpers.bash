@@ -28,6 +28,13 @@ expect_status() {
     [ "$status" -eq "$1" ] || { echo "exit status $status, expected $1; output:"; echo "$output"; return 1; }
 }
 
+# Waits for a process in the background, which has to end so.
+expect_end() { # PID STATUS
+    status=0
+    wait "$1" || status=$?
+    [ "$status" -eq "$2" ] || { echo "exit status $status, expected $2"; return 1; }
+}
+
 expect() {
     case "$output" in
     *"$1"*) ;;

@@ -118,22 +118,26 @@ PY
     sleep 1
     kill -TERM "$pid"
     until_true eval "! kill -0 $pid"
+    expect_end "$pid" 143 # nothing runs yet, so nothing is caught
     kill "$reader"
-    wait "$reader" || true
+    expect_end "$reader" 143
     run "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=7 -o "$WORK/r"
     expect "rows: 28, 28 ok"
 }
 
 @test "closed streams: nothing is written where it does not belong" {
     experiment "uniform, 'command(run=\"sh -c \\\"echo out; echo err >&2; exit 3\\\"\")'"
-    "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/whole" >/dev/null 2>&1 || true
-    "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r" <&- >&- 2>&- || true
+    "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/whole" >/dev/null 2>&1 && status=0 || status=$?
+    [ "$status" -eq 1 ] # the command's rows
+    "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r" <&- >&- 2>&- && status=0 || status=$?
+    [ "$status" -eq 1 ]
     [ ! -s "$WORK/r/.lock" ]
     cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
     run "$NYSBENCH" export "$WORK/r" --format json
     expect_status 0
     for closed in "<&-" ">&-" "2>&-"; do
-        eval "'$NYSBENCH' run '$WORK/c.yaml' -j 2 --fresh -o '$WORK/r' $closed" >"$WORK/log" 2>&1 || true
+        eval "'$NYSBENCH' run '$WORK/c.yaml' -j 2 --fresh -o '$WORK/r' $closed" >"$WORK/log" 2>&1 && status=0 || status=$?
+        [ "$status" -eq 1 ]
         [ ! -s "$WORK/r/.lock" ]
         cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
     done

@@ -48,11 +48,13 @@ PY
 
 @test "a plug-in's message and note" {
     experiment "rude, rude_note"
-    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -o "$WORK/r" >"$WORK/told" 2>&1 || true
+    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
+    [ "$status" -eq 1 ]
     grep -qF 'caf\xe9 \x1b[31mred\x1b]0;title\x07 \xc2\x9b5m\x0d\x0a' "$WORK/told"
     grep -qF 'na\xefve \x1b[2J' "$WORK/r/rows.csv"
     expect_clean 2
-    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -j 0 --fresh -o "$WORK/r" >"$WORK/told" 2>&1 || true
+    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -j 0 --fresh -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
+    [ "$status" -eq 1 ]
     expect_clean 2
 }
 
@@ -101,7 +103,8 @@ print(f"process {os.getpid()}: <object at {hex(id(sys))}> in {os.getcwd()} faile
 sys.exit(3)
 PY
     experiment "'command(run=\"/usr/bin/python3 $WORK/p.py\")'" 4
-    "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/told" 2>&1 || true
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
+    [ "$status" -eq 1 ]
     output=$(cat "$WORK/told")
     expect "nysbench: failed: 4 rows: "
     expect "process #: <object at 0x#> in . failed"
