@@ -4,8 +4,7 @@
 load helpers
 
 setup_file() {
-    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/strays.c \
-        -o "$BATS_FILE_TMPDIR/strays.so"
+    build_plugin tests/cli/plugins/strays.c "$BATS_FILE_TMPDIR/strays.so"
 }
 
 # experiment STRATEGY: the config; where it is a command, quoted for YAML.

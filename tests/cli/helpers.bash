@@ -28,6 +28,11 @@ expect_status() {
     [ "$status" -eq "$1" ] || { echo "exit status $status, expected $1; output:"; echo "$output"; return 1; }
 }
 
+# A plug-in from the source tree: build_plugin FILE.c FILE.so
+build_plugin() {
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC "$1" -o "$2"
+}
+
 # Waits for a process in the background, which has to end so.
 expect_end() { # PID STATUS
     status=0

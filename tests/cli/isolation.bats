@@ -5,8 +5,7 @@ load helpers
 
 setup_file() {
     local program=${NYSBENCH:-$PWD/nysbench}
-    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/villains.c \
-        -o "$BATS_FILE_TMPDIR/villains.so"
+    build_plugin tests/cli/plugins/villains.c "$BATS_FILE_TMPDIR/villains.so"
     experiment "uniform, kmeans, farthest_point" "svd, iterative" >"$BATS_FILE_TMPDIR/good.yaml"
     "$program" run "$BATS_FILE_TMPDIR/good.yaml" -q -j 0 -o "$BATS_FILE_TMPDIR/good" >/dev/null
 }
@@ -97,7 +96,7 @@ sanitized() {
 
 # Builds the meddlers, and a script that runs each of them among others.
 meddlers() {
-    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC tests/cli/plugins/meddlers.c -o "$WORK/meddlers.so"
+    build_plugin tests/cli/plugins/meddlers.c "$WORK/meddlers.so"
     cat >"$WORK/meddle.py" <<'PY'
 import csv, json, os, subprocess, sys
 program, work = sys.argv[1:]
