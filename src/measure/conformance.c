@@ -174,29 +174,48 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The k-th allocation fails, for every k until none does: NB_ENOMEM each time, and not
- * a block left. */
-static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
+nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx), void *self,
+                               nb_ctx *ctx)
 {
-    enum { MOST = 10000, SMALL = 50 };
-    int m = run->head->n > 4 ? 4 : run->head->n;
-    for (long k = 1; run->head->n < SMALL; k++) {
-        bench b;
-        nb_landmarks landmarks;
+    enum { MOST = 10000 };
+    for (long k = 1;; k++) {
         nb_mark mark = nb_ctx_mark(ctx);
         NB_REQUIRE(ctx, k < MOST, NB_EBUG, "more than %d allocations", MOST);
-        NB_TRY(ctx, open_bench(run, &b, ctx));
+        if (prepare) NB_TRY(ctx, prepare(self, ctx));
         nb_ctx_fail_alloc(ctx, k);
-        nb_status status = pick(&b, m, strategy_of(run)->pairing, 0, &landmarks, ctx);
+        nb_status status = act(self, ctx);
         bool failed = nb_ctx_fail_alloc(ctx, 0) == 0;
         nb_ctx_release(ctx, mark);
         nb_error_clear(ctx);
-        if (!failed || nb_ctx_spoilt(ctx)) return NB_OK; /* what goes wrong without is for other checks */
+        if (!failed || nb_ctx_spoilt(ctx)) return NB_OK;
         NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG, "allocation %ld failed, and it reported '%s', expected '%s'", k,
                    nb_status_name(status), nb_status_name(NB_ENOMEM));
         NB_REQUIRE(ctx, nb_ctx_blocks(ctx) == mark, NB_EBUG, "allocation %ld failed, and %zu blocks are left", k, nb_ctx_blocks(ctx) - mark);
     }
-    return NB_OK;
+}
+
+typedef struct {
+    nb_trial_run *run;
+    bench b;
+} attempt;
+
+static nb_status prepare_pick(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    return open_bench(a->run, &a->b, ctx);
+}
+
+static nb_status try_pick(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    nb_landmarks landmarks;
+    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, strategy_of(a->run)->pairing, 0, &landmarks, ctx);
+}
+
+static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
+{
+    enum { SMALL = 50 };
+    return run->head->n < SMALL ? nb_check_allocations(prepare_pick, try_pick, &(attempt){.run = run}, ctx) : NB_OK;
 }
 
 const nb_check *nb_checks_of(const nb_registry *registry)

@@ -147,30 +147,29 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The k-th allocation fails, for every k until none does. */
+typedef struct {
+    nb_trial_run *run;
+    bench b;
+} attempt;
+
+static nb_status prepare_x(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    return open_bench(a->run, a->run->head->n > 4 ? 4 : a->run->head->n, NB_NYSTROMFORMER, &a->b, ctx);
+}
+
+static nb_status try_x(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    const char *refusal;
+    double x[4 * 4];
+    return compute(a->run, &a->b, x, &refusal, ctx);
+}
+
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
-    enum { MOST = 10000 };
-    int m = run->head->n > 4 ? 4 : run->head->n;
-    bool failed = run->head->n < MOST_TOKENS && !run->head->causal;
-    for (long k = 1; failed; k++) {
-        bench b;
-        const char *refusal;
-        double x[4 * 4];
-        nb_mark mark = nb_ctx_mark(ctx);
-        NB_REQUIRE(ctx, k < MOST, NB_EBUG, "more than %d allocations", MOST);
-        NB_TRY(ctx, open_bench(run, m, NB_NYSTROMFORMER, &b, ctx));
-        nb_ctx_fail_alloc(ctx, k);
-        nb_status status = compute(run, &b, x, &refusal, ctx);
-        failed = nb_ctx_fail_alloc(ctx, 0) == 0;
-        if (!failed || nb_ctx_spoilt(ctx)) return NB_OK; /* what goes wrong without is for other checks */
-        nb_error_clear(ctx);
-        NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG, "allocation %ld failed, and it reported '%s', expected '%s'", k,
-                   nb_status_name(status), nb_status_name(NB_ENOMEM));
-        nb_ctx_release(ctx, mark);
-        NB_REQUIRE(ctx, nb_ctx_blocks(ctx) == mark, NB_EBUG, "allocation %ld failed, and %zu blocks are left", k, nb_ctx_blocks(ctx) - mark);
-    }
-    return NB_OK;
+    bool small = run->head->n < MOST_TOKENS && !run->head->causal;
+    return small ? nb_check_allocations(prepare_x, try_x, &(attempt){.run = run}, ctx) : NB_OK;
 }
 
 const nb_check nb_core_checks[] = {

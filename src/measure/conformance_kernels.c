@@ -193,25 +193,16 @@ static nb_status check_gradient(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The k-th allocation fails, for every k until none does. */
+static nb_status try_scene(void *self, nb_ctx *ctx)
+{
+    bench b;
+    return open_bench(self, &b, ctx);
+}
+
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
-    enum { MOST = 10000, SMALL = 15 };
-    for (long k = 1; run->head->n < SMALL; k++) {
-        bench b;
-        nb_mark mark = nb_ctx_mark(ctx);
-        NB_REQUIRE(ctx, k < MOST, NB_EBUG, "more than %d allocations", MOST);
-        nb_ctx_fail_alloc(ctx, k);
-        nb_status status = open_bench(run, &b, ctx);
-        bool failed = nb_ctx_fail_alloc(ctx, 0) == 0;
-        nb_error_clear(ctx);
-        nb_ctx_release(ctx, mark);
-        if (!failed) return NB_OK; /* what goes wrong without is for other checks */
-        NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG, "allocation %ld failed, and it reported '%s', expected '%s'", k,
-                   nb_status_name(status), nb_status_name(NB_ENOMEM));
-        NB_REQUIRE(ctx, nb_ctx_blocks(ctx) == mark, NB_EBUG, "allocation %ld failed, and %zu blocks are left", k, nb_ctx_blocks(ctx) - mark);
-    }
-    return NB_OK;
+    enum { SMALL = 15 };
+    return run->head->n < SMALL ? nb_check_allocations(NULL, try_scene, run, ctx) : NB_OK;
 }
 
 const nb_check nb_kernel_checks[] = {

@@ -83,25 +83,23 @@ static nb_status check_streams(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The k-th allocation fails, for every k until none does. */
+typedef struct {
+    nb_trial_run *run;
+    nb_problem_shape shape;
+} attempt;
+
+static nb_status try_head(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    nb_head head;
+    return make(a->run, a->shape.first, 1, 0, &head, ctx);
+}
+
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
-    enum { MOST = 10000 };
-    nb_problem_shape s;
-    NB_TRY(ctx, nb_heads_shape(run->choice, &s, ctx));
-    for (long k = 1;; k++) {
-        nb_head head;
-        nb_mark mark = nb_ctx_mark(ctx);
-        NB_REQUIRE(ctx, k < MOST, NB_EBUG, "more than %d allocations", MOST);
-        nb_ctx_fail_alloc(ctx, k);
-        nb_status status = make(run, s.first, 1, 0, &head, ctx);
-        bool failed = nb_ctx_fail_alloc(ctx, 0) == 0;
-        nb_error_clear(ctx);
-        nb_ctx_release(ctx, mark);
-        if (!failed) return NB_OK; /* what goes wrong without is for other checks */
-        NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG, "allocation %ld failed, and it reported '%s', expected '%s'", k,
-                   nb_status_name(status), nb_status_name(NB_ENOMEM));
-    }
+    attempt a = {.run = run};
+    NB_TRY(ctx, nb_heads_shape(run->choice, &a.shape, ctx));
+    return nb_check_allocations(NULL, try_head, &a, ctx);
 }
 
 const nb_check nb_problem_checks[] = {
