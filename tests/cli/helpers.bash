@@ -28,6 +28,20 @@ expect_status() {
     [ "$status" -eq "$1" ] || { echo "exit status $status, expected $1; output:"; echo "$output"; return 1; }
 }
 
+# Whether the program under test is built with the sanitizers.
+sanitized() {
+    grep -q __asan_init "$NYSBENCH"
+}
+
+# As a user to whom permissions and limits apply: root passes them by.
+as_user() {
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+
 # A plug-in from the source tree: build_plugin FILE.c FILE.so
 build_plugin() {
     cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC "$1" -o "$2"

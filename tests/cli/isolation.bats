@@ -54,10 +54,6 @@ nobody_left() {
     [ "$status" -eq 1 ] || { echo "left: $output"; return 1; }
 }
 
-sanitized() {
-    grep -q __asan_init "$NYSBENCH"
-}
-
 @test "crashes: by signal, by exit, with orphans; one m behaves, the other's rows say how it ended" {
     local segfault="killed by signal 11 (Segmentation fault)" # a child has no handlers, nor the sanitizers'
     with "segfault(from=3)" -j 2

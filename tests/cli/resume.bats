@@ -260,15 +260,6 @@ got_somewhere() {
     cmp <(timeless "$WORK/rows.csv") <(timeless "$WORK/whole/rows.csv")
 }
 
-# As a user to whom permissions apply: root passes them by.
-as_user() {
-    if [ "$(id -u)" = 0 ]; then
-        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-    else
-        "$@"
-    fi
-}
-
 @test "a store that was not finished being made when its run was killed is no hindrance" {
     mkdir "$WORK/r"
     : >"$WORK/r/results.sqlite"

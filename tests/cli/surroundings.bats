@@ -16,19 +16,6 @@ plots: [${2:-}]
 EOF
 }
 
-sanitized() {
-    grep -q __asan_init "$NYSBENCH"
-}
-
-# As a user to whom permissions and limits apply: root passes them by.
-as_user() {
-    if [ "$(id -u)" = 0 ]; then
-        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-    else
-        "$@"
-    fi
-}
-
 @test "too little memory for OpenBLAS: told at once, by all that compute; the others work" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     experiment uniform

@@ -21,7 +21,7 @@ Y
 
 # Under the sanitizers, which make it slow, the kernels in use alone.
 every_kernel() {
-    if grep -q __asan_init "$NYSBENCH"; then
+    if sanitized; then
         "$NYSBENCH" info | sed -n 's/^blas_kernels  *//p'
     else
         kernels_here
