@@ -17,6 +17,7 @@
 static const double small = 1e-6;  /* of squares */
 static const double thin = 1e-12;  /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
 static const double poor = 1e-6;   /* its eigenvalues are right to 1e-16 */
+static const double rounding = 16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 where that is more, in a difference of squares */
 
 typedef struct {
     const nb_projection *p;
@@ -27,6 +28,7 @@ typedef struct {
     double *scratch; /* m x seen */
     double of_s, of_seen, of_unseen; /* |S|^2, |S_I|^2, |S_U|^2 */
     double outside;  /* sum over I of |s_i|^2 - |s_i Q_B|^2 */
+    bool subtracted; /* the last |T_U|^2 is a difference */
     double *vectors, *values; /* of G: m x m, m */
 } unseen;
 
@@ -88,7 +90,8 @@ static nb_status squares(unseen *u, const double *c, double *out, nb_ctx *ctx)
     memcpy(u->scratch, u->rows.target, count * sizeof *u->scratch);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, k, m, -1, c, m, u->q, m, 1, u->scratch, m);
     *out = all - u->outside - nb_sum_of_squares(count, u->scratch);
-    if (*out >= small * fmax(all, u->of_s) && u->of_unseen >= small * u->of_s) return NB_OK;
+    u->subtracted = *out >= small * fmax(all, u->of_s) && u->of_unseen >= small * u->of_s;
+    if (u->subtracted) return NB_OK;
     direct_sums sums = {.c = c};
     NB_TRY(ctx, each_stripe(u, add_directly, &sums, ctx));
     *out = sums.difference;
@@ -210,12 +213,13 @@ static nb_status keep_sums(const unseen *u, nb_measures *out, double *inside, nb
 }
 
 /* 2 <S_U, T'> = |S_U|^2 + |T'|^2 - |S_U - T'|^2, T' = F_U X B. */
-static nb_status keep_rows(const unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
+static nb_status keep_rows(const unseen *u, double missed, bool subtracted, nb_measures *out, nb_ctx *ctx)
 {
-    double of_s = u->of_seen + u->of_unseen, inside;
+    double of_s = u->of_seen + u->of_unseen, inside, whole = fmax(1, out->error);
     NB_TRY(ctx, keep_sums(u, out, &inside, ctx));
     double norm2 = u->of_seen + inside;
     out->error = sqrt(missed / of_s);
+    if (subtracted) out->error_noise = fmax(out->error_noise, rounding * whole * whole / out->error);
     out->error_core = NAN;
     out->mse = missed / u->p->n / u->p->n;
     out->cosine = norm2 >= DBL_MIN ? (u->of_seen + (u->of_unseen + inside - missed) / 2) / sqrt(of_s * norm2) : NAN;
@@ -228,11 +232,12 @@ nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const d
     double missed = 0;
     NB_TRY(ctx, unseen_init(&u, p, seen, x, ctx));
     if (seen->seen < p->n) NB_TRY(ctx, squares(&u, u.c, &missed, ctx));
+    bool subtracted = u.subtracted;
     if (seen->seen == p->n) u.of_unseen = 0;
     if (u.of_unseen > 0) {
         out->error_unseen = sqrt(missed / u.of_unseen);
         NB_TRY(ctx, decompose(&u, ctx));
         NB_TRY(ctx, parts(&u, missed, out, ctx));
     }
-    return seen->keep ? keep_rows(&u, missed, out, ctx) : NB_OK;
+    return seen->keep ? keep_rows(&u, missed, subtracted, out, ctx) : NB_OK;
 }

@@ -6,6 +6,7 @@
 #include "linalg/linalg.h"
 #include "measure/engine.h"
 
+#include <float.h>
 #include <gsl/gsl_randist.h>
 
 /* On the heap: the engine keeps its place. */
@@ -279,6 +280,40 @@ static void test_mixed_precision(void **state)
     assert_true(coarse); /* where nothing is seen single precision stays */
 }
 
+static double length_of_row(const double *s, int n, int i)
+{
+    return nb_frobenius((size_t)n, s + (size_t)i * (size_t)n);
+}
+
+/* Where the largest rows are kept, the others' squares are what is left of a difference of much larger ones: error_noise
+ * knows, which of |S|^2 alone is eps / error. */
+static void test_noise_of_kept_rows(void **state)
+{
+    enum { N = 200 };
+    nb_ctx *ctx = *state;
+    fixture f;
+    const double *s;
+    int order[N], small = 0;
+    open_scene(ctx, &f, make_head("gaussian(n=200, d=8, scale=1.5)", 0, 0, ctx), "exp");
+    assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
+    for (int i = 0; i < N; i++) { /* the largest first */
+        int at = i;
+        for (; at > 0 && length_of_row(s, N, order[at - 1]) < length_of_row(s, N, i); at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    nb_how streamed = {.order = order}, direct = {.engine = NB_DIRECT, .order = order};
+    nb_pair *a = pair_of(ctx, &f, &streamed, "uniform", 10, NB_NYSTROMFORMER), *b = pair_of(ctx, &f, &direct, "uniform", 10, NB_NYSTROMFORMER);
+    for (int rows = 100; rows < N; rows += 9) {
+        nb_request r = request_of(ctx, b, nb_format(ctx, "exact_rows(of=svd(rcond=0.1), rows=%d)", rows));
+        nb_measures one = measure(ctx, &f, &streamed, a, r), two = measure(ctx, &f, &direct, b, r);
+        both_or_close("error", one.error, two.error, one.error_noise + two.error_noise);
+        if (one.error < 0.01 || one.error > 0.05) continue; /* less is summed directly */
+        assert_at_most(DBL_EPSILON / one.error, one.error_noise);
+        small++;
+    }
+    assert_true(small > 2);
+}
+
 /* What stands beside a request changes none of its bits. */
 static void test_company_changes_nothing(void **state)
 {
@@ -361,7 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_engines_agree),  test_with_ctx(test_nothing_seen),     test_with_ctx(test_rows_of_cores),
         test_with_ctx(test_sampled_rows),   test_with_ctx(test_mixed_precision), test_with_ctx(test_company_changes_nothing),
-        test_with_ctx(test_allocation_failures), test_with_ctx(test_exact_attention),
+        test_with_ctx(test_allocation_failures), test_with_ctx(test_exact_attention), test_with_ctx(test_noise_of_kept_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
