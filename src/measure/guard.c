@@ -19,7 +19,8 @@ static bool has(const nb_guard *g, const void *bytes)
 
 static void add_sum(nb_guard *g, const char *name, const void *bytes, size_t count, uint64_t sum)
 {
-    if (g->count < NB_GUARD_SPANS) g->spans[g->count++] = (nb_span){name, bytes, count, sum};
+    g->full = g->count == NB_GUARD_SPANS;
+    if (!g->full) g->spans[g->count++] = (nb_span){name, bytes, count, sum};
 }
 
 /* Once. */
@@ -207,6 +208,7 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
     if (g->closed) mprotect(g->closed, g->closed_bytes, PROT_READ | PROT_WRITE);
     nb_surroundings now = nb_surroundings_now();
     NB_NEED(names, names_of_changed(g, nb_surroundings_changed(&g->before, &now), ctx));
+    NB_REQUIRE(ctx, !g->full, NB_EBUG, "a guard has room for %d pieces of memory, and there are more", NB_GUARD_SPANS);
     if (!*names) return status;
     NB_NEED(message, status == NB_OK ? "" : nb_format(ctx, "; %s", nb_error_message(ctx)));
     nb_error_clear(ctx);

@@ -24,6 +24,7 @@ typedef struct nb_guard {
     struct nb_guard *outer; /* of the call within which this one is */
     nb_surroundings before;
     int count;
+    bool full; /* more than `spans` can hold was to be looked at */
     nb_span spans[NB_GUARD_SPANS];
     void *closed; /* pages that may not be written to for now; NULL: none */
     size_t closed_bytes;
