@@ -16,22 +16,28 @@
 #include <unistd.h>
 
 static const nb_command *const commands[] = {
-    &nb_command_plan, &nb_command_run,      &nb_command_status,  &nb_command_submit, &nb_command_merge,
-    &nb_command_plot, &nb_command_export,   &nb_command_info,    &nb_command_list,   &nb_command_describe,
-    &nb_command_select, &nb_command_measure, &nb_command_new,    &nb_command_check,  &nb_command_fit, NULL};
+    &nb_command_plan,  &nb_command_run,      &nb_command_status, &nb_command_submit,
+    &nb_command_merge, &nb_command_plot,     &nb_command_export, &nb_command_info,
+    &nb_command_list,  &nb_command_describe, &nb_command_select, &nb_command_measure,
+    &nb_command_new,   &nb_command_check,    &nb_command_fit,    NULL};
 
 enum { CALL = 24 }; /* the width of a name with its arguments */
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
+    fprintf(
+        out,
+        "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
     for (int i = 0; commands[i]; i++) {
         char call[80];
         int length = snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
         if (length > CALL) fprintf(out, "  %s\n", call);
-        fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"), commands[i]->summary);
+        fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"),
+                commands[i]->summary);
     }
-    fprintf(out, "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
+    fprintf(
+        out,
+        "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)
@@ -91,7 +97,8 @@ static void end_with_the_reader(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     struct stat info;
-    if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode) || poll(&out, 1, 0) < 0 || !(out.revents & POLLERR)) return;
+    if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode) || poll(&out, 1, 0) < 0 || !(out.revents & POLLERR))
+        return;
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
 }
@@ -107,7 +114,7 @@ int main(int argc, char **argv)
     gsl_set_error_handler_off();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
     signal(SIGPIPE, SIG_IGN); /* nobody's looking at the progress is no reason not to go on */
-    mallopt(M_MMAP_MAX, 0); /* keeps the pages of work spaces that come and go */
+    mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
     int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);

@@ -14,8 +14,7 @@ typedef struct {
 } template_options;
 
 static const nb_option options[] = {
-    NB_BOOL(template_options, smallest, "false", "take the tokens of smallest norm instead"),
-    NB_OPTION_END};
+    NB_BOOL(template_options, smallest, "false", "take the tokens of smallest norm instead"), NB_OPTION_END};
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {

@@ -47,7 +47,8 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_FILE(command_options, run, NULL, "the program and its arguments, such as \"python3 mine.py\""),
-    NB_REAL(command_options, timeout, "60", 1e-3, 1e6, "seconds for one call, then it is told to end and killed a second later"),
+    NB_REAL(command_options, timeout, "60", 1e-3, 1e6,
+            "seconds for one call, then it is told to end and killed a second later"),
     NB_BOOL(command_options, deterministic, "false", "it does not use the seed: no new picks in each trial"),
     NB_OPTION_END};
 
@@ -85,8 +86,8 @@ static nb_status write_request(const char *folder, const nb_points *p, int m, un
     NB_NEED(points, nb_format(ctx, "%s/points.npy", folder));
     NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
     NB_TRY(ctx, nb_npy_save_reals(points, 2, (int64_t[]){p->n, p->d}, p->x, ctx));
-    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", nb_side_names[p->side], "seed", (json_int_t)seed, "n", p->n,
-                               "d", p->d, "causal", (int)p->scene->head->causal);
+    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", nb_side_names[p->side], "seed",
+                               (json_int_t)seed, "n", p->n, "d", p->d, "causal", (int)p->scene->head->causal);
     char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
     json_decref(object);
     nb_status status = nb_write_file(request, print_text, text, ctx);
@@ -109,7 +110,8 @@ static void hide_chance(char *text, const char *folder, pid_t pid)
     for (char *at = text; (at = strstr(at, folder)); at++) replace(at, length, '.');
     int digits = snprintf(number, sizeof number, "%d", (int)pid);
     for (char *at = text; *at; at++) {
-        size_t run = strspn(at, "0123456789"), hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
+        size_t run = strspn(at, "0123456789"),
+               hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
         if (hex >= 6)
             replace(at + 2, hex, '#');
         else if (run > 3 && run == (size_t)digits && strncmp(at, number, run) == 0) /* smaller ones may mean anything */
@@ -134,7 +136,8 @@ static nb_status last_words(const char *folder, pid_t pid, const char **out, nb_
     size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
     if (log) fclose(log);
     for (size_t i = 0; i < count; i++)
-        if (memchr("\n\r\t", text[i], 4)) text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
+        if (memchr("\n\r\t", text[i], 4))
+            text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
     while (count > 0 && text[count - 1] == ' ') count--;
     text[count] = '\0';
     if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */
@@ -160,7 +163,8 @@ static nb_status run(const char *folder, const command_options *o, pid_t *pid, n
 }
 
 /* The picks, or what is wrong with them, told without the folder's name. */
-static nb_status load(const char *folder, pid_t pid, const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
+static nb_status load(const char *folder, pid_t pid, const nb_points *points, int m, const command_options *o,
+                      nb_picks *picks, nb_ctx *ctx)
 {
     const char *path, *message, *said;
     size_t length = strlen(folder);
@@ -171,7 +175,8 @@ static nb_status load(const char *folder, pid_t pid, const nb_points *points, in
     if (status == NB_OK || status == NB_ENOMEM) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s: %s%s", o->run, strncmp(message, folder, length) == 0 ? message + length + 1 : message, said);
+    NB_FAIL(ctx, status, "%s: %s%s", o->run, strncmp(message, folder, length) == 0 ? message + length + 1 : message,
+            said);
 }
 
 static nb_status ask(const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
@@ -206,7 +211,8 @@ static unsigned traits_of(const void *opts)
 /* What runs a script that is named in its first argument. */
 static bool is_interpreter(const char *program)
 {
-    static const char *const names[] = {"python", "pypy", "Rscript", "julia", "perl", "ruby", "node", "lua", "php", "bash", "dash", "zsh", "sh", NULL};
+    static const char *const names[] = {"python", "pypy", "Rscript", "julia", "perl", "ruby", "node",
+                                        "lua",    "php",  "bash",    "dash",  "zsh",  "sh",   NULL};
     const char *slash = strrchr(program, '/'), *stem = slash ? slash + 1 : program;
     for (int i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
@@ -231,7 +237,8 @@ static nb_status find_program(const char *name, const char *here, nb_ctx *ctx)
 {
     const char *path = getenv("PATH"), *file;
     if (strchr(name, '/')) {
-        NB_NEED(file, *name == '/' ? name : nb_format(ctx, "%s/%s", here, name + (strncmp(name, "./", 2) == 0 ? 2 : 0)));
+        NB_NEED(file,
+                *name == '/' ? name : nb_format(ctx, "%s/%s", here, name + (strncmp(name, "./", 2) == 0 ? 2 : 0)));
         NB_REQUIRE(ctx, access(file, F_OK) == 0, NB_EIO, "there is no program %s", file);
         NB_REQUIRE(ctx, nb_is_file(file) && access(file, X_OK) == 0, NB_EIO,
                    "%s is not executable: chmod +x makes it so, or put before it what runs it, such as python3", file);
@@ -256,7 +263,8 @@ static nb_status find_parts(const char *run, nb_ctx *ctx)
     const char *script = words[find_script(count, words)];
     if (script == words[0] || nb_is_file(script) || (*script == '/' && access(script, F_OK) == 0)) return NB_OK;
     NB_NEED(file, *script == '/' ? script : nb_format(ctx, "%s/%s", here, script));
-    NB_REQUIRE(ctx, access(file, F_OK) != 0, NB_EIO, "%s is a folder, which has to be named by its absolute path", file);
+    NB_REQUIRE(ctx, access(file, F_OK) != 0, NB_EIO, "%s is a folder, which has to be named by its absolute path",
+               file);
     NB_FAIL(ctx, NB_EIO, "there is no file %s", file);
 }
 
@@ -272,10 +280,12 @@ static nb_status ready(const void *opts, nb_ctx *ctx)
     NB_FAIL(ctx, status, "command: run = %s: %s", o->run, reason);
 }
 
-static const char *const references[] = {"the program that it runs; the .npy format (NumPy enhancement proposal 1)", NULL};
+static const char *const references[] = {"the program that it runs; the .npy format (NumPy enhancement proposal 1)",
+                                         NULL};
 
 const nb_strategy nb_strategy_command = {
-    .component = {"command", "what a program of yours picks, by way of files", references, options, sizeof(command_options)},
+    .component = {"command", "what a program of yours picks, by way of files", references, options,
+                  sizeof(command_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,

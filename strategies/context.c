@@ -25,11 +25,11 @@ enum { TOP, SAMPLE };
 static const char *const takes[] = {"top", "sample", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(context_options, take, "top", takes, "take the largest scores, or draw by their softmax"),
-    NB_OPTION_END};
+    NB_ENUM(context_options, take, "top", takes, "take the largest scores, or draw by their softmax"), NB_OPTION_END};
 
 /* score <- score + weight x'(mean of the other's columns), both d x n; score NULL: nothing. */
-static nb_status add_scores(int d, int n, const double *x, const double *other, double weight, double *score, nb_ctx *ctx)
+static nb_status add_scores(int d, int n, const double *x, const double *other, double weight, double *score,
+                            nb_ctx *ctx)
 {
     double *mean;
     if (!score) return NB_OK;
@@ -60,10 +60,12 @@ static unsigned traits_of(const void *opts)
 
 static const char *const references[] = {
     "adaptive landmark selection as in how-tos on Nystroem attention; for the draw: Yellott, The relationship between Luce's choice "
-    "axiom, Thurstone's theory of comparative judgment, and the double exponential distribution, J. Math. Psychol. 15, 1977", NULL};
+    "axiom, Thurstone's theory of comparative judgment, and the double exponential distribution, J. Math. Psychol. 15, 1977",
+    NULL};
 
 const nb_strategy nb_strategy_context = {
-    .component = {"context", "tokens by their mean product with the other side", references, options, sizeof(context_options)},
+    .component = {"context", "tokens by their mean product with the other side", references, options,
+                  sizeof(context_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,

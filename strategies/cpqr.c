@@ -22,13 +22,13 @@ enum { MOST = 4096 }; /* tokens: S is there whole */
 
 typedef struct { /* one matrix, S or S', and what is left of its columns */
     int n, rank;
-    bool keys;        /* the columns of S; else those of S' */
-    const double *s;  /* n x n: column i is row i of S */
-    double *basis;    /* Q, n x m */
-    double *residual; /* n: squared norms of the columns of A - Q Q' A */
-    double *computed; /* n: the same, when last computed from the column itself */
-    double *rounding; /* n: (10 eps n |a|)^2 */
-    double *total;    /* n: where the residuals are added up */
+    bool keys;                         /* the columns of S; else those of S' */
+    const double *s;                   /* n x n: column i is row i of S */
+    double *basis;                     /* Q, n x m */
+    double *residual;                  /* n: squared norms of the columns of A - Q Q' A */
+    double *computed;                  /* n: the same, when last computed from the column itself */
+    double *rounding;                  /* n: (10 eps n |a|)^2 */
+    double *total;                     /* n: where the residuals are added up */
     double *column, *products, *taken; /* n each: scratch */
 } factorization;
 
@@ -82,7 +82,8 @@ static void eliminate(factorization *f, int pivot)
 {
     size_t n = (size_t)f->n;
     double *q = f->basis + n * (size_t)f->rank;
-    if (pivot < 0 || pivot >= f->n || !(f->residual[pivot] > 0)) return; /* shared: of the other side; joint: this side has it already */
+    if (pivot < 0 || pivot >= f->n || !(f->residual[pivot] > 0))
+        return; /* shared: of the other side; joint: this side has it already */
     double norm = sqrt(project(f, pivot));
     f->residual[pivot] = 0;
     if (!(norm > 0)) return;
@@ -135,7 +136,8 @@ static const char *const references[] = {
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_cpqr = {
-    .component = {"cpqr", "pivots of column-pivoted QR of S for keys, of S' for queries (oracle)", references, options, 0},
+    .component = {"cpqr", "pivots of column-pivoted QR of S for keys, of S' for queries (oracle)", references, options,
+                  0},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED | NB_ORACLE | NB_SQUARE,
     .pairing = NB_JOINT,

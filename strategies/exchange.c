@@ -27,14 +27,16 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_COMPONENT(exchange_options, start, "uniform", &nb_strategies, "the strategy whose tokens come first"),
-    NB_INT(exchange_options, sweeps, "3", 0, 1000, "passes over all landmarks of both sides at most; ends where none is swapped"),
+    NB_INT(exchange_options, sweeps, "3", 0, 1000,
+           "passes over all landmarks of both sides at most; ends where none is swapped"),
     NB_OPTION_END};
 
 /* S is held twice, and its products with m vectors. */
 enum { MOST_TOKENS = 4096 };
 
 /* One turn, taken back where the error, formed anew, is not below *least. */
-static nb_status improve(nb_swap_side *s, nb_swap_side *other, bool keys, nb_swaps *w, double *least, int *swaps, nb_ctx *ctx)
+static nb_status improve(nb_swap_side *s, nb_swap_side *other, bool keys, nb_swaps *w, double *least, int *swaps,
+                         nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
     int *before, count = 0;
@@ -80,15 +82,16 @@ static nb_status exchange(const nb_points *points, int m, int sweeps, int *of_qu
     return NB_OK;
 }
 
-static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts, nb_picks *of_queries,
-                           nb_picks *of_keys, nb_ctx *ctx)
+static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts,
+                           nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
 {
     const exchange_options *o = opts;
     nb_picks start_queries, start_keys;
     int *i, *j;
     (void)keys;
     NB_TRY(ctx, nb_strategy_start(o->start, queries, m, &start_queries, &start_keys, ctx));
-    NB_REQUIRE(ctx, start_queries.kind == NB_TOKENS, NB_EINVAL, "exchange: start=%s gives no tokens to swap", o->start->label);
+    NB_REQUIRE(ctx, start_queries.kind == NB_TOKENS, NB_EINVAL, "exchange: start=%s gives no tokens to swap",
+               o->start->label);
     NB_NEED(i, nb_picks_tokens(of_queries, m));
     NB_NEED(j, nb_picks_tokens(of_keys, m));
     memcpy(i, start_queries.tokens, (size_t)m * sizeof *i);
@@ -115,8 +118,8 @@ static const char *const references[] = {
     "Altschuler et al., Greedy column subset selection: new bounds and distributed algorithms, ICML 2016", NULL};
 
 const nb_strategy nb_strategy_exchange = {
-    .component = {"exchange", "tokens swapped one at a time while the subspace part of cur falls (oracle)", references, options,
-                  sizeof(exchange_options)},
+    .component = {"exchange", "tokens swapped one at a time while the subspace part of cur falls (oracle)", references,
+                  options, sizeof(exchange_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_BOTH,

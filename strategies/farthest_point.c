@@ -15,9 +15,9 @@ typedef struct {
 enum { RANDOM, CENTRAL };
 static const char *const starts[] = {"random", "central", NULL};
 
-static const nb_option options[] = {
-    NB_ENUM(farthest_options, start, "random", starts, "the first token: drawn uniformly, or the one nearest to the mean of all"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_ENUM(farthest_options, start, "random", starts,
+                                            "the first token: drawn uniformly, or the one nearest to the mean of all"),
+                                    NB_OPTION_END};
 
 static nb_status nearest_to_mean(const nb_points *p, int *token, nb_ctx *ctx)
 {
@@ -64,7 +64,8 @@ static const char *const references[] = {
     "Gonzalez, Clustering to minimize the maximum intercluster distance, Theor. Comput. Sci. 38, 1985", NULL};
 
 const nb_strategy nb_strategy_farthest_point = {
-    .component = {"farthest_point", "tokens farthest from those picked so far (k-center)", references, options, sizeof(farthest_options)},
+    .component = {"farthest_point", "tokens farthest from those picked so far (k-center)", references, options,
+                  sizeof(farthest_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,

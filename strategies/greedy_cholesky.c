@@ -14,10 +14,11 @@ typedef struct {
     double bandwidth;
 } greedy_cholesky_options;
 
-static const nb_option options[] = {
-    NB_ENUM(greedy_cholesky_options, of, "exp", nb_similarity_names, "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
-    NB_REAL_OR(greedy_cholesky_options, bandwidth, "median", "median", 1e-100, 1e100, "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_ENUM(greedy_cholesky_options, of, "exp", nb_similarity_names,
+                                            "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
+                                    NB_REAL_OR(greedy_cholesky_options, bandwidth, "median", "median", 1e-100, 1e100,
+                                               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+                                    NB_OPTION_END};
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
@@ -45,8 +46,8 @@ static const char *const references[] = {
     "Bach & Jordan, Kernel independent component analysis, JMLR 3, 2002", NULL};
 
 const nb_strategy nb_strategy_greedy_cholesky = {
-    .component = {"greedy_cholesky", "pivots of Cholesky with the largest residual, of a kernel of the points", references,
-                  options, sizeof(greedy_cholesky_options)},
+    .component = {"greedy_cholesky", "pivots of Cholesky with the largest residual, of a kernel of the points",
+                  references, options, sizeof(greedy_cholesky_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,

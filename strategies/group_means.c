@@ -17,7 +17,8 @@ static nb_status pick(const nb_points *points, int m, const void *options, nb_pi
     return NB_OK;
 }
 
-static const char *const references[] = {"a control; for the segments: Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902", NULL};
+static const char *const references[] = {
+    "a control; for the segments: Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902", NULL};
 
 static const nb_option options[] = {NB_OPTION_END};
 

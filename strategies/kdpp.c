@@ -29,10 +29,11 @@ typedef struct {
     double bandwidth;
 } kdpp_options;
 
-static const nb_option options[] = {
-    NB_ENUM(kdpp_options, of, "gauss", nb_similarity_names, "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
-    NB_REAL_OR(kdpp_options, bandwidth, "median", "median", 1e-100, 1e100, "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_ENUM(kdpp_options, of, "gauss", nb_similarity_names,
+                                            "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
+                                    NB_REAL_OR(kdpp_options, bandwidth, "median", "median", 1e-100, 1e100,
+                                               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+                                    NB_OPTION_END};
 
 /* log(exp(a) + exp(b)); -infinity is log 0. */
 static double log_add(double a, double b)
@@ -134,10 +135,12 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 static const char *const references[] = {
     "Kulesza & Taskar, k-DPPs: fixed-size determinantal point processes, ICML 2011",
     "Kulesza & Taskar, Determinantal point processes for machine learning, Found. Trends Mach. Learn. 5, 2012, arXiv:1207.6083",
-    "Li, Jegelka & Sra, Fast DPP sampling for Nystrom with application to kernel methods, ICML 2016, arXiv:1603.06052", NULL};
+    "Li, Jegelka & Sra, Fast DPP sampling for Nystrom with application to kernel methods, ICML 2016, arXiv:1603.06052",
+    NULL};
 
 const nb_strategy nb_strategy_kdpp = {
-    .component = {"kdpp", "a determinantal sample of m tokens (k-DPP), exact", references, options, sizeof(kdpp_options)},
+    .component = {"kdpp", "a determinantal sample of m tokens (k-DPP), exact", references, options,
+                  sizeof(kdpp_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_EIGEN,
     .pairing = NB_JOINT,

@@ -34,12 +34,17 @@ enum { SNAP_NONE, SNAP_NEAREST };
 static const char *const snaps[] = {"none", "nearest", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(kmeans_options, init, "plusplus", inits, "first centres, the very first uniform: plusplus draws each in proportion to its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
-    NB_ENUM(kmeans_options, metric, "euclidean", metrics, "cosine: by the angle between tokens and centres (spherical k-means)"),
+    NB_ENUM(
+        kmeans_options, init, "plusplus", inits,
+        "first centres, the very first uniform: plusplus draws each in proportion to its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
+    NB_ENUM(kmeans_options, metric, "euclidean", metrics,
+            "cosine: by the angle between tokens and centres (spherical k-means)"),
     NB_INT(kmeans_options, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"),
     NB_INT(kmeans_options, iterations, "100", 1, 10000, "Lloyd iterations at most"),
-    NB_REAL(kmeans_options, tolerance, "0", 0, 1, "stop when the inertia falls by no more than this fraction; 0: at a fixed point"),
-    NB_ENUM(kmeans_options, snap, "none", snaps, "nearest: the landmarks are the tokens nearest to the centres, not the means"),
+    NB_REAL(kmeans_options, tolerance, "0", 0, 1,
+            "stop when the inertia falls by no more than this fraction; 0: at a fixed point"),
+    NB_ENUM(kmeans_options, snap, "none", snaps,
+            "nearest: the landmarks are the tokens nearest to the centres, not the means"),
     NB_OPTION_END};
 
 typedef struct {
@@ -253,7 +258,8 @@ static const char *const references[] = {
     "Arthur & Vassilvitskii, k-means++, SODA 2007",
     "Dhillon & Modha, Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, 2001 (cosine)",
     "Zhang, Tsang & Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008",
-    "On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX", NULL};
+    "On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX",
+    NULL};
 
 const nb_strategy nb_strategy_kmeans = {
     .component = {"kmeans", "means of k-means clusters (Lloyd)", references, options, sizeof(kmeans_options)},

@@ -29,7 +29,8 @@ enum { TOP, SAMPLE };
 static const char *const takes[] = {"top", "sample", NULL};
 
 static const nb_option options[] = {
-    NB_FILE(learned_options, weights, NULL, "a .npy file of weights, of shape (2, d+1): queries and keys, the intercept last; or (d+1) for both"),
+    NB_FILE(learned_options, weights, NULL,
+            "a .npy file of weights, of shape (2, d+1): queries and keys, the intercept last; or (d+1) for both"),
     NB_ENUM(learned_options, take, "top", takes, "take the largest scores, or draw in proportion to exp(score)"),
     NB_OPTION_END};
 
@@ -48,11 +49,13 @@ static nb_status read_weights(const char *path, int d, double *w, nb_ctx *ctx)
 {
     nb_tensor t;
     NB_TRY(ctx, open_weights(path, &t, ctx));
-    NB_REQUIRE(ctx, t.shape[t.rank - 1] == d + 1, NB_EDIM, "%s: %lld weights a side, expected %d for heads of dimension d = %d", path,
+    NB_REQUIRE(ctx, t.shape[t.rank - 1] == d + 1, NB_EDIM,
+               "%s: %lld weights a side, expected %d for heads of dimension d = %d", path,
                (long long)t.shape[t.rank - 1], d + 1, d);
     NB_TRY(ctx, nb_tensor_read_reals(path, &t, 0, t.count, w, ctx));
     if (t.rank == 1) memcpy(w + d + 1, w, (size_t)(d + 1) * sizeof *w);
-    for (int i = 0; i < 2 * (d + 1); i++) NB_REQUIRE(ctx, nb_all_finite(1, w + i), NB_ENUMERIC, "%s: weight %d is NaN or Inf", path, i);
+    for (int i = 0; i < 2 * (d + 1); i++)
+        NB_REQUIRE(ctx, nb_all_finite(1, w + i), NB_ENUMERIC, "%s: weight %d is NaN or Inf", path, i);
     return NB_OK;
 }
 
@@ -92,10 +95,12 @@ static unsigned traits_of(const void *opts)
 }
 
 static const char *const references[] = {
-    "a linear scorer, fitted by ridge regression: Hoerl & Kennard, Technometrics 12, 1970; for the draw: Yellott, J. Math. Psychol. 15, 1977", NULL};
+    "a linear scorer, fitted by ridge regression: Hoerl & Kennard, Technometrics 12, 1970; for the draw: Yellott, J. Math. Psychol. 15, 1977",
+    NULL};
 
 const nb_strategy nb_strategy_learned = {
-    .component = {"learned", "tokens by a linear score that was fitted on other heads", references, options, sizeof(learned_options)},
+    .component = {"learned", "tokens by a linear score that was fitted on other heads", references, options,
+                  sizeof(learned_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,

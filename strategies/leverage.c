@@ -38,12 +38,17 @@ static const char *const svds[] = {"exact", "randomized", NULL};
 
 static const nb_option options[] = {
     NB_ENUM(leverage_options, of, "kernel", ofs, "kernel: scores in S, an oracle; gram, points: in the points alone"),
-    NB_INT_OR(leverage_options, rank, "auto", "auto", 1, 1 << 20, "k, singular vectors that count, at most n; auto: the number of landmarks, of=points: the rank of the points"),
+    NB_INT_OR(
+        leverage_options, rank, "auto", "auto", 1, 1 << 20,
+        "k, singular vectors that count, at most n; auto: the number of landmarks, of=points: the rank of the points"),
     NB_ENUM(leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
-    NB_ENUM(leverage_options, svd, "exact", svds, "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power iterations"),
+    NB_ENUM(
+        leverage_options, svd, "exact", svds,
+        "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power iterations"),
     NB_OPTION_END};
 
-typedef struct { /* count singular triplets in descending order; n x count: over queries, over keys; or over the points, NULL */
+typedef struct
+{ /* count singular triplets in descending order; n x count: over queries, over keys; or over the points, NULL */
     int count;
     const double *values, *left, *right;
 } triplets;
@@ -134,7 +139,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     const leverage_options *o = opts;
     (void)points;
     (void)m;
-    return o->of != KERNEL && o->svd == RANDOMIZED ? "svd=randomized is for of=kernel: the points' own decomposition is cheap" : NULL;
+    return o->of != KERNEL && o->svd == RANDOMIZED
+               ? "svd=randomized is for of=kernel: the points' own decomposition is cheap"
+               : NULL;
 }
 
 static const char *const references[] = {
@@ -142,7 +149,8 @@ static const char *const references[] = {
     "Gittens & Mahoney, Revisiting the Nystrom method for improved large-scale machine learning, JMLR 17, 2016",
     "Halko, Martinsson & Tropp, Finding structure with randomness, SIAM Review 53, 2011, arXiv:0909.4061",
     "Kannan, Bhattacharyya, Kacham & Woodruff, LevAttention, 2024, arXiv:2410.05462",
-    "Efraimidis & Spirakis, Weighted random sampling with a reservoir, Inf. Process. Lett. 97, 2006", NULL};
+    "Efraimidis & Spirakis, Weighted random sampling with a reservoir, Inf. Process. Lett. 97, 2006",
+    NULL};
 
 const nb_strategy nb_strategy_leverage = {
     .component = {"leverage", "tokens by leverage scores: of S (oracle), or of the points", references, options,

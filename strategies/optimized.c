@@ -28,8 +28,7 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_COMPONENT(optimized_options, start, "segment_means", &nb_strategies, "the strategy whose landmarks are moved"),
-    NB_INT(optimized_options, steps, "100", 0, 100000, "steps of the minimiser at most"),
-    NB_OPTION_END};
+    NB_INT(optimized_options, steps, "100", 0, 100000, "steps of the minimiser at most"), NB_OPTION_END};
 
 enum { MOST_TOKENS = 2048 };
 static const double SMALL_ENOUGH = 1e-13; /* f, of which 1e-14 is rounding */
@@ -95,8 +94,8 @@ static nb_status descend(work *w, int steps, double *x, nb_ctx *ctx)
 }
 
 /* The landmarks of `start`, K~ and Q~. */
-static nb_status start_points(const nb_choice *start, const nb_points *queries, const nb_points *keys, int m, double *points,
-                              nb_ctx *ctx)
+static nb_status start_points(const nb_choice *start, const nb_points *queries, const nb_points *keys, int m,
+                              double *points, nb_ctx *ctx)
 {
     nb_picks of_queries, of_keys;
     NB_TRY(ctx, nb_strategy_start(start, queries, m, &of_queries, &of_keys, ctx));
@@ -104,8 +103,8 @@ static nb_status start_points(const nb_choice *start, const nb_points *queries, 
     return nb_picks_landmarks(&of_queries, keys->d, keys->n, queries->x, points + (size_t)keys->d * (size_t)m, ctx);
 }
 
-static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts, nb_picks *of_queries,
-                           nb_picks *of_keys, nb_ctx *ctx)
+static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts,
+                           nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
 {
     const optimized_options *o = opts;
     double *start, *end, *to, before, after;
@@ -138,7 +137,8 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const optimized_options *o = opts;
     const nb_strategy *start = (const nb_strategy *)o->start->component;
-    if (!((const nb_kernel *)points->scene->kernel->component)->pull_back) return "optimized: this kernel has no gradient";
+    if (!((const nb_kernel *)points->scene->kernel->component)->pull_back)
+        return "optimized: this kernel has no gradient";
     if (points->scene->head->causal) return "optimized: free points have no place under a causal mask";
     if (points->n > MOST_TOKENS) return "optimized: each step costs 4 n^2 m flops and more; n is at most 2048";
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
@@ -146,11 +146,12 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 
 static const char *const references[] = {
     "Golub & Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate, SIAM J. Numer. Anal. 10, 1973",
-    "Fletcher, Practical methods of optimization, 1987, sections 2.6 and 3.2 (vector_bfgs2 of the GNU Scientific Library)", NULL};
+    "Fletcher, Practical methods of optimization, 1987, sections 2.6 and 3.2 (vector_bfgs2 of the GNU Scientific Library)",
+    NULL};
 
 const nb_strategy nb_strategy_optimized = {
-    .component = {"optimized", "free points moved down the gradient of nystromformer's subspace part (oracle)", references, options,
-                  sizeof(optimized_options)},
+    .component = {"optimized", "free points moved down the gradient of nystromformer's subspace part (oracle)",
+                  references, options, sizeof(optimized_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_ORACLE,
     .pairing = NB_BOTH,

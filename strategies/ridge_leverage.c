@@ -26,11 +26,14 @@ enum { SAMPLE, TOP };
 static const char *const takes[] = {"sample", "top", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(ridge_leverage_options, of, "exp", ofs, "kernel of the points: exp(x.y/sqrt d), gauss, gram, x.y; kernel: S S' and S'S, an oracle"),
+    NB_ENUM(ridge_leverage_options, of, "exp", ofs,
+            "kernel of the points: exp(x.y/sqrt d), gauss, gram, x.y; kernel: S S' and S'S, an oracle"),
     NB_BOOL(ridge_leverage_options, recursive, "false", "scores by recursive halving, for any number of tokens"),
     NB_ENUM(ridge_leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
-    NB_REAL_OR(ridge_leverage_options, lambda, "auto", "auto", 1e-100, 1e100, "in units of trace(K)/n; auto: the sum of the eigenvalues after the m-th, over m"),
-    NB_REAL_OR(ridge_leverage_options, bandwidth, "median", "median", 1e-100, 1e100, "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+    NB_REAL_OR(ridge_leverage_options, lambda, "auto", "auto", 1e-100, 1e100,
+               "in units of trace(K)/n; auto: the sum of the eigenvalues after the m-th, over m"),
+    NB_REAL_OR(ridge_leverage_options, bandwidth, "median", "median", 1e-100, 1e100,
+               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
     NB_OPTION_END};
 
 static nb_status of_kernel(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
@@ -66,7 +69,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     } else if (o->of == NB_GRAM && !o->recursive) {
         NB_TRY(ctx, of_gram(points, m, o->lambda, score, ctx));
     } else {
-        NB_TRY(ctx, nb_similarity_init(&kernel, (nb_similarity_kind)o->of, o->bandwidth, points->n, points->d, points->x, ctx));
+        NB_TRY(ctx, nb_similarity_init(&kernel, (nb_similarity_kind)o->of, o->bandwidth, points->n, points->d,
+                                       points->x, ctx));
         NB_TRY(ctx, (o->recursive ? nb_ridge_recursive : nb_ridge_scores)(&kernel, m, o->lambda, score, ctx));
     }
     return nb_picks_by_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
@@ -76,15 +80,18 @@ static unsigned traits_of(const void *opts)
 {
     const ridge_leverage_options *o = opts;
     bool dense = o->of == KERNEL || (o->of != NB_GRAM && !o->recursive);
-    return (o->take == SAMPLE || o->recursive ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0) | (dense ? NB_EIGEN : 0);
+    return (o->take == SAMPLE || o->recursive ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0) |
+           (dense ? NB_EIGEN : 0);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const ridge_leverage_options *o = opts;
     (void)m;
-    if (o->of == KERNEL && o->recursive) return "recursive halving needs a positive semi-definite kernel of one set of points, not S";
-    if (points->scene->head->n > MOST && o->of == KERNEL) return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
+    if (o->of == KERNEL && o->recursive)
+        return "recursive halving needs a positive semi-definite kernel of one set of points, not S";
+    if (points->scene->head->n > MOST && o->of == KERNEL)
+        return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
     if (points->n > MOST && o->of != KERNEL && o->of != NB_GRAM && !o->recursive)
         return "all eigenvectors of the kernel: at most 4096 points; take recursive=true";
     return NULL;
@@ -95,8 +102,8 @@ static const char *const references[] = {
     "Musco & Musco, Recursive sampling for the Nystrom method, NIPS 2017, arXiv:1605.07583", NULL};
 
 const nb_strategy nb_strategy_ridge_leverage = {
-    .component = {"ridge_leverage", "tokens by ridge leverage scores of a kernel of the points, or of S (oracle)", references,
-                  options, sizeof(ridge_leverage_options)},
+    .component = {"ridge_leverage", "tokens by ridge leverage scores of a kernel of the points, or of S (oracle)",
+                  references, options, sizeof(ridge_leverage_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,

@@ -20,9 +20,11 @@ typedef struct {
 } rpcholesky_options;
 
 static const nb_option options[] = {
-    NB_ENUM(rpcholesky_options, of, "exp", nb_similarity_names, "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
+    NB_ENUM(rpcholesky_options, of, "exp", nb_similarity_names,
+            "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
     NB_INT(rpcholesky_options, block, "1", 1, 4096, "pivots drawn from the same residuals"),
-    NB_REAL_OR(rpcholesky_options, bandwidth, "median", "median", 1e-100, 1e100, "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+    NB_REAL_OR(rpcholesky_options, bandwidth, "median", "median", 1e-100, 1e100,
+               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
     NB_OPTION_END};
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
@@ -50,7 +52,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 }
 
 static const char *const references[] = {
-    "Chen, Epperly, Tropp & Webber, Randomly pivoted Cholesky, Comm. Pure Appl. Math. 78, 2025, arXiv:2207.06503", NULL};
+    "Chen, Epperly, Tropp & Webber, Randomly pivoted Cholesky, Comm. Pure Appl. Math. 78, 2025, arXiv:2207.06503",
+    NULL};
 
 const nb_strategy nb_strategy_rpcholesky = {
     .component = {"rpcholesky", "pivots of randomly pivoted Cholesky of a kernel of the points", references, options,

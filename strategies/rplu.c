@@ -62,8 +62,8 @@ static void eliminate(complement *r, int query, int key)
     }
 }
 
-static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *options, nb_picks *of_queries,
-                           nb_picks *of_keys, nb_ctx *ctx)
+static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *options,
+                           nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
 {
     gsl_rng *rng = nb_ctx_rng(ctx);
     size_t n = (size_t)queries->n;
@@ -95,7 +95,8 @@ static const char *const references[] = {"Gilles & Wilber, randomly pivoted LU, 
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_rplu = {
-    .component = {"rplu", "pivots of randomly pivoted LU of S, queries and keys together (oracle)", references, options, 0},
+    .component = {"rplu", "pivots of randomly pivoted LU of S, queries and keys together (oracle)", references, options,
+                  0},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE,
     .pairing = NB_BOTH,

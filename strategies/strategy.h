@@ -37,10 +37,10 @@ typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb
 
 /* The points to pick from. Read only. */
 typedef struct {
-    int n, d;        /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
+    int n, d; /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
-    nb_scene *scene; /* for oracles: singular vectors of S and the like, measure/scene.h */
+    nb_scene *scene;  /* for oracles: singular vectors of S and the like, measure/scene.h */
     nb_stream stream; /* seed and trial, for nb_strategy_start alone */
 } nb_points;
 
@@ -73,8 +73,8 @@ typedef struct {
 
     /* For the pairing `both`, instead of `pick` or beside it: m queries and m keys
      * that were chosen together, of one kind. */
-    nb_status (*pick_both)(const nb_points *queries, const nb_points *keys, int m, const void *options, nb_picks *of_queries,
-                           nb_picks *of_keys, nb_ctx *ctx);
+    nb_status (*pick_both)(const nb_points *queries, const nb_points *keys, int m, const void *options,
+                           nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx);
 
     /* Optional: why these landmarks cannot be had here, in one sentence (the row is
      * `skipped`), or NULL. */
@@ -109,7 +109,7 @@ nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
  * this trial with its own pairing, bit for bit. */
-nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries, nb_picks *of_keys,
-                            nb_ctx *ctx);
+nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
+                            nb_picks *of_keys, nb_ctx *ctx);
 
 #endif

@@ -12,9 +12,9 @@ typedef struct {
     int strided;
 } uniform_options;
 
-static const nb_option options[] = {
-    NB_BOOL(uniform_options, strided, "false", "take every (n/m)-th token instead, from the middle of the first n/m on"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_BOOL(uniform_options, strided, "false",
+                                            "take every (n/m)-th token instead, from the middle of the first n/m on"),
+                                    NB_OPTION_END};
 
 static nb_status stride(int n, int m, nb_picks *picks)
 {
@@ -55,7 +55,8 @@ static const char *const references[] = {
     "Kumar, Mohri & Talwalkar, Sampling methods for the Nystrom method, JMLR 13, 2012", NULL};
 
 const nb_strategy nb_strategy_uniform = {
-    .component = {"uniform", "tokens drawn uniformly, without replacement", references, options, sizeof(uniform_options)},
+    .component = {"uniform", "tokens drawn uniformly, without replacement", references, options,
+                  sizeof(uniform_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,

@@ -16,7 +16,8 @@ typedef struct {
 } verdict;
 
 /* In the child. */
-static _Noreturn void tell(int fd, nb_status (*act)(void *self, nb_ctx *ctx), void *self, const void *answer, size_t bytes, nb_ctx *ctx)
+static _Noreturn void tell(int fd, nb_status (*act)(void *self, nb_ctx *ctx), void *self, const void *answer,
+                           size_t bytes, nb_ctx *ctx)
 {
     verdict v = {.status = NB_OK};
     const char *changed = NULL;
@@ -26,14 +27,16 @@ static _Noreturn void tell(int fd, nb_status (*act)(void *self, nb_ctx *ctx), vo
     v.status = act(self, ctx);
     nb_surroundings now = nb_surroundings_now();
     snprintf(v.message, sizeof v.message, "%s", nb_error_message(ctx));
-    if (v.status == NB_OK && (changed = nb_surroundings_text(nb_surroundings_changed(&before, &now), ctx)) && *changed) {
+    if (v.status == NB_OK && (changed = nb_surroundings_text(nb_surroundings_changed(&before, &now), ctx)) &&
+        *changed) {
         v.status = NB_EBUG;
         snprintf(v.message, sizeof v.message, "changed %s", changed);
     }
     _exit(write(fd, &v, sizeof v) == sizeof v && write(fd, answer, bytes) == (ssize_t)bytes ? 0 : 1);
 }
 
-nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes, nb_ctx *ctx)
+nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
+                   nb_ctx *ctx)
 {
     int ends[2];
     pid_t pid;
@@ -45,7 +48,8 @@ nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double
     if (status == NB_OK && pid == 0) tell(ends[1], act, self, answer, bytes, ctx);
     close(ends[1]);
     if (status == NB_OK) status = nb_process_await(pid, limit_s, &ending, ctx);
-    bool told = status == NB_OK && read(ends[0], &v, sizeof v) == sizeof v && read(ends[0], answer, bytes) == (ssize_t)bytes;
+    bool told =
+        status == NB_OK && read(ends[0], &v, sizeof v) == sizeof v && read(ends[0], answer, bytes) == (ssize_t)bytes;
     close(ends[0]);
     NB_TRY(ctx, status);
     if (!told) NB_TRY(ctx, nb_ending_text(&ending, limit_s, &end, ctx));
@@ -54,7 +58,8 @@ nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double
     return v.status;
 }
 
-nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes, const char *name, const char *what, nb_ctx *ctx)
+nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
+                         const char *name, const char *what, nb_ctx *ctx)
 {
     const char *reason;
     nb_status status = nb_apart(act, self, NB_APART_S, answer, bytes, ctx);

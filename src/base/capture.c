@@ -20,7 +20,8 @@ enum { NOT_STARTED = 127, MOST_BYTES = 1 << 28 };
 static _Noreturn void become(char *const *words, const char *folder, int out)
 {
     int nothing = open("/dev/null", O_RDONLY);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (folder && chdir(folder) != 0)) _exit(NOT_STARTED);
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (folder && chdir(folder) != 0))
+        _exit(NOT_STARTED);
     closefrom(STDERR_FILENO + 1);
     nb_janitor_unmark(); /* what sbatch hands over to others is not this program's */
     execvp(words[0], words);

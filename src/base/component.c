@@ -22,10 +22,11 @@ nb_status nb_registry_add(const nb_registry *registry, const char *file, const n
 {
     nb_entry *at = registry->entries;
     int count = 0;
-    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already", registry->kind,
-               component->name);
+    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already",
+               registry->kind, component->name);
     while (registry->entries[count].component) count++;
-    NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count, registry->plural);
+    NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count,
+               registry->plural);
     while (at->component && strcmp(at->component->name, component->name) < 0) at++;
     memmove(at + 1, at, (size_t)(registry->entries + count + 1 - at) * sizeof *at);
     *at = (nb_entry){file, component};
@@ -66,20 +67,16 @@ static const char *allowed(const nb_option *o, nb_ctx *ctx)
 {
     const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";
     switch (o->type) {
-    case NB_OPTION_BOOL:
-        return "true or false";
-    case NB_OPTION_STRING:
-        return "a text, quoted where it has blanks, commas or brackets";
+    case NB_OPTION_BOOL: return "true or false";
+    case NB_OPTION_STRING: return "a text, quoted where it has blanks, commas or brackets";
     case NB_OPTION_ENUM: {
         char *all = nb_strdup(ctx, "one of ");
         for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);
         return all;
     }
-    case NB_OPTION_SPEC:
-        return nb_format(ctx, "a %s", o->registry->kind);
+    case NB_OPTION_SPEC: return nb_format(ctx, "a %s", o->registry->kind);
     case NB_OPTION_INT:
-    case NB_OPTION_REAL:
-        break;
+    case NB_OPTION_REAL: break;
     }
     return nb_format(ctx, "%s from %.10g to %.10g%s%s", kind, o->lo, o->hi, o->word ? ", or " : "",
                      o->word ? o->word : "");
@@ -137,25 +134,19 @@ static bool set(const nb_option *o, const char *text, void *options)
 {
     void *field = (char *)options + o->offset;
     switch (o->type) {
-    case NB_OPTION_INT:
-        return set_int(o, text, field);
-    case NB_OPTION_REAL:
-        return set_real(o, text, field);
-    case NB_OPTION_BOOL:
-        return set_bool(text, field);
-    case NB_OPTION_ENUM:
-        return set_enum(o, text, field);
-    case NB_OPTION_STRING:
-        *(const char **)field = text;
-        return true;
-    case NB_OPTION_SPEC:
-        break;
+    case NB_OPTION_INT: return set_int(o, text, field);
+    case NB_OPTION_REAL: return set_real(o, text, field);
+    case NB_OPTION_BOOL: return set_bool(text, field);
+    case NB_OPTION_ENUM: return set_enum(o, text, field);
+    case NB_OPTION_STRING: *(const char **)field = text; return true;
+    case NB_OPTION_SPEC: break;
     }
     return false;
 }
 
 /* The component that an option names; its mistakes are its own. */
-static nb_status set_component(const nb_option *o, const nb_spec *spec, void *options, nb_mistakes *mistakes, nb_ctx *ctx)
+static nb_status set_component(const nb_option *o, const nb_spec *spec, void *options, nb_mistakes *mistakes,
+                               nb_ctx *ctx)
 {
     nb_choice *choice;
     NB_NEED(choice, nb_alloc(ctx, 1, sizeof *choice));
@@ -168,7 +159,8 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
 {
     const nb_option *o = find_option(c, a->key);
     if (!o) return unknown_option(c, a, mistakes, ctx);
-    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_SPEC) return set_component(o, a->value.spec, options, mistakes, ctx);
+    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_SPEC)
+        return set_component(o, a->value.spec, options, mistakes, ctx);
     if (o->type == NB_OPTION_SPEC && a->value.kind == NB_WORD)
         return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
@@ -178,7 +170,10 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
     if (o->type == NB_OPTION_INT) NB_NEED(hint, nb_range_hint(given, ctx));
     return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s%s", c->name, o->key,
                            a->value.kind == NB_STRING ? "\"" : "", given,
-                           a->value.kind == NB_STRING ? "\"" : a->value.kind == NB_SPEC ? "(...)" : "", range, hint);
+                           a->value.kind == NB_STRING ? "\""
+                           : a->value.kind == NB_SPEC ? "(...)"
+                                                      : "",
+                           range, hint);
 }
 
 static bool given_twice(const nb_spec *spec, int index)
@@ -200,10 +195,12 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
 {
     for (const nb_option *o = c->options; o && o->key; o++) {
         if (!o->initial && !given(spec, o->key))
-            NB_TRY(ctx, nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
+            NB_TRY(ctx,
+                   nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
         if (o->type == NB_OPTION_SPEC) {
             if (o->initial && !given(spec, o->key))
-                NB_TRY(ctx, set_component(o, &(nb_spec){.name = o->initial, .place = spec->place}, options, mistakes, ctx));
+                NB_TRY(ctx,
+                       set_component(o, &(nb_spec){.name = o->initial, .place = spec->place}, options, mistakes, ctx));
             continue;
         }
         NB_REQUIRE(ctx, !o->initial || set(o, o->initial, options), NB_EBUG, "%s: the default %s = %s is not allowed",
@@ -260,12 +257,9 @@ static const char *option_text(const void *options, const nb_option *o, int digi
         if (o->word && isnan(value)) return o->word;
         return digits > 0 ? nb_format(ctx, "%.*g", digits, value) : shortest(value, ctx);
     }
-    case NB_OPTION_BOOL:
-        return *(const int *)field ? "true" : "false";
-    case NB_OPTION_ENUM:
-        return o->choices[*(const int *)field];
-    case NB_OPTION_STRING:
-        return quoted_where_needed(*(const char *const *)field, ctx);
+    case NB_OPTION_BOOL: return *(const int *)field ? "true" : "false";
+    case NB_OPTION_ENUM: return o->choices[*(const int *)field];
+    case NB_OPTION_STRING: return quoted_where_needed(*(const char *const *)field, ctx);
     case NB_OPTION_SPEC: {
         const nb_choice *choice = *(const nb_choice *const *)field;
         return digits > 0 ? choice->canonical : choice->label;
@@ -326,7 +320,8 @@ nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
 }
 
 /* Options that count with a value of another one only. */
-static nb_status check_company(const nb_component *c, const void *options, nb_place place, nb_mistakes *mistakes, nb_ctx *ctx)
+static nb_status check_company(const nb_component *c, const void *options, nb_place place, nb_mistakes *mistakes,
+                               nb_ctx *ctx)
 {
     void *initial;
     NB_NEED(initial, nb_alloc(ctx, 1, c->options_size + 1));
@@ -334,13 +329,16 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
         const nb_option *other = o->for_key ? find_option(c, o->for_key) : NULL;
         const char *value, *has, *kept;
         if (!o->for_key) continue;
-        NB_REQUIRE(ctx, other && o->initial, NB_EBUG, "%s: option '%s' is for '%s', which is not there, or has no default", c->name, o->key, o->for_key);
+        NB_REQUIRE(ctx, other && o->initial, NB_EBUG,
+                   "%s: option '%s' is for '%s', which is not there, or has no default", c->name, o->key, o->for_key);
         NB_TRY(ctx, nb_option_text(options, other, 0, &has, ctx));
-        NB_REQUIRE(ctx, set(o, o->initial, initial), NB_EBUG, "%s: the default %s = %s is not allowed", c->name, o->key, o->initial);
+        NB_REQUIRE(ctx, set(o, o->initial, initial), NB_EBUG, "%s: the default %s = %s is not allowed", c->name, o->key,
+                   o->initial);
         NB_TRY(ctx, nb_option_text(options, o, 0, &value, ctx));
         NB_TRY(ctx, nb_option_text(initial, o, 0, &kept, ctx));
         if (strcmp(has, o->for_value) != 0 && strcmp(value, kept) != 0)
-            NB_TRY(ctx, nb_mistakes_add(mistakes, place, "%s: %s = %s is for %s=%s alone; here %s=%s", c->name, o->key, value, o->for_key, o->for_value, o->for_key, has));
+            NB_TRY(ctx, nb_mistakes_add(mistakes, place, "%s: %s = %s is for %s=%s alone; here %s=%s", c->name, o->key,
+                                        value, o->for_key, o->for_value, o->for_key, has));
     }
     return NB_OK;
 }
@@ -427,7 +425,8 @@ nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const
     return NB_OK;
 }
 
-static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_choice_part *part, nb_mistakes *mistakes, nb_ctx *ctx)
+static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_choice_part *part,
+                           nb_mistakes *mistakes, nb_ctx *ctx)
 {
     *part = (nb_choice_part){.component = nb_registry_find(registry, spec->name)};
     if (!part->component) return unknown_component(registry, spec, mistakes, ctx);
@@ -441,8 +440,8 @@ static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_
     return NB_OK;
 }
 
-nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count, nb_choice_part **parts,
-                        nb_mistakes *mistakes, nb_ctx *ctx)
+nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count,
+                               nb_choice_part **parts, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_spec *spec, **specs;
     int before = mistakes->count, total;
@@ -452,7 +451,8 @@ nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb
     nb_status status = nb_spec_expand(spec, &specs, &total, ctx);
     if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
     NB_NEED(*parts, nb_alloc(ctx, (size_t)total, sizeof **parts));
-    for (int i = 0; i < total && mistakes->count == before; i++) NB_TRY(ctx, read_part(registry, specs[i], &(*parts)[i], mistakes, ctx));
+    for (int i = 0; i < total && mistakes->count == before; i++)
+        NB_TRY(ctx, read_part(registry, specs[i], &(*parts)[i], mistakes, ctx));
     if (mistakes->count == before) *count = total;
     return NB_OK;
 }
@@ -464,7 +464,8 @@ nb_status nb_choice_part_text(const nb_choice_part *part, const char **text, nb_
         NB_TRY(ctx, nb_option_text(part->options, part->given[i], 17, &value, ctx));
         NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, i ? ", " : "", part->given[i]->key, value));
     }
-    NB_NEED(*text, part->count ? nb_format(ctx, "%s(%s)", part->component->name, arguments) : nb_strdup(ctx, part->component->name));
+    NB_NEED(*text, part->count ? nb_format(ctx, "%s(%s)", part->component->name, arguments)
+                               : nb_strdup(ctx, part->component->name));
     return NB_OK;
 }
 

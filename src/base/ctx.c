@@ -16,10 +16,10 @@ typedef struct {
     unsigned char *guard; /* 1 to 64 bytes behind it, up to the alignment; NULL: a foreign object */
 } block;
 
-typedef struct { /* what a child shares with its parent */
+typedef struct {  /* what a child shares with its parent */
     long fail_in; /* allocations until the one that fails; 0: none fails */
     gsl_rng *rng;
-    bool overrun; /* a guard was written to */
+    bool overrun;        /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
     char spoilt[256];    /* what was changed under everyone's feet, or "" */
     nb_status error;
@@ -257,7 +257,8 @@ nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line
     va_start(args, format);
     nb_print_cut(raw, sizeof raw, format, args);
     va_end(args);
-    if (nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES) >= MESSAGE_BYTES) { /* grown beyond its room: less of it */
+    if (nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES) >=
+        MESSAGE_BYTES) { /* grown beyond its room: less of it */
         va_start(args, format);
         nb_print_cut(raw, sizeof raw / 4, format, args);
         va_end(args);

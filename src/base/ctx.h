@@ -4,7 +4,8 @@
 #ifndef NB_CTX_H
 #define NB_CTX_H
 
-#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || \
+    (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
 #error "-ffast-math and its parts (-Ofast too) change what NaN, Inf and sums are: build without"
 #endif
 
@@ -21,15 +22,15 @@ typedef enum {
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
-    NB_EHOST,    /* the machine: no process, no room for temporary files; nobody's fault who computes, and the end of a run */
+    NB_EHOST, /* the machine: no process, no room for temporary files; nobody's fault who computes, and the end of a run */
     NB_STATUS_COUNT
 } nb_status;
 
 typedef struct nb_ctx nb_ctx;
 typedef void nb_destroy_fn(void *ptr);
 
-nb_ctx *nb_ctx_new(void);         /* NULL only if out of memory */
-void nb_ctx_free(nb_ctx *ctx);    /* NULL is allowed */
+nb_ctx *nb_ctx_new(void);      /* NULL only if out of memory */
+void nb_ctx_free(nb_ctx *ctx); /* NULL is allowed */
 
 /* A second arena with the error record, the stream and the failing allocation
  * of its parent, for what must outlive the parent's next release. It is freed
@@ -82,8 +83,8 @@ void nb_ctx_forget_exhausted(nb_ctx *ctx);
 void nb_ctx_spoil(nb_ctx *ctx, const char *what);
 const char *nb_ctx_spoilt(const nb_ctx *ctx);
 
-size_t nb_ctx_blocks(const nb_ctx *ctx);          /* blocks alive, for tests */
-bool nb_ctx_overrun(const nb_ctx *ctx);           /* somebody has written right behind a block, alive or freed */
+size_t nb_ctx_blocks(const nb_ctx *ctx); /* blocks alive, for tests */
+bool nb_ctx_overrun(const nb_ctx *ctx);  /* somebody has written right behind a block, alive or freed */
 /* The k-th next allocation fails (1 = the next); 0: none. Returns how many of those before
  * were still to come: 0: the one that was to fail has. */
 long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
@@ -94,7 +95,9 @@ long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
         return (status); \
     } while (0)
 #define NB_REQUIRE(ctx, condition, status, ...) \
-    do { if (!(condition)) NB_FAIL((ctx), (status), __VA_ARGS__); } while (0)
+    do { \
+        if (!(condition)) NB_FAIL((ctx), (status), __VA_ARGS__); \
+    } while (0)
 #define NB_TRY(ctx, expression) \
     do { \
         nb_status nb_try_ = (expression); \
@@ -105,6 +108,8 @@ long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
     } while (0)
 /* pointer = allocation, or return NB_ENOMEM (which the allocation recorded). */
 #define NB_NEED(pointer, allocation) \
-    do { if (!((pointer) = (allocation))) return NB_ENOMEM; } while (0)
+    do { \
+        if (!((pointer) = (allocation))) return NB_ENOMEM; \
+    } while (0)
 
 #endif

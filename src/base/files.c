@@ -26,7 +26,8 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     if (mkdir(copy, 0777) != 0 && errno != EEXIST)
         NB_FAIL(ctx, NB_EIO, "folder %s: cannot be made: %s", path, strerror(errno));
     NB_REQUIRE(ctx, stat(path, &info) == 0 && S_ISDIR(info.st_mode), NB_EIO, "%s: is not a folder", path);
-    NB_REQUIRE(ctx, access(path, W_OK | X_OK) == 0, NB_EIO, "folder %s: cannot be written to: %s", path, strerror(errno));
+    NB_REQUIRE(ctx, access(path, W_OK | X_OK) == 0, NB_EIO, "folder %s: cannot be written to: %s", path,
+               strerror(errno));
     return NB_OK;
 }
 
@@ -55,7 +56,8 @@ static nb_status lock_for_others(const char *path, nb_ctx *ctx)
     int reason = errno;
     close(file);
     NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: a run on another machine is writing into it", path);
-    NB_FAIL(ctx, NB_EIO, "%s: cannot be locked, so two runs could write into the same folder: %s", name, strerror(reason));
+    NB_FAIL(ctx, NB_EIO, "%s: cannot be locked, so two runs could write into the same folder: %s", name,
+            strerror(reason));
 }
 
 nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
@@ -77,7 +79,8 @@ static nb_status look_at_lock(const char *path, bool *locked, nb_ctx *ctx)
     int code = flock(file, LOCK_SH | LOCK_NB), reason = errno;
     close(file);
     *locked = *locked || code != 0;
-    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "%s: its lock cannot be seen: %s", path, strerror(reason));
+    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "%s: its lock cannot be seen: %s", path,
+               strerror(reason));
     return NB_OK;
 }
 
@@ -112,7 +115,8 @@ static int open_temporary(const char *temporary)
         int file = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (file < 0) return -1;
         bool locked = wait_for_lock(file), known = fstat(file, &ours) == 0;
-        bool same = known && lstat(temporary, &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+        bool same =
+            known && lstat(temporary, &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
         if (locked && same && S_ISREG(ours.st_mode) && ftruncate(file, 0) == 0) return file;
         int reason = locked && same && !S_ISREG(ours.st_mode) ? EEXIST : errno;
         close(file);
@@ -123,7 +127,8 @@ static int open_temporary(const char *temporary)
 
 /* `temporary` is NULL where the file has its name already. */
 static nb_status write_and_name(FILE *out, const char *temporary, const char *path,
-                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what, nb_ctx *ctx)
+                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                                nb_ctx *ctx)
 {
     nb_status status = print(out, what, ctx);
     bool failed = ferror(out);
@@ -135,13 +140,15 @@ static nb_status write_and_name(FILE *out, const char *temporary, const char *pa
     NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
 }
 
-nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
-                        nb_ctx *ctx)
+nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
+                        const void *what, nb_ctx *ctx)
 {
     struct stat info;
     const char *temporary, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    bool replace = stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode); /* else a pipe or device: never replaced */
-    NB_NEED(temporary, nb_format(ctx, "%.*s.%.200s.nysbench.tmp", (int)(name - path), path, name)); /* a name has 255 bytes at most */
+    bool replace = stat(path, &info) != 0 || S_ISREG(info.st_mode) ||
+                   S_ISDIR(info.st_mode); /* else a pipe or device: never replaced */
+    NB_NEED(temporary, nb_format(ctx, "%.*s.%.200s.nysbench.tmp", (int)(name - path), path,
+                                 name)); /* a name has 255 bytes at most */
     int lock = replace ? open_temporary(temporary) : -1, file = replace ? fcntl(lock, F_DUPFD_CLOEXEC, 0) : -1;
     FILE *out = file >= 0 ? fdopen(file, "w") : replace ? NULL : fopen(path, "w");
     int reason = errno;

@@ -19,8 +19,8 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
 
 /* Lets `print` write to a temporary file in the same folder, .NAME.nysbench.tmp, then renames it: a file is
  * replaced whole or not at all. A pipe or device is written to as it is. */
-nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
-                        nb_ctx *ctx);
+nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
+                        const void *what, nb_ctx *ctx);
 /* All of a text file. */
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);

@@ -43,7 +43,8 @@ static bool holds(const char *pid, const char *name, const char *text)
     bool found = false;
     snprintf(path, sizeof path, "/proc/%.20s/%s", pid, name);
     FILE *in = fopen(path, "re");
-    while (in && !found && getdelim(&line, &room, strcmp(name, "environ") == 0 ? '\0' : '\n', in) > 0) found = strstr(line, text);
+    while (in && !found && getdelim(&line, &room, strcmp(name, "environ") == 0 ? '\0' : '\n', in) > 0)
+        found = strstr(line, text);
     free(line);
     if (in) fclose(in);
     return found;
@@ -56,7 +57,9 @@ static int kill_marked(const char *token)
     DIR *all = opendir("/proc");
     for (struct dirent *e; all && (e = readdir(all));) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || pid == getpid() || pid == getppid() || (!holds(e->d_name, "environ", token) && !holds(e->d_name, "maps", token))) continue;
+        if (pid <= 0 || pid == getpid() || pid == getppid() ||
+            (!holds(e->d_name, "environ", token) && !holds(e->d_name, "maps", token)))
+            continue;
         found += kill(pid, SIGKILL) == 0;
     }
     if (all) closedir(all);
@@ -119,7 +122,8 @@ static _Noreturn void begin(pid_t program)
             continue;
         }
         if (pid < 0) usleep(PAUSE_US);
-        while (pid > 0 && waitpid(pid, &how, 0) < 0 && errno == EINTR) {}
+        while (pid > 0 && waitpid(pid, &how, 0) < 0 && errno == EINTR) {
+        }
     }
     _exit(how == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
@@ -132,7 +136,8 @@ static nb_status mark(nb_ctx *ctx)
     void *page = file >= 0 ? mmap(NULL, 1, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
     int reason = errno;
     if (file >= 0) close(file);
-    NB_REQUIRE(ctx, page != MAP_FAILED && setenv(MARK, nb_scratch_token(), 1) == 0, NB_EHOST, "processes cannot be marked: %s", strerror(reason));
+    NB_REQUIRE(ctx, page != MAP_FAILED && setenv(MARK, nb_scratch_token(), 1) == 0, NB_EHOST,
+               "processes cannot be marked: %s", strerror(reason));
     NB_REQUIRE(ctx, pipe2(janitor.line, O_CLOEXEC) == 0, NB_EHOST, "a pipe cannot be made: %s", strerror(errno));
     janitor.marked = true;
     return NB_OK;
@@ -184,6 +189,7 @@ bool nb_janitor_is(pid_t pid)
 void nb_janitor_end(void)
 {
     bool told = janitor.pid && write(janitor.line[1], "!", 1) == 1;
-    while (told && waitpid(janitor.pid, NULL, 0) < 0 && errno == EINTR) {}
+    while (told && waitpid(janitor.pid, NULL, 0) < 0 && errno == EINTR) {
+    }
     nb_janitor_forget();
 }

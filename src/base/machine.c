@@ -60,14 +60,17 @@ static double left(double limit, double used, double cache)
 static double memory_v2(const char *folder)
 {
     double limit, used, none;
-    if (read_numbers(folder, "memory.max", &limit, &none) < 1 || read_numbers(folder, "memory.current", &used, &none) < 1) return INFINITY;
+    if (read_numbers(folder, "memory.max", &limit, &none) < 1 ||
+        read_numbers(folder, "memory.current", &used, &none) < 1)
+        return INFINITY;
     return left(limit, used, read_key(folder, "memory.stat", "inactive_file"));
 }
 
 static double memory_v1(const char *folder)
 {
     double limit, used, none;
-    if (read_numbers(folder, "memory.limit_in_bytes", &limit, &none) < 1 || read_numbers(folder, "memory.usage_in_bytes", &used, &none) < 1)
+    if (read_numbers(folder, "memory.limit_in_bytes", &limit, &none) < 1 ||
+        read_numbers(folder, "memory.usage_in_bytes", &used, &none) < 1)
         return INFINITY;
     return left(limit, used, read_key(folder, "memory.stat", "total_inactive_file"));
 }
@@ -79,7 +82,8 @@ static double least(const char *mount, const char *path, limit_of *limit)
     double found = limit(mount);
     for (const char *end = path; *end;) {
         end += 1 + strcspn(end + 1, "/");
-        if (end - path > 1 && snprintf(folder, sizeof folder, "%s%.*s", mount, (int)(end - path), path) < (int)sizeof folder)
+        if (end - path > 1 &&
+            snprintf(folder, sizeof folder, "%s%.*s", mount, (int)(end - path), path) < (int)sizeof folder)
             found = fmin(found, limit(folder));
     }
     return found;

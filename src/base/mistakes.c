@@ -103,8 +103,10 @@ static const char *nearest(const char *given, const char *const *names)
 /* What people call it who have read the papers, where that is a name. */
 static const char *synonym(const char *given, const char *const *names)
 {
-    static const struct { const char *symbol, *name; } known[] = {
-        {"m", "landmarks"}, {"X", "core"}, {"X", "cores"}, {"S", "kernel"}, {"S", "kernels"}, {"pinv", "core"}, {"pinv", "cores"}};
+    static const struct {
+        const char *symbol, *name;
+    } known[] = {{"m", "landmarks"}, {"X", "core"},    {"X", "cores"},   {"S", "kernel"},
+                 {"S", "kernels"},   {"pinv", "core"}, {"pinv", "cores"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (const char *const *name = names; strcmp(known[i].symbol, given) == 0 && *name; name++)
             if (strcmp(*name, known[i].name) == 0) return *name;

@@ -48,8 +48,9 @@ static const char *lacks(const nb_component *c)
 
 static size_t field_bytes(nb_option_type type)
 {
-    static const size_t bytes[] = {[NB_OPTION_INT] = sizeof(int), [NB_OPTION_REAL] = sizeof(double), [NB_OPTION_BOOL] = sizeof(int),
-                                   [NB_OPTION_ENUM] = sizeof(int), [NB_OPTION_STRING] = sizeof(char *), [NB_OPTION_SPEC] = sizeof(void *)};
+    static const size_t bytes[] = {
+        [NB_OPTION_INT] = sizeof(int),  [NB_OPTION_REAL] = sizeof(double),   [NB_OPTION_BOOL] = sizeof(int),
+        [NB_OPTION_ENUM] = sizeof(int), [NB_OPTION_STRING] = sizeof(char *), [NB_OPTION_SPEC] = sizeof(void *)};
     return (unsigned)type < sizeof bytes / sizeof *bytes ? bytes[type] : 0;
 }
 
@@ -66,14 +67,21 @@ static nb_status check_option(const char *path, const nb_component *c, int row, 
     const nb_option *o = &c->options[row];
     size_t bytes = field_bytes(o->type);
     NB_REQUIRE(ctx, row < NB_MOST_OPTIONS && bytes > 0, NB_EINVAL,
-               "%s: %s: row %d of its options is none: the table must end with NB_OPTION_END, after at most %d", path, c->name, row, NB_MOST_OPTIONS);
-    NB_REQUIRE(ctx, o->offset % bytes == 0 && o->offset <= c->options_size && bytes <= c->options_size - o->offset, NB_EINVAL,
-               "%s: %s: row %d of its options is a field of %zu bytes at byte %zu, options_size is %zu", path, c->name, row, bytes, o->offset,
-               c->options_size);
+               "%s: %s: row %d of its options is none: the table must end with NB_OPTION_END, after at most %d", path,
+               c->name, row, NB_MOST_OPTIONS);
+    NB_REQUIRE(ctx, o->offset % bytes == 0 && o->offset <= c->options_size && bytes <= c->options_size - o->offset,
+               NB_EINVAL, "%s: %s: row %d of its options is a field of %zu bytes at byte %zu, options_size is %zu",
+               path, c->name, row, bytes, o->offset, c->options_size);
     for (int i = 0; i < row; i++)
-        NB_REQUIRE(ctx, o->offset >= c->options[i].offset + field_bytes(c->options[i].type) || c->options[i].offset >= o->offset + bytes, NB_EINVAL,
-                   "%s: %s: options '%s' and '%s' are the same bytes", path, c->name, c->options[i].key, o->key);
-    const char *missing = !o->help ? "help" : o->type == NB_OPTION_ENUM && !o->choices ? "choices" : o->type == NB_OPTION_SPEC && !is_registry(o->registry) ? "a registry" : NULL;
+        NB_REQUIRE(ctx,
+                   o->offset >= c->options[i].offset + field_bytes(c->options[i].type) ||
+                       c->options[i].offset >= o->offset + bytes,
+                   NB_EINVAL, "%s: %s: options '%s' and '%s' are the same bytes", path, c->name, c->options[i].key,
+                   o->key);
+    const char *missing = !o->help                                                 ? "help"
+                          : o->type == NB_OPTION_ENUM && !o->choices               ? "choices"
+                          : o->type == NB_OPTION_SPEC && !is_registry(o->registry) ? "a registry"
+                                                                                   : NULL;
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s: option '%s' lacks %s", path, c->name, o->key, missing);
     return NB_OK;
 }
@@ -85,10 +93,12 @@ static nb_status check_for(const char *path, const nb_component *c, const nb_opt
     int value = 0;
     while (other->key && strcmp(other->key, o->for_key) != 0) other++;
     NB_REQUIRE(ctx, other->key && other != o && o->for_value && o->initial, NB_EINVAL,
-               "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name, o->key);
+               "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name,
+               o->key);
     if (other->type != NB_OPTION_ENUM) return NB_OK;
     while (other->choices[value] && strcmp(other->choices[value], o->for_value) != 0) value++;
-    NB_REQUIRE(ctx, other->choices[value], NB_EINVAL, "%s: %s: option '%s' is for %s=%s, which cannot be", path, c->name, o->key, o->for_key, o->for_value);
+    NB_REQUIRE(ctx, other->choices[value], NB_EINVAL, "%s: %s: option '%s' is for %s=%s, which cannot be", path,
+               c->name, o->key, o->for_key, o->for_value);
     return NB_OK;
 }
 
@@ -96,8 +106,8 @@ static nb_status check_for(const char *path, const nb_component *c, const nb_opt
 static nb_status check_options(const char *path, const nb_component *c, nb_ctx *ctx)
 {
     enum { MOST_BYTES = 1 << 16 };
-    NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL, "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name,
-               c->options_size, MOST_BYTES);
+    NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL,
+               "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name, c->options_size, MOST_BYTES);
     for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
     for (const nb_option *o = c->options; o->key; o++)
         if (o->for_key) NB_TRY(ctx, check_for(path, c, o, ctx));
@@ -124,10 +134,11 @@ static nb_status check_part(const char *path, const nb_plugin *plugin, int index
 
 static nb_status check(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, plugin, NB_EINVAL, "%s: exports no nysbench_plugin, see NB_PLUGIN in base/plugin.h; this nysbench has interface %d",
-               path, NB_ABI);
-    NB_REQUIRE(ctx, plugin->abi == NB_ABI, NB_EINVAL, "%s: was built for interface %d, this nysbench has %d: build it again", path,
-               plugin->abi, NB_ABI);
+    NB_REQUIRE(ctx, plugin, NB_EINVAL,
+               "%s: exports no nysbench_plugin, see NB_PLUGIN in base/plugin.h; this nysbench has interface %d", path,
+               NB_ABI);
+    NB_REQUIRE(ctx, plugin->abi == NB_ABI, NB_EINVAL,
+               "%s: was built for interface %d, this nysbench has %d: build it again", path, plugin->abi, NB_ABI);
     NB_REQUIRE(ctx, plugin->parts && plugin->parts[0].kind, NB_EINVAL, "%s: holds no component", path);
     for (int i = 0; plugin->parts[i].kind; i++) NB_TRY(ctx, check_part(path, plugin, i, ctx));
     return NB_OK;
@@ -139,7 +150,8 @@ static nb_status add(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
     while (plugins[count] && plugins[count] != plugin) count++;
     if (plugins[count]) return NB_OK; /* the same object gives the same record, whatever path led to it */
     NB_TRY(ctx, check(path, plugin, ctx));
-    NB_REQUIRE(ctx, count < MOST_PLUGINS, NB_EINVAL, "%s: there are %d plugins already, the most that are allowed", path, count);
+    NB_REQUIRE(ctx, count < MOST_PLUGINS, NB_EINVAL, "%s: there are %d plugins already, the most that are allowed",
+               path, count);
     NB_REQUIRE(ctx, paths[count] = strdup(path), NB_ENOMEM, "out of memory: the path of a plugin");
     plugins[count] = plugin;
     for (int i = 0; plugin->parts[i].kind; i++)
@@ -167,7 +179,8 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
     char *file;
     const char *reason;
     NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
-    NB_NEED(file, nb_format(ctx, "%s%s", strchr(path, '/') ? "" : "./", path)); /* without a '/' it would be looked for elsewhere */
+    NB_NEED(file, nb_format(ctx, "%s%s", strchr(path, '/') ? "" : "./",
+                            path)); /* without a '/' it would be looked for elsewhere */
     NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file%s", path, nb_path_hint(path));
     if (nb_apart(open_object, file, NB_APART_S, NULL, 0, ctx) != NB_OK) {
         NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));

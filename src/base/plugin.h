@@ -22,7 +22,7 @@ typedef struct {
 } nb_plugin_part;
 
 typedef struct {
-    int abi; /* first, so that it can be read whatever the rest is */
+    int abi;                     /* first, so that it can be read whatever the rest is */
     const nb_plugin_part *parts; /* ends with kind == NULL */
 } nb_plugin;
 

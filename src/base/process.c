@@ -35,8 +35,8 @@
 static struct {
     pid_t *guards; /* that run */
     int count, room;
-    bool guarded;  /* this process has a guard */
-    bool adopts;   /* it is a subreaper */
+    bool guarded; /* this process has a guard */
+    bool adopts;  /* it is a subreaper */
 } family;
 
 static bool is_guard(pid_t pid)
@@ -170,7 +170,8 @@ static _Noreturn void guard(pid_t parent, pid_t child)
     while (!child_ended(child, &how)) {
         if (sigwaitinfo(&awaited, NULL) != SIGHUP) continue;
         kill(child, SIGKILL);
-        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+        }
         break;
     }
     end_children();
@@ -185,7 +186,8 @@ static void become_guard(pid_t parent)
     setsid();
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     family.count = 0;
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || prctl(PR_SET_PDEATHSIG, SIGHUP) != 0 || getppid() != parent) _exit(127);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || prctl(PR_SET_PDEATHSIG, SIGHUP) != 0 || getppid() != parent)
+        _exit(127);
     pid_t child = fork_patiently();
     if (child < 0) _exit(126);
     if (child > 0) guard(parent, child);
@@ -243,8 +245,10 @@ void nb_process_finish(void)
 /* In the child, which may share its parent's memory: it writes to its own frames alone. */
 static _Noreturn void become(char *const *words, const char *folder, const char *log, char *const *environment)
 {
-    int nothing = open("/dev/null", O_RDWR), said = chdir(folder) == 0 ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0) _exit(126);
+    int nothing = open("/dev/null", O_RDWR),
+        said = chdir(folder) == 0 ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
+        _exit(126);
     closefrom(STDERR_FILENO + 1);
     execvpe(words[0], words, environment);
     dprintf(STDERR_FILENO, "%s: cannot be started: %s", words[0], strerror(errno));
@@ -266,7 +270,8 @@ static nb_status environment_with(const char *variable, char ***out, nb_ctx *ctx
 /* vfork, where there is a guard already: no page table is copied, which for a large
  * process costs more than many a program. As in posix_spawn, which cannot ask for
  * PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
-nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid, nb_ctx *ctx)
+nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid,
+                           nb_ctx *ctx)
 {
     sigset_t all, before;
     char **environment;
@@ -334,9 +339,11 @@ static int put_to_end(pid_t pid, int pidfd)
     if (guarded) nb_process_kill(pid);
     if (guarded && pidfd >= 0) ended(pidfd, CLEANING_S);
     kill(-pid, SIGKILL);
-    bool killed = waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0 && end.si_code != CLD_EXITED && end.si_status == SIGKILL;
+    bool killed =
+        waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0 && end.si_code != CLD_EXITED && end.si_status == SIGKILL;
     if (guarded && killed) kill_session(pid);
-    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {
+    }
     forget_guard(pid);
     if (guarded && killed && family.adopts) end_strays();
     if (guarded && killed) nb_scratch_remove(pid);

@@ -23,7 +23,8 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
  * that folder, with `variable`, NAME=VALUE, in its environment, `log` there as its standard
  * error and nothing else open. Where it cannot be started that ends with status 127, and
  * the log says why. */
-nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid, nb_ctx *ctx);
+nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid,
+                           nb_ctx *ctx);
 
 /* Waits for such a child, timeout_s at most. Nothing of it is left, nor a zombie; of a
  * program that a guarded process has started (which is in a group of its own) nothing of its

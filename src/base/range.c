@@ -101,7 +101,8 @@ const char *nb_range_hint(const char *text, nb_ctx *ctx)
     int end = 0;
     if (sscanf(text, " %9lld - %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a >= 0 && a < b)
         return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
-    if (sscanf(text, " %9lld : %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a < b) return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
+    if (sscanf(text, " %9lld : %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a < b)
+        return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
     if (sscanf(text, " %9lld : %9lld : %9lld %n", &a, &b, &c, &end) != 3 || end == 0 || text[end]) return "";
     long long last = b > c ? b : c, step = b > c ? c : b;
     return a < last && step > 0 ? nb_format(ctx, "; did you mean '%lld..%lld step %lld'?", a, last, step) : "";

@@ -21,7 +21,7 @@
 static struct {
     char *path; /* NULL: not chosen yet */
     pid_t owner;
-    int count;  /* folders made */
+    int count; /* folders made */
 } scratch;
 
 nb_status nb_scratch_name(nb_ctx *ctx)
@@ -29,7 +29,8 @@ nb_status nb_scratch_name(nb_ctx *ctx)
     uint64_t token[2];
     const char *given = getenv("TMPDIR"), *root = given && *given ? given : "/tmp";
     if (scratch.path) return NB_OK;
-    NB_REQUIRE(ctx, getrandom(token, sizeof token, 0) == sizeof token, NB_EHOST, "the system gives no random numbers: %s", strerror(errno));
+    NB_REQUIRE(ctx, getrandom(token, sizeof token, 0) == sizeof token, NB_EHOST,
+               "the system gives no random numbers: %s", strerror(errno));
     char *here = *root == '/' ? NULL : getcwd(NULL, 0); /* a strategy may go elsewhere */
     int length = asprintf(&scratch.path, "%s%s%s/nysbench-%016llx%016llx", here ? here : "", here ? "/" : "", root,
                           (unsigned long long)token[0], (unsigned long long)token[1]);
@@ -75,12 +76,14 @@ static void remove_entry(int top, int at, const char *name, int depth)
         return;
     }
     int folder = open_own(at, name);
-    if (folder < 0 && errno == EACCES && fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) folder = open_own(at, name);
+    if (folder < 0 && errno == EACCES && fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
+        folder = open_own(at, name);
     if (folder >= 0) fchmod(folder, 0700); /* nothing can be removed from one that may not be written to */
     DIR *all = folder >= 0 ? fdopendir(folder) : NULL;
     if (folder >= 0 && !all) close(folder);
     for (struct dirent *e; all && (e = readdir(all));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) remove_entry(top, dirfd(all), e->d_name, depth + 1);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            remove_entry(top, dirfd(all), e->d_name, depth + 1);
     if (all) closedir(all);
     unlinkat(at, name, AT_REMOVEDIR);
 }
@@ -112,7 +115,8 @@ static bool remove_some(int top, pid_t owner)
 void nb_scratch_remove(pid_t owner)
 {
     int top = scratch.path ? open_own(AT_FDCWD, scratch.path) : -1;
-    while (top >= 0 && remove_some(top, owner)) {}
+    while (top >= 0 && remove_some(top, owner)) {
+    }
     if (top >= 0) close(top);
     if (top >= 0 && owner == 0) rmdir(scratch.path);
 }
@@ -130,16 +134,16 @@ nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
     char *name = NULL;
     NB_TRY(ctx, nb_scratch_name(ctx));
     NB_TRY(ctx, nb_process_watch(ctx));
-    NB_REQUIRE(ctx, asprintf(&name, "%d-%d", (int)(scratch.owner ? scratch.owner : getpid()), scratch.count++) > 0, NB_ENOMEM,
-               "out of memory: a folder's name");
+    NB_REQUIRE(ctx, asprintf(&name, "%d-%d", (int)(scratch.owner ? scratch.owner : getpid()), scratch.count++) > 0,
+               NB_ENOMEM, "out of memory: a folder's name");
     int top = -1, made = mkdir(scratch.path, 0700) == 0 || errno == EEXIST ? 0 : -1;
     if (made == 0) made = top = open_own(AT_FDCWD, scratch.path);
     if (top >= 0) made = mkdirat(top, name, 0700);
     int reason = errno;
     if (top >= 0) close(top);
     if (made < 0) free(name);
-    NB_REQUIRE(ctx, made >= 0, NB_EHOST, "no temporary folder can be made in %.*s: %s", (int)(strrchr(scratch.path, '/') - scratch.path),
-               scratch.path, strerror(reason));
+    NB_REQUIRE(ctx, made >= 0, NB_EHOST, "no temporary folder can be made in %.*s: %s",
+               (int)(strrchr(scratch.path, '/') - scratch.path), scratch.path, strerror(reason));
     NB_TRY(ctx, nb_defer(ctx, remove_folder, name));
     NB_NEED(*path, nb_format(ctx, "%s/%s", scratch.path, name));
     return NB_OK;

@@ -222,7 +222,8 @@ nb_status nb_spec_parse(const char *text, nb_place place, nb_spec **spec, nb_mis
     *spec = NULL;
     NB_NEED(parsed, nb_alloc(ctx, 1, sizeof *parsed));
     int before = mistakes->count;
-    while (*p.at && (*p.at == '\n' || *p.at == '\t' || !nb_text_is_control(p.at))) p.at++; /* these two a name of a file may have */
+    while (*p.at && (*p.at == '\n' || *p.at == '\t' || !nb_text_is_control(p.at)))
+        p.at++; /* these two a name of a file may have */
     nb_status status = *p.at ? syntax(&p, "no control characters") : NB_OK;
     if (status == NB_OK) p.at = text;
     if (status == NB_OK) status = parse_spec(&p, parsed);
@@ -252,7 +253,8 @@ static nb_status expand_value(const nb_value *value, nb_value *forms, nb_ctx *ct
     for (int i = 0; i < value->count; i++) {
         nb_value inner;
         NB_TRY(ctx, expand_value(&value->items[i], &inner, ctx));
-        NB_REQUIRE(ctx, inner.count <= MOST_COMBINATIONS - forms->count, NB_EINVAL, "a list stands for more than %d values", MOST_COMBINATIONS);
+        NB_REQUIRE(ctx, inner.count <= MOST_COMBINATIONS - forms->count, NB_EINVAL,
+                   "a list stands for more than %d values", MOST_COMBINATIONS);
         for (int j = 0; j < inner.count; j++) NB_TRY(ctx, append_value(forms, &capacity, inner.items[j], ctx));
     }
     return NB_OK;

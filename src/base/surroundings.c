@@ -202,14 +202,26 @@ static uint64_t room(void)
 }
 
 static uint64_t (*const questions[NB_SURROUNDINGS])(void) = {
-    arithmetic, working_folder, root_folder, mode_mask, user, family, processors, limits, handlers,
-    blocked,    timers,         blas_threads, environment, language, error_handler, streams, room};
+    arithmetic, working_folder, root_folder,  mode_mask,   user,     family,        processors, limits, handlers,
+    blocked,    timers,         blas_threads, environment, language, error_handler, streams,    room};
 
-const char *const nb_surroundings_names[NB_SURROUNDINGS] = {
-    "the floating-point environment", "the working folder", "the root folder", "the file mode mask", "the user or group",
-    "the session, process group or parent's signal", "the processors or the priority", "the resource limits", "the signal handlers",
-    "the blocked signals", "the timers", "the number of BLAS threads", "the environment", "the locale", "GSL's error handler",
-    "the standard streams", "the room for open files"};
+const char *const nb_surroundings_names[NB_SURROUNDINGS] = {"the floating-point environment",
+                                                            "the working folder",
+                                                            "the root folder",
+                                                            "the file mode mask",
+                                                            "the user or group",
+                                                            "the session, process group or parent's signal",
+                                                            "the processors or the priority",
+                                                            "the resource limits",
+                                                            "the signal handlers",
+                                                            "the blocked signals",
+                                                            "the timers",
+                                                            "the number of BLAS threads",
+                                                            "the environment",
+                                                            "the locale",
+                                                            "GSL's error handler",
+                                                            "the standard streams",
+                                                            "the room for open files"};
 
 nb_surroundings nb_surroundings_now(void)
 {
@@ -229,7 +241,8 @@ uint32_t nb_surroundings_changed(const nb_surroundings *before, const nb_surroun
 const char *nb_list_names(int count, const char *const *names, nb_ctx *ctx)
 {
     const char *text = "";
-    for (int i = 0; i < count && text; i++) text = nb_format(ctx, "%s%s%s", text, i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
+    for (int i = 0; i < count && text; i++)
+        text = nb_format(ctx, "%s%s%s", text, i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
     return text;
 }
 

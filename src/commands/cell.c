@@ -21,14 +21,16 @@ static nb_status own(char *text, nb_ctx *ctx)
 
 nb_status nb_cell_own(const nb_cell_texts *t, nb_ctx *ctx)
 {
-    char *const texts[] = {t->head, t->kernel, t->causal, t->strategy, t->landmarks, t->seed, t->trial, t->pairing, t->factors, t->metrics};
+    char *const texts[] = {t->head, t->kernel, t->causal,  t->strategy, t->landmarks,
+                           t->seed, t->trial,  t->pairing, t->factors,  t->metrics};
     nb_status status = nb_command_own(t->cores, ctx);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (own(texts[i], ctx) != NB_OK) status = NB_ENOMEM;
     return status;
 }
 
-static nb_status read_number(const char *option, const char *text, long long lo, long long hi, long long *number, nb_ctx *ctx)
+static nb_status read_number(const char *option, const char *text, long long lo, long long hi, long long *number,
+                             nb_ctx *ctx)
 {
     char *end;
     if (!text) return NB_OK;
@@ -40,7 +42,8 @@ static nb_status read_number(const char *option, const char *text, long long lo,
 }
 
 /* The choices of one option's text. */
-static nb_status choose(nb_choices *choices, const nb_registry *registry, const char *option, const char *text, nb_ctx *ctx)
+static nb_status choose(nb_choices *choices, const nb_registry *registry, const char *option, const char *text,
+                        nb_ctx *ctx)
 {
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
@@ -51,7 +54,8 @@ static nb_status choose(nb_choices *choices, const nb_registry *registry, const 
 
 static nb_status require_one(const nb_choices *choices, const char *option, const char *text, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, choices->count == 1, NB_EINVAL, "%s: '%s' stands for %d, expected one", option, text, choices->count);
+    NB_REQUIRE(ctx, choices->count == 1, NB_EINVAL, "%s: '%s' stands for %d, expected one", option, text,
+               choices->count);
     return NB_OK;
 }
 
@@ -81,8 +85,8 @@ static nb_status quote(const char *text, const char **quoted, nb_ctx *ctx)
 
 static nb_status check_causal(const char *text, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, !text || strcmp(text, "auto") == 0 || strcmp(text, "true") == 0 || strcmp(text, "false") == 0, NB_EINVAL,
-               "--causal '%s': expected true, false or auto", text);
+    NB_REQUIRE(ctx, !text || strcmp(text, "auto") == 0 || strcmp(text, "true") == 0 || strcmp(text, "false") == 0,
+               NB_EINVAL, "--causal '%s': expected true, false or auto", text);
     return NB_OK;
 }
 
@@ -101,15 +105,16 @@ static nb_status read_head(const nb_cell_texts *t, nb_cell_plan *cell, nb_ctx *c
     NB_TRY(ctx, require_one(&c->problems, "--head", t->head, ctx));
     NB_TRY(ctx, nb_heads_shape(&c->problems.items[0], &cell->shape, ctx));
     if (cell->shape.warning) nb_print_warning("%s", cell->shape.warning);
-    NB_REQUIRE(ctx, cell->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d", t->head,
-               cell->shape.count, file, file, cell->shape.count - 1);
+    NB_REQUIRE(ctx, cell->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d",
+               t->head, cell->shape.count, file, file, cell->shape.count - 1);
     cell->head = cell->shape.first;
     c->shapes = &cell->shape;
     return NB_OK;
 }
 
 /* A word of a table; NULL: the first. */
-static nb_status read_word(const char *option, const char *text, const char *const *words, const char **word, nb_ctx *ctx)
+static nb_status read_word(const char *option, const char *text, const char *const *words, const char **word,
+                           nb_ctx *ctx)
 {
     int i = 0;
     const char *hint;
@@ -145,7 +150,8 @@ static nb_status read_metrics(const char *text, nb_config *c, nb_ctx *ctx)
     for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
         const nb_column *column = nb_column_find(name);
         NB_NEED(hint, nb_hint(name, known, ctx));
-        NB_REQUIRE(ctx, strcmp(name, "all") == 0 || (column && column->measure), NB_EINVAL, "--metrics: '%s' is unknown%s", name, hint);
+        NB_REQUIRE(ctx, strcmp(name, "all") == 0 || (column && column->measure), NB_EINVAL,
+                   "--metrics: '%s' is unknown%s", name, hint);
         c->wanted |= column ? column->wanted : NB_WANT_ALL;
     }
     return NB_OK;

@@ -44,7 +44,8 @@ static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, 
     v->calls += a->run.calls;
     v->heads++;
     if (v->status == NB_OK) return NB_OK;
-    NB_NEED(v->message, where ? nb_format(ctx, "%s: %s", where, nb_error_message(ctx)) : nb_strdup(ctx, nb_error_message(ctx)));
+    NB_NEED(v->message,
+            where ? nb_format(ctx, "%s: %s", where, nb_error_message(ctx)) : nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
     return NB_OK;
 }
@@ -104,7 +105,9 @@ static nb_status check_component(const nb_registry *registry, const nb_component
     nb_choices choices = {.count = 0};
     NB_TRY(ctx, check_record(registry, c, t, ctx));
     for (const nb_option *o = c->options; o->key; o++)
-        NB_REQUIRE(ctx, o->initial, NB_EINVAL, "%s needs the option '%s': nysbench check --plugin FILE.so '%s(%s=...)' checks it", c->name, o->key, c->name, o->key);
+        NB_REQUIRE(ctx, o->initial, NB_EINVAL,
+                   "%s needs the option '%s': nysbench check --plugin FILE.so '%s(%s=...)' checks it", c->name, o->key,
+                   c->name, o->key);
     NB_TRY(ctx, nb_conformance_variants(registry, c, "", &choices, ctx));
     for (int i = 0; i < choices.count; i++) NB_TRY(ctx, check_choice(registry, &choices.items[i], t, ctx));
     return NB_OK;
@@ -126,7 +129,8 @@ static nb_status unknown(const char *name, nb_ctx *ctx)
     const char *names[MOST + 1] = {NULL}, *hint;
     int count = 0;
     for (int i = 0; nb_registries[i]; i++)
-        for (const nb_entry *e = nb_registries[i]->entries; e->component && count < MOST; e++) names[count++] = e->component->name;
+        for (const nb_entry *e = nb_registries[i]->entries; e->component && count < MOST; e++)
+            names[count++] = e->component->name;
     NB_NEED(hint, nb_hint(name, names, ctx));
     NB_FAIL(ctx, NB_EINVAL, "no component '%s'%s", name, hint);
 }
@@ -161,8 +165,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_choice kernel;
     tally t = {.timeout_s = 60, .kernel = &kernel};
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
-        {"timeout", 't', POPT_ARG_STRING, &timeout, 0, "Seconds for each check on each head (default: 60)", "SECONDS"}, POPT_TABLEEND};
+        NB_HELP_OPTION,
+        NB_PLUGIN_OPTION(plugins),
+        {"timeout", 't', POPT_ARG_STRING, &timeout, 0, "Seconds for each check on each head (default: 60)", "SECONDS"},
+        POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (timeout && nb_defer(ctx, free, timeout) != NB_OK) status = NB_ENOMEM;
@@ -176,4 +182,6 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return t.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_check = {"check", "FILE.so|SPEC", "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true};
+const nb_command nb_command_check = {
+    "check", "FILE.so|SPEC",
+    "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true};

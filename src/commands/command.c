@@ -62,8 +62,8 @@ static void free_options(void *context)
 
 static int usage(const nb_command *c)
 {
-    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "", c->arguments,
-            c->name);
+    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
+            c->arguments, c->name);
     return NB_EXIT_USAGE;
 }
 

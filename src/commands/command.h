@@ -11,35 +11,40 @@ enum { NB_EXIT_OK = 0, NB_EXIT_FAILED = 1, NB_EXIT_USAGE = 2, NB_EXIT_INTERRUPTE
 
 typedef struct nb_command {
     const char *name, *arguments, *summary;
-    int (*run)(const struct nb_command *command, int argc, const char **argv, nb_ctx *ctx); /* argv[0]: the command's name */
-    bool computes; /* it calls BLAS, some of the time at least */
+    int (*run)(const struct nb_command *command, int argc, const char **argv,
+               nb_ctx *ctx); /* argv[0]: the command's name */
+    bool computes;           /* it calls BLAS, some of the time at least */
 } nb_command;
 
 extern const nb_command nb_command_run, nb_command_plan, nb_command_plot, nb_command_export, nb_command_list,
-    nb_command_describe, nb_command_info, nb_command_select, nb_command_measure,
-    nb_command_check, nb_command_new, nb_command_fit, nb_command_merge, nb_command_submit, nb_command_status;
+    nb_command_describe, nb_command_info, nb_command_select, nb_command_measure, nb_command_check, nb_command_new,
+    nb_command_fit, nb_command_merge, nb_command_submit, nb_command_status;
 
 enum { NB_GO_ON = -1 };
 
 /* Parses the options into the table's variables, whose texts live as long as
  * ctx's memory, and gives what is left (NULL-terminated; min ... max of them).
  * Returns NB_GO_ON, or the status to exit with: after --help, or a usage error. */
-int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options, int min, int max,
-                     const char ***arguments, nb_ctx *ctx);
+int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options, int min,
+                     int max, const char ***arguments, nb_ctx *ctx);
 
 /* The whole number that is an option's value; where text is NULL it was not
  * given and *number stays. Returns NB_GO_ON, or the status after a usage error. */
 int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
 
 /* The same of a number. */
-int nb_command_real(const nb_command *command, const char *option, const char *text, double min, double max, double *number);
+int nb_command_real(const nb_command *command, const char *option, const char *text, double min, double max,
+                    double *number);
 
 /* Takes over the texts of an option that may be repeated (popt's; NULL: not given). */
 nb_status nb_command_own(const char **texts, nb_ctx *ctx);
 
 /* --plugin, which may be repeated: loads each. The texts are taken over. */
 #define NB_PLUGIN_OPTION(files) \
-    {"plugin", '\0', POPT_ARG_ARGV, &(files), 0, "Load the components of a shared object; may be repeated", "FILE.so"}
+    { \
+        "plugin", '\0', POPT_ARG_ARGV, &(files), 0, "Load the components of a shared object; may be repeated", \
+            "FILE.so" \
+    }
 nb_status nb_command_plugins(const char **files, nb_ctx *ctx);
 
 /* "nysbench: error: ..." on standard error. */
@@ -53,6 +58,9 @@ int nb_command_check_run(const char *folder, nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* NB_EXIT_USAGE */
 
 /* The --help option, first in every table; its value is handled by nb_command_parse. */
-#define NB_HELP_OPTION {"help", 'h', POPT_ARG_NONE, NULL, 'h', "Show this help and exit", NULL}
+#define NB_HELP_OPTION \
+    { \
+        "help", 'h', POPT_ARG_NONE, NULL, 'h', "Show this help and exit", NULL \
+    }
 
 #endif

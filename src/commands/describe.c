@@ -17,15 +17,13 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
     case NB_OPTION_REAL:
         return nb_format(ctx, "%s %.10g ... %.10g%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo, o->hi,
                          o->word ? " or " : "", o->word ? o->word : "");
-    case NB_OPTION_BOOL:
-        return "true or false";
-    case NB_OPTION_STRING:
-        return "text";
+    case NB_OPTION_BOOL: return "true or false";
+    case NB_OPTION_STRING: return "text";
     case NB_OPTION_ENUM:
-        for (int i = 0; text && o->choices[i]; i++) text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
+        for (int i = 0; text && o->choices[i]; i++)
+            text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
         return text;
-    case NB_OPTION_SPEC:
-        return nb_format(ctx, "a %s with its options", o->registry->kind);
+    case NB_OPTION_SPEC: return nb_format(ctx, "a %s with its options", o->registry->kind);
     }
     return NULL;
 }
@@ -57,7 +55,8 @@ static int unknown(const char *name, nb_ctx *ctx)
     const char *names[256] = {NULL};
     int count = 0;
     for (int i = 0; nb_registries[i]; i++)
-        for (const nb_entry *e = nb_registries[i]->entries; e->component && count < 255; e++) names[count++] = e->component->name;
+        for (const nb_entry *e = nb_registries[i]->entries; e->component && count < 255; e++)
+            names[count++] = e->component->name;
     for (const nb_column *c = nb_columns; c->name && count < 255; c++) names[count++] = c->name;
     const char *hint = nb_hint(name, names, ctx);
     nb_print_error("describe: no component or column '%s'%s", name, hint ? hint : "");
@@ -86,4 +85,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_describe = {"describe", "NAME", "Explain a component with its options and sources, or a column", run, false};
+const nb_command nb_command_describe = {"describe", "NAME",
+                                        "Explain a component with its options and sources, or a column", run, false};

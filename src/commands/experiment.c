@@ -70,7 +70,7 @@ static nb_status choose_folder(nb_experiment *e, int count, const nb_override *s
     NB_TRY(ctx, row_makers(count, set, &text, ctx));
     NB_TRY(ctx, nb_digest_text(text, &digest, ctx));
     e->apart = !e->out && *text;
-    NB_NEED(e->folder, e->out      ? nb_strdup(ctx, e->out)
+    NB_NEED(e->folder, e->out     ? nb_strdup(ctx, e->out)
                        : e->apart ? nb_format(ctx, "results/%s-%.*s", e->config.name, LETTERS, digest)
                                   : nb_format(ctx, "results/%s", e->config.name));
     return NB_OK;
@@ -84,7 +84,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
     int known = mistakes->count == 0 ? e->config.strategies.count : 0;
     for (int i = 0; i < known; i++)
-        NB_TRY(ctx, nb_mistakes_take(mistakes, (nb_place){.source = path}, nb_strategy_ready(&e->config.strategies.items[i], ctx)));
+        NB_TRY(ctx, nb_mistakes_take(mistakes, (nb_place){.source = path},
+                                     nb_strategy_ready(&e->config.strategies.items[i], ctx)));
     if (mistakes->count > 0) return NB_OK;
     NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
@@ -116,7 +117,8 @@ static void warn_of_config(const nb_config *c)
     for (int i = 0; i < c->problems.count; i++) {
         const char *warning = c->shapes[i].warning;
         bool before = false;
-        for (int j = 0; warning && j < i; j++) before = before || (c->shapes[j].warning && strcmp(c->shapes[j].warning, warning) == 0);
+        for (int j = 0; warning && j < i; j++)
+            before = before || (c->shapes[j].warning && strcmp(c->shapes[j].warning, warning) == 0);
         if (warning && !before) nb_print_warning("%s", warning);
     }
 }
@@ -141,7 +143,8 @@ static void warn_of_small_heads(const nb_plan *plan)
 {
     int least, tokens;
     if (too_small(plan, NULL, &least, &tokens)) {
-        nb_print_warning("all %d rows will be skipped: the least m is %d, and no head has more than %d tokens", plan->row_count, least, tokens);
+        nb_print_warning("all %d rows will be skipped: the least m is %d, and no head has more than %d tokens",
+                         plan->row_count, least, tokens);
         return;
     }
     for (int i = 0; i < plan->scene_count; i++) {
@@ -149,7 +152,8 @@ static void warn_of_small_heads(const nb_plan *plan)
         bool before = false;
         for (int j = 0; j < i; j++) before = before || plan->scenes[j].problem == problem;
         if (!before && too_small(plan, problem, &least, &tokens))
-            nb_print_warning("%s: all its rows will be skipped: the least m is %d, n is %d", problem->label, least, tokens);
+            nb_print_warning("%s: all its rows will be skipped: the least m is %d, n is %d", problem->label, least,
+                             tokens);
     }
 }
 

@@ -26,7 +26,9 @@ static nb_status export_landmarks(const char *folder, const char *out, int *fail
     NB_TRY(ctx, nb_export_landmarks(folder, out, failed, ctx));
     printf("%s: index.csv, and a folder with Q, K, V and the landmarks for each instance\n", out);
     fflush(stdout);
-    if (*failed) nb_print_error("export: %d choice%s of landmarks failed: %s/index.csv says why", *failed, *failed == 1 ? "" : "s", out);
+    if (*failed)
+        nb_print_error("export: %d choice%s of landmarks failed: %s/index.csv says why", *failed,
+                       *failed == 1 ? "" : "s", out);
     return NB_OK;
 }
 
@@ -39,7 +41,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"format", 'f', POPT_ARG_STRING, &format, 0, "csv (default) or json, to standard output", "FORMAT"},
         {"landmarks", 'l', POPT_ARG_STRING, &landmarks, 0,
          "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"},
-        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
+        NB_PLUGIN_OPTION(plugins),
+        POPT_TABLEEND};
     const char **arguments;
     int failed = 0, code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
@@ -54,7 +57,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK)
-        status = landmarks ? export_landmarks(arguments[0], landmarks, &failed, ctx) : export_rows(arguments[0], json, ctx);
+        status =
+            landmarks ? export_landmarks(arguments[0], landmarks, &failed, ctx) : export_rows(arguments[0], json, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return failed ? NB_EXIT_FAILED : NB_EXIT_OK;
 }

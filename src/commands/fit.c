@@ -50,7 +50,8 @@ static nb_status split(const char *text, const char **path, int *index, nb_ctx *
     if (!colon || colon == text || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1)) return NB_OK;
     errno = 0;
     long value = strtol(colon + 1, NULL, 10);
-    NB_REQUIRE(ctx, !errno && value <= 1 << 20, NB_EINVAL, "--head %s: head %s, allowed are 0 to %d", text, colon + 1, 1 << 20);
+    NB_REQUIRE(ctx, !errno && value <= 1 << 20, NB_EINVAL, "--head %s: head %s, allowed are 0 to %d", text, colon + 1,
+               1 << 20);
     *index = (int)value;
     NB_NEED(*path, nb_format(ctx, "%.*s", (int)(colon - text), text));
     return NB_OK;
@@ -67,10 +68,12 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     NB_TRY(ctx, nb_head_file_shape(path, &shape, ctx));
     NB_TRY(ctx, nb_head_doubt(path, &shape, &doubt, ctx));
     if (doubt) nb_print_warning("%s", doubt);
-    NB_REQUIRE(ctx, index < shape.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path, index, shape.heads - 1);
-    NB_REQUIRE(ctx, r->count == 0 || shape.d == r->d, NB_EDIM, "%s: heads of dimension d = %d, but %s has d = %d", path, shape.d,
-               r->names[0].path, r->d);
-    NB_REQUIRE(ctx, r->rank < shape.n, NB_EINVAL, "--rank %d: expected less than the %d tokens of %s", r->rank, shape.n, path);
+    NB_REQUIRE(ctx, index < shape.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path, index,
+               shape.heads - 1);
+    NB_REQUIRE(ctx, r->count == 0 || shape.d == r->d, NB_EDIM, "%s: heads of dimension d = %d, but %s has d = %d", path,
+               shape.d, r->names[0].path, r->d);
+    NB_REQUIRE(ctx, r->rank < shape.n, NB_EINVAL, "--rank %d: expected less than the %d tokens of %s", r->rank, shape.n,
+               path);
     int first = index < 0 ? 0 : index, end = index < 0 ? shape.heads : index + 1;
     NB_NEED(names, nb_alloc(ctx, (size_t)(r->count + end - first), sizeof *names));
     if (r->count > 0) memcpy(names, r->names, (size_t)r->count * sizeof *names);
@@ -83,7 +86,8 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
 static nb_status find_heads(request *r, nb_ctx *ctx)
 {
     for (int i = 0; r->heads[i]; i++) NB_TRY(ctx, add_heads(r, r->heads[i], ctx));
-    for (int side = 0; side < 2; side++) NB_NEED(r->parts[side], nb_alloc(ctx, (size_t)r->count, sizeof *r->parts[side]));
+    for (int side = 0; side < 2; side++)
+        NB_NEED(r->parts[side], nb_alloc(ctx, (size_t)r->count, sizeof *r->parts[side]));
     return NB_OK;
 }
 
@@ -121,7 +125,8 @@ static nb_status add_parts(request *r, int h, const nb_choice *kernel, nb_ctx *s
 static nb_status standard_kernel(nb_choice *kernel, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_kernels.entries; e->component; e++)
-        if (((const nb_kernel *)e->component)->standard) return nb_choice_parse(&nb_kernels, e->component->name, kernel, ctx);
+        if (((const nb_kernel *)e->component)->standard)
+            return nb_choice_parse(&nb_kernels, e->component->name, kernel, ctx);
     NB_FAIL(ctx, NB_EBUG, "no kernel is the standard one");
 }
 
@@ -195,8 +200,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"head", 0, POPT_ARG_ARGV, &r.heads, 0, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"},
-        {"out", 'o', POPT_ARG_STRING, &r.out, 0, "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last", "FILE.npy"},
-        {"rank", 0, POPT_ARG_STRING, &r.rank_text, 0, "Singular vectors of S that make the leverage scores (default: 32)", "K"},
+        {"out", 'o', POPT_ARG_STRING, &r.out, 0,
+         "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last", "FILE.npy"},
+        {"rank", 0, POPT_ARG_STRING, &r.rank_text, 0,
+         "Singular vectors of S that make the leverage scores (default: 32)", "K"},
         {"ridge", 0, POPT_ARG_STRING, &r.ridge_text, 0,
          "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"},
         POPT_TABLEEND};
@@ -216,4 +223,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_fit = {"fit", "--head FILE -o OUT", "Fit the weights of the strategy 'learned' on some heads", run, true};
+const nb_command nb_command_fit = {"fit", "--head FILE -o OUT",
+                                   "Fit the weights of the strategy 'learned' on some heads", run, true};

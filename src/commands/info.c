@@ -25,7 +25,8 @@ static void print_text(const char *key, const char *text)
 static void print_file(const char *key, const json_t *file)
 {
     printf("%-*s %s, %lld bytes, SHA-256 %s\n", KEY, key, json_string_value(json_object_get(file, "path")),
-           (long long)json_integer_value(json_object_get(file, "bytes")), json_string_value(json_object_get(file, "sha256")));
+           (long long)json_integer_value(json_object_get(file, "bytes")),
+           json_string_value(json_object_get(file, "sha256")));
 }
 
 /* As a shell would read them. */
@@ -34,7 +35,8 @@ static nb_status print_arguments(const char *key, const json_t *list, nb_ctx *ct
     size_t i;
     const json_t *item;
     printf("%-*s", KEY, key);
-    json_array_foreach(list, i, item) {
+    json_array_foreach(list, i, item)
+    {
         const char *word = json_string_value(item);
         if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
         printf(" %s", word);
@@ -84,8 +86,8 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
     NB_REQUIRE(ctx, *list = json_array(), NB_ENOMEM, "out of memory: the manifests");
     NB_TRY(ctx, nb_defer(ctx, release, *list));
     for (int i = 0; i < count && !failed; i++) {
-        json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows", manifests[i].rows,
-                                   "rows_unused", manifests[i].hidden);
+        json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows",
+                                   manifests[i].rows, "rows_unused", manifests[i].hidden);
         json_t *facts = json_loads(manifests[i].manifest.text, 0, &error);
         failed = !object || json_array_append_new(*list, object);
         NB_REQUIRE(ctx, facts, NB_EIO, "%s: manifest %lld is not JSON: %s", store->path, manifests[i].id, error.text);
@@ -110,7 +112,8 @@ static nb_status print_run(const char *folder, bool json, nb_ctx *ctx)
         putchar('\n');
         return NB_OK;
     }
-    json_array_foreach(list, i, one) {
+    json_array_foreach(list, i, one)
+    {
         if (i) putchar('\n');
         NB_TRY(ctx, print_facts(one, ctx));
     }
@@ -134,7 +137,8 @@ static nb_status print_program(bool json, nb_ctx *ctx)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     int json = 0;
-    struct poptOption options[] = {NB_HELP_OPTION, {"json", '\0', POPT_ARG_NONE, &json, 0, "As JSON", NULL}, POPT_TABLEEND};
+    struct poptOption options[] = {
+        NB_HELP_OPTION, {"json", '\0', POPT_ARG_NONE, &json, 0, "As JSON", NULL}, POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 0, 1, &arguments, ctx);
     if (code == NB_GO_ON && arguments[0]) code = nb_command_check_run(arguments[0], ctx);
@@ -143,4 +147,6 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_info = {"info", "[RUN]", "Show the program, the BLAS and the machine; with RUN, those of every call that added rows to it", run, false};
+const nb_command nb_command_info = {
+    "info", "[RUN]", "Show the program, the BLAS and the machine; with RUN, those of every call that added rows to it",
+    run, false};

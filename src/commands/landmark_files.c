@@ -31,8 +31,8 @@ static nb_status save_points(const char *folder, const char *name, int d, int co
     return nb_npy_save_reals(path, 2, shape, x, ctx);
 }
 
-static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head, const double *x,
-                           nb_ctx *ctx)
+static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head,
+                           const double *x, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(w->folder, name, &path, ctx));
@@ -151,7 +151,9 @@ static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
     fputs("instance,causal,problem,head,kernel,trial,strategy,landmarks,pairing,picks,status,reason\n", index);
     for (int i = 0, end; i < r->plan->row_count; i = end, w.instance++) {
         const nb_planned_row *rows = r->plan->rows;
-        for (end = i + 1; end < r->plan->row_count && rows[end].scene == rows[i].scene && rows[end].trial == rows[i].trial;) end++;
+        for (end = i + 1;
+             end < r->plan->row_count && rows[end].scene == rows[i].scene && rows[end].trial == rows[i].trial;)
+            end++;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status = save_instance(&w, r->out, i, end, ctx);
         nb_ctx_release(ctx, mark);

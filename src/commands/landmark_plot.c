@@ -20,10 +20,10 @@ typedef struct { /* one way to pick */
     const nb_cell *cell;
     nb_landmarks landmarks;
     const char *name;
-    int look;          /* the number of its colour */
-    const char *none;  /* why there are no landmarks; NULL: there are */
-    bool same;         /* queries and keys have the same */
-    const char *gaps;  /* a word on the places along the sequence */
+    int look;         /* the number of its colour */
+    const char *none; /* why there are no landmarks; NULL: there are */
+    bool same;        /* queries and keys have the same */
+    const char *gaps; /* a word on the places along the sequence */
 } lane;
 
 typedef struct {
@@ -34,10 +34,10 @@ typedef struct {
     const nb_summary *summary;
     int m, lane_count;
     lane *lanes;
-    int *shared[2];       /* n: how many lanes have the token as a query, as a key landmark */
-    double *axes;         /* d x 2 */
-    double *mean;         /* d */
-    double explained[2];  /* fractions of the variance */
+    int *shared[2];      /* n: how many lanes have the token as a query, as a key landmark */
+    double *axes;        /* d x 2 */
+    double *mean;        /* d */
+    double explained[2]; /* fractions of the variance */
     const char *output;
 } picture;
 
@@ -226,7 +226,9 @@ static void print_half(FILE *out, const picture *p, int number, int half)
         double at, first, last;
         place(picks, j, &at, &first, &last);
         int token = picks->kind == NB_TOKENS ? picks->tokens[j] : -1, others = 0;
-        if (token >= 0) others = half == BOTH && p->shared[0][token] > p->shared[1][token] ? p->shared[0][token] : p->shared[half != QUERIES][token];
+        if (token >= 0)
+            others = half == BOTH && p->shared[0][token] > p->shared[1][token] ? p->shared[0][token]
+                                                                               : p->shared[half != QUERIES][token];
         fprintf(out, "%d,%d,%d,%.9g,%.9g,%.9g,%d\n", number, half, picks->kind == NB_TOKENS, at, first, last, others);
     }
 }
@@ -239,9 +241,11 @@ static nb_status print_lanes(FILE *out, const void *what, nb_ctx *ctx)
     fputs("lane,half,token,place,first,last,strategies\n", out);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < p->planned->n; i++)
-            if (p->shared[side][i] > 1) fprintf(out, "0,%d,1,%d,%d,%d,%d\n", side ? KEYS : QUERIES, i, i, i, p->shared[side][i]);
+            if (p->shared[side][i] > 1)
+                fprintf(out, "0,%d,1,%d,%d,%d,%d\n", side ? KEYS : QUERIES, i, i, i, p->shared[side][i]);
     for (int i = 0; i < p->lane_count; i++)
-        for (int half = p->lanes[i].same ? BOTH : QUERIES; half <= (p->lanes[i].same ? BOTH : KEYS); half++) print_half(out, p, i + 1, half);
+        for (int half = p->lanes[i].same ? BOTH : QUERIES; half <= (p->lanes[i].same ? BOTH : KEYS); half++)
+            print_half(out, p, i + 1, half);
     return NB_OK;
 }
 
@@ -274,11 +278,11 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const picture *p = what;
     const char *title;
-    NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name, p->planned->problem->label, p->planned->head,
-                             p->view->trial, p->m));
+    NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name,
+                             p->planned->problem->label, p->planned->head, p->view->trial, p->m));
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", p->output, p->output, p->output);
-    fprintf(out, "output = \"%s\"\nn = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\ntitle = ", p->output, p->planned->n,
-            p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
+    fprintf(out, "output = \"%s\"\nn = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\ntitle = ", p->output,
+            p->planned->n, p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
     nb_plot_print_string(out, title);
     fputc('\n', out);
     print_strings(out, p, "lanes", name_of);
@@ -330,8 +334,8 @@ static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status plot_scene(const nb_plan *plan, const nb_summary *summary, int scene, const nb_landmark_view *view, const char *folder, bool draw, int *figures,
-                            nb_ctx *ctx)
+static nb_status plot_scene(const nb_plan *plan, const nb_summary *summary, int scene, const nb_landmark_view *view,
+                            const char *folder, bool draw, int *figures, nb_ctx *ctx)
 {
     picture p = {.plan = plan, .summary = summary, .planned = &plan->scenes[scene], .view = view, .m = view->m};
     gsl_rng *rng;
@@ -343,7 +347,8 @@ static nb_status plot_scene(const nb_plan *plan, const nb_summary *summary, int 
     NB_TRY(ctx, nb_run_make_scene(plan, scene, &head, &p.scene, ctx));
     NB_TRY(ctx, pick_all(&p, rng, ctx));
     NB_TRY(ctx, principal_components(&p, ctx));
-    NB_NEED(p.output, nb_plot_file_name(nb_format(ctx, "landmarks_%d_%s_head%d_m%d", *figures + 1, p.planned->problem->label, p.planned->head, p.m)));
+    NB_NEED(p.output, nb_plot_file_name(nb_format(ctx, "landmarks_%d_%s_head%d_m%d", *figures + 1,
+                                                  p.planned->problem->label, p.planned->head, p.m)));
     NB_TRY(ctx, write_picture(&p, folder, draw, ctx));
     ++*figures;
     return NB_OK;
@@ -366,10 +371,12 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
         for (int i = 0; i < config.landmark_count; i++)
-            if (has_landmarks(&plan, config.landmarks[i])) NB_NEED(all, nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.landmarks[i]));
+            if (has_landmarks(&plan, config.landmarks[i]))
+                NB_NEED(all, nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.landmarks[i]));
         NB_FAIL(ctx, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", view->m, all);
     }
-    NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial, config.trials - 1);
+    NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
+               config.trials - 1);
     for (int i = 0; i < plan.scene_count; i++) {
         const nb_planned_scene *s = &plan.scenes[i];
         bool first = i == 0 || s[-1].problem != s->problem || s[-1].kernel != s->kernel;
@@ -379,6 +386,8 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }
-    NB_REQUIRE(ctx, *figures > 0, NB_EINVAL, "the run has nothing to draw: no problem has head %d, or all have fewer tokens than landmarks", view->head);
+    NB_REQUIRE(ctx, *figures > 0, NB_EINVAL,
+               "the run has nothing to draw: no problem has head %d, or all have fewer tokens than landmarks",
+               view->head);
     return NB_OK;
 }

@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 
 typedef struct {
-    int m;        /* landmarks, or 0: the middle one of the run's */
+    int m; /* landmarks, or 0: the middle one of the run's */
     int trial;
     int head;     /* or -1: the first of each problem */
     bool queries; /* the plane shows the queries; else the keys */

@@ -41,4 +41,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_USAGE;
 }
 
-const nb_command nb_command_list = {"list", "[KIND]", "List the components: problems, kernels, strategies, cores", run, false};
+const nb_command nb_command_list = {"list", "[KIND]", "List the components: problems, kernels, strategies, cores", run,
+                                    false};

@@ -32,7 +32,8 @@ static const nb_strategy given_landmarks = {
     .component = {.name = "given"}, .abi = NB_STRATEGY_ABI, .pairing = NB_BOTH, .pick_both = give};
 
 /* One file of tokens serves both sides. */
-static nb_status read_files(const char *query_file, const char *key_file, const nb_problem_shape *shape, given *g, nb_ctx *ctx)
+static nb_status read_files(const char *query_file, const char *key_file, const nb_problem_shape *shape, given *g,
+                            nb_ctx *ctx)
 {
     const char *first = query_file ? query_file : key_file, *second = key_file ? key_file : query_file;
     g->queries.ctx = g->keys.ctx = ctx;
@@ -46,9 +47,12 @@ static nb_status read_files(const char *query_file, const char *key_file, const 
         return NB_OK;
     }
     NB_TRY(ctx, nb_picks_load(second, 0, shape->d, shape->n, &g->keys, ctx));
-    NB_REQUIRE(ctx, g->queries.m == g->keys.m, NB_EDIM, "%s: %d landmarks, %s: %d; expected as many", first, g->queries.m, second, g->keys.m);
-    NB_REQUIRE(ctx, g->queries.kind == g->keys.kind, NB_EINVAL, "%s: %s, %s: %s; allowed are tokens in both, or points in both", first,
-               g->queries.kind == NB_TOKENS ? "tokens" : "points", second, g->keys.kind == NB_TOKENS ? "tokens" : "points");
+    NB_REQUIRE(ctx, g->queries.m == g->keys.m, NB_EDIM, "%s: %d landmarks, %s: %d; expected as many", first,
+               g->queries.m, second, g->keys.m);
+    NB_REQUIRE(ctx, g->queries.kind == g->keys.kind, NB_EINVAL,
+               "%s: %s, %s: %s; allowed are tokens in both, or points in both", first,
+               g->queries.kind == NB_TOKENS ? "tokens" : "points", second,
+               g->keys.kind == NB_TOKENS ? "tokens" : "points");
     return NB_OK;
 }
 
@@ -58,8 +62,15 @@ static nb_status plan_files(const char *query_file, const char *key_file, nb_cel
     const char *name;
     NB_NEED(g, nb_alloc(ctx, 1, sizeof *g));
     NB_TRY(ctx, read_files(query_file, key_file, &cell->shape, g, ctx));
-    NB_NEED(name, nb_format(ctx, "given(queries=%s, keys=%s)", query_file ? query_file : key_file, key_file ? key_file : query_file));
-    nb_choice choice = {.component = &given_landmarks.component, .options = g, .canonical = name, .drawn = name, .label = name, .full = name, .resolved = name};
+    NB_NEED(name, nb_format(ctx, "given(queries=%s, keys=%s)", query_file ? query_file : key_file,
+                            key_file ? key_file : query_file));
+    nb_choice choice = {.component = &given_landmarks.component,
+                        .options = g,
+                        .canonical = name,
+                        .drawn = name,
+                        .label = name,
+                        .full = name,
+                        .resolved = name};
     return nb_cell_finish(NULL, &choice, g->queries.m, cell, ctx);
 }
 
@@ -82,11 +93,12 @@ static bool never(void *self)
 
 static void print_line(const nb_row *r, bool first)
 {
-    static const char *const shown[] = {"error", "error_subspace", "error_core", "floor_rank", "baseline_mean", "output_error", "core_cutoff", "error_noise"};
+    static const char *const shown[] = {"error",         "error_subspace", "error_core",  "floor_rank",
+                                        "baseline_mean", "output_error",   "core_cutoff", "error_noise"};
     if (first) {
         nb_text_print(stdout, r->problem, SIZE_MAX, ""); /* with the name of a file */
-        printf(" head %d, n = %d, d = %d, %s\n%s, m = %d, pairing %s, factors %s\n\n%-9s", r->head, r->n, r->d, r->kernel,
-               r->strategy, r->landmarks, r->pairing, r->factors, "status");
+        printf(" head %d, n = %d, d = %d, %s\n%s, m = %d, pairing %s, factors %s\n\n%-9s", r->head, r->n, r->d,
+               r->kernel, r->strategy, r->landmarks, r->pairing, r->factors, "status");
         for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) printf(" %14s", shown[i]);
         puts("  core");
     }
@@ -137,13 +149,18 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int json = 0;
     char *files[2] = {NULL, NULL};
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_CELL_OPTIONS(t),
-        {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0, "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
-        {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0, "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
+        NB_HELP_OPTION,
+        NB_CELL_OPTIONS(t),
+        {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0,
+         "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
+        {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0,
+         "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
         {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur or nocore", "F"},
-        {"core", 'c', POPT_ARG_ARGV, &t.cores, 0, "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
+        {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
+         "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
         {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, with commas between them (default: all)", "LIST"},
-        {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL}, POPT_TABLEEND};
+        {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL},
+        POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
     nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_cell_own(&t, ctx);
@@ -158,10 +175,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     o.json = json;
     if (status == NB_OK) status = owned;
     if (status == NB_OK) status = nb_cell_begin(&t, &cell, ctx);
-    if (status == NB_OK) status = by_files ? plan_files(files[0], files[1], &cell, ctx) : nb_cell_finish(&t, NULL, 0, &cell, ctx);
+    if (status == NB_OK)
+        status = by_files ? plan_files(files[0], files[1], &cell, ctx) : nb_cell_finish(&t, NULL, 0, &cell, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (measure(&cell, &o, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return o.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run, true};
+const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,
+                                       true};

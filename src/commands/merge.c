@@ -50,7 +50,8 @@ static nb_status check_same_config(const merger *m, const char *folder, const ch
     while (*a && *a == *b) line += *a == '\n', a++, b++;
     if (!*a && !*b) return NB_OK;
     while (a > m->config && a[-1] != '\n') a--, b--;
-    NB_FAIL(ctx, NB_EINVAL, "%s and %s are runs of different configs: line %d of their " NB_CONFIG_FILE " is '%.*s' and '%.*s'",
+    NB_FAIL(ctx, NB_EINVAL,
+            "%s and %s are runs of different configs: line %d of their " NB_CONFIG_FILE " is '%.*s' and '%.*s'",
             m->items[0].folder, folder, line, line_length(a), a, line_length(b), b);
 }
 
@@ -141,7 +142,8 @@ static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
     NB_NEED(m->items, nb_alloc(ctx, (size_t)m->count, sizeof *m->items));
     for (int i = 0; i < m->count; i++) {
         m->items[i].folder = folders[i];
-        NB_REQUIRE(ctx, nb_run_exists(folders[i], ctx), NB_EINVAL, "%s: is not the folder of a run: it has no " NB_STORE_FILE, folders[i]);
+        NB_REQUIRE(ctx, nb_run_exists(folders[i], ctx), NB_EINVAL,
+                   "%s: is not the folder of a run: it has no " NB_STORE_FILE, folders[i]);
     }
     return NB_OK;
 }
@@ -149,8 +151,10 @@ static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
 static nb_status refuse_conflicts(const merger *m, nb_ctx *ctx)
 {
     const nb_merge *merge = &m->merge;
-    for (int i = 0; i < merge->conflict_count && i < NB_CONFLICTS_SHOWN; i++) nb_print_error("conflict: %s", merge->conflicts[i]);
-    NB_REQUIRE(ctx, merge->conflict_count == 0, NB_EINVAL, "rows with different results: %d; nothing is merged", merge->conflict_count);
+    for (int i = 0; i < merge->conflict_count && i < NB_CONFLICTS_SHOWN; i++)
+        nb_print_error("conflict: %s", merge->conflicts[i]);
+    NB_REQUIRE(ctx, merge->conflict_count == 0, NB_EINVAL, "rows with different results: %d; nothing is merged",
+               merge->conflict_count);
     return NB_OK;
 }
 
@@ -167,8 +171,9 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
         if (nb_program_same(a, b)) continue;
         NB_TRY(ctx, nb_program_text(a, &text_a, ctx));
         NB_TRY(ctx, nb_program_text(b, &text_b, ctx));
-        NB_FAIL(ctx, NB_EINVAL, "%s was run by build %s, %s %s, %s; --mixed merges them", merge->names[merge->from[first] - 1], text_a,
-                merge->names[merge->from[i] - 1], nb_program_difference(a, b), text_b);
+        NB_FAIL(ctx, NB_EINVAL, "%s was run by build %s, %s %s, %s; --mixed merges them",
+                merge->names[merge->from[first] - 1], text_a, merge->names[merge->from[i] - 1],
+                nb_program_difference(a, b), text_b);
     }
     return NB_OK;
 }
@@ -208,12 +213,14 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     nb_manifest manifest;
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
-    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &m->e.plan, m->e.config.plot_count > 0, (nb_workers){.blas_threads = 1}, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &m->e.plan, m->e.config.plot_count > 0,
+                                 (nb_workers){.blas_threads = 1}, &manifest, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, store, ctx));
-    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){.program = &program, .mixed = true, .retry = none}, &pending, &pending_count, ctx));
+    NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){.program = &program, .mixed = true, .retry = none},
+                              &pending, &pending_count, ctx));
     NB_TRY(ctx, add_out(m, store, c->mixed, ctx));
     NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_CONFIG_FILE, m->config, ctx));
     NB_TRY(ctx, nb_run_write_text(m->e.folder, NB_MANIFEST_FILE, manifest.text, ctx));
@@ -268,12 +275,11 @@ static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
         nb_row row;
         if (m->merge.from[i] || (*missing)++ >= SHOWN || shards) continue;
         nb_plan_row(&m->e.plan, i, &row);
-        fprintf(stderr, "nysbench: missing: %s head %d, %s, trial %d, %s, m = %d, %s, %s, %s\n", row.problem, row.head, row.kernel,
-                row.trial, row.strategy, row.landmarks, row.pairing, row.factors, row.core);
+        fprintf(stderr, "nysbench: missing: %s head %d, %s, trial %d, %s, m = %d, %s, %s, %s\n", row.problem, row.head,
+                row.kernel, row.trial, row.strategy, row.landmarks, row.pairing, row.factors, row.core);
     }
     if (*missing && shards) NB_TRY(ctx, print_missing_shards(m, shards, ctx));
-    if (*missing)
-        fprintf(stderr, "nysbench: %d of %d rows are in none of the runs\n", *missing, m->e.plan.row_count);
+    if (*missing) fprintf(stderr, "nysbench: %d of %d rows are in none of the runs\n", *missing, m->e.plan.row_count);
     return NB_OK;
 }
 
@@ -293,15 +299,19 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     const char *version;
     int failures, missing;
     bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_version(&version, ctx);
-    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
+    if (!gnuplot)
+        fprintf(
+            stderr,
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
     NB_TRY(ctx, nb_run_report(&m->e, store, NULL, quiet, gnuplot, &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)
-        fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n", m->merge.replaced,
-                m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
+        fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n",
+                m->merge.replaced, m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
     if (m->merge.kept)
-        fprintf(stderr, "nysbench: %d row%s failed in the runs and stand%s as %s has %s\n", m->merge.kept, m->merge.kept == 1 ? "" : "s",
-                m->merge.kept == 1 ? "s" : "", m->e.folder, m->merge.kept == 1 ? "it" : "them");
+        fprintf(stderr, "nysbench: %d row%s failed in the runs and stand%s as %s has %s\n", m->merge.kept,
+                m->merge.kept == 1 ? "" : "s", m->merge.kept == 1 ? "s" : "", m->e.folder,
+                m->merge.kept == 1 ? "it" : "them");
     *whole = failures == 0 && missing == 0;
     return NB_OK;
 }
@@ -315,9 +325,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     bool whole;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"shards", '\0', POPT_ARG_STRING, &c.shards, 0, "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"},
-        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0, "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads", NULL},
-        {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL}, POPT_TABLEEND};
+        {"shards", '\0', POPT_ARG_STRING, &c.shards, 0,
+         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"},
+        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0,
+         "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads", NULL},
+        {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL},
+        POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, INT_MAX, &arguments, ctx);
     if (c.shards && nb_defer(ctx, free, c.shards) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
@@ -335,4 +348,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
 }
 
-const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run", run, false};
+const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run",
+                                     run, false};

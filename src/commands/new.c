@@ -13,8 +13,10 @@
 /* Where a kind's files are in the source tree, and what tells that this is it. */
 static const struct {
     const char *kind, *folder, *header;
-} places[] = {{"strategy", "strategies", "strategies/strategy.h"}, {"problem", "src/problems", "src/problems/problem.h"},
-              {"kernel", "src/kernels", "src/kernels/kernel.h"}, {"core", "src/cores", "src/cores/core.h"}};
+} places[] = {{"strategy", "strategies", "strategies/strategy.h"},
+              {"problem", "src/problems", "src/problems/problem.h"},
+              {"kernel", "src/kernels", "src/kernels/kernel.h"},
+              {"core", "src/cores", "src/cores/core.h"}};
 enum { KINDS = sizeof places / sizeof *places };
 
 /* A file that is replaced word by word. */
@@ -44,12 +46,14 @@ static nb_status print_source(FILE *out, const void *what, nb_ctx *ctx)
 static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
 {
     (void)ctx;
-    fprintf(out, "# nysbench check ./%s.so; nysbench run --plugin ./%s.so EXPERIMENT.yaml\n"
-                 "CFLAGS ?= -O2 -g -Wall -Wextra\n"
-                 "NYSBENCH := $(or $(shell pkg-config --cflags nysbench),$(error after make install of nysbench, PKG_CONFIG_PATH must hold its PREFIX/lib/pkgconfig))\n"
-                 "%s.so: %s.c\n"
-                 "\t$(CC) $(CFLAGS) $(NYSBENCH) -shared -fPIC $< -o $@\n",
-            (const char *)name, (const char *)name, (const char *)name, (const char *)name);
+    fprintf(
+        out,
+        "# nysbench check ./%s.so; nysbench run --plugin ./%s.so EXPERIMENT.yaml\n"
+        "CFLAGS ?= -O2 -g -Wall -Wextra\n"
+        "NYSBENCH := $(or $(shell pkg-config --cflags nysbench),$(error after make install of nysbench, PKG_CONFIG_PATH must hold its PREFIX/lib/pkgconfig))\n"
+        "%s.so: %s.c\n"
+        "\t$(CC) $(CFLAGS) $(NYSBENCH) -shared -fPIC $< -o $@\n",
+        (const char *)name, (const char *)name, (const char *)name, (const char *)name);
     return NB_OK;
 }
 
@@ -78,7 +82,8 @@ static bool is_there(const char *path)
     return lstat(path, &info) == 0;
 }
 
-static nb_status write_new(const char *path, nb_status (*print)(FILE *, const void *, nb_ctx *), const void *what, nb_ctx *ctx)
+static nb_status write_new(const char *path, nb_status (*print)(FILE *, const void *, nb_ctx *), const void *what,
+                           nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, !is_there(path), NB_EINVAL, "%s: is there already", path);
     return nb_write_file(path, print, what, ctx);
@@ -119,17 +124,21 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &folder, 0, "Where to (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"}, POPT_TABLEEND};
+        {"out", 'o', POPT_ARG_STRING, &folder, 0,
+         "Where to (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"},
+        POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, 2, 2, &arguments, ctx);
     nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
     if (code != NB_GO_ON) return code;
     int kind = find_kind(arguments[0]);
     if (kind == KINDS) {
-        nb_print_error("new: '%s' is unknown; allowed: %s, %s, %s, %s", arguments[0], places[0].kind, places[1].kind, places[2].kind, places[3].kind);
+        nb_print_error("new: '%s' is unknown; allowed: %s, %s, %s, %s", arguments[0], places[0].kind, places[1].kind,
+                       places[2].kind, places[3].kind);
         return NB_EXIT_USAGE;
     }
     if (status == NB_OK) status = make_component(kind, arguments[1], folder, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new", "KIND NAME", "Write a working strategy, core, kernel or problem to start from", run, false};
+const nb_command nb_command_new = {"new", "KIND NAME",
+                                   "Write a working strategy, core, kernel or problem to start from", run, false};

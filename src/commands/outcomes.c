@@ -46,7 +46,8 @@ static nb_status find_rows(outcomes *o, const bool *only, int count, const nb_ro
     return NB_OK;
 }
 
-nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, int count, const nb_row *rows, int *failures, nb_ctx *ctx)
+nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, int count, const nb_row *rows, int *failures,
+                               nb_ctx *ctx)
 {
     outcomes o = {.e = e};
     nb_mark mark = nb_ctx_mark(ctx);
@@ -68,7 +69,8 @@ static int by_reason(const void *a, const void *b)
 static int by_size(const void *a, const void *b)
 {
     const group *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (x->first > y->first) - (x->first < y->first);
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+                                : (x->first > y->first) - (x->first < y->first);
 }
 
 static bool same_group(const outcome *a, const outcome *b)
@@ -123,7 +125,8 @@ static void print_counts(const outcomes *o)
 static nb_status print_skipped(outcomes o, nb_ctx *ctx)
 {
     NB_TRY(ctx, make_groups(&o, skipped, ctx));
-    for (int g = 0; g < o.group_count; g++) printf("skipped: %d rows: %s\n", o.groups[g].count, o.of[o.groups[g].first].row->reason);
+    for (int g = 0; g < o.group_count; g++)
+        printf("skipped: %d rows: %s\n", o.groups[g].count, o.of[o.groups[g].first].row->reason);
     return NB_OK;
 }
 
@@ -141,7 +144,8 @@ static nb_status make_command(const nb_experiment *e, const char **command, nb_c
     NB_TRY(ctx, nb_shell_word(program_invocation_name, command, ctx));
     NB_TRY(ctx, add_option(command, "run", e->path, ctx));
     for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, add_option(command, "--set", *set, ctx));
-    for (const char **plugin = e->plugins; plugin && *plugin; plugin++) NB_TRY(ctx, add_option(command, "--plugin", *plugin, ctx));
+    for (const char **plugin = e->plugins; plugin && *plugin; plugin++)
+        NB_TRY(ctx, add_option(command, "--plugin", *plugin, ctx));
     if (e->out) NB_TRY(ctx, add_option(command, "--out", e->out, ctx));
     if (e->shard_text) NB_TRY(ctx, add_option(command, "--shard", e->shard_text, ctx));
     if (e->limits) NB_NEED(*command, nb_format(ctx, "%s%s", *command, e->limits));
@@ -152,7 +156,8 @@ static nb_status make_command(const nb_experiment *e, const char **command, nb_c
 static nb_status print_group(const outcomes *o, const group *g, int most, FILE *out, nb_ctx *ctx)
 {
     const nb_row *row = o->of[g->first].row;
-    fprintf(out, "%s: %d row%s: %s\n", row->status, g->count, g->count == 1 ? "" : "s", row->reason ? row->reason : "no reason is known");
+    fprintf(out, "%s: %d row%s: %s\n", row->status, g->count, g->count == 1 ? "" : "s",
+            row->reason ? row->reason : "no reason is known");
     for (int i = 0; i < g->count && i < most; i++) {
         const char *key, *word;
         nb_mark mark = nb_ctx_mark(ctx);
@@ -180,7 +185,9 @@ static nb_status print_failures(outcomes *o, const char *path, nb_ctx *ctx)
         NB_TRY(ctx, print_group(o, &o->groups[g], EACH, stderr, ctx));
         more = more || o->groups[g].count > EACH;
     }
-    if (o->group_count > GROUPS) fprintf(stderr, "nysbench: and for %d more reason%s\n", o->group_count - GROUPS, o->group_count - GROUPS == 1 ? "" : "s");
+    if (o->group_count > GROUPS)
+        fprintf(stderr, "nysbench: and for %d more reason%s\n", o->group_count - GROUPS,
+                o->group_count - GROUPS == 1 ? "" : "s");
     if (more) fprintf(stderr, "nysbench: %s has them all\n", path);
     return NB_OK;
 }

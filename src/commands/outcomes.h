@@ -8,7 +8,8 @@
 /* Rows that are neither ok nor skipped, "planned" among them: of those for which
  * `only` (by row of the plan; NULL: all) is set. `rows` are some or all of the
  * plan's, in its order. */
-nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, int count, const nb_row *rows, int *failures, nb_ctx *ctx);
+nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, int count, const nb_row *rows, int *failures,
+                               nb_ctx *ctx);
 
 /* Prints their counts by status, why rows were skipped, and of each reason for
  * which rows went wrong the first, with the command that repeats it alone; the

@@ -27,8 +27,8 @@ static nb_status count_others(nb_store *store, int blas_threads, int *others, nb
     return NB_OK;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers,
-                      nb_outlook *o, nb_ctx *ctx)
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only,
+                      bool thorough, nb_workers *workers, nb_outlook *o, nb_ctx *ctx)
 {
     bool *pending;
     nb_terms terms = {.only = only};
@@ -43,8 +43,8 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_ch
     return nb_foresee(&o->forecast, pending, nb_outlook_workers(workers->jobs), &o->foreseen, ctx);
 }
 
-nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *o,
-                          nb_ctx *ctx)
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough,
+                          nb_workers *workers, nb_outlook *o, nb_ctx *ctx)
 {
     const char *path;
     nb_store store;
@@ -54,7 +54,9 @@ nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start,
     if (start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, start, only, thorough, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, &store, own);
-    if (status != NB_OK && !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was looked into */
+    if (status != NB_OK &&
+        !nb_run_exists(e->folder,
+                       ctx)) { /* killed while it made the store, which is empty now that it was looked into */
         nb_ctx_release(own, 0);
         nb_error_clear(ctx);
         return look(e, NULL, start, only, thorough, workers, o, ctx);
@@ -80,7 +82,8 @@ void nb_outlook_print(FILE *out, const char *before, const nb_outlook *o)
     fprintf(out, "%s%d scene%s to run with %d worker%s: about %s (%s), up to %s of memory\n", before, f->unit_count,
             f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_outlook_time(f, 1, time),
             o->forecast.source, nb_bytes_text(f->all_bytes, bytes));
-    if (o->forecast.unknown) fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->forecast.unknown);
+    if (o->forecast.unknown)
+        fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->forecast.unknown);
 }
 
 int nb_outlook_hours(const nb_command *command, const char *text, double *hours)
@@ -92,9 +95,10 @@ int nb_outlook_hours(const nb_command *command, const char *text, double *hours)
 int nb_outlook_check(const nb_command *command, const nb_outlook *o, double max_hours)
 {
     char predicted[NB_TIME_RANGE];
-    if (o->foreseen.low_s <= 3600 * max_hours) return NB_GO_ON; /* refused is only what would take longer with the machine to itself */
+    if (o->foreseen.low_s <= 3600 * max_hours)
+        return NB_GO_ON; /* refused is only what would take longer with the machine to itself */
     nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %g h; nothing was run", command->name,
-                   nb_outlook_time(&o->foreseen, 1, predicted), o->foreseen.workers, o->foreseen.workers == 1 ? "" : "s",
-                   max_hours);
+                   nb_outlook_time(&o->foreseen, 1, predicted), o->foreseen.workers,
+                   o->foreseen.workers == 1 ? "" : "s", max_hours);
     return NB_EXIT_USAGE;
 }

@@ -23,8 +23,8 @@ int nb_outlook_workers(int jobs);
  * given). *workers become as many as fit into memory; NB_EINVAL where not one does. Reads
  * the store of the experiment's folder, unless it will be put aside (--fresh), and
  * writes nothing. `thorough`: see forecast.h. */
-nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough, nb_workers *workers, nb_outlook *outlook,
-                          nb_ctx *ctx);
+nb_status nb_outlook_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough,
+                          nb_workers *workers, nb_outlook *outlook, nb_ctx *ctx);
 
 enum { NB_TIME_RANGE = 80 };
 /* "41 s to 1 min 10 s", or one of the two where they are the same; of that share of all. */
@@ -34,7 +34,10 @@ const char *nb_outlook_time(const nb_foreseen *foreseen, double share, char text
 void nb_outlook_print(FILE *out, const char *before, const nb_outlook *outlook);
 
 #define NB_MAX_HOURS_OPTION(text) \
-    {"max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing if even on an idle machine it is predicted to take longer", "H"}
+    { \
+        "max-hours", '\0', POPT_ARG_STRING, &(text), 0, \
+            "Run nothing if even on an idle machine it is predicted to take longer", "H" \
+    }
 /* The number that is the option's text; NULL, not given: no limit. NB_GO_ON, or the
  * status after a usage error. */
 int nb_outlook_hours(const nb_command *command, const char *text, double *hours);

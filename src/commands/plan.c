@@ -27,8 +27,8 @@ static void print_scenes(const nb_plan *plan)
     for (int i = 0; i < plan->scene_count; i++) {
         const nb_planned_scene *s = &plan->scenes[i];
         printf("  %s head %d, %s: n = %d, d = %d%s%s%s%s\n", s->problem->label, s->head, s->kernel->label, s->n, s->d,
-               s->causal ? ", causal" : "", s->random ? ", new data in each trial" : "", s->refusal ? "; skipped: " : "",
-               s->refusal ? s->refusal : "");
+               s->causal ? ", causal" : "", s->random ? ", new data in each trial" : "",
+               s->refusal ? "; skipped: " : "", s->refusal ? s->refusal : "");
     }
 }
 
@@ -59,8 +59,8 @@ static void print_rows(const nb_plan *plan, const nb_standing *s)
     int wrong = s->failed + s->diverged + s->crashed + s->timed_out;
     printf("rows: %d, of which %d are done and %d are to run\n", plan->row_count, s->done, plan->row_count - s->done);
     if (wrong > 0)
-        printf("failed before: %d of those that are done (%d failed, %d diverged, %d crashed, %d timeout)\n", wrong, s->failed,
-               s->diverged, s->crashed, s->timed_out);
+        printf("failed before: %d of those that are done (%d failed, %d diverged, %d crashed, %d timeout)\n", wrong,
+               s->failed, s->diverged, s->crashed, s->timed_out);
 }
 
 static void print(const nb_experiment *e, const nb_outlook *o)
@@ -77,15 +77,19 @@ static void print(const nb_experiment *e, const nb_outlook *o)
     print_excluded(&e->plan);
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
-        printf("another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only with --mixed\n", o->others);
-    printf("time: about %s with %d worker%s (%s)\n", nb_outlook_time(f, 1, time), f->workers, f->workers == 1 ? "" : "s", o->forecast.source);
+        printf(
+            "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only with --mixed\n",
+            o->others);
+    printf("time: about %s with %d worker%s (%s)\n", nb_outlook_time(f, 1, time), f->workers,
+           f->workers == 1 ? "" : "s", o->forecast.source);
     if (o->forecast.unknown) printf("time only guessed for: %s\n", o->forecast.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);
     double available = nb_available_memory();
     if (f->all_bytes > available)
-        printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes), f->bytes > available ? "a run is refused" : "fewer workers run");
+        printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes),
+               f->bytes > available ? "a run is refused" : "fewer workers run");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -94,10 +98,15 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int origins = 0;
     char *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(e), NB_SHARD_OPTION(e),
-        {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0, "Predict for this many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
+        NB_HELP_OPTION,
+        NB_EXPERIMENT_OPTIONS(e),
+        NB_SHARD_OPTION(e),
+        {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0,
+         "Predict for this many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
         NB_MAX_HOURS_OPTION(hours_text),
-        {"origins", '\0', POPT_ARG_NONE, &origins, 0, "Only print every value of the experiment and where it comes from", NULL}, POPT_TABLEEND};
+        {"origins", '\0', POPT_ARG_NONE, &origins, 0,
+         "Only print every value of the experiment and where it comes from", NULL},
+        POPT_TABLEEND};
     double max_hours;
     nb_outlook outlook;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();
@@ -108,11 +117,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
     nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* of any machine: their memory is told, not limited */
-    if (nb_outlook_make(&e, &(nb_start_choices){.fresh = 0}, NULL, true, &workers, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_outlook_make(&e, &(nb_start_choices){.fresh = 0}, NULL, true, &workers, &outlook, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_USAGE);
     print(&e, &outlook);
     fflush(stdout);
     code = nb_outlook_check(command, &outlook, max_hours);
     return code == NB_GO_ON ? NB_EXIT_OK : code;
 }
 
-const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true};
+const nb_command nb_command_plan = {
+    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true};

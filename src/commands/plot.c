@@ -118,8 +118,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_landmark_view view;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0, "Pick the run's landmarks again and draw where they lie", NULL},
-        {"m", 'm', POPT_ARG_STRING, &chosen.m, 0, "How many landmarks, for --landmarks, cutoff, steps and spectrum (default: the middle one of the run's)", "M"},
+        {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
+         "Pick the run's landmarks again and draw where they lie", NULL},
+        {"m", 'm', POPT_ARG_STRING, &chosen.m, 0,
+         "How many landmarks, for --landmarks, cutoff, steps and spectrum (default: the middle one of the run's)", "M"},
         {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "Of which trial (default: 0)", "T"},
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "Of which head (default: the first of each problem)", "H"},
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
@@ -144,7 +146,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     const char *version;
     bool draw = nb_gnuplot_version(&version, ctx);
-    if (!draw) fprintf(stderr, "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures are not\n");
+    if (!draw)
+        fprintf(
+            stderr,
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures are not\n");
     nb_status status;
     if (chosen.landmarks)
         status = plot_landmarks(arguments[0], &view, draw, ctx);
@@ -155,4 +160,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {"plot", "RUN [KIND]", "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does", run, true};
+const nb_command nb_command_plot = {
+    "plot", "RUN [KIND]",
+    "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does",
+    run, true};

@@ -19,7 +19,8 @@ static nb_status find_status(const char *word, const char **status, nb_ctx *ctx)
         *status = again[i];
         if (strcmp(word, again[i]) == 0) return NB_OK;
     }
-    NB_FAIL(ctx, NB_EINVAL, "--retry '%s': expected failed, timeout, crashed or diverged, or several with commas between them", word);
+    NB_FAIL(ctx, NB_EINVAL,
+            "--retry '%s': expected failed, timeout, crashed or diverged, or several with commas between them", word);
 }
 
 static int count_words(const char **texts)
@@ -58,7 +59,9 @@ static nb_status put_aside(const char *path, nb_ctx *ctx)
     NB_NEED(aside, nb_format(ctx, "%s.%s.%d.old", path, moment, (int)getpid()));
     NB_NEED(journal, nb_format(ctx, "%s-journal", path)); /* what a killed run left; it belongs to the store */
     NB_NEED(journal_aside, nb_format(ctx, "%s-journal", aside));
-    if (nb_is_file(journal)) NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, NB_EIO, "%s: cannot be renamed: %s", journal, strerror(errno));
+    if (nb_is_file(journal))
+        NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, NB_EIO, "%s: cannot be renamed: %s", journal,
+                   strerror(errno));
     NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot be renamed: %s", path, strerror(errno));
     return NB_OK;
 }
@@ -76,8 +79,10 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
         rows += old[i].hidden;
     }
     if (rows > 0)
-        fprintf(stderr, "nysbench: warning: %d rows that were measured on other data of the same name stay in %s, unused; "
-                        "rows of the data as they are now are measured instead\n", rows, store->path);
+        fprintf(stderr,
+                "nysbench: warning: %d rows that were measured on other data of the same name stay in %s, unused; "
+                "rows of the data as they are now are measured instead\n",
+                rows, store->path);
     return NB_OK;
 }
 
@@ -92,8 +97,8 @@ static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool *
     return NB_OK;
 }
 
-static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const nb_program *program, const bool *only, nb_store *store,
-                               bool **pending, int *pending_count, nb_ctx *ctx)
+static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const nb_program *program,
+                               const bool *only, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const char *path;
     nb_terms terms = {.program = program, .mixed = choices->mixed, .only = only};
@@ -113,11 +118,14 @@ nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
     const char *const none[] = {NULL};
     bool *pending;
     int count;
-    return store->fresh ? nb_store_plan(store, &e->plan, &(nb_terms){.mixed = true, .retry = none}, &pending, &count, ctx) : NB_OK;
+    return store->fresh
+               ? nb_store_plan(store, &e->plan, &(nb_terms){.mixed = true, .retry = none}, &pending, &count, ctx)
+               : NB_OK;
 }
 
-nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices, const bool *only, nb_workers workers,
-                     nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices,
+                     const bool *only, nb_workers workers, nb_store *store, bool **pending, int *pending_count,
+                     nb_ctx *ctx)
 {
     const char *resolved;
     nb_program program;

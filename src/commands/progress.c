@@ -10,7 +10,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH = 30, LEAST = 10, COLUMNS = 80 }; /* of the bar, at most and where there is one; of a terminal that does not say */
+enum {
+    WIDTH = 30,
+    LEAST = 10,
+    COLUMNS = 80
+};                                /* of the bar, at most and where there is one; of a terminal that does not say */
 static const double ENOUGH = 0.2; /* share after which the pace alone tells what is left */
 
 double nb_progress_left_s(const nb_progress_state *s)
@@ -23,7 +27,10 @@ double nb_progress_left_s(const nb_progress_state *s)
 
 const char *nb_duration_text(double seconds, char text[NB_QUANTITY])
 {
-    static const struct { double seconds; const char *name; } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
     int u = 0;
     if (seconds < 59.5 || !(seconds < 1e9)) {
         snprintf(text, NB_QUANTITY, seconds < 9.95 ? "%.1f s" : seconds < 1e9 ? "%.0f s" : "%g s", seconds);
@@ -52,13 +59,16 @@ const char *nb_bytes_text(double bytes, char text[NB_QUANTITY])
 }
 
 /* The longest of three forms that has room in so many columns, or the shortest cut. */
-static void print_state(const nb_progress_state *s, int percent, const char *time, int width, char text[NB_PROGRESS_LINE])
+static void print_state(const nb_progress_state *s, int percent, const char *time, int width,
+                        char text[NB_PROGRESS_LINE])
 {
     char failed[NB_QUANTITY] = "";
     size_t room = width ? (size_t)width : NB_PROGRESS_LINE - 1;
     if (s->failed) snprintf(failed, sizeof failed, ", %d failed", s->failed);
-    snprintf(text, NB_PROGRESS_LINE, "%d %%, %d of %d scenes, %d of %d rows%s, %s", percent, s->scenes_done, s->scenes, s->rows_done, s->rows, failed, time);
-    if (strlen(text) > room) snprintf(text, NB_PROGRESS_LINE, "%d %%, %d of %d rows%s, %s", percent, s->rows_done, s->rows, failed, time);
+    snprintf(text, NB_PROGRESS_LINE, "%d %%, %d of %d scenes, %d of %d rows%s, %s", percent, s->scenes_done, s->scenes,
+             s->rows_done, s->rows, failed, time);
+    if (strlen(text) > room)
+        snprintf(text, NB_PROGRESS_LINE, "%d %%, %d of %d rows%s, %s", percent, s->rows_done, s->rows, failed, time);
     if (strlen(text) > room) snprintf(text, NB_PROGRESS_LINE, "%d %%%s, %s", percent, failed, time);
     if (strlen(text) > room) text[room] = '\0';
 }
@@ -68,7 +78,8 @@ void nb_progress_text(const nb_progress_state *s, int width, char text[NB_PROGRE
     char left[NB_QUANTITY], time[NB_QUANTITY + 8], state[NB_PROGRESS_LINE], bar[WIDTH + 1];
     bool all = s->rows_done == s->rows;
     int percent = all ? 100 : (int)fmin(99, 100 * fmax(0, fmin(1, s->share)));
-    snprintf(time, sizeof time, "%s%s", nb_duration_text(all ? s->elapsed_s : nb_progress_left_s(s), left), all ? "" : " left");
+    snprintf(time, sizeof time, "%s%s", nb_duration_text(all ? s->elapsed_s : nb_progress_left_s(s), left),
+             all ? "" : " left");
     print_state(s, percent, time, width, state);
     int room = width - (int)strlen(state) - 3, size = room < WIDTH ? room : WIDTH; /* "[", "] " */
     if (size < LEAST) {
@@ -90,7 +101,8 @@ static int usable_columns(void)
     return columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? (int)columns - 1 : NB_PROGRESS_LINE - 1;
 }
 
-nb_status nb_progress_init(nb_progress *p, const nb_foreseen *foreseen, const nb_plan *plan, const bool *pending, nb_ctx *ctx)
+nb_status nb_progress_init(nb_progress *p, const nb_foreseen *foreseen, const nb_plan *plan, const bool *pending,
+                           nb_ctx *ctx)
 {
     p->state = (nb_progress_state){.scenes = foreseen->unit_count, .foreseen_s = foreseen->wall_s};
     p->total_s = foreseen->total_s;

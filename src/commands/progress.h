@@ -5,9 +5,9 @@
 #include "experiment/forecast.h"
 
 typedef struct {
-    int scenes, scenes_done; /* units of work */
-    int rows, rows_done, failed; /* failed: neither ok nor skipped */
-    double share;            /* of the foreseen cost that is done, 0 to 1 */
+    int scenes, scenes_done;      /* units of work */
+    int rows, rows_done, failed;  /* failed: neither ok nor skipped */
+    double share;                 /* of the foreseen cost that is done, 0 to 1 */
     double elapsed_s, foreseen_s; /* since the start; of the whole */
 } nb_progress_state;
 

@@ -42,7 +42,8 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGQUIT, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL); /* else nohup(1) */
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL); /* else nohup(1) */
 }
 
 typedef struct {
@@ -109,7 +110,8 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
     int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
     const nb_drawing drawing = {folder, e->config.name, summary, e->config.baseline->canonical, 0, gnuplot};
-    for (const char *const *kind = nb_plot_kinds; *kind && !e->shard.count; kind++) { /* a part has no figures of its own */
+    for (const char *const *kind = nb_plot_kinds; *kind && !e->shard.count;
+         kind++) { /* a part has no figures of its own */
         bool wanted = false;
         for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], *kind) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, *kind));
@@ -125,16 +127,19 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
 
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again continues from it\n", e->folder,
-           NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
-    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n", NB_CONFIG_FILE,
-           NB_MANIFEST_FILE);
+    printf(
+        "\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again continues from it\n",
+        e->folder, NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
+    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
+           NB_CONFIG_FILE, NB_MANIFEST_FILE);
     if (e->config.plot_count && !e->shard.count && !interrupted)
-        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/", gnuplot ? "figures (SVG, PNG), their data and scripts"
-                                                              : "data and scripts of the figures; gnuplot is missing");
+        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
+               gnuplot ? "figures (SVG, PNG), their data and scripts"
+                       : "data and scripts of the figures; gnuplot is missing");
 }
 
-nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *only, bool quiet, bool gnuplot, int *failures, nb_ctx *ctx)
+nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *only, bool quiet, bool gnuplot,
+                        int *failures, nb_ctx *ctx)
 {
     nb_row *rows;
     int count;
@@ -159,7 +164,7 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
     return interrupted ? NB_OK : draw(e, &summary, gnuplot, ctx);
 }
 
-typedef struct { /* the command line's */
+typedef struct {             /* the command line's */
     char *only, *hours_text; /* NULL: not given */
     double max_hours;
     nb_start_choices start;
@@ -170,8 +175,11 @@ typedef struct { /* the command line's */
 /* Without these a row that is repeated alone would not end as it did. */
 static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx *ctx)
 {
-    const struct { const char *option, *text; } given[] = {
-        {"--timeout", chosen->workers.timeout}, {"--memory", chosen->workers.memory}, {"--blas-threads", chosen->workers.blas_threads}};
+    const struct {
+        const char *option, *text;
+    } given[] = {{"--timeout", chosen->workers.timeout},
+                 {"--memory", chosen->workers.memory},
+                 {"--blas-threads", chosen->workers.blas_threads}};
     NB_NEED(*limits, nb_strdup(ctx, chosen->start.mixed ? " --mixed" : ""));
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         const char *word;
@@ -187,16 +195,23 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
                  nb_workers *workers, nb_ctx *ctx)
 {
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(*e), NB_SHARD_OPTION(*e), NB_WORKER_OPTIONS(chosen->workers),
+        NB_HELP_OPTION,
+        NB_EXPERIMENT_OPTIONS(*e),
+        NB_SHARD_OPTION(*e),
+        NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
-        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0, "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or ended with that status", "COLUMN=VALUE, ..."},
+        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0,
+         "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or ended with that status",
+         "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
-        {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL}, POPT_TABLEEND};
+        {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
+        POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (nb_command_own(chosen->start.retry, ctx) != NB_OK || nb_worker_own(&chosen->workers, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_command_own(chosen->start.retry, ctx) != NB_OK || nb_worker_own(&chosen->workers, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code != NB_GO_ON) return code;
     if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (chosen->only && chosen->start.fresh) {
@@ -217,23 +232,27 @@ static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ct
     nb_status status = nb_match_parse(key, &match, ctx);
     if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
     if (status == NB_OK) return NB_GO_ON;
-    nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "", e->shard_text ? e->shard_text : "", nb_error_message(ctx));
+    nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "",
+                   e->shard_text ? e->shard_text : "", nb_error_message(ctx));
     return status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED;
 }
 
 /* Before anything is written: what it will take, and whether that is too much. */
-static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, const bool *only, nb_workers *workers,
-                   nb_forecast *forecast, nb_ctx *ctx)
+static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, const bool *only,
+                   nb_workers *workers, nb_forecast *forecast, nb_ctx *ctx)
 {
     int asked = workers->jobs;
     nb_outlook outlook;
     bool thorough = !chosen->quiet || chosen->hours_text;
-    if (nb_outlook_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_outlook_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_USAGE);
     *forecast = outlook.forecast;
     if (workers->jobs < asked)
-        fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n", workers->jobs, asked, workers->memory / 0x1p20);
+        fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
+                workers->jobs, asked, workers->memory / 0x1p20);
     int code = nb_outlook_check(command, &outlook, chosen->max_hours);
-    if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0) nb_outlook_print(stderr, "nysbench: ", &outlook);
+    if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0)
+        nb_outlook_print(stderr, "nysbench: ", &outlook);
     return code;
 }
 
@@ -245,13 +264,15 @@ static nb_status look_back(const nb_plan *plan, const nb_foreseen *foreseen, int
     char predicted[NB_TIME_RANGE], rows[NB_QUANTITY], all[NB_QUANTITY];
     if (p->rows_done == 0) return NB_OK;
     if (!s->progress.quiet)
-        printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all), nb_duration_text(p->elapsed_s, rows),
-               nb_outlook_time(foreseen, p->share, predicted), p->rows_done < p->rows ? " for what was done" : "");
+        printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
+               nb_duration_text(p->elapsed_s, rows), nb_outlook_time(foreseen, p->share, predicted),
+               p->rows_done < p->rows ? " for what was done" : "");
     return nb_forecast_learn(plan, s->progress.ran, nb_outlook_workers(jobs), p->elapsed_s, &s->store, ctx);
 }
 
-static int run_and_report(const nb_experiment *e, const choices *chosen, nb_workers workers, const nb_forecast *forecast,
-                          const bool *only, const bool *pending, bool gnuplot, sink *s, nb_ctx *ctx)
+static int run_and_report(const nb_experiment *e, const choices *chosen, nb_workers workers,
+                          const nb_forecast *forecast, const bool *only, const bool *pending, bool gnuplot, sink *s,
+                          nb_ctx *ctx)
 {
     nb_foreseen foreseen;
     int failures = 0;
@@ -278,23 +299,34 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     choices chosen = {.only = NULL};
     nb_workers workers;
     nb_forecast forecast;
-    sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    sink s = {.experiment = &e,
+              .start_s = nb_clock_s(),
+              .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
     bool *only, *pending, gnuplot = true;
     const char *version;
     int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
-    if (!gnuplot) fprintf(stderr, "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
-    if (workers.blas_threads > 1) fprintf(stderr, "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n", workers.blas_threads);
+    if (!gnuplot)
+        fprintf(
+            stderr,
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
+    if (workers.blas_threads > 1)
+        fprintf(stderr,
+                "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n",
+                workers.blas_threads);
     code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
     if (code != NB_GO_ON) return code;
-    if (e.apart && !chosen.quiet) fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
+    if (e.apart && !chosen.quiet)
+        fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_USAGE);
     return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
 }
 
-const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true};
+const nb_command nb_command_run = {
+    "run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true};

@@ -10,13 +10,19 @@
 
 enum { SHOWN = 32 };
 
-static void summarise(FILE *out, const nb_cell_plan *cell, const nb_picks *picks, const char *side, const nb_landmarks *l)
+static void summarise(FILE *out, const nb_cell_plan *cell, const nb_picks *picks, const char *side,
+                      const nb_landmarks *l)
 {
     const nb_cell *c = &cell->plan.cells[0];
-    fprintf(out, "%s: %d %s from %d %s of dimension %d; pairing %s, seed %lld, trial %d, %.3g s\n", c->strategy->label, picks->m,
-            picks->kind == NB_TOKENS ? "tokens" : picks->kind == NB_GROUPS ? "means" : "points", cell->shape.n, side, cell->shape.d,
-            nb_pairing_names[c->pairing], cell->config.seed, cell->trial, l->select_s);
-    for (int j = 0; picks->kind == NB_TOKENS && j < picks->m && j < SHOWN; j++) fprintf(out, "%s%d", j ? " " : "", picks->tokens[j]);
+    fprintf(out, "%s: %d %s from %d %s of dimension %d; pairing %s, seed %lld, trial %d, %.3g s\n", c->strategy->label,
+            picks->m,
+            picks->kind == NB_TOKENS   ? "tokens"
+            : picks->kind == NB_GROUPS ? "means"
+                                       : "points",
+            cell->shape.n, side, cell->shape.d, nb_pairing_names[c->pairing], cell->config.seed, cell->trial,
+            l->select_s);
+    for (int j = 0; picks->kind == NB_TOKENS && j < picks->m && j < SHOWN; j++)
+        fprintf(out, "%s%d", j ? " " : "", picks->tokens[j]);
     if (picks->kind == NB_TOKENS) fprintf(out, "%s\n", picks->m > SHOWN ? " ..." : "");
     if (l->note) fprintf(out, "%s\n", l->note);
 }
@@ -44,9 +50,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_cell_plan cell;
     char *side = NULL, *out = NULL;
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_CELL_OPTIONS(t),
+        NB_HELP_OPTION,
+        NB_CELL_OPTIONS(t),
         {"side", '\0', POPT_ARG_STRING, &side, 0, "Whose landmarks are written (default: queries)", "queries|keys"},
-        {"out", 'o', POPT_ARG_STRING, &out, 0, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
+        {"out", 'o', POPT_ARG_STRING, &out, 0,
+         "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);

@@ -32,7 +32,8 @@ static nb_status choose_cores(picture *p, nb_ctx *ctx)
     const nb_choices *all = &p->plan->config->cores;
     NB_NEED(p->cores, nb_alloc(ctx, (size_t)all->count, sizeof *p->cores));
     for (int i = 0; i < all->count; i++)
-        if (filters(&all->items[i]) && strcmp(all->items[i].label, all->items[i].component->name) == 0) p->cores[p->figure_count++] = &all->items[i];
+        if (filters(&all->items[i]) && strcmp(all->items[i].label, all->items[i].component->name) == 0)
+            p->cores[p->figure_count++] = &all->items[i];
     for (int i = 0; i < all->count && p->figure_count == 0; i++)
         if (filters(&all->items[i])) p->cores[p->figure_count++] = &all->items[i];
     return NB_OK;
@@ -47,7 +48,8 @@ static nb_status choose_ways(picture *p, nb_ctx *ctx)
         const nb_cell *c = &plan->cells[i];
         bool known = c->m != p->m || c->factors == NB_NOCORE; /* which have no A */
         for (int w = 0; w < p->way_count; w++)
-            known |= p->ways[w]->strategy == c->strategy && p->ways[w]->pairing == c->pairing && p->ways[w]->factors == c->factors;
+            known |= p->ways[w]->strategy == c->strategy && p->ways[w]->pairing == c->pairing &&
+                     p->ways[w]->factors == c->factors;
         if (!known) p->ways[p->way_count++] = c;
     }
     return NB_OK;
@@ -63,7 +65,8 @@ static nb_status lay_out(picture *p, nb_ctx *ctx)
     for (int f = 0; f < p->figure_count; f++) s->figures[s->figure_count++] = p->cores[f]->full;
     for (int w = 0; w < p->way_count; w++) {
         const nb_cell *way = p->ways[w];
-        int look = nb_summary_variant(p->summary, way->strategy->canonical, nb_pairing_names[way->pairing], nb_factors_names[way->factors]);
+        int look = nb_summary_variant(p->summary, way->strategy->canonical, nb_pairing_names[way->pairing],
+                                      nb_factors_names[way->factors]);
         const char *name;
         NB_REQUIRE(ctx, look >= 0, NB_EBUG, "%s has no rows", way->strategy->label);
         nb_sheet_series(s, p->summary->variants[look].label, NB_CURVE, look);
@@ -93,12 +96,14 @@ static nb_status add_filter(picture *p, int figure, int panel, int way, nb_facto
     for (int j = 0; j < m; j++) {
         double filter = 0;
         for (int i = 0; i < m; i++) filter += a->vt[j + i * m] * xu[i + j * m];
-        NB_TRY(ctx, nb_sheet_add(&p->sheet, (nb_sheet_point){figure, panel, 2 * way + 1, j, j + 1, a->values[j] * filter}, ctx));
+        NB_TRY(ctx, nb_sheet_add(&p->sheet,
+                                 (nb_sheet_point){figure, panel, 2 * way + 1, j, j + 1, a->values[j] * filter}, ctx));
     }
     return NB_OK;
 }
 
-static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb_cell *way, nb_factors **factors, nb_ctx *ctx)
+static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb_cell *way, nb_factors **factors,
+                        nb_ctx *ctx)
 {
     double *b;
     NB_NEED(b, nb_alloc_reals(ctx, (size_t)scene->head->n, (size_t)way->m));
@@ -113,12 +118,14 @@ static nb_status add_way(picture *p, int panel, int way, nb_scene *scene, gsl_rn
     const nb_factors_spectrum *a;
     const nb_cell *cell = p->ways[way];
     NB_TRY(ctx, nb_run_pick(p->plan, scene, 0, cell, rng, &landmarks, ctx));
-    if (landmarks.refusal || nb_factors_refusal(cell->factors, landmarks.queries.kind, scene->head->causal)) return NB_OK;
+    if (landmarks.refusal || nb_factors_refusal(cell->factors, landmarks.queries.kind, scene->head->causal))
+        return NB_OK;
     NB_TRY(ctx, form_a(scene, &landmarks, cell, &factors, ctx));
     NB_TRY(ctx, nb_factors_svd(factors, &a, ctx));
     for (int f = 0; f < p->figure_count; f++) {
         for (int j = 0; j < p->m; j++)
-            NB_TRY(ctx, nb_sheet_add(&p->sheet, (nb_sheet_point){f, panel, 2 * way, j, j + 1, a->values[j] / a->values[0]}, ctx));
+            NB_TRY(ctx, nb_sheet_add(&p->sheet,
+                                     (nb_sheet_point){f, panel, 2 * way, j, j + 1, a->values[j] / a->values[0]}, ctx));
         NB_TRY(ctx, add_filter(p, f, panel, way, factors, ctx));
     }
     return NB_OK;
@@ -177,15 +184,21 @@ static nb_status choose_m(const nb_config *c, int *m, nb_ctx *ctx)
     return nb_plot_choose_m(c->landmark_count, sorted, m, ctx);
 }
 
-nb_status nb_plot_spectrum(const nb_plan *plan, const nb_summary *summary, const char *folder, int m, bool draw, int *figures, nb_ctx *ctx)
+nb_status nb_plot_spectrum(const nb_plan *plan, const nb_summary *summary, const char *folder, int m, bool draw,
+                           int *figures, nb_ctx *ctx)
 {
-    picture p = {.plan = plan, .summary = summary, .m = m, .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
+    picture p = {.plan = plan,
+                 .summary = summary,
+                 .m = m,
+                 .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
     *figures = 0;
     NB_TRY(ctx, choose_m(plan->config, &p.m, ctx));
     NB_TRY(ctx, choose_cores(&p, ctx));
     NB_TRY(ctx, choose_ways(&p, ctx));
     NB_TRY(ctx, lay_out(&p, ctx));
-    NB_TRY(ctx, nb_sheet_room(&p.sheet, (size_t)p.figure_count * (size_t)plan->scene_count * 2 * (size_t)p.way_count * (size_t)p.m, ctx));
+    NB_TRY(ctx, nb_sheet_room(
+                    &p.sheet,
+                    (size_t)p.figure_count * (size_t)plan->scene_count * 2 * (size_t)p.way_count * (size_t)p.m, ctx));
     NB_TRY(ctx, add_scenes(&p, ctx));
     return nb_sheet_draw(folder, &p.sheet, draw, figures, ctx);
 }

@@ -12,7 +12,7 @@
 typedef enum { DONE, RUNNING, QUEUED, LOST, UNKNOWN, STOPPED, MISSING, STATE_COUNT } state;
 
 static const char *const state_names[] = {
-    [DONE] = "done",       [RUNNING] = "running", [QUEUED] = "queued", [LOST] = "lost",
+    [DONE] = "done",       [RUNNING] = "running", [QUEUED] = "queued",    [LOST] = "lost",
     [UNKNOWN] = "unknown", [STOPPED] = "stopped", [MISSING] = "not begun"};
 
 static state state_of(const nb_shard_state *s, bool asked)
@@ -154,7 +154,8 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
         planned += to_come;
         l->wrong += !nb_row_is_well(&rows[i]) && !to_come;
     }
-    if (sharded && planned > 0 && !locked) printf("'nysbench merge' again takes in what the shards have measured since\n");
+    if (sharded && planned > 0 && !locked)
+        printf("'nysbench merge' again takes in what the shards have measured since\n");
     return NB_OK;
 }
 
@@ -164,7 +165,8 @@ static nb_status show(look *l, nb_ctx *ctx)
     NB_TRY(ctx, nb_submissions_load(l->run, &l->submission_count, &l->submissions, ctx));
     NB_TRY(ctx, show_all_shards(l, &any, ctx));
     bool run = nb_run_exists(l->run, ctx);
-    NB_REQUIRE(ctx, any || run, NB_EINVAL, "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/", l->run);
+    NB_REQUIRE(ctx, any || run, NB_EINVAL,
+               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/", l->run);
     return run ? show_run(l, any, ctx) : NB_OK;
 }
 
@@ -181,4 +183,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_status = {"status", "RUN", "Show how far a run and its shards are: done, running, lost, failed", run, false};
+const nb_command nb_command_status = {"status", "RUN",
+                                      "Show how far a run and its shards are: done, running, lost, failed", run, false};

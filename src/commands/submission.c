@@ -26,8 +26,9 @@ nb_status nb_submission_save(const nb_submission *s, nb_ctx *ctx)
     json_t *sent = json_array();
     int failed = !sent;
     for (int i = 0; i < s->sent_count; i++) failed |= json_array_append_new(sent, json_integer(s->sent[i]));
-    json_t *all = json_pack("{s:i, s:i, s:o, s:o, s:o, s:I}", "shards", s->shards, "minutes", s->minutes, "sent", sent, "array_job",
-                            text_or_null(s->array), "merge_job", text_or_null(s->merge), "user", (json_int_t)s->user);
+    json_t *all = json_pack("{s:i, s:i, s:o, s:o, s:o, s:I}", "shards", s->shards, "minutes", s->minutes, "sent", sent,
+                            "array_job", text_or_null(s->array), "merge_job", text_or_null(s->merge), "user",
+                            (json_int_t)s->user);
     char *text = all && !failed ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: a submission");
@@ -55,8 +56,9 @@ static nb_status load(const char *folder, const char *path, nb_submission *s, nb
     NB_REQUIRE(ctx, all, NB_EIO, "%s:%d: %s", path, error.line, error.text);
     NB_TRY(ctx, nb_defer(ctx, release, all));
     *s = (nb_submission){.folder = folder};
-    NB_REQUIRE(ctx, json_unpack_ex(all, &error, 0, "{s:i, s:i, s:o, s:I}", "shards", &s->shards, "minutes", &s->minutes, "sent",
-                                   &sent, "user", &user) == 0,
+    NB_REQUIRE(ctx,
+               json_unpack_ex(all, &error, 0, "{s:i, s:i, s:o, s:I}", "shards", &s->shards, "minutes", &s->minutes,
+                              "sent", &sent, "user", &user) == 0,
                NB_EIO, "%s: is no submission: %s", path, error.text);
     s->user = (uid_t)user;
     NB_NEED(s->sent, nb_alloc(ctx, json_array_size(sent), sizeof *s->sent));
@@ -84,7 +86,8 @@ nb_status nb_submissions_load(const char *run, int *count, nb_submission **submi
     return NB_OK;
 }
 
-static nb_status look_into(const char *folder, const nb_plan *part, const nb_program *here, nb_shard_state *state, nb_ctx *ctx)
+static nb_status look_into(const char *folder, const nb_plan *part, const nb_program *here, nb_shard_state *state,
+                           nb_ctx *ctx)
 {
     nb_store store;
     nb_standing standing;
@@ -103,7 +106,8 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
     return NB_OK;
 }
 
-nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states, nb_ctx *ctx)
+nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states,
+                          nb_ctx *ctx)
 {
     nb_program here;
     NB_TRY(ctx, nb_program_here(1, &here, ctx));
@@ -149,6 +153,7 @@ nb_status nb_shard_states_ask(int submission_count, const nb_submission *submiss
             unfinished = unfinished || states[shard].done < states[shard].planned;
         }
     for (int s = 0; s < submission_count && unfinished; s++)
-        if (submissions[s].shards == count && submissions[s].array) NB_TRY(ctx, ask(&submissions[s], count, states, ctx));
+        if (submissions[s].shards == count && submissions[s].array)
+            NB_TRY(ctx, ask(&submissions[s], count, states, ctx));
     return NB_OK;
 }

@@ -34,7 +34,8 @@ typedef struct {
 
 /* How far the shards of a run are, `count` + 1 states from 1 on: `of` is their assignment.
  * The queue is not asked. */
-nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states, nb_ctx *ctx);
+nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states,
+                          nb_ctx *ctx);
 
 /* Fills in sent and queue, from the submissions into `count` shards. Nobody is asked
  * where there are none. NB_EIO where squeue does not answer; sent is filled in even then. */

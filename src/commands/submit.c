@@ -57,8 +57,9 @@ static nb_status foresee_minutes(sending *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->s.shards, &seconds, ctx));
     for (int i = 1; i <= s->s.shards; i++) longest = fmax(longest, seconds[i]);
     s->s.minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
-    printf("time limit: %d minutes a shard: %d times the %.2g minutes predicted for the longest, plus %d; --minutes sets another\n",
-           s->s.minutes, TIMES, longest / 60, MORE);
+    printf(
+        "time limit: %d minutes a shard: %d times the %.2g minutes predicted for the longest, plus %d; --minutes sets another\n",
+        s->s.minutes, TIMES, longest / 60, MORE);
     return NB_OK;
 }
 
@@ -71,8 +72,10 @@ static nb_status check_earlier(const sending *s, nb_ctx *ctx)
         if (!s->states[i].queue) continue;
         NB_TRY(ctx, nb_run_path(earlier->folder, NB_SUBMISSION_CONFIG, &path, ctx));
         NB_TRY(ctx, nb_read_file(path, &config, ctx));
-        NB_REQUIRE(ctx, strcmp(config, s->config) == 0, NB_EINVAL,
-                   "%s: shards of another config are still in the queue: wait, or 'scancel %s', or choose another --out", s->run, earlier->array);
+        NB_REQUIRE(
+            ctx, strcmp(config, s->config) == 0, NB_EINVAL,
+            "%s: shards of another config are still in the queue: wait, or 'scancel %s', or choose another --out",
+            s->run, earlier->array);
     }
     return NB_OK;
 }
@@ -90,10 +93,11 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
         else
             s->s.sent[s->s.sent_count++] = i;
         NB_REQUIRE(ctx, s->mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
-                   "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i, s->s.shards);
+                   "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i,
+                   s->s.shards);
     }
-    printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be submitted\n", s->s.shards, finished, busy,
-           s->s.sent_count);
+    printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be submitted\n",
+           s->s.shards, finished, busy, s->s.sent_count);
     return NB_OK;
 }
 
@@ -157,12 +161,15 @@ static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
     NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
     NB_TRY(ctx, nb_run_path(s->s.folder, NB_SUBMISSION_CONFIG, &config, ctx));
     NB_TRY(ctx, nb_shell_word(config, &config, ctx));
-    NB_NEED(*text, nb_format(ctx,
-                             "#!/bin/sh\n"
-                             "# One shard of a run; Slurm says which. Written by nysbench submit.\n"
-                             "cd %s || exit\n"
-                             "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s%s\n",
-                             here, program, config, run, s->s.shards, timeout, memory, s->mixed ? " --mixed" : ""));
+    NB_NEED(
+        *text,
+        nb_format(
+            ctx,
+            "#!/bin/sh\n"
+            "# One shard of a run; Slurm says which. Written by nysbench submit.\n"
+            "cd %s || exit\n"
+            "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s%s\n",
+            here, program, config, run, s->s.shards, timeout, memory, s->mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
@@ -255,8 +262,8 @@ static nb_status dependency(const sending *s, const char *job, const char **opti
 }
 
 /* The array's options and script, or the merge's, which waits for job `after`. */
-static nb_status job_of(const sending *s, const choices *c, const char *after, const char *const **options, const char **script,
-                        nb_ctx *ctx)
+static nb_status job_of(const sending *s, const choices *c, const char *after, const char *const **options,
+                        const char **script, nb_ctx *ctx)
 {
     const char *array, *must = NULL;
     NB_TRY(ctx, nb_run_path(s->s.folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, script, ctx));
@@ -324,7 +331,8 @@ static nb_status split(int *argc, const char ***argv, choices *c, nb_ctx *ctx)
 
 static int check_options(const choices *c)
 {
-    static const char *const ours[] = {"--array", "-a", "--output", "-o", "--chdir", "-D", "--parsable", "--wrap", NULL};
+    static const char *const ours[] = {"--array", "-a",         "--output", "-o", "--chdir",
+                                       "-D",      "--parsable", "--wrap",   NULL};
     for (int i = 0; c->sbatch[i]; i++)
         for (int o = 0; ours[o]; o++) {
             size_t length = strlen(ours[o]);
@@ -341,13 +349,19 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     enum { MOST_MINUTES = 365 * 24 * 60 };
     nb_workers workers;
     struct poptOption options[] = {
-        NB_HELP_OPTION, NB_EXPERIMENT_OPTIONS(s->e),
+        NB_HELP_OPTION,
+        NB_EXPERIMENT_OPTIONS(s->e),
         {"jobs", 'j', POPT_ARG_STRING, &c->jobs, 0, "Shards, each a task of a Slurm job array", "N"},
-        {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0, "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
+        {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0,
+         "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
         {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As run's, in seconds", "SECONDS"},
-        {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0, "As run's, of each task (default: what is available to it)", "SIZE"},
-        {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0, "Also submit shards that hold rows of another build, and merge them", NULL},
-        {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0, "Print the scripts and the calls of sbatch; write and submit nothing", NULL}, POPT_TABLEEND};
+        {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0,
+         "As run's, of each task (default: what is available to it)", "SIZE"},
+        {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0,
+         "Also submit shards that hold rows of another build, and merge them", NULL},
+        {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0,
+         "Print the scripts and the calls of sbatch; write and submit nothing", NULL},
+        POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
     if (status == NB_OK && c->minutes) status = nb_defer(ctx, free, c->minutes);
@@ -379,4 +393,6 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_submit = {"submit", "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]", "Run an experiment's shards under Slurm, merge and plot them; returns at once", run, true};
+const nb_command nb_command_submit = {"submit", "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
+                                      "Run an experiment's shards under Slurm, merge and plot them; returns at once",
+                                      run, true};

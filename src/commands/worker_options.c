@@ -16,7 +16,8 @@ static int read_memory(const nb_command *command, const char *text, double *byte
     if (!text) return NB_GO_ON;
     double number = strtod(text, &end);
     const char *suffix = *end ? strchr(suffixes, *end) : NULL;
-    if (text[strspn(text, "0123456789.")] == *end && end > text && suffix && end[1] == '\0' && number > 0 && number < 1e6) {
+    if (text[strspn(text, "0123456789.")] == *end && end > text && suffix && end[1] == '\0' && number > 0 &&
+        number < 1e6) {
         *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
         return NB_GO_ON;
     }
@@ -48,7 +49,8 @@ int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, n
     int cores = nb_usable_cores();
     double most = INFINITY;
     *workers = (nb_workers){.blas_threads = 1};
-    int code = nb_command_number(command, "--blas-threads", chosen->blas_threads, 1, nb_blas_most_threads(), &workers->blas_threads);
+    int code = nb_command_number(command, "--blas-threads", chosen->blas_threads, 1, nb_blas_most_threads(),
+                                 &workers->blas_threads);
     if (code != NB_GO_ON) return code;
     workers->jobs = workers->blas_threads > 1 ? 1 : cores < MOST_JOBS ? cores : MOST_JOBS;
     code = nb_command_number(command, "--jobs", chosen->jobs, 0, MOST_JOBS, &workers->jobs);

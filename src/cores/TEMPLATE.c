@@ -11,9 +11,8 @@ typedef struct {
     double scale;
 } template_options;
 
-static const nb_option options[] = {
-    NB_REAL(template_options, scale, "1", 1e-6, 1e6, "length of the step"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_REAL(template_options, scale, "1", 1e-6, 1e6, "length of the step"),
+                                    NB_OPTION_END};
 
 /* A (m x m, factors->a) and x are column-major. factors.h gives A's SVD and exact rows of
  * S; memory from nb_alloc(ctx, ...) is freed after the call. */

@@ -16,8 +16,7 @@ static const nb_option options[] = {
     NB_REAL_FOR(chebyshev_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "chebyshev", .terms = 3, .coefficients = {3, -3, 1}, .region = 2};
+static const nb_iteration iteration = {.name = "chebyshev", .terms = 3, .coefficients = {3, -3, 1}, .region = 2};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -28,11 +27,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Li, Huang, Zhang & Wang, Chebyshev-type methods and preconditioning techniques, Appl. Math. Comput. 218, 2011",
-    "Amat, Busquier & Gutierrez, Geometric constructions of iterative functions, J. Comput. Appl. Math. 157, 2003", NULL};
+    "Amat, Busquier & Gutierrez, Geometric constructions of iterative functions, J. Comput. Appl. Math. 157, 2003",
+    NULL};
 
 const nb_core nb_core_chebyshev = {
-    .component = {"chebyshev", "Chebyshev's iteration of third order towards the pseudo-inverse of A", references, options,
-                  sizeof(chebyshev_options)},
+    .component = {"chebyshev", "Chebyshev's iteration of third order towards the pseudo-inverse of A", references,
+                  options, sizeof(chebyshev_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

@@ -19,11 +19,9 @@ typedef struct {
 enum { OF_SVD, OF_ITERATIVE, OF_TIKHONOV };
 static const char *const families[] = {"svd", "iterative", "tikhonov", NULL};
 
-static const nb_option options[] = {
-    NB_ENUM(chosen_options, of, "svd", families, "what there is to choose from"),
-    NB_INT(chosen_options, rows, "128", 1, 1 << 20, "exact rows of S, at most n"),
-    NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_ENUM(chosen_options, of, "svd", families, "what there is to choose from"),
+                                    NB_INT(chosen_options, rows, "128", 1, 1 << 20, "exact rows of S, at most n"),
+                                    NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "chosen", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
@@ -48,7 +46,8 @@ static nb_status candidate(nb_factors *f, int of, int number, const nb_factors_s
         if (of == OF_TIKHONOV) filter[j] = share / (share * share + lambda) / s->values[0];
         if (of == OF_SVD && j <= number) filter[j] = 1 / s->values[j];
     }
-    f->notes.cutoff = of == OF_TIKHONOV ? sqrt(lambda) : nb_factors_kept_cutoff(s, f->m, number + 1, DBL_EPSILON * f->m);
+    f->notes.cutoff =
+        of == OF_TIKHONOV ? sqrt(lambda) : nb_factors_kept_cutoff(s, f->m, number + 1, DBL_EPSILON * f->m);
     return nb_factors_filter(f, filter, x, ctx);
 }
 
@@ -66,8 +65,8 @@ static nb_status distance(const nb_exact_rows *rows, int m, const double *x, dou
     return NB_OK;
 }
 
-static nb_status try_one(nb_factors *f, int of, int number, const nb_factors_spectrum *s, const nb_exact_rows *rows, double *x, double *norm,
-                         nb_ctx *ctx)
+static nb_status try_one(nb_factors *f, int of, int number, const nb_factors_spectrum *s, const nb_exact_rows *rows,
+                         double *x, double *norm, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = candidate(f, of, number, s, x, ctx);
@@ -110,7 +109,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
         notes = factors->notes;
         memcpy(x, tried, square * sizeof *x);
     }
-    int best = first_least(count, norms); /* later than what is kept, where the norms fell by less than 1e-9 at a time */
+    int best =
+        first_least(count, norms); /* later than what is kept, where the norms fell by less than 1e-9 at a time */
     if (best != kept) {
         NB_TRY(ctx, try_one(factors, o->of, best, s, &rows, x, &norms[best], ctx));
         notes = factors->notes;
@@ -122,11 +122,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Stone, Cross-validatory choice and assessment of statistical predictions, J. R. Stat. Soc. B 36, 1974",
-    "Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998, ch. 7 (choice of the regularisation parameter)", NULL};
+    "Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998, ch. 7 (choice of the regularisation parameter)",
+    NULL};
 
 const nb_core nb_core_chosen = {
-    .component = {"chosen", "the cut-off, step count or lambda that does best on some exact rows of S", references, options,
-                  sizeof(chosen_options)},
+    .component = {"chosen", "the cut-off, step count or lambda that does best on some exact rows of S", references,
+                  options, sizeof(chosen_options)},
     .traits = NB_CORE_RANDOM,
     .compute = compute,
 };

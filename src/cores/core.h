@@ -12,9 +12,9 @@
 #include "measure/factors.h"
 
 enum {
-    NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: other ones in each trial */
-    NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
-    NB_CORE_FILTER = 1 << 2, /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
+    NB_CORE_RANDOM = 1 << 0,   /* looks at random rows of S: other ones in each trial */
+    NB_CORE_ORACLE = 1 << 1,   /* looks at all of S */
+    NB_CORE_FILTER = 1 << 2,   /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
     NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: the program's own, one of them all */
 
     NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER,
@@ -25,7 +25,7 @@ enum {
 
 typedef struct {
     nb_component component;
-    unsigned traits; /* NB_CORE_* */
+    unsigned traits;                            /* NB_CORE_* */
     unsigned (*traits_of)(const void *options); /* optional: where they depend on the options */
 
     /* x (m x m) from the factors: factors->a, or what factors.h gives. Entries that

@@ -15,7 +15,9 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_COMPONENT(exact_rows_options, of, "iterative", &nb_cores, "the core that computes X for the other rows"),
-    NB_INT_OR(exact_rows_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n, including those that `of` looks at; auto: only these, or 4 m where it looks at none"),
+    NB_INT_OR(
+        exact_rows_options, rows, "auto", "auto", 1, 1 << 20,
+        "exact rows of S, at most n, including those that `of` looks at; auto: only these, or 4 m where it looks at none"),
     NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
@@ -46,7 +48,8 @@ static const char *refusal(const nb_factors *factors, const void *opts)
 static const char *const references[] = {"none: the rows of S themselves, as a baseline", NULL};
 
 const nb_core nb_core_exact_rows = {
-    .component = {"exact_rows", "some rows of S exactly, and F X B with another core's X elsewhere", references, options, sizeof(exact_rows_options)},
+    .component = {"exact_rows", "some rows of S exactly, and F X B with another core's X elsewhere", references,
+                  options, sizeof(exact_rows_options)},
     .traits = NB_CORE_RANDOM,
     .traits_of = traits_of,
     .compute = compute,

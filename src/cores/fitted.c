@@ -24,16 +24,16 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_INT_OR(fitted_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n; auto: 4 m"),
-    NB_REAL_OR(fitted_options, ridge, "auto", "auto", 0, 1e6, "lambda, relative to the squared spectral norm of F_I; auto: by leave-one-out on the rows"),
-    NB_BOOL(fitted_options, keep_rows, "false", NB_KEEP_ROWS_HELP),
-    NB_OPTION_END};
+    NB_REAL_OR(fitted_options, ridge, "auto", "auto", 0, 1e6,
+               "lambda, relative to the squared spectral norm of F_I; auto: by leave-one-out on the rows"),
+    NB_BOOL(fitted_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
 
 typedef struct {
-    int m, k, r, rank_b;           /* r = min(m, k) */
+    int m, k, r, rank_b; /* r = min(m, k) */
     const nb_exact_rows *rows;
-    double *v, *s, *ut;            /* F_I' = v diag(s) ut: m x r, r, r x k */
-    double *z;                     /* ut S_I Q_B, r x rank_b */
-    double *shrunk, *fit;          /* r x rank_b; rank_b x k */
+    double *v, *s, *ut;   /* F_I' = v diag(s) ut: m x r, r, r x k */
+    double *z;            /* ut S_I Q_B, r x rank_b */
+    double *shrunk, *fit; /* r x rank_b; rank_b x k */
 } regression;
 
 static nb_status regression_init(regression *g, int m, const nb_exact_rows *rows, nb_ctx *ctx)
@@ -113,10 +113,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 static const char *const references[] = {
     "Golub, Heath & Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, Technometrics 21, 1979 (leave-one-out)",
     "Wang & Zhang, Improving CUR matrix decomposition and the Nystrom approximation via adaptive sampling, JMLR 14, 2013 (the middle F+ S B+)",
-    "Tropp, Yurtsever, Udell & Cevher, Practical sketching algorithms for low-rank matrix approximation, SIAM J. Matrix Anal. Appl. 38, 2017", NULL};
+    "Tropp, Yurtsever, Udell & Cevher, Practical sketching algorithms for low-rank matrix approximation, SIAM J. Matrix Anal. Appl. 38, 2017",
+    NULL};
 
 const nb_core nb_core_fitted = {
-    .component = {"fitted", "X fitted by ridge regression to some exact rows of S", references, options, sizeof(fitted_options)},
+    .component = {"fitted", "X fitted by ridge regression to some exact rows of S", references, options,
+                  sizeof(fitted_options)},
     .traits = NB_CORE_RANDOM,
     .compute = compute,
 };

@@ -17,8 +17,14 @@ static const nb_option options[] = {
     NB_REAL_FOR(hyperpower_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
-#define ORDER(p) [p] = {.name = "hyperpower", .terms = p, .coefficients = {1, 1, 1, 1, 1, 1, 1, 1, 1}, .of_residual = true, .region = 2}
-static const nb_iteration iterations[] = {ORDER(2), ORDER(3), ORDER(4), ORDER(5), ORDER(6), ORDER(7), ORDER(8), ORDER(9)};
+#define ORDER(p) \
+    [p] = {.name = "hyperpower", \
+           .terms = p, \
+           .coefficients = {1, 1, 1, 1, 1, 1, 1, 1, 1}, \
+           .of_residual = true, \
+           .region = 2}
+static const nb_iteration iterations[] = {ORDER(2), ORDER(3), ORDER(4), ORDER(5),
+                                          ORDER(6), ORDER(7), ORDER(8), ORDER(9)};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -29,11 +35,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Altman, An optimum cubically convergent iterative method of inverting a linear bounded operator, Pacific J. Math. 10, 1960",
-    "Petryshyn, On generalized inverses and on the uniform convergence of (I - bK)^n, J. Math. Anal. Appl. 18, 1967", NULL};
+    "Petryshyn, On generalized inverses and on the uniform convergence of (I - bK)^n, J. Math. Anal. Appl. 18, 1967",
+    NULL};
 
 const nb_core nb_core_hyperpower = {
-    .component = {"hyperpower", "the hyperpower iteration of order p towards the pseudo-inverse of A", references, options,
-                  sizeof(hyperpower_options)},
+    .component = {"hyperpower", "the hyperpower iteration of order p towards the pseudo-inverse of A", references,
+                  options, sizeof(hyperpower_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

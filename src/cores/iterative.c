@@ -20,10 +20,15 @@ enum { DOUBLE, SINGLE };
 static const char *const precisions[] = {"double", "float", NULL};
 
 static const nb_option options[] = {
-    NB_INT(iterative_options, steps, "6", 0, 10000, "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), c the start's divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
+    NB_INT(
+        iterative_options, steps, "6", 0, 10000,
+        "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), c the start's divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
     NB_ENUM(iterative_options, start, "paper", nb_start_names, NB_START_HELP),
-    NB_REAL_FOR(iterative_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given; the official code takes the largest column sum of all heads and batch mates"),
-    NB_REAL(iterative_options, tolerance, "0", 0, 1, "end when X changes by no more than this fraction; 0: after `steps` alone"),
+    NB_REAL_FOR(
+        iterative_options, scale, "start", "given", "1", 1e-300, 1e300,
+        "divisor of A' for start=given; the official code takes the largest column sum of all heads and batch mates"),
+    NB_REAL(iterative_options, tolerance, "0", 0, 1,
+            "end when X changes by no more than this fraction; 0: after `steps` alone"),
     NB_ENUM(iterative_options, precision, "double", precisions, "of all its arithmetic"),
     NB_OPTION_END};
 
@@ -33,13 +38,18 @@ static const nb_iteration iteration = {
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const iterative_options *o = opts;
-    nb_iterating how = {.start = o->start, .scale = o->scale, .steps = o->steps, .tolerance = o->tolerance, .single = o->precision == SINGLE};
+    nb_iterating how = {.start = o->start,
+                        .scale = o->scale,
+                        .steps = o->steps,
+                        .tolerance = o->tolerance,
+                        .single = o->precision == SINGLE};
     return nb_iterate(factors, &iteration, &how, x, ctx);
 }
 
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902, eq. 11",
-    "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex matrices, Abstr. Appl. Anal. 2014", NULL};
+    "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex matrices, Abstr. Appl. Anal. 2014",
+    NULL};
 
 const nb_core nb_core_iterative = {
     .component = {"iterative", "Nystromformer's iteration towards the pseudo-inverse of A", references, options,

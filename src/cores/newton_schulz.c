@@ -15,8 +15,7 @@ static const nb_option options[] = {
     NB_REAL_FOR(newton_schulz_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "newton_schulz", .terms = 2, .coefficients = {2, -1}, .region = 2};
+static const nb_iteration iteration = {.name = "newton_schulz", .terms = 2, .coefficients = {2, -1}, .region = 2};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -27,7 +26,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Schulz, Iterative Berechnung der reziproken Matrix, ZAMM 13, 1933",
-    "Ben-Israel & Cohen, On iterative computation of generalized inverses and associated projections, SIAM J. Numer. Anal. 3, 1966", NULL};
+    "Ben-Israel & Cohen, On iterative computation of generalized inverses and associated projections, SIAM J. Numer. Anal. 3, 1966",
+    NULL};
 
 const nb_core nb_core_newton_schulz = {
     .component = {"newton_schulz", "the Newton-Schulz iteration towards the pseudo-inverse of A", references, options,

@@ -21,10 +21,10 @@ typedef struct {
     int steps;
 } shifted_options;
 
-static const nb_option options[] = {
-    NB_REAL(shifted_options, gamma, "0.1", 0, 1e6, "added to the diagonal of A"),
-    NB_INT_OR(shifted_options, steps, "exact", "exact", 0, 10000, "iterations of `iterative` from N' / |N|_1; exact: LU"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_REAL(shifted_options, gamma, "0.1", 0, 1e6, "added to the diagonal of A"),
+                                    NB_INT_OR(shifted_options, steps, "exact", "exact", 0, 10000,
+                                              "iterations of `iterative` from N' / |N|_1; exact: LU"),
+                                    NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "shifted", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
@@ -41,7 +41,8 @@ static const char *refusal(const nb_factors *factors, const void *opts)
 {
     const shifted_options *o = opts;
     for (int i = 0; i < factors->m && o->steps != NB_AUTO; i++)
-        if (row_sum(factors, o->gamma, i) <= 0) return "a row sum of A + gamma I is not positive, so it cannot be normalised; steps=exact needs no normalisation";
+        if (row_sum(factors, o->gamma, i) <= 0)
+            return "a row sum of A + gamma I is not positive, so it cannot be normalised; steps=exact needs no normalisation";
     return NULL;
 }
 
@@ -97,10 +98,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 }
 
 static const char *const references[] = {
-    "Chen, Zeng, Ji & Yang, Skyformer: remodel self-attention with Gaussian kernel and Nystrom method, NeurIPS 2021, arXiv:2111.00035", NULL};
+    "Chen, Zeng, Ji & Yang, Skyformer: remodel self-attention with Gaussian kernel and Nystrom method, NeurIPS 2021, arXiv:2111.00035",
+    NULL};
 
 const nb_core nb_core_shifted = {
-    .component = {"shifted", "inverse of A + gamma I, normalised by its row sums", references, options, sizeof(shifted_options)},
+    .component = {"shifted", "inverse of A + gamma I, normalised by its row sums", references, options,
+                  sizeof(shifted_options)},
     .compute = compute,
     .refusal = refusal,
 };

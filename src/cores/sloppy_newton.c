@@ -16,8 +16,7 @@ static const nb_option options[] = {
     NB_REAL_FOR(sloppy_newton_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),
     NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "sloppy_newton", .terms = 2, .coefficients = {1.5, -0.5}, .region = 3};
+static const nb_iteration iteration = {.name = "sloppy_newton", .terms = 2, .coefficients = {1.5, -0.5}, .region = 3};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -26,9 +25,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     return nb_iterate(factors, &iteration, &how, x, ctx);
 }
 
-static const char *const references[] = {
-    "suenot/054-nystromformer-trading, iterative_pinv (its text says 2 I - A X)",
-    "Schulz, Iterative Berechnung der reziproken Matrix, ZAMM 13, 1933", NULL};
+static const char *const references[] = {"suenot/054-nystromformer-trading, iterative_pinv (its text says 2 I - A X)",
+                                         "Schulz, Iterative Berechnung der reziproken Matrix, ZAMM 13, 1933", NULL};
 
 const nb_core nb_core_sloppy_newton = {
     .component = {"sloppy_newton", "a slip of Newton-Schulz that converges linearly only", references, options,

@@ -27,12 +27,13 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     return nb_factors_filter(factors, filter, x, ctx);
 }
 
-static const char *const references[] = {
-    "Tikhonov & Arsenin, Solutions of Ill-Posed Problems, 1977",
-    "Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998, sec. 5.1", NULL};
+static const char *const references[] = {"Tikhonov & Arsenin, Solutions of Ill-Posed Problems, 1977",
+                                         "Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998, sec. 5.1",
+                                         NULL};
 
 const nb_core nb_core_tikhonov = {
-    .component = {"tikhonov", "regularised inverse of A: a soft cut-off", references, options, sizeof(tikhonov_options)},
+    .component = {"tikhonov", "regularised inverse of A: a soft cut-off", references, options,
+                  sizeof(tikhonov_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

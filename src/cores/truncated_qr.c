@@ -15,9 +15,9 @@ typedef struct {
     double rcond;
 } truncated_qr_options;
 
-static const nb_option options[] = {
-    NB_REAL(truncated_qr_options, rcond, "1e-15", 0, 1, "diagonal entries of R up to this fraction of the first count as 0"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_REAL(truncated_qr_options, rcond, "1e-15", 0, 1,
+                                            "diagonal entries of R up to this fraction of the first count as 0"),
+                                    NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -33,7 +33,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     NB_NEED(pivots, nb_alloc(ctx, (size_t)m, sizeof *pivots));
     memcpy(q, factors->a, square * sizeof *q);
     lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, m, m, q, m, pivots, tau);
-    NB_REQUIRE(ctx, info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR, NB_ENOMEM, "out of memory in dgeqp3");
+    NB_REQUIRE(ctx, info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR, NB_ENOMEM,
+               "out of memory in dgeqp3");
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqp3: info = %d", (int)info);
     while (rank < m && fabs(q[rank + rank * m]) > o->rcond * fabs(q[0])) rank++;
     memset(solved, 0, square * sizeof *solved);

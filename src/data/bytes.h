@@ -17,7 +17,7 @@ nb_status nb_read_bytes(const char *path, FILE *file, int64_t offset, size_t cou
 bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes);
 
 /* The same of an array that is to be written: NB_EINVAL, naming rank or shape. */
-nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count, int64_t *bytes,
-                           nb_ctx *ctx);
+nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count,
+                           int64_t *bytes, nb_ctx *ctx);
 
 #endif

@@ -56,7 +56,8 @@ static const char *names_of(const nb_safetensors *file, nb_ctx *ctx)
 {
     enum { SHOWN = 6 };
     const char *names = file->count ? file->tensors[0].name : "no tensor";
-    for (int i = 1; i < file->count && i < SHOWN && names; i++) names = nb_format(ctx, "%s, %s", names, file->tensors[i].name);
+    for (int i = 1; i < file->count && i < SHOWN && names; i++)
+        names = nb_format(ctx, "%s, %s", names, file->tensors[i].name);
     return names && file->count > SHOWN ? nb_format(ctx, "%s and %d more", names, file->count - SHOWN) : names;
 }
 
@@ -74,8 +75,9 @@ static nb_status find_tensor(const char *path, const nb_safetensors *file, const
 static nb_status find_layout(const char *path, const char *text, file_layout *found, nb_ctx *ctx)
 {
     *found = !text ? UNSAID : strcmp(text, layouts[TOKENS_FIRST]) == 0 ? TOKENS_FIRST : HEADS_FIRST;
-    NB_REQUIRE(ctx, *found != HEADS_FIRST || strcmp(text, layouts[HEADS_FIRST]) == 0, NB_EIO, "%s: __metadata__, layout: '%s' is not '%s' or '%s'", path,
-               text, layouts[HEADS_FIRST], layouts[TOKENS_FIRST]);
+    NB_REQUIRE(ctx, *found != HEADS_FIRST || strcmp(text, layouts[HEADS_FIRST]) == 0, NB_EIO,
+               "%s: __metadata__, layout: '%s' is not '%s' or '%s'", path, text, layouts[HEADS_FIRST],
+               layouts[TOKENS_FIRST]);
     return NB_OK;
 }
 
@@ -98,13 +100,13 @@ static nb_status take_shape(source *s, file_layout layout, nb_ctx *ctx)
 {
     const nb_tensor *t = &s->tensor;
     if (!s->there) return NB_OK;
-    NB_REQUIRE(ctx, t->rank == 2 || t->rank == 3, NB_EDIM, "%s: tensor '%s' has %d dimensions, expected (heads, n, d) or (n, d)",
-               s->path, s->name, t->rank);
+    NB_REQUIRE(ctx, t->rank == 2 || t->rank == 3, NB_EDIM,
+               "%s: tensor '%s' has %d dimensions, expected (heads, n, d) or (n, d)", s->path, s->name, t->rank);
     for (int i = 0; i < t->rank; i++)
-        NB_REQUIRE(ctx, t->shape[i] >= 1 && t->shape[i] <= INT_MAX, NB_EDIM, "%s: tensor '%s', shape: dimension %d is %lld", s->path,
-                   s->name, i, (long long)t->shape[i]);
-    NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EIO, "%s: tensor '%s', dtype: holds integers, expected floating-point numbers", s->path,
-               s->name);
+        NB_REQUIRE(ctx, t->shape[i] >= 1 && t->shape[i] <= INT_MAX, NB_EDIM,
+                   "%s: tensor '%s', shape: dimension %d is %lld", s->path, s->name, i, (long long)t->shape[i]);
+    NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EIO,
+               "%s: tensor '%s', dtype: holds integers, expected floating-point numbers", s->path, s->name);
     s->tokens_first = t->rank == 3 && layout == TOKENS_FIRST;
     s->heads = t->rank == 3 ? (int)t->shape[s->tokens_first] : 1;
     s->n = (int)t->shape[s->tokens_first ? 0 : t->rank - 2];
@@ -117,8 +119,8 @@ static nb_status check_shapes(const char *path, const head_file *f, nb_ctx *ctx)
     const source *q = &f->q, *k = &f->k, *v = &f->v;
     NB_REQUIRE(ctx, k->n == q->n, NB_EDIM, "%s: q has %d tokens, k has %d", path, q->n, k->n);
     NB_REQUIRE(ctx, k->d == q->d, NB_EDIM, "%s: q has dimension d = %d, k has %d", path, q->d, k->d);
-    NB_REQUIRE(ctx, k->heads <= q->heads && q->heads % k->heads == 0, NB_EDIM, "%s: the %d heads of q are no multiple of k's %d",
-               path, q->heads, k->heads);
+    NB_REQUIRE(ctx, k->heads <= q->heads && q->heads % k->heads == 0, NB_EDIM,
+               "%s: the %d heads of q are no multiple of k's %d", path, q->heads, k->heads);
     if (!v->there) return NB_OK;
     NB_REQUIRE(ctx, v->n == q->n, NB_EDIM, "%s: q has %d tokens, v has %d", path, q->n, v->n);
     NB_REQUIRE(ctx, v->heads == k->heads, NB_EDIM, "%s: k has %d heads, v has %d", path, k->heads, v->heads);
@@ -144,7 +146,8 @@ nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx
     nb_status status = open_file(path, &f, ctx);
     nb_ctx_release(ctx, mark);
     if (status != NB_OK) return status;
-    *shape = (nb_head_shape){.heads = f.q.heads, .key_heads = f.k.heads, .n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
+    *shape = (nb_head_shape){
+        .heads = f.q.heads, .key_heads = f.k.heads, .n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
     shape->doubtful = f.q.tensor.rank == 3 && f.layout == UNSAID && (shape->heads > shape->n || shape->n < shape->d);
     return NB_OK;
 }
@@ -153,9 +156,14 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **t
 {
     *text = NULL;
     if (!s->doubtful) return NB_OK;
-    NB_NEED(*text, nb_format(ctx, "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; if it is (n, heads, d), "
-                                  "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
-                             path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST], layouts[HEADS_FIRST]));
+    NB_NEED(
+        *text,
+        nb_format(
+            ctx,
+            "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; if it is (n, heads, d), "
+            "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
+            path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
+            layouts[HEADS_FIRST]));
     return NB_OK;
 }
 
@@ -170,7 +178,8 @@ static nb_status gather(const source *s, int head, double *x, nb_ctx *ctx)
     for (int64_t i = 0; i < s->n; i += most) {
         int64_t count = most < s->n - i ? most : s->n - i;
         NB_TRY(ctx, nb_tensor_read_reals(s->path, &s->tensor, i * token, count * token, all, ctx));
-        for (int64_t t = 0; t < count; t++) memcpy(x + (i + t) * s->d, all + t * token + (int64_t)head * s->d, (size_t)s->d * sizeof *x);
+        for (int64_t t = 0; t < count; t++)
+            memcpy(x + (i + t) * s->d, all + t * token + (int64_t)head * s->d, (size_t)s->d * sizeof *x);
     }
     nb_ctx_release(ctx, mark);
     return NB_OK;
@@ -181,10 +190,12 @@ static nb_status read_points(const source *s, int head, double **x, nb_ctx *ctx)
 {
     int64_t count = (int64_t)s->n * s->d;
     NB_NEED(*x, nb_alloc_reals(ctx, (size_t)s->d, (size_t)s->n));
-    NB_TRY(ctx, s->tokens_first ? gather(s, head, *x, ctx) : nb_tensor_read_reals(s->path, &s->tensor, head * count, count, *x, ctx));
+    NB_TRY(ctx, s->tokens_first ? gather(s, head, *x, ctx)
+                                : nb_tensor_read_reals(s->path, &s->tensor, head * count, count, *x, ctx));
     for (int64_t i = 0; i < count; i++)
-        NB_REQUIRE(ctx, isfinite((*x)[i]), NB_ENUMERIC, "%s: tensor '%s', head %d: token %lld, coordinate %lld is NaN or Inf",
-                   s->path, s->name, head, (long long)(i / s->d), (long long)(i % s->d));
+        NB_REQUIRE(ctx, isfinite((*x)[i]), NB_ENUMERIC,
+                   "%s: tensor '%s', head %d: token %lld, coordinate %lld is NaN or Inf", s->path, s->name, head,
+                   (long long)(i / s->d), (long long)(i % s->d));
     return NB_OK;
 }
 
@@ -192,8 +203,8 @@ nb_status nb_head_load(const char *path, int index, nb_head *head, nb_ctx *ctx)
 {
     head_file f;
     NB_TRY(ctx, open_file(path, &f, ctx));
-    NB_REQUIRE(ctx, index >= 0 && index < f.q.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path, index,
-               f.q.heads - 1);
+    NB_REQUIRE(ctx, index >= 0 && index < f.q.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path,
+               index, f.q.heads - 1);
     int key_head = index / (f.q.heads / f.k.heads);
     nb_head out = {.n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
     NB_TRY(ctx, read_points(&f.q, index, &out.q, ctx));

@@ -6,10 +6,10 @@
 
 /* A point is a column. */
 typedef struct {
-    int n, d, dv;    /* tokens, dimension of q and k, dimension of v (0 without v) */
-    double *q, *k;   /* d x n */
-    double *v;       /* dv x n, or NULL */
-    bool causal;     /* a query sees the keys up to its own position */
+    int n, d, dv;  /* tokens, dimension of q and k, dimension of v (0 without v) */
+    double *q, *k; /* d x n */
+    double *v;     /* dv x n, or NULL */
+    bool causal;   /* a query sees the keys up to its own position */
 } nb_head;
 
 /* Zeroed q, k, v (each d x n) of a head without a mask. */
@@ -17,11 +17,11 @@ nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx);
 
 /* What the header of a head file says; nothing is read but the header(s). */
 typedef struct {
-    int heads;       /* query heads */
-    int key_heads;   /* heads of k and v: divides heads; query head h uses h / (heads / key_heads) */
-    int n, d, dv;    /* dv = 0: the file has no v */
-    bool causal;     /* metadata `causal` is "true"; .npy folders have no metadata: false */
-    bool doubtful;   /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
+    int heads;     /* query heads */
+    int key_heads; /* heads of k and v: divides heads; query head h uses h / (heads / key_heads) */
+    int n, d, dv;  /* dv = 0: the file has no v */
+    bool causal;   /* metadata `causal` is "true"; .npy folders have no metadata: false */
+    bool doubtful; /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
 } nb_head_shape;
 
 /* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d),

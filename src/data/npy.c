@@ -55,7 +55,7 @@ static nb_status type(parser *p)
     static const struct {
         const char *name;
         nb_dtype dtype;
-    } types[] = {{"f2", NB_F16}, {"f4", NB_F32}, {"f8", NB_F64}, {"i1", NB_I8}, {"i2", NB_I16}, {"i4", NB_I32},
+    } types[] = {{"f2", NB_F16}, {"f4", NB_F32}, {"f8", NB_F64}, {"i1", NB_I8},  {"i2", NB_I16}, {"i4", NB_I32},
                  {"i8", NB_I64}, {"u1", NB_U8},  {"u2", NB_U16}, {"u4", NB_U32}, {"u8", NB_U64}};
     char name[16];
     NB_TRY(p->ctx, text(p, "descr", name, sizeof name));
@@ -65,7 +65,8 @@ static nb_status type(parser *p)
             p->tensor->dtype = types[i].dtype;
             return NB_OK;
         }
-    NB_FAIL(p->ctx, NB_EIO, "%s: header, descr: '%s' is not one of f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8", p->path, name);
+    NB_FAIL(p->ctx, NB_EIO, "%s: header, descr: '%s' is not one of f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8", p->path,
+            name);
 }
 
 static nb_status shape(parser *p)
@@ -137,16 +138,17 @@ static nb_status header(const char *path, FILE *file, int64_t length, char **out
     unsigned char start[12] = {0};
     NB_REQUIRE(ctx, length >= 10, NB_EIO, "%s: is no .npy file: it has %lld bytes", path, (long long)length);
     NB_TRY(ctx, nb_read_bytes(path, file, 0, length < 12 ? 10 : 12, start, ctx));
-    NB_REQUIRE(ctx, memcmp(start, "\x93NUMPY", 6) == 0, NB_EIO, "%s: is no .npy file: it does not begin with \\x93NUMPY", path);
-    NB_REQUIRE(ctx, start[6] >= 1 && start[6] <= 3 && start[7] == 0, NB_EIO, "%s: version %d.%d, allowed are 1.0, 2.0 and 3.0",
-               path, start[6], start[7]);
+    NB_REQUIRE(ctx, memcmp(start, "\x93NUMPY", 6) == 0, NB_EIO,
+               "%s: is no .npy file: it does not begin with \\x93NUMPY", path);
+    NB_REQUIRE(ctx, start[6] >= 1 && start[6] <= 3 && start[7] == 0, NB_EIO,
+               "%s: version %d.%d, allowed are 1.0, 2.0 and 3.0", path, start[6], start[7]);
     int64_t size = start[8] | start[9] << 8;
     if (start[6] > 1) size |= (int64_t)start[10] << 16 | (int64_t)start[11] << 24;
     *data = (start[6] > 1 ? 12 : 10) + size;
-    NB_REQUIRE(ctx, *data <= length, NB_EIO, "%s: header length %lld is more than the file's %lld bytes", path, (long long)size,
-               (long long)length);
-    NB_REQUIRE(ctx, size <= LONGEST_HEADER, NB_EIO, "%s: header length %lld, allowed are at most %d", path, (long long)size,
-               LONGEST_HEADER);
+    NB_REQUIRE(ctx, *data <= length, NB_EIO, "%s: header length %lld is more than the file's %lld bytes", path,
+               (long long)size, (long long)length);
+    NB_REQUIRE(ctx, size <= LONGEST_HEADER, NB_EIO, "%s: header length %lld, allowed are at most %d", path,
+               (long long)size, LONGEST_HEADER);
     NB_NEED(*out, nb_alloc(ctx, (size_t)size + 1, 1));
     NB_TRY(ctx, nb_read_bytes(path, file, *data - size, (size_t)size, *out, ctx));
     NB_REQUIRE(ctx, strlen(*out) == (size_t)size, NB_EIO, "%s: header: holds a NUL byte", path);
@@ -164,8 +166,9 @@ static nb_status open_npy(const char *path, nb_tensor *tensor, nb_ctx *ctx)
     parser p = {.path = path, .at = text_, .tensor = tensor, .ctx = ctx};
     NB_TRY(ctx, dictionary(&p));
     NB_REQUIRE(ctx, nb_tensor_extent(tensor, &tensor->count, &bytes), NB_EIO, "%s: header, shape: too large", path);
-    NB_REQUIRE(ctx, bytes == length - tensor->offset, NB_EIO, "%s: header, shape: stands for %lld bytes, the file has %lld",
-               path, (long long)bytes, (long long)(length - tensor->offset));
+    NB_REQUIRE(ctx, bytes == length - tensor->offset, NB_EIO,
+               "%s: header, shape: stands for %lld bytes, the file has %lld", path, (long long)bytes,
+               (long long)(length - tensor->offset));
     return NB_OK;
 }
 
@@ -190,8 +193,10 @@ static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
     const array *a = what;
     char *dictionary_, *dimensions;
     NB_NEED(dimensions, nb_strdup(ctx, ""));
-    for (int i = 0; i < a->rank; i++) NB_NEED(dimensions, nb_format(ctx, "%s%lld,", dimensions, (long long)a->shape[i]));
-    NB_NEED(dictionary_, nb_format(ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, dimensions));
+    for (int i = 0; i < a->rank; i++)
+        NB_NEED(dimensions, nb_format(ctx, "%s%lld,", dimensions, (long long)a->shape[i]));
+    NB_NEED(dictionary_,
+            nb_format(ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, dimensions));
     size_t used = 10 + strlen(dictionary_) + 1, padded = (used + 63) / 64 * 64, size = padded - 10;
     fwrite("\x93NUMPY\x01", 1, 7, out);
     fputc(0, out);

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 2 << 20 }; /* some 20000 tensors; parsed, JSON can take 80 times its length */
+enum {
+    SHORTEST_HEADER = 2,
+    LONGEST_HEADER = 2 << 20
+}; /* some 20000 tensors; parsed, JSON can take 80 times its length */
 
 static const struct {
     const char *name;
@@ -33,17 +36,25 @@ static nb_status read_header(const char *path, json_t **root, int64_t *data, int
     NB_TRY(ctx, nb_open_input(path, &file, length, ctx));
     NB_REQUIRE(ctx, *length >= 8, NB_EIO, "%s: is no .safetensors file: it has %lld bytes", path, (long long)*length);
     NB_TRY(ctx, nb_read_bytes(path, file, 0, 8, start, ctx));
-    const char *other = memcmp(start, "\x93NUMPY", 6) == 0 ? "a .npy file" : memcmp(start, "PK\3\4", 4) == 0 ? "a zip archive, as .npz and .pt files are" : NULL;
-    NB_REQUIRE(ctx, !other, NB_EIO, "%s: is no .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, k.npy and perhaps v.npy)", path, other);
+    const char *other = memcmp(start, "\x93NUMPY", 6) == 0 ? "a .npy file"
+                        : memcmp(start, "PK\3\4", 4) == 0  ? "a zip archive, as .npz and .pt files are"
+                                                           : NULL;
+    NB_REQUIRE(
+        ctx, !other, NB_EIO,
+        "%s: is no .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, k.npy and perhaps v.npy)",
+        path, other);
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
-    NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO, "%s: header length %llu is more than the file's %lld bytes", path,
-               (unsigned long long)size, (long long)*length);
-    NB_REQUIRE(ctx, size >= SHORTEST_HEADER && size <= LONGEST_HEADER, NB_EIO, "%s: header length %llu, allowed are %d to %d",
-               path, (unsigned long long)size, SHORTEST_HEADER, LONGEST_HEADER);
+    NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO,
+               "%s: header length %llu is more than the file's %lld bytes", path, (unsigned long long)size,
+               (long long)*length);
+    NB_REQUIRE(ctx, size >= SHORTEST_HEADER && size <= LONGEST_HEADER, NB_EIO,
+               "%s: header length %llu, allowed are %d to %d", path, (unsigned long long)size, SHORTEST_HEADER,
+               LONGEST_HEADER);
     *data = 8 + (int64_t)size;
     NB_NEED(text, nb_alloc(ctx, (size_t)size + 1, 1));
     NB_TRY(ctx, nb_read_bytes(path, file, 8, (size_t)size, text, ctx));
-    NB_REQUIRE(ctx, text[0] == '{', NB_EIO, "%s: header: begins with byte %d, expected '{'", path, (unsigned char)text[0]);
+    NB_REQUIRE(ctx, text[0] == '{', NB_EIO, "%s: header: begins with byte %d, expected '{'", path,
+               (unsigned char)text[0]);
     *root = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
     NB_REQUIRE(ctx, *root, NB_EIO, "%s: header: is not JSON: %s (byte %d)", path, error.text, error.position);
     return NB_OK;
@@ -57,8 +68,8 @@ static nb_status read_dtype(const char *path, const json_t *json, nb_tensor *t, 
             t->dtype = types[i].dtype;
             return NB_OK;
         }
-    NB_FAIL(ctx, NB_EIO, "%s: tensor '%s', dtype: %s is not one of F16, BF16, F32, F64, I8 ... I64, U8 ... U64", path, t->name,
-            name ? name : "no text, which");
+    NB_FAIL(ctx, NB_EIO, "%s: tensor '%s', dtype: %s is not one of F16, BF16, F32, F64, I8 ... I64, U8 ... U64", path,
+            t->name, name ? name : "no text, which");
 }
 
 /* A list of integers that are not negative. */
@@ -89,8 +100,9 @@ static nb_status read_tensor(const char *path, const char *name, const json_t *j
     NB_TRY(ctx, read_integers(path, t, json, "data_offsets", 2, offsets, ctx));
     NB_REQUIRE(ctx, json_array_size(json_object_get(json, "data_offsets")) == 2 && offsets[0] <= offsets[1], NB_EIO,
                "%s: tensor '%s', data_offsets: expected a begin and an end", path, name);
-    NB_REQUIRE(ctx, offsets[1] <= data_bytes, NB_EIO, "%s: tensor '%s', data_offsets: ends at %lld, the file has %lld bytes of data",
-               path, name, (long long)offsets[1], (long long)data_bytes);
+    NB_REQUIRE(ctx, offsets[1] <= data_bytes, NB_EIO,
+               "%s: tensor '%s', data_offsets: ends at %lld, the file has %lld bytes of data", path, name,
+               (long long)offsets[1], (long long)data_bytes);
     NB_REQUIRE(ctx, nb_tensor_extent(t, &t->count, &bytes), NB_EIO, "%s: tensor '%s', shape: too large", path, name);
     NB_REQUIRE(ctx, bytes == offsets[1] - offsets[0], NB_EIO,
                "%s: tensor '%s', shape: stands for %lld bytes, data_offsets for %lld", path, name, (long long)bytes,
@@ -123,8 +135,9 @@ static nb_status check_cover(const char *path, const nb_safetensors *file, int64
     int64_t at = 0;
     for (int i = 0; i < file->count; i++) {
         const nb_tensor *t = &file->tensors[i];
-        NB_REQUIRE(ctx, t->offset == at, NB_EIO, "%s: tensor '%s', data_offsets: begins at %lld, expected %lld (no holes, no overlaps)",
-                   path, t->name, (long long)t->offset, (long long)at);
+        NB_REQUIRE(ctx, t->offset == at, NB_EIO,
+                   "%s: tensor '%s', data_offsets: begins at %lld, expected %lld (no holes, no overlaps)", path,
+                   t->name, (long long)t->offset, (long long)at);
         at += t->count * (int64_t)nb_dtype_size(t->dtype);
     }
     NB_REQUIRE(ctx, at == data_bytes, NB_EIO, "%s: data_offsets: end at %lld, the file has %lld bytes of data", path,
@@ -146,9 +159,8 @@ nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ct
     file->metadata = json_object_get(root, "__metadata__");
     if (file->metadata) NB_TRY(ctx, check_metadata(path, file->metadata, ctx));
     NB_NEED(file->tensors, nb_alloc(ctx, json_object_size(root) + 1, sizeof *file->tensors));
-    json_object_foreach(root, name, value)
-        if (strcmp(name, "__metadata__") != 0)
-            NB_TRY(ctx, read_tensor(path, name, value, length - data, &file->tensors[file->count++], &end, ctx));
+    json_object_foreach(root, name, value) if (strcmp(name, "__metadata__") != 0)
+        NB_TRY(ctx, read_tensor(path, name, value, length - data, &file->tensors[file->count++], &end, ctx));
     qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, by_offset);
     NB_TRY(ctx, check_cover(path, file, length - data, ctx));
     for (int i = 0; i < file->count; i++) file->tensors[i].offset += data;
@@ -230,8 +242,9 @@ static json_t *describe(int count, const nb_tensor_out *tensors, json_t *metadat
         json_t *shape = json_array();
         for (int k = 0; k < t->rank; k++) failed |= json_array_append_new(shape, json_integer(t->shape[k]));
         json_int_t end = offset + (json_int_t)(elements(t) * nb_dtype_size(t->dtype));
-        failed |= json_object_set_new(root, t->name, json_pack("{s:s, s:o, s:[I, I]}", "dtype", type_name(t->dtype), "shape", shape,
-                                                               "data_offsets", offset, end));
+        failed |= json_object_set_new(root, t->name,
+                                      json_pack("{s:s, s:o, s:[I, I]}", "dtype", type_name(t->dtype), "shape", shape,
+                                                "data_offsets", offset, end));
         offset = end;
     }
     if (!failed) return root;
@@ -247,9 +260,11 @@ static nb_status check_output(const char *path, int count, const nb_tensor_out *
         bool fresh = strcmp(t->name, "__metadata__") != 0;
         for (int j = 0; j < i; j++) fresh = fresh && strcmp(t->name, tensors[j].name) != 0;
         NB_REQUIRE(ctx, fresh, NB_EINVAL, "%s: tensor '%s': the name is taken", path, t->name);
-        NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EINVAL, "%s: tensor '%s': only floating types are written", path, t->name);
+        NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EINVAL, "%s: tensor '%s': only floating types are written", path,
+                   t->name);
         NB_TRY(ctx, nb_output_extent(path, t->dtype, t->rank, t->shape, &elements_, &bytes, ctx));
-        NB_REQUIRE(ctx, !__builtin_add_overflow(end, bytes, &end), NB_EINVAL, "%s: tensor '%s', shape: too large", path, t->name);
+        NB_REQUIRE(ctx, !__builtin_add_overflow(end, bytes, &end), NB_EINVAL, "%s: tensor '%s', shape: too large", path,
+                   t->name);
     }
     return NB_OK;
 }

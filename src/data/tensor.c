@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const unsigned char sizes[NB_DTYPE_COUNT] = {
-    [NB_F16] = 2, [NB_BF16] = 2, [NB_F32] = 4, [NB_F64] = 8, [NB_I8] = 1, [NB_I16] = 2,
+    [NB_F16] = 2, [NB_BF16] = 2, [NB_F32] = 4, [NB_F64] = 8, [NB_I8] = 1,  [NB_I16] = 2,
     [NB_I32] = 4, [NB_I64] = 8,  [NB_U8] = 1,  [NB_U16] = 2, [NB_U32] = 4, [NB_U64] = 8};
 
 size_t nb_dtype_size(nb_dtype dtype)
@@ -59,13 +59,15 @@ bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes)
     return !__builtin_mul_overflow(*count, (int64_t)sizes[tensor->dtype], bytes);
 }
 
-nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count, int64_t *bytes,
-                           nb_ctx *ctx)
+nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count,
+                           int64_t *bytes, nb_ctx *ctx)
 {
     nb_tensor t = {.dtype = dtype, .rank = rank};
-    NB_REQUIRE(ctx, rank >= 0 && rank <= NB_MAX_RANK, NB_EINVAL, "%s: rank %d, allowed are 0 to %d", path, rank, NB_MAX_RANK);
+    NB_REQUIRE(ctx, rank >= 0 && rank <= NB_MAX_RANK, NB_EINVAL, "%s: rank %d, allowed are 0 to %d", path, rank,
+               NB_MAX_RANK);
     for (int i = 0; i < rank; i++) t.shape[i] = shape[i];
-    NB_REQUIRE(ctx, nb_tensor_extent(&t, count, bytes), NB_EINVAL, "%s: shape: a dimension is negative, or too large", path);
+    NB_REQUIRE(ctx, nb_tensor_extent(&t, count, bytes), NB_EINVAL, "%s: shape: a dimension is negative, or too large",
+               path);
     return NB_OK;
 }
 
@@ -118,20 +120,14 @@ static double real(nb_dtype dtype, uint64_t bits)
     float single;
     double value;
     switch (dtype) {
-    case NB_F16:
-        return nb_half_to_real((uint16_t)bits);
+    case NB_F16: return nb_half_to_real((uint16_t)bits);
     case NB_BF16:
-    case NB_F32:
-        memcpy(&single, &bits32, sizeof single);
-        return (double)single;
-    case NB_F64:
-        memcpy(&value, &bits, sizeof value);
-        return value;
+    case NB_F32: memcpy(&single, &bits32, sizeof single); return (double)single;
+    case NB_F64: memcpy(&value, &bits, sizeof value); return value;
     case NB_U8:
     case NB_U16:
     case NB_U32:
-    case NB_U64:
-        return (double)bits;
+    case NB_U64: return (double)bits;
     default: /* signed: the sign bit is the highest of its size */
         return (double)((int64_t)(bits << (64 - 8 * sizes[dtype])) >> (64 - 8 * sizes[dtype]));
     }
@@ -161,8 +157,8 @@ static nb_status load(const char *path, const nb_tensor *t, int64_t first, int64
                "%s: %lld elements from element %lld, there are %lld", path, (long long)count, (long long)first,
                (long long)t->count);
     NB_TRY(ctx, nb_open_input(path, &file, &length, ctx));
-    NB_REQUIRE(ctx, nb_tensor_extent(t, &total, &all_bytes) && total == t->count && t->offset <= length - all_bytes, NB_EIO,
-               "%s: is shorter than it was when it was opened", path);
+    NB_REQUIRE(ctx, nb_tensor_extent(t, &total, &all_bytes) && total == t->count && t->offset <= length - all_bytes,
+               NB_EIO, "%s: is shorter than it was when it was opened", path);
     bool whole = t->fortran_order && t->rank > 1;
     *origin = whole ? 0 : first;
     size_t wanted = (size_t)((whole ? total : count) * size);
@@ -170,7 +166,8 @@ static nb_status load(const char *path, const nb_tensor *t, int64_t first, int64
     return nb_read_bytes(path, file, t->offset + *origin * size, wanted, *bytes, ctx);
 }
 
-nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out, nb_ctx *ctx)
+nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out,
+                               nb_ctx *ctx)
 {
     unsigned char *bytes;
     int64_t origin;
@@ -178,7 +175,8 @@ nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t fir
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = load(path, t, first, count, &bytes, &origin, ctx);
     for (int64_t i = 0; i < count && status == NB_OK; i++)
-        out[i] = real(t->dtype, word(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian));
+        out[i] =
+            real(t->dtype, word(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian));
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -186,13 +184,14 @@ nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t fir
 static nb_status integer(const char *path, nb_dtype dtype, uint64_t bits, int64_t *out, nb_ctx *ctx)
 {
     int shift = 64 - 8 * sizes[dtype];
-    NB_REQUIRE(ctx, dtype != NB_U64 || bits <= INT64_MAX, NB_EINVAL, "%s: %llu does not fit a signed 64-bit integer", path,
-               (unsigned long long)bits);
+    NB_REQUIRE(ctx, dtype != NB_U64 || bits <= INT64_MAX, NB_EINVAL, "%s: %llu does not fit a signed 64-bit integer",
+               path, (unsigned long long)bits);
     *out = dtype >= NB_U8 ? (int64_t)bits : (int64_t)(bits << shift) >> shift;
     return NB_OK;
 }
 
-nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t first, int64_t count, int64_t *out, nb_ctx *ctx)
+nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t first, int64_t count, int64_t *out,
+                                  nb_ctx *ctx)
 {
     unsigned char *bytes;
     int64_t origin;
@@ -201,7 +200,8 @@ nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t 
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = load(path, t, first, count, &bytes, &origin, ctx);
     for (int64_t i = 0; i < count && status == NB_OK; i++)
-        status = integer(path, t->dtype, word(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian),
+        status = integer(path, t->dtype,
+                         word(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian),
                          &out[i], ctx);
     nb_ctx_release(ctx, mark);
     return status;

@@ -9,19 +9,33 @@
 
 enum { NB_MAX_RANK = 8 };
 
-typedef enum { NB_F16, NB_BF16, NB_F32, NB_F64, NB_I8, NB_I16, NB_I32, NB_I64, NB_U8, NB_U16, NB_U32, NB_U64, NB_DTYPE_COUNT } nb_dtype;
+typedef enum {
+    NB_F16,
+    NB_BF16,
+    NB_F32,
+    NB_F64,
+    NB_I8,
+    NB_I16,
+    NB_I32,
+    NB_I64,
+    NB_U8,
+    NB_U16,
+    NB_U32,
+    NB_U64,
+    NB_DTYPE_COUNT
+} nb_dtype;
 
 /* An array as it lies in a file. The product of shape[] is at most what the
  * file really holds: the readers check before they return. */
 typedef struct {
-    const char *name;             /* a safetensors tensor's name; "" for .npy */
+    const char *name; /* a safetensors tensor's name; "" for .npy */
     nb_dtype dtype;
-    int rank;                     /* 0 ... NB_MAX_RANK */
+    int rank; /* 0 ... NB_MAX_RANK */
     int64_t shape[NB_MAX_RANK];
-    bool fortran_order;           /* first index runs fastest; safetensors: false */
-    bool big_endian;              /* .npy may be; safetensors: false */
-    int64_t count;                /* elements */
-    int64_t offset;               /* of the first byte, in the file */
+    bool fortran_order; /* first index runs fastest; safetensors: false */
+    bool big_endian;    /* .npy may be; safetensors: false */
+    int64_t count;      /* elements */
+    int64_t offset;     /* of the first byte, in the file */
 } nb_tensor;
 
 size_t nb_dtype_size(nb_dtype dtype);
@@ -33,8 +47,8 @@ nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape,
 
 typedef struct {
     int count;
-    nb_tensor *tensors;           /* in the order of their offsets */
-    json_t *metadata;             /* the __metadata__ object, strings only; NULL if there is none; owned by ctx */
+    nb_tensor *tensors; /* in the order of their offsets */
+    json_t *metadata;   /* the __metadata__ object, strings only; NULL if there is none; owned by ctx */
 } nb_safetensors;
 
 nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ctx);
@@ -43,17 +57,19 @@ const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key)
 
 typedef struct {
     const char *name;
-    nb_dtype dtype;               /* NB_F16, NB_BF16, NB_F32 or NB_F64: values are rounded to nearest even */
+    nb_dtype dtype; /* NB_F16, NB_BF16, NB_F32 or NB_F64: values are rounded to nearest even */
     int rank;
     int64_t shape[NB_MAX_RANK];
-    const double *values;         /* C order */
+    const double *values; /* C order */
 } nb_tensor_out;
 nb_status nb_safetensors_save(const char *path, int count, const nb_tensor_out *tensors, json_t *metadata, nb_ctx *ctx);
 
 /* Reads elements first ... first + count - 1 in C order (whatever the order of
  * the file) as doubles / as int64. Integers: NB_EINVAL for a floating type. */
-nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out, nb_ctx *ctx);
-nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t first, int64_t count, int64_t *out, nb_ctx *ctx);
+nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out,
+                               nb_ctx *ctx);
+nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t first, int64_t count, int64_t *out,
+                                  nb_ctx *ctx);
 
 double nb_half_to_real(uint16_t bits);
 uint16_t nb_real_to_half(double value);   /* round to nearest even; overflow gives Inf */

@@ -15,8 +15,10 @@
 
 enum { MOST_LANDMARKS = 1000000, MOST_TRIALS = 1000000 };
 
-const char *const nb_axis_keys[] = {"problems", "kernels", "strategies", "pairing", "landmarks", "factors", "cores", NULL};
-const char *const nb_block_keys[] = {"problems", "kernels", "strategies", "pairing", "landmarks", "factors", "cores", "trials", "zip", NULL};
+const char *const nb_axis_keys[] = {"problems",  "kernels", "strategies", "pairing",
+                                    "landmarks", "factors", "cores",      NULL};
+const char *const nb_block_keys[] = {"problems", "kernels", "strategies", "pairing", "landmarks",
+                                     "factors",  "cores",   "trials",     "zip",     NULL};
 
 const char *nb_standard_kernel(void)
 {
@@ -27,16 +29,20 @@ const char *nb_standard_kernel(void)
 
 const char *nb_block_key_default(int key)
 {
-    static const char *const defaults[NB_BLOCK_KEYS] = {
-        [NB_AXIS_PAIRING] = "default", [NB_AXIS_LANDMARKS] = "8..64 step 8", [NB_AXIS_FACTORS] = "nystromformer",
-        [NB_KEY_TRIALS] = "10", [NB_KEY_ZIP] = "[]"};
+    static const char *const defaults[NB_BLOCK_KEYS] = {[NB_AXIS_PAIRING] = "default",
+                                                        [NB_AXIS_LANDMARKS] = "8..64 step 8",
+                                                        [NB_AXIS_FACTORS] = "nystromformer",
+                                                        [NB_KEY_TRIALS] = "10",
+                                                        [NB_KEY_ZIP] = "[]"};
     return key == NB_AXIS_KERNEL ? nb_standard_kernel() : defaults[key];
 }
 
 static const nb_registry *registry_of(int key)
 {
-    static const nb_registry *const registries[NB_BLOCK_KEYS] = {
-        [NB_AXIS_PROBLEM] = &nb_problems, [NB_AXIS_KERNEL] = &nb_kernels, [NB_AXIS_STRATEGY] = &nb_strategies, [NB_AXIS_CORE] = &nb_cores};
+    static const nb_registry *const registries[NB_BLOCK_KEYS] = {[NB_AXIS_PROBLEM] = &nb_problems,
+                                                                 [NB_AXIS_KERNEL] = &nb_kernels,
+                                                                 [NB_AXIS_STRATEGY] = &nb_strategies,
+                                                                 [NB_AXIS_CORE] = &nb_cores};
     return registries[key];
 }
 
@@ -47,7 +53,9 @@ static nb_status check_choice(int key, const nb_choice *choice, nb_ctx *ctx)
         nb_problem_shape shape;
         return nb_heads_shape(choice, &shape, ctx);
     }
-    return key == NB_AXIS_STRATEGY ? nb_strategy_check(choice, ctx) : key == NB_AXIS_CORE ? nb_core_check(choice, ctx) : NB_OK;
+    return key == NB_AXIS_STRATEGY ? nb_strategy_check(choice, ctx)
+           : key == NB_AXIS_CORE   ? nb_core_check(choice, ctx)
+                                   : NB_OK;
 }
 
 static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)
@@ -56,13 +64,17 @@ static nb_status read_choice(int key, nb_yaml value, nb_choices *choices, nb_mis
     nb_place at = nb_yaml_place(value);
     int before = mistakes->count, first = choices->count;
     const char *text = nb_yaml_scalar(value);
-    if (!text) return nb_mistakes_add(mistakes, at, "%s: expected a %s, found %s", nb_block_keys[key], registry->kind, nb_yaml_kind(value));
+    if (!text)
+        return nb_mistakes_add(mistakes, at, "%s: expected a %s, found %s", nb_block_keys[key], registry->kind,
+                               nb_yaml_kind(value));
     const char *hint;
     NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
-    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is no %s%s", nb_block_keys[key], text, registry->kind, hint);
+    if (*hint)
+        return nb_mistakes_add(mistakes, at, "%s: '%s' is no %s%s", nb_block_keys[key], text, registry->kind, hint);
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
-        return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"", registry->kind, text);
+        return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"",
+                               registry->kind, text);
     for (int i = first; i < choices->count; i++) {
         nb_status status = value.in_file ? nb_lookup_choice(&choices->items[i], value.source, mistakes->ctx) : NB_OK;
         if (status == NB_OK) status = check_choice(key, &choices->items[i], mistakes->ctx);
@@ -85,13 +97,16 @@ static nb_status read_landmarks(nb_yaml value, nb_key_values *v, nb_mistakes *mi
     nb_range *ranges;
     int count;
     long long total = 0;
-    NB_TRY(mistakes->ctx, nb_read_ranges(nb_block_keys[NB_AXIS_LANDMARKS], value, 1, MOST_LANDMARKS, &count, &ranges, mistakes));
+    NB_TRY(mistakes->ctx,
+           nb_read_ranges(nb_block_keys[NB_AXIS_LANDMARKS], value, 1, MOST_LANDMARKS, &count, &ranges, mistakes));
     for (int i = 0; i < count; i++) total += nb_range_count(&ranges[i]);
     if (total > MOST_LANDMARKS)
-        return nb_mistakes_add(mistakes, v->place, "landmarks: the list has %lld items, allowed are %d", total, MOST_LANDMARKS);
+        return nb_mistakes_add(mistakes, v->place, "landmarks: the list has %lld items, allowed are %d", total,
+                               MOST_LANDMARKS);
     NB_NEED(v->numbers, nb_alloc(mistakes->ctx, (size_t)total + 1, sizeof *v->numbers));
     for (int i = 0; i < count; i++)
-        for (long long j = 0; j < nb_range_count(&ranges[i]); j++) v->numbers[v->count++] = (int)nb_range_item(&ranges[i], j);
+        for (long long j = 0; j < nb_range_count(&ranges[i]); j++)
+            v->numbers[v->count++] = (int)nb_range_item(&ranges[i], j);
     return NB_OK;
 }
 
@@ -118,7 +133,9 @@ static nb_status read_group(nb_yaml value, int *group, bool *named, nb_mistakes 
     const char **keys;
     bool here[NB_AXES] = {false};
     NB_TRY(mistakes->ctx, nb_read_words("zip", value, nb_axis_keys, NULL, &count, &keys, mistakes));
-    if (count < 2) return nb_mistakes_add(mistakes, nb_yaml_place(value), "zip: expected at least two keys that advance together, found %d", count);
+    if (count < 2)
+        return nb_mistakes_add(mistakes, nb_yaml_place(value),
+                               "zip: expected at least two keys that advance together, found %d", count);
     for (int i = 0; i < count; i++) {
         int axis = axis_of(keys[i]);
         if (axis == NB_AXES) return NB_OK; /* told already */
@@ -153,8 +170,12 @@ nb_status nb_block_key_read(int key, nb_yaml value, nb_key_values *values, nb_mi
     if (key == NB_KEY_TRIALS) return read_trials(value, values, mistakes);
     if (key == NB_KEY_ZIP) return read_zip(value, values, mistakes);
     if (key == NB_AXIS_LANDMARKS) return read_landmarks(value, values, mistakes);
-    if (key == NB_AXIS_PAIRING) return nb_read_words(nb_block_keys[key], value, nb_pairing_names, "default", &values->count, &values->words, mistakes);
-    if (key == NB_AXIS_FACTORS) return nb_read_words(nb_block_keys[key], value, nb_factors_names, NULL, &values->count, &values->words, mistakes);
+    if (key == NB_AXIS_PAIRING)
+        return nb_read_words(nb_block_keys[key], value, nb_pairing_names, "default", &values->count, &values->words,
+                             mistakes);
+    if (key == NB_AXIS_FACTORS)
+        return nb_read_words(nb_block_keys[key], value, nb_factors_names, NULL, &values->count, &values->words,
+                             mistakes);
     NB_TRY(mistakes->ctx, read_choices(key, value, &values->choices, mistakes));
     values->count = values->choices.count;
     return NB_OK;
@@ -209,22 +230,14 @@ static nb_status unite_landmarks(nb_config *c, const nb_key_values *v, int *indi
 static nb_status unite(nb_config *c, nb_axis axis, const nb_key_values *v, int *indices, nb_ctx *ctx)
 {
     switch (axis) {
-    case NB_AXIS_PROBLEM:
-        return unite_choices(&c->problems, v, indices, ctx);
-    case NB_AXIS_KERNEL:
-        return unite_choices(&c->kernels, v, indices, ctx);
-    case NB_AXIS_STRATEGY:
-        return unite_choices(&c->strategies, v, indices, ctx);
-    case NB_AXIS_CORE:
-        return unite_choices(&c->cores, v, indices, ctx);
-    case NB_AXIS_PAIRING:
-        return unite_words(&c->pairing_count, &c->pairings, v, indices, ctx);
-    case NB_AXIS_FACTORS:
-        return unite_words(&c->factors_count, &c->factors, v, indices, ctx);
-    case NB_AXIS_LANDMARKS:
-        return unite_landmarks(c, v, indices, ctx);
-    case NB_AXES:
-        break;
+    case NB_AXIS_PROBLEM: return unite_choices(&c->problems, v, indices, ctx);
+    case NB_AXIS_KERNEL: return unite_choices(&c->kernels, v, indices, ctx);
+    case NB_AXIS_STRATEGY: return unite_choices(&c->strategies, v, indices, ctx);
+    case NB_AXIS_CORE: return unite_choices(&c->cores, v, indices, ctx);
+    case NB_AXIS_PAIRING: return unite_words(&c->pairing_count, &c->pairings, v, indices, ctx);
+    case NB_AXIS_FACTORS: return unite_words(&c->factors_count, &c->factors, v, indices, ctx);
+    case NB_AXIS_LANDMARKS: return unite_landmarks(c, v, indices, ctx);
+    case NB_AXES: break;
     }
     NB_FAIL(ctx, NB_EBUG, "there is no axis %d", (int)axis);
 }
@@ -235,8 +248,11 @@ static nb_status check_lengths(const nb_key_values *const keys[], nb_mistakes *m
     for (int axis = 0; axis < NB_AXES; axis++) {
         int first = zip->numbers[axis], count = keys[first]->count;
         if (!keys[first]->right || !keys[axis]->right || keys[axis]->count == count) continue;
-        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, zip->place, "zip: %s has %d value%s and %s %d; they advance together, so both must have as many",
-                                              nb_axis_keys[first], count, count == 1 ? "" : "s", nb_axis_keys[axis], keys[axis]->count));
+        NB_TRY(mistakes->ctx,
+               nb_mistakes_add(mistakes, zip->place,
+                               "zip: %s has %d value%s and %s %d; they advance together, so both must have as many",
+                               nb_axis_keys[first], count, count == 1 ? "" : "s", nb_axis_keys[axis],
+                               keys[axis]->count));
     }
     return NB_OK;
 }
@@ -250,8 +266,12 @@ static nb_status check_pairings(const nb_key_values *const keys[], nb_mistakes *
     for (int p = 0; p < pairing->count; p++)
         for (int s = 0; s < strategies->count; s++) {
             const nb_strategy *strategy = (const nb_strategy *)strategies->choices.items[s].component;
-            if ((together && s != p) || strcmp(pairing->words[p], nb_pairing_names[NB_BOTH]) != 0 || nb_strategy_has(strategy, NB_BOTH)) continue;
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, pairing->place, "pairing: %s cannot pick for both sides together", strategy->component.name));
+            if ((together && s != p) || strcmp(pairing->words[p], nb_pairing_names[NB_BOTH]) != 0 ||
+                nb_strategy_has(strategy, NB_BOTH))
+                continue;
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, pairing->place, "pairing: %s cannot pick for both sides together",
+                                   strategy->component.name));
         }
     return NB_OK;
 }
@@ -268,7 +288,8 @@ static nb_status check_cores(const nb_key_values *const keys[], nb_mistakes *mis
         for (int f = 0; f < factors->count && !fits; f++)
             fits = (!together || f == x) && strcmp(factors->words[f], nb_factors_names[NB_NOCORE]) == 0;
         if (fits) continue;
-        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s is for the factors %s alone, which have no other core",
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place,
+                                              "cores: %s is for the factors %s alone, which have no other core",
                                               core->component->name, nb_factors_names[NB_NOCORE]));
     }
     return NB_OK;
@@ -283,7 +304,8 @@ nb_status nb_block_keys_check(const nb_key_values *const keys[NB_BLOCK_KEYS], nb
 }
 
 /* The text of a value, and whether it is that of an earlier one. */
-static nb_status repeats(nb_axis axis, const nb_key_values *v, int index, bool *seen, bool *repeated, const char **text, nb_ctx *ctx)
+static nb_status repeats(nb_axis axis, const nb_key_values *v, int index, bool *seen, bool *repeated, const char **text,
+                         nb_ctx *ctx)
 {
     *repeated = false;
     if (axis == NB_AXIS_LANDMARKS) {
@@ -295,7 +317,8 @@ static nb_status repeats(nb_axis axis, const nb_key_values *v, int index, bool *
     bool words = axis == NB_AXIS_PAIRING || axis == NB_AXIS_FACTORS;
     *text = words ? v->words[index] : v->choices.items[index].label;
     for (int i = 0; i < index && !*repeated; i++)
-        *repeated = words ? strcmp(v->words[i], v->words[index]) == 0 : strcmp(v->choices.items[i].resolved, v->choices.items[index].resolved) == 0;
+        *repeated = words ? strcmp(v->words[i], v->words[index]) == 0
+                          : strcmp(v->choices.items[i].resolved, v->choices.items[index].resolved) == 0;
     return NB_OK;
 }
 
@@ -314,7 +337,9 @@ static nb_status check_repeated(nb_axis axis, const nb_key_values *v, nb_mistake
     }
     char others[48] = "", told[512];
     if (more > 0) snprintf(others, sizeof others, " and %d other%s", more, more == 1 ? "" : "s");
-    if (first) snprintf(told, sizeof told, "%s: %s%s stand%s in the list more than once, and count%s once", nb_axis_keys[axis], first, others, more ? "" : "s", more ? "" : "s");
+    if (first)
+        snprintf(told, sizeof told, "%s: %s%s stand%s in the list more than once, and count%s once", nb_axis_keys[axis],
+                 first, others, more ? "" : "s", more ? "" : "s");
     bool any = first;
     nb_ctx_release(ctx, mark);
     return any ? nb_mistakes_add(warnings, v->place, "%s", told) : NB_OK;
@@ -325,13 +350,15 @@ nb_status nb_block_keys_repeated(const nb_key_values *const keys[NB_BLOCK_KEYS],
     const int *group = keys[NB_KEY_ZIP]->numbers;
     for (nb_axis axis = NB_AXIS_PROBLEM; axis < NB_AXES; axis++) {
         bool alone = keys[axis]->right && keys[NB_KEY_ZIP]->right;
-        for (nb_axis other = NB_AXIS_PROBLEM; alone && other < NB_AXES; other++) alone = other == axis || group[other] != group[axis];
+        for (nb_axis other = NB_AXIS_PROBLEM; alone && other < NB_AXES; other++)
+            alone = other == axis || group[other] != group[axis];
         if (alone) NB_TRY(warnings->ctx, check_repeated(axis, keys[axis], warnings));
     }
     return NB_OK;
 }
 
-nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx)
+nb_status nb_config_block_fill(nb_config *config, nb_config_block *block,
+                               const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx)
 {
     NB_NEED(block->origins.items, nb_alloc(ctx, NB_BLOCK_KEYS, sizeof *block->origins.items));
     for (int k = 0; k < NB_BLOCK_KEYS; k++) block->origins.items[k] = (nb_origin){nb_block_keys[k], keys[k]->origin};
@@ -352,9 +379,11 @@ nb_status nb_config_add_identity(nb_config *config, nb_ctx *ctx)
     const nb_entry *e = nb_cores.entries;
     nb_choice identity;
     bool wanted = false;
-    for (int i = 0; i < config->factors_count; i++) wanted |= strcmp(config->factors[i], nb_factors_names[NB_NOCORE]) == 0;
+    for (int i = 0; i < config->factors_count; i++)
+        wanted |= strcmp(config->factors[i], nb_factors_names[NB_NOCORE]) == 0;
     if (!wanted) return NB_OK;
-    while (!(((const nb_core *)e->component)->traits & NB_CORE_IDENTITY)) e++; /* there is one, see the conformance test */
+    while (!(((const nb_core *)e->component)->traits & NB_CORE_IDENTITY))
+        e++; /* there is one, see the conformance test */
     NB_TRY(ctx, nb_choice_parse(&nb_cores, e->component->name, &identity, ctx));
     return nb_choices_find(&config->cores, &identity) < 0 ? nb_choices_append(&config->cores, identity, ctx) : NB_OK;
 }

@@ -32,7 +32,8 @@ nb_status nb_block_keys_check(const nb_key_values *const keys[NB_BLOCK_KEYS], nb
 nb_status nb_block_keys_repeated(const nb_key_values *const keys[NB_BLOCK_KEYS], nb_mistakes *warnings);
 
 /* What each key says goes to the block, and what is new to the config's lists; all are right. */
-nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx);
+nb_status nb_config_block_fill(nb_config *config, nb_config_block *block,
+                               const nb_key_values *const keys[NB_BLOCK_KEYS], nb_ctx *ctx);
 
 /* Adds the identity to the config's cores, where some of its factors have no middle. */
 nb_status nb_config_add_identity(nb_config *config, nb_ctx *ctx);

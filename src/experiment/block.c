@@ -34,28 +34,23 @@ static bool same_pairing(const nb_config *c, int index, const nb_planned_scene *
 {
     nb_pairing named = nb_pairing_named(c->pairings[index], cell->strategy);
     if (!scene) return named == cell->pairing;
-    return nb_pairing_under(scene->kernel, cell->strategy, named) == nb_pairing_under(scene->kernel, cell->strategy, cell->pairing);
+    return nb_pairing_under(scene->kernel, cell->strategy, named) ==
+           nb_pairing_under(scene->kernel, cell->strategy, cell->pairing);
 }
 
 static bool matches(const nb_config *c, nb_axis axis, int index, const nb_planned_scene *scene, const nb_cell *cell)
 {
     switch (axis) {
-    case NB_AXIS_PROBLEM:
-        return !scene || same_problem(c, index, scene);
-    case NB_AXIS_KERNEL:
-        return !scene || scene->kernel == &c->kernels.items[index];
-    case NB_AXIS_STRATEGY:
-        return cell->strategy == &c->strategies.items[index];
-    case NB_AXIS_PAIRING:
-        return same_pairing(c, index, scene, cell);
-    case NB_AXIS_LANDMARKS:
-        return cell->m == c->landmarks[index];
-    case NB_AXIS_FACTORS:
-        return strcmp(nb_factors_names[cell->factors], c->factors[index]) == 0;
+    case NB_AXIS_PROBLEM: return !scene || same_problem(c, index, scene);
+    case NB_AXIS_KERNEL: return !scene || scene->kernel == &c->kernels.items[index];
+    case NB_AXIS_STRATEGY: return cell->strategy == &c->strategies.items[index];
+    case NB_AXIS_PAIRING: return same_pairing(c, index, scene, cell);
+    case NB_AXIS_LANDMARKS: return cell->m == c->landmarks[index];
+    case NB_AXIS_FACTORS: return strcmp(nb_factors_names[cell->factors], c->factors[index]) == 0;
     case NB_AXIS_CORE:
-        return cell->factors == NB_NOCORE || cell->core == &c->cores.items[index]; /* the identity, whatever is listed */
-    case NB_AXES:
-        break;
+        return cell->factors == NB_NOCORE ||
+               cell->core == &c->cores.items[index]; /* the identity, whatever is listed */
+    case NB_AXES: break;
     }
     return false;
 }
@@ -69,7 +64,8 @@ static bool holds_all(const nb_config *c, const nb_config_block *b, nb_axis firs
     return c->block_count == 1;
 }
 
-static bool group_holds(const nb_config *c, const nb_config_block *b, nb_axis first, const nb_planned_scene *scene, const nb_cell *cell)
+static bool group_holds(const nb_config *c, const nb_config_block *b, nb_axis first, const nb_planned_scene *scene,
+                        const nb_cell *cell)
 {
     for (int i = 0; i < b->count[first]; i++) {
         bool all = true;
@@ -80,9 +76,12 @@ static bool group_holds(const nb_config *c, const nb_config_block *b, nb_axis fi
     return false;
 }
 
-bool nb_config_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene, const nb_cell *cell)
+bool nb_config_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene,
+                           const nb_cell *cell)
 {
     for (nb_axis axis = NB_AXIS_PROBLEM; axis < NB_AXES; axis++)
-        if (block->group[axis] == axis && !holds_all(config, block, axis) && !group_holds(config, block, axis, scene, cell)) return false;
+        if (block->group[axis] == axis && !holds_all(config, block, axis) &&
+            !group_holds(config, block, axis, scene, cell))
+            return false;
     return true;
 }

@@ -11,6 +11,7 @@ bool nb_core_fits(nb_factors_kind factors, const nb_choice *core);
 nb_pairing nb_pairing_named(const char *name, const nb_choice *strategy);
 
 /* scene NULL: whether it holds the cell with any. */
-bool nb_config_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene, const nb_cell *cell);
+bool nb_config_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene,
+                           const nb_cell *cell);
 
 #endif

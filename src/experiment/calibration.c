@@ -19,14 +19,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ORDER = 384, TRIES = 20 };                    /* of the product */
+enum { ORDER = 384, TRIES = 20 };                         /* of the product */
 enum { TOKENS = 128, LANDMARKS = 8, MOST_TOKENS = 2048 }; /* of the smallest try; of the largest */
 enum { SMALL, LARGE, MORE_TOKENS, MORE_LANDMARKS, SIZES, ROUNDS = 3 };
-static const double MACHINE_S = 0.5;                  /* after which the product is not tried again */
-static const double SHARE = 0.5;                      /* of what is left of the time: most that the large tries may be said to take, over all strategies */
-static const double REFERENCE_S = 4.9e-3;             /* what the reference machine takes for it */
-static const double MEMORY = 2e9, NOTICED_S = 10e-6; /* bytes that a strategy may take; seconds from which on growth is looked at */
-static const double SLACK = 0.25; /* of a power that two tries tell */
+static const double MACHINE_S = 0.5; /* after which the product is not tried again */
+static const double SHARE =
+    0.5; /* of what is left of the time: most that the large tries may be said to take, over all strategies */
+static const double REFERENCE_S = 4.9e-3; /* what the reference machine takes for it */
+static const double MEMORY = 2e9,
+                    NOTICED_S = 10e-6; /* bytes that a strategy may take; seconds from which on growth is looked at */
+static const double SLACK = 0.25;      /* of a power that two tries tell */
 
 /* The product, and an exponential of each of its entries: as in a pass. */
 static void once(double *a, double *b, double *c)
@@ -52,23 +54,23 @@ nb_status nb_calibrate_machine(double *machine, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct { /* in memory that the process shares with its parent */
-    size_t bytes;      /* of it all */
-    int at;            /* the try that it is at: (round * SIZES + size) * count + cell */
-    double begun_s;    /* clock at its begin */
-    double seconds[];  /* by size and cell: the least so far; NaN: not known */
+typedef struct {      /* in memory that the process shares with its parent */
+    size_t bytes;     /* of it all */
+    int at;           /* the try that it is at: (round * SIZES + size) * count + cell */
+    double begun_s;   /* clock at its begin */
+    double seconds[]; /* by size and cell: the least so far; NaN: not known */
 } board;
 
 typedef struct {
     const nb_plan *plan;
     const nb_planned_scene *scene;
     const nb_cell *const *cells;
-    int count, n, m;    /* cells; of the smallest try */
-    nb_tried *tried;    /* of each cell, filled as far as they say what is tried */
-    int unfinished;     /* the cell that was killed at its smallest try, or -1 */
-    double end_s;       /* clock when there is no more time */
+    int count, n, m; /* cells; of the smallest try */
+    nb_tried *tried; /* of each cell, filled as far as they say what is tried */
+    int unfinished;  /* the cell that was killed at its smallest try, or -1 */
+    double end_s;    /* clock when there is no more time */
     board *board;
-    const char *folder; /* for what strategies leave behind where they are killed */
+    const char *folder;      /* for what strategies leave behind where they are killed */
     nb_scene *scenes[SIZES]; /* of n, 2n and N random points; made when first needed */
     gsl_rng *rng;
 } trying;
@@ -118,7 +120,10 @@ static nb_status try(trying *t, int size, int cell_index, nb_ctx *ctx)
 {
     const nb_tried *of = &t->tried[cell_index];
     int n = size == MORE_TOKENS ? 2 * t->n : size == LARGE ? of->large_n : t->n;
-    int m = size == MORE_LANDMARKS ? 2 * t->m : size == LARGE ? of->large_m : t->m, scene = size == MORE_LANDMARKS ? SMALL : size;
+    int m = size == MORE_LANDMARKS ? 2 * t->m
+            : size == LARGE        ? of->large_m
+                                   : t->m,
+        scene = size == MORE_LANDMARKS ? SMALL : size;
     const nb_cell *cell = t->cells[cell_index];
     double *seconds = &t->board->seconds[size * t->count + cell_index];
     nb_landmarks landmarks;
@@ -140,7 +145,8 @@ static void fill(const trying *t, int i, nb_tried *tried)
     tried->seconds = s[SMALL * t->count + i];
     tried->large_s = s[LARGE * t->count + i];
     tried->unfinished = i == t->unfinished;
-    nb_growth(tried->seconds, s[MORE_TOKENS * t->count + i], nb_pick_n_power(nb_strategy_traits(tried->strategy)), &tried->n_least, &tried->n_most);
+    nb_growth(tried->seconds, s[MORE_TOKENS * t->count + i], nb_pick_n_power(nb_strategy_traits(tried->strategy)),
+              &tried->n_least, &tried->n_most);
     nb_growth(tried->seconds, s[MORE_LANDMARKS * t->count + i], 1, &tried->m_least, &tried->m_most);
 }
 
@@ -154,9 +160,10 @@ static bool worth(const trying *t, int size, int i)
     if (size == SMALL) return t->board->at < t->count || isfinite(so_far.seconds);
     if (size != LARGE || !isfinite(so_far.seconds)) return isfinite(so_far.seconds);
     if (so_far.large_n == so_far.n || (traits & NB_ORACLE && !(traits & NB_SQUARE))) return false;
-    double foreseen_s = isfinite(so_far.large_s) ? so_far.large_s
-                                                 : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
-                                                       pow((double)so_far.large_m / so_far.m, so_far.m_most);
+    double foreseen_s = isfinite(so_far.large_s)
+                            ? so_far.large_s
+                            : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
+                                  pow((double)so_far.large_m / so_far.m, so_far.m_most);
     return foreseen_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
 }
 
@@ -234,7 +241,8 @@ static void unmap(void *ptr)
 nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_cell *const *cells, double limit_s,
                              nb_tried *tried, nb_ctx *ctx)
 {
-    trying t = {.plan = plan, .scene = &plan->scenes[scene], .cells = cells, .count = count, .tried = tried, .unfinished = -1};
+    trying t = {
+        .plan = plan, .scene = &plan->scenes[scene], .cells = cells, .count = count, .tried = tried, .unfinished = -1};
     t.n = t.scene->n < 2 * TOKENS ? (t.scene->n + 1) / 2 : TOKENS;
     t.m = t.n < 2 * LANDMARKS ? 1 : LANDMARKS;
     t.end_s = nb_clock_s() + limit_s;

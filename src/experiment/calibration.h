@@ -14,9 +14,9 @@ nb_status nb_calibrate_machine(double *machine, nb_ctx *ctx);
 typedef struct { /* of one strategy */
     const nb_choice *strategy;
     int n, m, large_n, large_m;
-    double seconds;          /* least, for m of n; NaN: there was no time, or it refused, failed or crashed */
-    double large_s;          /* the same for large_m of large_n */
-    bool unfinished;         /* the one try was not done after `seconds` */
+    double seconds;  /* least, for m of n; NaN: there was no time, or it refused, failed or crashed */
+    double large_s;  /* the same for large_m of large_n */
+    bool unfinished; /* the one try was not done after `seconds` */
     double n_least, n_most, m_least, m_most; /* by which powers of n and m its time may grow */
 } nb_tried;
 

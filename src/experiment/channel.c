@@ -84,8 +84,8 @@ bool nb_channel_fill(int fd, nb_inbox *inbox)
 
 static bool makes_sense(const head *h)
 {
-    return h->magic == MAGIC && h->kind >= 0 && h->kind < NB_TOLD_COUNT && h->status_bytes >= 0 && h->status_bytes <= MOST_TEXT &&
-           h->reason_bytes >= 0 && h->reason_bytes <= MOST_TEXT;
+    return h->magic == MAGIC && h->kind >= 0 && h->kind < NB_TOLD_COUNT && h->status_bytes >= 0 &&
+           h->status_bytes <= MOST_TEXT && h->reason_bytes >= 0 && h->reason_bytes <= MOST_TEXT;
 }
 
 /* False where the text does not end where it should. */

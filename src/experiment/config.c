@@ -34,16 +34,19 @@ static nb_status read_name(loader *l, const char *key, nb_yaml f)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     const char *text = nb_yaml_scalar(f);
     if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f),
-                               "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", key,
-                               text ? text : nb_yaml_kind(f), f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
+        return nb_mistakes_add(
+            l->mistakes, nb_yaml_place(f),
+            "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", key,
+            text ? text : nb_yaml_kind(f),
+            f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
     NB_NEED(l->config->name, nb_strdup(l->ctx, text));
     return NB_OK;
 }
 
 static nb_status read_question(loader *l, const char *key, nb_yaml f)
 {
-    if (!nb_yaml_scalar(f)) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a text, found %s", key, nb_yaml_kind(f));
+    if (!nb_yaml_scalar(f))
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a text, found %s", key, nb_yaml_kind(f));
     NB_NEED(l->config->question, nb_strdup(l->ctx, nb_yaml_scalar(f)));
     return NB_OK;
 }
@@ -78,7 +81,8 @@ static const nb_choice *default_baseline(const nb_choices *strategies)
 }
 
 /* One of them with other options, or whatever is near. */
-static nb_status hint_baseline(const nb_choices *strategies, const char *text, const nb_choices *named, const char **hint, nb_ctx *ctx)
+static nb_status hint_baseline(const nb_choices *strategies, const char *text, const nb_choices *named,
+                               const char **hint, nb_ctx *ctx)
 {
     const char **labels;
     NB_NEED(labels, nb_alloc(ctx, (size_t)strategies->count + 1, sizeof *labels));
@@ -101,15 +105,19 @@ static nb_status read_baseline(loader *l, const char *key, nb_yaml f)
     const char *text = nb_yaml_scalar(f);
     c->baseline = default_baseline(&c->strategies);
     if (text && strcmp(text, "default") == 0) return NB_OK;
-    if (!text) return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a strategy, found %s", key, nb_yaml_kind(f));
+    if (!text)
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a strategy, found %s", key,
+                               nb_yaml_kind(f));
     NB_TRY(l->ctx, nb_choices_add(&named, &nb_strategies, text, nb_yaml_place(f), l->mistakes, l->ctx));
     if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
-    for (int i = 0; i < named.count && f.in_file; i++) NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
+    for (int i = 0; i < named.count && f.in_file; i++)
+        NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
     int at = named.count == 1 ? nb_choices_find(&c->strategies, &named.items[0]) : -1;
     if (at < 0) {
         const char *hint;
         NB_TRY(l->ctx, hint_baseline(&c->strategies, text, &named, &hint, l->ctx));
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'%s", key, text, hint);
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the strategies, found '%s'%s", key,
+                               text, hint);
     }
     c->baseline = &c->strategies.items[at];
     return NB_OK;
@@ -157,7 +165,8 @@ static nb_status read_rows(loader *l, const char *key, nb_yaml f)
     l->config->rows = "all";
     if (sampled) NB_NEED(l->config->rows, nb_format(l->ctx, "sample(%d)", l->config->sample));
     if (sampled || (text && strcmp(text, "all") == 0)) return NB_OK;
-    return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", key,
+    return nb_mistakes_add(l->mistakes, nb_yaml_place(f),
+                           "%s: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", key,
                            text ? text : nb_yaml_kind(f));
 }
 
@@ -167,15 +176,19 @@ static nb_status check_engine(loader *l)
     const nb_config *c = l->config;
     nb_place at = {.source = l->path};
     if (c->sample && c->engine == NB_DIRECT)
-        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "rows: %s needs engine: streamed; direct measures all rows", c->rows));
+        NB_TRY(l->ctx,
+               nb_mistakes_add(l->mistakes, at, "rows: %s needs engine: streamed; direct measures all rows", c->rows));
     if (c->precision == NB_MIXED && c->engine == NB_DIRECT)
-        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "precision: mixed needs engine: streamed; direct measures in double"));
+        NB_TRY(l->ctx,
+               nb_mistakes_add(l->mistakes, at, "precision: mixed needs engine: streamed; direct measures in double"));
     if (c->precision == NB_MIXED && c->sample)
-        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "precision: mixed needs rows: all; sampled rows are measured in double"));
+        NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at,
+                                       "precision: mixed needs rows: all; sampled rows are measured in double"));
     for (int i = 0; i < c->metric_count && c->sample; i++) {
         const nb_column *column = nb_column_find(c->metrics[i]);
         if (column && column->whole)
-            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "metrics: %s needs rows: all; %s does not give it", c->metrics[i], c->rows));
+            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "metrics: %s needs rows: all; %s does not give it",
+                                           c->metrics[i], c->rows));
     }
     return NB_OK;
 }
@@ -202,17 +215,26 @@ static const key_reader global_keys[] = {
 };
 
 /* All keys: those that a block may have, and the rest. */
-enum { GLOBAL_KEYS = sizeof global_keys / sizeof *global_keys, EXCLUDE = NB_BLOCK_KEYS, BLOCKS, FIRST_GLOBAL, KEYS = FIRST_GLOBAL + GLOBAL_KEYS };
+enum {
+    GLOBAL_KEYS = sizeof global_keys / sizeof *global_keys,
+    EXCLUDE = NB_BLOCK_KEYS,
+    BLOCKS,
+    FIRST_GLOBAL,
+    KEYS = FIRST_GLOBAL + GLOBAL_KEYS
+};
 
-typedef struct { /* where the file, or --set, has a key */
-    nb_yaml value;      /* value.node NULL: it does not */
-    bool replaced;      /* by --set, and so in all blocks */
+typedef struct {   /* where the file, or --set, has a key */
+    nb_yaml value; /* value.node NULL: it does not */
+    bool replaced; /* by --set, and so in all blocks */
     const char *origin;
 } entry;
 
 static const char *key_name(int index)
 {
-    return index < NB_BLOCK_KEYS ? nb_block_keys[index] : index == EXCLUDE ? "exclude" : index == BLOCKS ? "blocks" : global_keys[index - FIRST_GLOBAL].key;
+    return index < NB_BLOCK_KEYS ? nb_block_keys[index]
+           : index == EXCLUDE    ? "exclude"
+           : index == BLOCKS     ? "blocks"
+                                 : global_keys[index - FIRST_GLOBAL].key;
 }
 
 static int key_index(const char *key)
@@ -253,7 +275,8 @@ static nb_status initial_text(const loader *l, const key_reader *k, const char *
 static bool is_nothing(nb_yaml value)
 {
     const char *text = nb_yaml_scalar(value);
-    return text && value.node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
+    return text && value.node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
 }
 
 static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
@@ -263,15 +286,19 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
     if (index < 0 || (block > 0 && index >= BLOCKS && index < FIRST_GLOBAL))
         return unknown_key(l, name ? name : nb_yaml_kind(key), block > 0 ? BLOCKS : KEYS, nb_yaml_place(key));
     if (block > 0 && index >= FIRST_GLOBAL)
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' holds for the whole experiment and cannot stand in a block", name);
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(key),
+                               "key '%s' holds for the whole experiment and cannot stand in a block", name);
     if (entries[index].value.node)
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' stands here a second time; first on line %d", name,
-                               (int)entries[index].value.node->start_mark.line + 1);
-    if (is_nothing(value)) return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' has no value; without the line it has its default, if there is one", name);
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(key), "key '%s' stands here a second time; first on line %d",
+                               name, (int)entries[index].value.node->start_mark.line + 1);
+    if (is_nothing(value))
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(key),
+                               "key '%s' has no value; without the line it has its default, if there is one", name);
     entries[index].value = value;
-    NB_NEED(entries[index].origin, block > 0 && value.in_file ? nb_format(l->ctx, "block %d (%s:%d)", block, value.source, line)
-                                   : block > 0                ? nb_format(l->ctx, "block %d (%s)", block, value.source)
-                                                              : nb_format(l->ctx, "%s:%d", value.source, line));
+    NB_NEED(entries[index].origin, block > 0 && value.in_file
+                                       ? nb_format(l->ctx, "block %d (%s:%d)", block, value.source, line)
+                                   : block > 0 ? nb_format(l->ctx, "block %d (%s)", block, value.source)
+                                               : nb_format(l->ctx, "%s:%d", value.source, line));
     return NB_OK;
 }
 
@@ -279,7 +306,8 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
 static nb_status collect(loader *l, nb_yaml mapping, int block, entry *entries)
 {
     if (mapping.node->type != YAML_MAPPING_NODE)
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(mapping), "%sexpected 'key: value' lines, found %s", block > 0 ? "blocks: " : "",
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(mapping), "%sexpected 'key: value' lines, found %s",
+                               block > 0 ? "blocks: " : "",
                                nb_yaml_scalar(mapping) ? "a value" : nb_yaml_kind(mapping));
     for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
         nb_yaml key, value;
@@ -297,7 +325,8 @@ static nb_status override(loader *l, const nb_override *o, entry *entries)
     if (index < 0) return unknown_key(l, o->key, KEYS, (nb_place){.source = source});
     nb_yaml value;
     NB_TRY(l->ctx, nb_yaml_text(o->value, source, &value, l->mistakes));
-    if (value.node && is_nothing(value)) return nb_mistakes_add(l->mistakes, nb_yaml_place(value), "expected a value, found '%s'", o->value);
+    if (value.node && is_nothing(value))
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(value), "expected a value, found '%s'", o->value);
     if (value.node) entries[index] = (entry){.value = value, .replaced = true, .origin = "--set"};
     return NB_OK;
 }
@@ -341,7 +370,8 @@ static nb_status collect_blocks(loader *l, const entry *entries, draft *d)
     d->count = d->named ? nb_yaml_count(d->list) : 1;
     NB_NEED(d->entries, nb_alloc(l->ctx, (size_t)d->count, sizeof *d->entries));
     NB_NEED(d->own, nb_alloc(l->ctx, (size_t)d->count, sizeof *d->own));
-    for (int b = 0; b < d->count && d->named; b++) NB_TRY(l->ctx, collect(l, nb_yaml_item(d->list, b), b + 1, d->entries[b]));
+    for (int b = 0; b < d->count && d->named; b++)
+        NB_TRY(l->ctx, collect(l, nb_yaml_item(d->list, b), b + 1, d->entries[b]));
     return NB_OK;
 }
 
@@ -356,7 +386,8 @@ static nb_status read_common(loader *l, int key, const entry *e, draft *d)
     int without = 0;
     for (int b = 0; b < d->count; b++) without += e->replaced || !d->entries[b][key].value.node;
     if (e->value.node && without == 0 && d->list.in_file) /* with --set, the file cannot know */
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(e->value), "%s: every block has its own, so none uses this", key_name(key));
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(e->value), "%s: every block has its own, so none uses this",
+                               key_name(key));
     if (e->value.node && without > 0) return read_block_key(l, key, e, &d->common[key]);
     entry initial = {.origin = "default"};
     if (without == 0) return NB_OK;
@@ -364,10 +395,12 @@ static nb_status read_common(loader *l, int key, const entry *e, draft *d)
         NB_TRY(l->ctx, nb_yaml_text(nb_block_key_default(key), l->path, &initial.value, l->mistakes));
         return initial.value.node ? read_block_key(l, key, &initial, &d->common[key]) : NB_OK;
     }
-    if (!d->named) return nb_mistakes_add(l->mistakes, (nb_place){.source = l->path}, "key '%s' is missing", key_name(key));
+    if (!d->named)
+        return nb_mistakes_add(l->mistakes, (nb_place){.source = l->path}, "key '%s' is missing", key_name(key));
     for (int b = 0; b < d->count; b++)
         if (!d->entries[b][key].value.node)
-            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, block_place(l, d, b), "key '%s' is missing, in this block and for all", key_name(key)));
+            NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, block_place(l, d, b),
+                                           "key '%s' is missing, in this block and for all", key_name(key)));
     return NB_OK;
 }
 
@@ -384,7 +417,8 @@ static nb_status read_blocks(loader *l, const entry *entries, draft *d)
 /* What holds in a block: its own or what is common, by key. */
 static void choose_values(draft *d, int block, const nb_key_values *keys[NB_BLOCK_KEYS])
 {
-    for (int key = 0; key < NB_BLOCK_KEYS; key++) keys[key] = d->own[block][key].origin ? &d->own[block][key] : &d->common[key];
+    for (int key = 0; key < NB_BLOCK_KEYS; key++)
+        keys[key] = d->own[block][key].origin ? &d->own[block][key] : &d->common[key];
 }
 
 static nb_status check_blocks(loader *l, draft *d)
@@ -417,7 +451,8 @@ static nb_status read_rules(loader *l, const entry *entries, draft *d)
 {
     if (entries[EXCLUDE].value.node) NB_TRY(l->ctx, nb_rules_read(entries[EXCLUDE].value, -1, l->config, l->mistakes));
     for (int b = 0; b < d->count && !entries[EXCLUDE].replaced; b++)
-        if (d->entries[b][EXCLUDE].value.node) NB_TRY(l->ctx, nb_rules_read(d->entries[b][EXCLUDE].value, b, l->config, l->mistakes));
+        if (d->entries[b][EXCLUDE].value.node)
+            NB_TRY(l->ctx, nb_rules_read(d->entries[b][EXCLUDE].value, b, l->config, l->mistakes));
     return NB_OK;
 }
 
@@ -425,7 +460,8 @@ static nb_status problem_shapes(loader *l)
 {
     nb_config *c = l->config;
     NB_NEED(c->shapes, nb_alloc(l->ctx, (size_t)c->problems.count, sizeof *c->shapes));
-    for (int i = 0; i < c->problems.count; i++) NB_TRY(l->ctx, nb_heads_shape(&c->problems.items[i], &c->shapes[i], l->ctx));
+    for (int i = 0; i < c->problems.count; i++)
+        NB_TRY(l->ctx, nb_heads_shape(&c->problems.items[i], &c->shapes[i], l->ctx));
     return NB_OK;
 }
 

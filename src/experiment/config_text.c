@@ -34,7 +34,8 @@ static void print_text(const printer *p, const char *key, const char *text, bool
 }
 
 /* `origins` has where the list comes from. */
-static void print_list(const printer *p, const nb_origins *origins, const char *key, int count, const char *const *texts)
+static void print_list(const printer *p, const nb_origins *origins, const char *key, int count,
+                       const char *const *texts)
 {
     fprintf(p->out, "%s:%s", key, count ? "" : " []");
     print_origin(p, origins, key);
@@ -48,21 +49,14 @@ static void print_list(const printer *p, const nb_origins *origins, const char *
 static const char *value_text(const nb_config *c, nb_axis axis, int index)
 {
     switch (axis) {
-    case NB_AXIS_PROBLEM:
-        return c->problems.items[index].resolved;
-    case NB_AXIS_KERNEL:
-        return c->kernels.items[index].resolved;
-    case NB_AXIS_STRATEGY:
-        return c->strategies.items[index].resolved;
-    case NB_AXIS_CORE:
-        return c->cores.items[index].resolved;
-    case NB_AXIS_PAIRING:
-        return c->pairings[index];
-    case NB_AXIS_FACTORS:
-        return c->factors[index];
+    case NB_AXIS_PROBLEM: return c->problems.items[index].resolved;
+    case NB_AXIS_KERNEL: return c->kernels.items[index].resolved;
+    case NB_AXIS_STRATEGY: return c->strategies.items[index].resolved;
+    case NB_AXIS_CORE: return c->cores.items[index].resolved;
+    case NB_AXIS_PAIRING: return c->pairings[index];
+    case NB_AXIS_FACTORS: return c->factors[index];
     case NB_AXIS_LANDMARKS: /* numbers, printed on one line */
-    case NB_AXES:
-        break;
+    case NB_AXES: break;
     }
     return "";
 }
@@ -71,7 +65,8 @@ static void print_values(const printer *p, const nb_config_block *b, nb_axis axi
 {
     fprintf(p->out, "%s:", nb_axis_keys[axis]);
     if (axis == NB_AXIS_LANDMARKS) {
-        for (int i = 0; i < b->count[axis]; i++) fprintf(p->out, "%s%d", i ? ", " : " [", p->config->landmarks[b->values[axis][i]]);
+        for (int i = 0; i < b->count[axis]; i++)
+            fprintf(p->out, "%s%d", i ? ", " : " [", p->config->landmarks[b->values[axis][i]]);
         fputc(']', p->out);
     }
     print_origin(p, &b->origins, nb_axis_keys[axis]);

@@ -15,14 +15,22 @@
 #include <math.h>
 
 /* Of the reference machine. */
-static const double FLOPS = 25e9,       /* a second, of large matrix products */
-    THIN_FLOPS = 6e9,                   /* of products with few columns */
-    LAPACK_FLOPS = 6e9,                 /* of decompositions */
-    ENTRY_S = 3e-9,                     /* the kernel of one pair of tokens beside its dot product, and its sums */
+static const double FLOPS = 25e9,        /* a second, of large matrix products */
+    THIN_FLOPS = 6e9,                    /* of products with few columns */
+    LAPACK_FLOPS = 6e9,                  /* of decompositions */
+    ENTRY_S = 3e-9,                      /* the kernel of one pair of tokens beside its dot product, and its sums */
     LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
     CELL_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
 
-enum { KEPT = 4096, LAPACK = 512, LANCZOS_STEPS = 20, TILE = 256, ENTRIES = 1 << 20, NEAR = 64, LOOKED_AT = 64 }; /* as in scene.c, spectral.c, direct.c, streamed.c */
+enum {
+    KEPT = 4096,
+    LAPACK = 512,
+    LANCZOS_STEPS = 20,
+    TILE = 256,
+    ENTRIES = 1 << 20,
+    NEAR = 64,
+    LOOKED_AT = 64
+};                     /* as in scene.c, spectral.c, direct.c, streamed.c */
 enum { DENSE = 4096 }; /* tokens from which on strategies refuse what is cubic or holds n x n numbers */
 
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
@@ -134,7 +142,8 @@ static void add_spectra(instance *in, double *kept, double *working)
         *kept += bytes;
         *working = largest(*working, more);
         if (!in->factored) in->seconds += nb_cost_spectrum_s(n, 1 << bit, in->vectors);
-        if (!in->factored && !lapack && !keeps(in)) in->seconds += fmin(nb_krylov_order(n, count), 6.0 * count) / 32 * forming_s(in);
+        if (!in->factored && !lapack && !keeps(in))
+            in->seconds += fmin(nb_krylov_order(n, count), 6.0 * count) / 32 * forming_s(in);
     }
     if (in->oracle && in->eigen) {
         *kept += 16 * in->n * in->n;
@@ -193,19 +202,23 @@ static void add_pick(instance *in, const nb_cell *cell)
 }
 
 /* Bytes that the pass, and what follows it, need beside the factors. */
-static double working_bytes(const instance *in, double width, double width_single, double sum_m, int most, double rows, bool random)
+static double working_bytes(const instance *in, double width, double width_single, double sum_m, int most, double rows,
+                            bool random)
 {
     const nb_config *c = in->plan->config;
     double n = in->n, m = most, pass = 0, product, entries = 0, spectral = 0, careful = 16 * n * m;
     double u = in->factored ? n : NB_STRIPE;
     if (in->sampled) return 8 * (n * NB_STRIPE + 3 * m * c->sample) + careful;
     product = 8 * width * NB_STRIPE + 8 * (n + m) * NB_STRIPE;
-    if (c->precision == NB_MIXED) product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
+    if (c->precision == NB_MIXED)
+        product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
     if (in->factored) product = 16 * n * in->d;
     pass = largest(product, 8 * n * in->d);
     if (c->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
     if (c->wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
-    if (in->direct) pass = 8 * (4 * n * m + n * TILE) + (c->wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) + (random ? 8 * n * (n + 5 * m) : 0);
+    if (in->direct)
+        pass = 8 * (4 * n * m + n * TILE) + (c->wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) +
+               (random ? 8 * n * (n + 5 * m) : 0);
     if (random && !in->direct) pass = largest(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
     return largest(largest(pass, careful), in->direct ? 0 : largest(entries, spectral));
 }
@@ -255,12 +268,13 @@ static void add_measuring_s(instance *in, const pair *p)
     if (c->wanted & NB_WANT_ENTRIES && !in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + LOOK_S);
     if (c->wanted & NB_WANT_ENTROPY) in->seconds += rows * n * n * LOGARITHM_S;
     if (c->wanted & NB_WANT_SPECTRAL)
-        in->seconds += in->direct ? rows * 3 * n * n * n / LAPACK_FLOPS : rows * LANCZOS_STEPS * (4 * all + 8 * n * m) / THIN_FLOPS;
+        in->seconds += in->direct ? rows * 3 * n * n * n / LAPACK_FLOPS
+                                  : rows * LANCZOS_STEPS * (4 * all + 8 * n * m) / THIN_FLOPS;
 }
 
-typedef struct { /* pairs that are prepared together */
-    double bases;           /* bytes by which runner.c cuts batches */
-    double bytes, core;     /* of all factors; while one core is computed */
+typedef struct {        /* pairs that are prepared together */
+    double bases;       /* bytes by which runner.c cuts batches */
+    double bytes, core; /* of all factors; while one core is computed */
     double width, width_single, sum_m;
     double cores, together; /* bytes of requests, and their number, that are measured together */
     double most_cores, most_together;
@@ -280,13 +294,15 @@ static void end_batch(instance *in, batch *b)
 static nb_how how_of(const instance *in)
 {
     const nb_config *c = in->plan->config;
-    return (nb_how){.engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
+    return (nb_how){
+        .engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
 }
 
 static void add_pair(instance *in, batch *b, const pair *p)
 {
     nb_how how = how_of(in);
-    double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double), cores = p->rows * (double)nb_engine_request_bytes(&how, p->m);
+    double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double),
+           cores = p->rows * (double)nb_engine_request_bytes(&how, p->m);
     if (p->m == 0) return;
     if (b->bases + bases > NB_BATCH_BYTES) end_batch(in, b);
     if (b->cores + cores > (double)nb_engine_together(&how)) b->cores = b->together = 0;
@@ -324,7 +340,8 @@ static bool asked_for_more(const nb_plan *plan, int row, int end, const bool *pe
     for (int i = row + 1; i < end; i++) {
         const nb_cell *other = &plan->cells[plan->rows[i].cell];
         if (other->strategy != cell->strategy || other->pairing != cell->pairing) return false;
-        if ((!pending || pending[i]) && other->m > cell->m && other->m <= plan->scenes[plan->rows[row].scene].n) return true;
+        if ((!pending || pending[i]) && other->m > cell->m && other->m <= plan->scenes[plan->rows[row].scene].n)
+            return true;
     }
     return false;
 }
@@ -414,7 +431,8 @@ nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending
         whole.most = in.most > whole.most ? in.most : whole.most;
         bytes = largest(bytes, instance_bytes(&in, 0, 0));
     }
-    if (whole.most == 0) return (nb_cost){.seconds = machine * SCENE_S, .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count};
+    if (whole.most == 0)
+        return (nb_cost){.seconds = machine * SCENE_S, .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count};
     add_spectra(&whole, &kept, &working);
     whole.seconds += SCENE_S + exact_s(&whole) + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
     return (nb_cost){.seconds = machine * whole.seconds + whole.pick_s,

@@ -8,7 +8,8 @@
 typedef struct {
     double seconds; /* of one worker with one BLAS thread */
     double pick_s;  /* the part of these that is the strategies' */
-    double bytes;   /* most that the process holds at a time; what strategies and cores of one's own take is guessed from their traits */
+    double
+        bytes; /* most that the process holds at a time; what strategies and cores of one's own take is guessed from their traits */
 } nb_cost;
 
 /* How long a strategy took once: seconds for m of n tokens, which grow as powers. */
@@ -19,7 +20,7 @@ typedef struct {
 } nb_pick_time;
 
 typedef struct {
-    double machine;            /* seconds here for one of the reference machine, the strategies' left out */
+    double machine; /* seconds here for one of the reference machine, the strategies' left out */
     int count;
     const nb_pick_time *picks; /* a strategy that has several: the nearest is taken; none: its traits */
 } nb_speeds;

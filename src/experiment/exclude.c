@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* In the order of nb_rule's ranges, which come first. */
-static const char *const rule_keys[] = {"landmarks", "head", "trial", "n", "d", "problem", "kernel", "strategy", "core", "pairing", "factors", NULL};
+static const char *const rule_keys[] = {"landmarks", "head",     "trial", "n",       "d",       "problem",
+                                        "kernel",    "strategy", "core",  "pairing", "factors", NULL};
 enum { RULE_KEYS = sizeof rule_keys / sizeof *rule_keys - 1, PAIRING = RULE_KEYS - 2, FACTORS };
 
 typedef struct {
@@ -21,8 +22,10 @@ typedef struct {
 
 static component_list list_of(const char *key, const nb_config *c)
 {
-    const component_list lists[] = {{&nb_problems, &c->problems, NB_AXIS_PROBLEM}, {&nb_kernels, &c->kernels, NB_AXIS_KERNEL},
-                                    {&nb_strategies, &c->strategies, NB_AXIS_STRATEGY}, {&nb_cores, &c->cores, NB_AXIS_CORE}};
+    const component_list lists[] = {{&nb_problems, &c->problems, NB_AXIS_PROBLEM},
+                                    {&nb_kernels, &c->kernels, NB_AXIS_KERNEL},
+                                    {&nb_strategies, &c->strategies, NB_AXIS_STRATEGY},
+                                    {&nb_cores, &c->cores, NB_AXIS_CORE}};
     int i = 0;
     while (strcmp(lists[i].registry->kind, key) != 0) i++;
     return lists[i];
@@ -57,19 +60,24 @@ static nb_status keep_parts(nb_yaml value, int count, nb_choice_part *parts, nb_
 }
 
 /* Which of the config's choices a text means. */
-static nb_status choose(const component_list *list, nb_yaml value, bool *chosen, nb_rule_key *written, nb_mistakes *mistakes)
+static nb_status choose(const component_list *list, nb_yaml value, bool *chosen, nb_rule_key *written,
+                        nb_mistakes *mistakes)
 {
     nb_ctx *ctx = mistakes->ctx;
     nb_choice_part *parts;
     int count;
     if (!nb_yaml_scalar(value))
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: expected a value, found %s", list->registry->kind, nb_yaml_kind(value));
-    NB_TRY(ctx, nb_choice_parts_read(list->registry, nb_yaml_scalar(value), nb_yaml_place(value), &count, &parts, mistakes, ctx));
-    if (count > 0) NB_TRY(ctx, nb_mistakes_take(mistakes, nb_yaml_place(value), keep_parts(value, count, parts, written, ctx)));
+        return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: expected a value, found %s",
+                               list->registry->kind, nb_yaml_kind(value));
+    NB_TRY(ctx, nb_choice_parts_read(list->registry, nb_yaml_scalar(value), nb_yaml_place(value), &count, &parts,
+                                     mistakes, ctx));
+    if (count > 0)
+        NB_TRY(ctx, nb_mistakes_take(mistakes, nb_yaml_place(value), keep_parts(value, count, parts, written, ctx)));
     for (int p = 0; p < count; p++) {
         for (int g = 0; g < parts[p].count; g++)
             if (parts[p].given[g]->selects_head)
-                return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the key 'head' names heads, not the option '%s'",
+                return nb_mistakes_add(mistakes, nb_yaml_place(value),
+                                       "exclude: %s: the key 'head' names heads, not the option '%s'",
                                        list->registry->kind, parts[p].given[g]->key);
         for (int i = 0; i < list->choices->count; i++) {
             bool matches;
@@ -80,18 +88,22 @@ static nb_status choose(const component_list *list, nb_yaml value, bool *chosen,
     return NB_OK;
 }
 
-static nb_status read_components(nb_yaml value, const char *key, const nb_config *c, nb_rule *rule, nb_rule_key *written, nb_mistakes *mistakes)
+static nb_status read_components(nb_yaml value, const char *key, const nb_config *c, nb_rule *rule,
+                                 nb_rule_key *written, nb_mistakes *mistakes)
 {
     component_list list = list_of(key, c);
     bool *chosen;
     NB_NEED(chosen, nb_alloc(mistakes->ctx, (size_t)list.choices->count + 1, sizeof *chosen));
-    if (nb_yaml_count(value) == 0) NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the list is empty", key));
-    for (int i = 0; i < nb_yaml_count(value); i++) NB_TRY(mistakes->ctx, choose(&list, nb_yaml_item(value, i), chosen, written, mistakes));
+    if (nb_yaml_count(value) == 0)
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the list is empty", key));
+    for (int i = 0; i < nb_yaml_count(value); i++)
+        NB_TRY(mistakes->ctx, choose(&list, nb_yaml_item(value, i), chosen, written, mistakes));
     rule->chosen[list.axis] = chosen;
     return NB_OK;
 }
 
-static nb_status read_bits(nb_yaml value, const char *name, const char *const *allowed, unsigned *bits, nb_mistakes *mistakes)
+static nb_status read_bits(nb_yaml value, const char *name, const char *const *allowed, unsigned *bits,
+                           nb_mistakes *mistakes)
 {
     int count;
     const char **words;
@@ -117,7 +129,8 @@ static nb_status read_key(nb_yaml value, int key, const nb_config *c, nb_rule *r
     const char *name;
     nb_rule_key *written = &rule->keys[rule->key_count++];
     *written = (nb_rule_key){.key = rule_keys[key]};
-    if (key >= NB_RULE_NUMBERS && key < PAIRING) return read_components(value, rule_keys[key], c, rule, written, mistakes);
+    if (key >= NB_RULE_NUMBERS && key < PAIRING)
+        return read_components(value, rule_keys[key], c, rule, written, mistakes);
     NB_TRY(mistakes->ctx, keep_texts(value, written, mistakes->ctx));
     NB_NEED(name, nb_format(mistakes->ctx, "exclude: %s", rule_keys[key]));
     if (key == PAIRING) return read_bits(value, name, nb_pairing_names, &rule->pairings, mistakes);
@@ -143,7 +156,8 @@ static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistak
 {
     int pairs = nb_yaml_pairs(value);
     if (value.node->type != YAML_MAPPING_NODE || pairs == 0)
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: expected a rule like {strategy: NAME, landmarks: 64..128}");
+        return nb_mistakes_add(mistakes, nb_yaml_place(value),
+                               "exclude: expected a rule like {strategy: NAME, landmarks: 64..128}");
     NB_NEED(rule->keys, nb_alloc(mistakes->ctx, (size_t)pairs, sizeof *rule->keys));
     for (int i = 0; i < pairs; i++) {
         nb_yaml key, what;
@@ -153,9 +167,11 @@ static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistak
         int index = find_key(name);
         if (!rule_keys[index]) {
             NB_NEED(hint, nb_hint(name, rule_keys, mistakes->ctx));
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' is unknown%s", name, hint));
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' is unknown%s", name, hint));
         } else if (repeated(rule, name)) {
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' stands here a second time", name));
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' stands here a second time", name));
         } else {
             NB_TRY(mistakes->ctx, read_key(what, index, c, rule, mistakes));
         }
@@ -191,13 +207,17 @@ static bool holds(const nb_rule *rule, int number, int value)
     return held;
 }
 
-bool nb_rule_matches(const nb_rule *rule, const nb_config *c, const nb_planned_scene *scene, const nb_cell *cell, int trial)
+bool nb_rule_matches(const nb_rule *rule, const nb_config *c, const nb_planned_scene *scene, const nb_cell *cell,
+                     int trial)
 {
     const int numbers[NB_RULE_NUMBERS] = {cell->m, scene->head, trial, scene->n, scene->d};
-    unsigned pairing = 1u << nb_pairing_under(scene->kernel, cell->strategy, cell->pairing), factors = 1u << cell->factors;
+    unsigned pairing = 1u << nb_pairing_under(scene->kernel, cell->strategy, cell->pairing),
+             factors = 1u << cell->factors;
     for (int i = 0; i < NB_RULE_NUMBERS; i++)
         if (!holds(rule, i, numbers[i])) return false;
-    return chosen(rule, NB_AXIS_PROBLEM, &c->problems, scene->problem) && chosen(rule, NB_AXIS_KERNEL, &c->kernels, scene->kernel) &&
-           chosen(rule, NB_AXIS_STRATEGY, &c->strategies, cell->strategy) && chosen(rule, NB_AXIS_CORE, &c->cores, cell->core) &&
-           (rule->pairings == 0 || (rule->pairings & pairing)) && (rule->factors == 0 || (rule->factors & factors));
+    return chosen(rule, NB_AXIS_PROBLEM, &c->problems, scene->problem) &&
+           chosen(rule, NB_AXIS_KERNEL, &c->kernels, scene->kernel) &&
+           chosen(rule, NB_AXIS_STRATEGY, &c->strategies, cell->strategy) &&
+           chosen(rule, NB_AXIS_CORE, &c->cores, cell->core) && (rule->pairings == 0 || (rule->pairings & pairing)) &&
+           (rule->factors == 0 || (rule->factors & factors));
 }

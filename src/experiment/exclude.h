@@ -9,6 +9,7 @@
  * complete; block -1: they hold for all. */
 nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes);
 
-bool nb_rule_matches(const nb_rule *rule, const nb_config *config, const nb_planned_scene *scene, const nb_cell *cell, int trial);
+bool nb_rule_matches(const nb_rule *rule, const nb_config *config, const nb_planned_scene *scene, const nb_cell *cell,
+                     int trial);
 
 #endif

@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TRY_S = 1.5, LEAST_S = 0.5; /* for strategies that no row tells about; from which on a run's time tells something */
+static const double TRY_S = 1.5,
+                    LEAST_S =
+                        0.5; /* for strategies that no row tells about; from which on a run's time tells something */
 
 /* Operations over rates are that far from the time that they take on an idle machine: runs of
  * the experiments took 0.8 to 1.3 of it. What earlier rows tell is as far from another hour's load. */
 static const double MARGIN = 1.3;
 
-static const double LEAST_SHARE = 0.1; /* of a run's time that is not its strategies', whatever these are said to take */
+static const double LEAST_SHARE =
+    0.1; /* of a run's time that is not its strategies', whatever these are said to take */
 static const char SPEED[] = "speed";
 
 static void set_machine(nb_forecast *f, double machine)
@@ -89,21 +92,27 @@ static bool shares_spectrum(unsigned traits)
 }
 
 /* The times that the store's rows tell, of the strategies of `cells`. */
-static void take_stored(int count, const nb_store_pick *stored, int cell_count, const nb_cell *const *cells, pick_times *times)
+static void take_stored(int count, const nb_store_pick *stored, int cell_count, const nb_cell *const *cells,
+                        pick_times *times)
 {
     for (int i = 0; i < count; i++)
         for (int c = 0; c < cell_count; c++) {
             const nb_choice *strategy = cells[c]->strategy;
             unsigned traits = nb_strategy_traits(strategy);
             if (shares_spectrum(traits) || strcmp(strategy->canonical, stored[i].strategy) != 0) continue;
-            nb_pick_time one = {.strategy = strategy, .n = stored[i].n, .m = stored[i].m, .seconds = stored[i].seconds,
-                                .n_power = nb_pick_n_power(traits), .m_power = 1};
+            nb_pick_time one = {.strategy = strategy,
+                                .n = stored[i].n,
+                                .m = stored[i].m,
+                                .seconds = stored[i].seconds,
+                                .n_power = nb_pick_n_power(traits),
+                                .m_power = 1};
             add_time(times, one, one);
         }
 }
 
 /* Of each strategy that has pending rows, one cell. */
-static nb_status strategies_of(const nb_plan *plan, const bool *pending, int *count, const nb_cell ***cells, nb_ctx *ctx)
+static nb_status strategies_of(const nb_plan *plan, const bool *pending, int *count, const nb_cell ***cells,
+                               nb_ctx *ctx)
 {
     bool *used;
     NB_NEED(*cells, nb_alloc(ctx, (size_t)plan->cell_count + 1, sizeof **cells));
@@ -120,7 +129,13 @@ static nb_status strategies_of(const nb_plan *plan, const bool *pending, int *co
 
 static void take_tried(const nb_tried *t, pick_times *times)
 {
-    nb_pick_time least = {.strategy = t->strategy, .n = t->n, .m = t->m, .seconds = t->seconds, .n_power = t->n_least, .m_power = t->m_least}, most = least;
+    nb_pick_time least = {.strategy = t->strategy,
+                          .n = t->n,
+                          .m = t->m,
+                          .seconds = t->seconds,
+                          .n_power = t->n_least,
+                          .m_power = t->m_least},
+                 most = least;
     most.n_power = t->n_most;
     most.m_power = t->m_most;
     add_time(times, least, most);
@@ -131,7 +146,8 @@ static void take_tried(const nb_tried *t, pick_times *times)
     add_time(times, least, most);
 }
 
-static nb_status try_the_rest(nb_forecast *f, int scene, int count, const nb_cell *const *cells, bool thorough, pick_times *times, nb_ctx *ctx)
+static nb_status try_the_rest(nb_forecast *f, int scene, int count, const nb_cell *const *cells, bool thorough,
+                              pick_times *times, nb_ctx *ctx)
 {
     const nb_cell **rest;
     nb_tried *tried;
@@ -145,7 +161,8 @@ static nb_status try_the_rest(nb_forecast *f, int scene, int count, const nb_cel
         bool there = thorough && isfinite(tried[i].seconds);
         if (there) take_tried(&tried[i], times);
         if (!there || tried[i].unfinished)
-            NB_NEED(f->unknown, nb_format(ctx, "%s%s%s", f->unknown ? f->unknown : "", f->unknown ? ", " : "", rest[i]->strategy->label));
+            NB_NEED(f->unknown, nb_format(ctx, "%s%s%s", f->unknown ? f->unknown : "", f->unknown ? ", " : "",
+                                          rest[i]->strategy->label));
     }
     return NB_OK;
 }
@@ -155,11 +172,14 @@ static int largest_scene(const nb_plan *plan, const bool *pending, int first)
 {
     int scene = plan->rows[first].scene;
     for (int i = first; i < plan->row_count; i++)
-        if (pending[i] && !plan->scenes[plan->rows[i].scene].refusal && plan->scenes[plan->rows[i].scene].n > plan->scenes[scene].n) scene = plan->rows[i].scene;
+        if (pending[i] && !plan->scenes[plan->rows[i].scene].refusal &&
+            plan->scenes[plan->rows[i].scene].n > plan->scenes[scene].n)
+            scene = plan->rows[i].scene;
     return scene;
 }
 
-nb_status nb_forecast_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough, nb_forecast *f, nb_ctx *ctx)
+nb_status nb_forecast_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough, nb_forecast *f,
+                           nb_ctx *ctx)
 {
     const nb_cell **cells;
     nb_store_pick *stored = NULL;
@@ -197,7 +217,8 @@ static int descending(const void *a, const void *b)
 }
 
 /* With so many workers, which take the next unit when they are free; costs, if not NULL, are kept. */
-static nb_status pass_time(const nb_forecast *f, const nb_speeds *speeds, const bool *pending, int workers, const nb_foreseen *of, nb_cost *costs, double *wall_s, nb_ctx *ctx)
+static nb_status pass_time(const nb_forecast *f, const nb_speeds *speeds, const bool *pending, int workers,
+                           const nb_foreseen *of, nb_cost *costs, double *wall_s, nb_ctx *ctx)
 {
     double *free_s;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -248,7 +269,8 @@ nb_status nb_foresee(const nb_forecast *f, const bool *pending, int workers, nb_
     return NB_OK;
 }
 
-nb_status nb_forecast_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store, nb_ctx *ctx)
+nb_status nb_forecast_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
+                            nb_ctx *ctx)
 {
     nb_forecast f;
     nb_foreseen foreseen;

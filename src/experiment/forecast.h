@@ -9,7 +9,7 @@
 typedef struct {
     const nb_plan *plan;
     nb_speeds low, likely, high;
-    double load;         /* of the machine, which other programs make, and its cores; 0: it is in the speeds already */
+    double load; /* of the machine, which other programs make, and its cores; 0: it is in the speeds already */
     int cores;
     const char *source;  /* where the speeds come from, for people */
     const char *unknown; /* strategies whose time is only guessed, for people; NULL: none */
@@ -17,8 +17,8 @@ typedef struct {
 
 /* For the pending rows. `store`: where earlier rows are, or NULL. Without
  * `thorough` nothing is tried: what no row tells is guessed. */
-nb_status nb_forecast_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough, nb_forecast *forecast,
-                           nb_ctx *ctx);
+nb_status nb_forecast_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
+                           nb_forecast *forecast, nb_ctx *ctx);
 
 typedef struct {
     int unit_count;
@@ -38,6 +38,7 @@ nb_status nb_foresee(const nb_forecast *forecast, const bool *pending, int worke
 /* Keeps in the store how fast this machine is: `taken_s` for the rows that are
  * flagged, with so many workers. The time that strategies took is in their rows by
  * now and is left out. Too short a time tells nothing. */
-nb_status nb_forecast_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store, nb_ctx *ctx);
+nb_status nb_forecast_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
+                            nb_ctx *ctx);
 
 #endif

@@ -130,7 +130,8 @@ nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx)
 
 nb_status nb_inputs_of_row(const nb_plan *plan, int index, const char **digests, nb_ctx *ctx)
 {
-    const char *scene = plan->inputs->of_scene[plan->rows[index].scene], *cell = plan->inputs->of_cell[plan->rows[index].cell];
+    const char *scene = plan->inputs->of_scene[plan->rows[index].scene],
+               *cell = plan->inputs->of_cell[plan->rows[index].cell];
     *digests = *scene ? scene : cell;
     if (*scene && *cell) NB_NEED(*digests, nb_format(ctx, "%s+%s", scene, cell));
     return NB_OK;
@@ -143,8 +144,8 @@ static bool same_time(struct timespec a, struct timespec b)
 
 static bool untouched(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size && same_time(a->st_mtim, b->st_mtim) &&
-           same_time(a->st_ctim, b->st_ctim);
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
 }
 
 static nb_status check_file(nb_input *file, nb_ctx *ctx)
@@ -152,14 +153,17 @@ static nb_status check_file(nb_input *file, nb_ctx *ctx)
     struct stat info;
     const char *sha256;
     long long bytes;
-    NB_REQUIRE(ctx, stat(file->path, &info) == 0, NB_EIO, "%s: is gone while it was being measured: %s", file->path, strerror(errno));
+    NB_REQUIRE(ctx, stat(file->path, &info) == 0, NB_EIO, "%s: is gone while it was being measured: %s", file->path,
+               strerror(errno));
     if (untouched(&info, &file->info)) return NB_OK;
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_digest_file(file->path, &sha256, &bytes, ctx));
     bool same = strcmp(sha256, file->sha256) == 0;
     nb_ctx_release(ctx, mark);
-    NB_REQUIRE(ctx, same, NB_EIO, "%s: was changed while it was being measured; what was done before is kept, the same command measures the changed file",
-               file->path);
+    NB_REQUIRE(
+        ctx, same, NB_EIO,
+        "%s: was changed while it was being measured; what was done before is kept, the same command measures the changed file",
+        file->path);
     file->info = info;
     return NB_OK;
 }

@@ -97,7 +97,8 @@ static nb_status again(const nb_job *job, nb_job **parts, nb_ctx *ctx)
 /* A position that makes no sense was overwritten, by whoever died. */
 static bool can_be(const nb_plan *plan, nb_position at)
 {
-    return at.phase > NB_AT_START && at.phase < NB_PHASE_COUNT && at.first >= 0 && at.first < at.end && at.end <= plan->row_count;
+    return at.phase > NB_AT_START && at.phase < NB_PHASE_COUNT && at.first >= 0 && at.first < at.end &&
+           at.end <= plan->row_count;
 }
 
 nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, nb_job **parts, nb_ctx *ctx)
@@ -125,18 +126,21 @@ nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ct
 void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
 {
     if (!can_be(plan, at)) return;
-    if (at.phase == NB_AT_PICK) suspects->strategies[cell_of(plan, at.first)->strategy - plan->config->strategies.items] = true;
+    if (at.phase == NB_AT_PICK)
+        suspects->strategies[cell_of(plan, at.first)->strategy - plan->config->strategies.items] = true;
     if (at.phase == NB_AT_CORE) suspects->cores[cell_of(plan, at.first)->core - plan->config->cores.items] = true;
 }
 
 static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row)
 {
     const nb_cell *cell = cell_of(plan, row);
-    return s->strategies[cell->strategy - plan->config->strategies.items] || s->cores[cell->core - plan->config->cores.items];
+    return s->strategies[cell->strategy - plan->config->strategies.items] ||
+           s->cores[cell->core - plan->config->cores.items];
 }
 
 /* Blocks of the same trial, strategy and pairing stay whole. */
-nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts, nb_ctx *ctx)
+nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts,
+                               nb_ctx *ctx)
 {
     nb_job *theirs;
     int kept = 0;

@@ -37,7 +37,8 @@ nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, 
 
 /* Parts the suspects from a job that has not begun: *job keeps the others' rows, which
  * may be none, and *parts are the suspects'. */
-nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts, nb_ctx *ctx);
+nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts,
+                               nb_ctx *ctx);
 
 /* A copy, owned by ctx, of the rows for which left[] is set. */
 nb_status nb_job_rest(const nb_job *job, const bool *left, nb_job **rest, nb_ctx *ctx);

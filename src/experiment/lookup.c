@@ -58,25 +58,31 @@ static nb_status check_content(const char *text, const char *place, const char *
     const char *now;
     long long bytes;
     NB_TRY(ctx, nb_digest_file(place, &now, &bytes, ctx));
-    NB_REQUIRE(ctx, strcmp(now, sha256) == 0, NB_EIO, "%s: is not here, and %s, where the run had it, holds something else now (SHA-256 %.*s..., then %.*s...)", text,
-               place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256);
+    NB_REQUIRE(
+        ctx, strcmp(now, sha256) == 0, NB_EIO,
+        "%s: is not here, and %s, where the run had it, holds something else now (SHA-256 %.*s..., then %.*s...)", text,
+        place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256);
     return NB_OK;
 }
 
 /* A file of the manifest beside the config, or a folder of some, by the path as it was
  * written or by the end of the place where it was. */
-static nb_status find_recorded(const char *text, const char *folder, const char **found, whereabouts *where, nb_ctx *ctx)
+static nb_status find_recorded(const char *text, const char *folder, const char **found, whereabouts *where,
+                               nb_ctx *ctx)
 {
     const json_t *files, *file;
     size_t i;
     NB_TRY(ctx, read_files(folder, &files, ctx));
-    json_array_foreach(files, i, file) {
-        const char *path = json_string_value(json_object_get(file, "path")), *place = json_string_value(json_object_get(file, "place"));
+    json_array_foreach(files, i, file)
+    {
+        const char *path = json_string_value(json_object_get(file, "path")),
+                   *place = json_string_value(json_object_get(file, "place"));
         const char *sha256 = json_string_value(json_object_get(file, "sha256")), *path_folder, *place_folder;
         if (!path || !place || !sha256) continue;
         NB_TRY(ctx, folder_of(path, &path_folder, ctx));
         NB_TRY(ctx, folder_of(place, &place_folder, ctx));
-        bool same = strcmp(path, text) == 0 || ends_with(place, text), within = strcmp(path_folder, text) == 0 || ends_with(place_folder, text);
+        bool same = strcmp(path, text) == 0 || ends_with(place, text),
+             within = strcmp(path_folder, text) == 0 || ends_with(place_folder, text);
         if ((!same && !within) || !exists(place)) continue;
         NB_TRY(ctx, check_content(text, place, sha256, ctx));
         NB_NEED(*found, nb_strdup(ctx, same ? place : place_folder));
@@ -131,7 +137,8 @@ static nb_status find_words(const char *text, const char *config, const char **f
 }
 
 /* One turn over all options: those beside the config, or those of the manifest. */
-static nb_status replace(const nb_component *c, void *options, const char *config, whereabouts wanted, bool *changed, nb_ctx *ctx)
+static nb_status replace(const nb_component *c, void *options, const char *config, whereabouts wanted, bool *changed,
+                         nb_ctx *ctx)
 {
     for (const nb_option *o = c->options; o && o->key; o++) {
         const char **field = (const char **)((char *)options + o->offset), *found;
@@ -160,7 +167,8 @@ static nb_status lookup_nested(const nb_component *c, void *options, const char 
     return NB_OK;
 }
 
-nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed, nb_ctx *ctx)
+nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
+                            nb_ctx *ctx)
 {
     bool recorded = false;
     *changed = false;

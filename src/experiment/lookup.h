@@ -14,7 +14,8 @@
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 
 /* The same of options that belong to no choice; *changed: some have another text now. */
-nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed, nb_ctx *ctx);
+nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
+                            nb_ctx *ctx);
 
 /* One path; *found is it or where it was found. */
 nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx);

@@ -17,6 +17,7 @@ const char *nb_program_difference(const nb_program *a, const nb_program *b)
 
 nb_status nb_program_text(const nb_program *program, const char **text, nb_ctx *ctx)
 {
-    NB_NEED(*text, nb_format(ctx, "%s (executable %.*s; %s)", program->build, NB_DIGEST_SHOWN, program->executable, program->arithmetic));
+    NB_NEED(*text, nb_format(ctx, "%s (executable %.*s; %s)", program->build, NB_DIGEST_SHOWN, program->executable,
+                             program->arithmetic));
     return NB_OK;
 }

@@ -8,7 +8,8 @@
 typedef struct {
     const char *build;      /* for people: the state of the source that it was built from */
     const char *executable; /* SHA-256 of its file: tells programs apart */
-    const char *arithmetic; /* what the last bits of a row depend on beside the program: OpenBLAS, its kernels and threads, the width of vectors */
+    const char *
+        arithmetic; /* what the last bits of a row depend on beside the program: OpenBLAS, its kernels and threads, the width of vectors */
 } nb_program;
 
 /* Whether rows of both are the same bits. */

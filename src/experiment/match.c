@@ -41,8 +41,10 @@ static bool same_text(const char *a, const char *b)
         while (!quoted && *b == ' ') b++;
         if (*a != *b) return false;
         if (!*a) return true;
-        if (*a == '\\' && a[1] && a[1] == b[1]) a++, b++;
-        else if (*a == '"') quoted = !quoted;
+        if (*a == '\\' && a[1] && a[1] == b[1])
+            a++, b++;
+        else if (*a == '"')
+            quoted = !quoted;
     }
 }
 
@@ -50,8 +52,8 @@ static bool means(const nb_condition *c, const nb_choice *choice)
 {
     if (strcmp(c->text, choice->component->name) == 0) return true;
     if (c->canonical && strcmp(c->canonical, choice->canonical) == 0) return true;
-    return same_text(c->text, choice->label) || same_text(c->text, choice->full) || same_text(c->text, choice->canonical) ||
-           same_text(c->text, choice->resolved);
+    return same_text(c->text, choice->label) || same_text(c->text, choice->full) ||
+           same_text(c->text, choice->canonical) || same_text(c->text, choice->resolved);
 }
 
 static bool meets(const nb_condition *c, const nb_plan *plan, int index, const nb_row *row)
@@ -94,7 +96,8 @@ static nb_status read_number(nb_condition *c, nb_ctx *ctx)
     char *end;
     errno = 0;
     c->number = strtoll(c->text, &end, 10);
-    NB_REQUIRE(ctx, end > c->text && !*end && !errno, NB_EINVAL, "%s '%s': expected a whole number", c->column->name, c->text);
+    NB_REQUIRE(ctx, end > c->text && !*end && !errno, NB_EINVAL, "%s '%s': expected a whole number", c->column->name,
+               c->text);
     return NB_OK;
 }
 
@@ -127,7 +130,8 @@ static nb_status add_condition(nb_match *match, const char *from, const char *en
     const char *name, *equals = memchr(from, '=', (size_t)(end - from));
     nb_condition *c = &match->conditions[match->count];
     NB_NEED(name, trimmed(from, equals ? equals : end, ctx));
-    NB_REQUIRE(ctx, equals && *name, NB_EINVAL, "expected COLUMN=VALUE, or several of these with commas between, found '%.*s'", (int)(end - from), from);
+    NB_REQUIRE(ctx, equals && *name, NB_EINVAL,
+               "expected COLUMN=VALUE, or several of these with commas between, found '%.*s'", (int)(end - from), from);
     NB_TRY(ctx, find_column(name, &c->column, ctx));
     for (int i = 0; i < match->count; i++)
         NB_REQUIRE(ctx, match->conditions[i].column != c->column, NB_EINVAL, "column '%s' twice", name);
@@ -144,10 +148,14 @@ static const char *end_of_condition(const char *text)
     int depth = 0;
     bool quoted = false;
     for (; *text && (quoted || depth > 0 || *text != ','); text++) {
-        if (*text == '\\' && text[1]) text++;
-        else if (*text == '"') quoted = !quoted;
-        else if (!quoted && (*text == '(' || *text == '[')) depth++;
-        else if (!quoted && (*text == ')' || *text == ']')) depth--;
+        if (*text == '\\' && text[1])
+            text++;
+        else if (*text == '"')
+            quoted = !quoted;
+        else if (!quoted && (*text == '(' || *text == '['))
+            depth++;
+        else if (!quoted && (*text == ')' || *text == ']'))
+            depth--;
     }
     return text;
 }
@@ -232,7 +240,8 @@ nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags
 }
 
 /* Whether the text, in a key, means the choice of this row and no other of the plan. */
-static nb_status tells(const nb_keys *keys, const nb_column *column, const char *text, int index, bool *yes, nb_ctx *ctx)
+static nb_status tells(const nb_keys *keys, const nb_column *column, const char *text, int index, bool *yes,
+                       nb_ctx *ctx)
 {
     const nb_plan *plan = keys->plan;
     nb_condition c = {.column = column, .text = text};
@@ -243,12 +252,16 @@ static nb_status tells(const nb_keys *keys, const nb_column *column, const char 
     *yes = means(&c, choice_of(plan, index, own));
     for (int s = 0; s < plan->scene_count; s++) {
         const nb_planned_scene *scene = &plan->scenes[s];
-        const nb_choice *of = registry_of(column) == &nb_problems ? scene->problem : registry_of(column) == &nb_kernels ? scene->kernel : NULL;
+        const nb_choice *of = registry_of(column) == &nb_problems  ? scene->problem
+                              : registry_of(column) == &nb_kernels ? scene->kernel
+                                                                   : NULL;
         if (of && strcmp(of->canonical, own) != 0 && means(&c, of)) *yes = false;
     }
     for (int i = 0; i < plan->cell_count; i++) {
         const nb_cell *cell = &plan->cells[i];
-        const nb_choice *of = registry_of(column) == &nb_strategies ? cell->strategy : registry_of(column) == &nb_cores ? cell->core : NULL;
+        const nb_choice *of = registry_of(column) == &nb_strategies ? cell->strategy
+                              : registry_of(column) == &nb_cores    ? cell->core
+                                                                    : NULL;
         if (of && strcmp(of->canonical, own) != 0 && means(&c, of)) *yes = false;
     }
     return NB_OK;
@@ -289,7 +302,9 @@ nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
     for (int i = 0; i < plan->row_count; i++) {
         nb_plan_row(plan, i, &row);
         for (int c = 0; c < columns; c++)
-            if (nb_columns[c].identity && (always_shown(&nb_columns[c]) || !nb_column_same(&nb_columns[c], &first, &row))) keys->shown[c] = true;
+            if (nb_columns[c].identity &&
+                (always_shown(&nb_columns[c]) || !nb_column_same(&nb_columns[c], &first, &row)))
+                keys->shown[c] = true;
     }
     return NB_OK;
 }

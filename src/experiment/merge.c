@@ -35,16 +35,18 @@ static const char *value_text(const nb_column *c, const nb_row *row, nb_ctx *ctx
     return NULL;
 }
 
-static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, const char *name, const nb_row *row, nb_ctx *ctx)
+static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, const char *name, const nb_row *row,
+                               nb_ctx *ctx)
 {
     const char *there, *here, *text;
     const nb_row *old = &merge->rows[index];
     if (merge->conflict_count++ >= NB_CONFLICTS_SHOWN) return NB_OK;
     NB_NEED(there, value_text(c, old, ctx));
     NB_NEED(here, value_text(c, row, ctx));
-    NB_NEED(text, nb_format(ctx, "%s head %d, %s, trial %d, %s, m = %d, %s, %s, %s: %s is %s in %s and %s in %s", row->problem,
-                            row->head, row->kernel, row->trial, row->strategy, row->landmarks, row->pairing, row->factors,
-                            row->core, c->name, there, merge->names[merge->from[index] - 1], here, name));
+    NB_NEED(text,
+            nb_format(ctx, "%s head %d, %s, trial %d, %s, m = %d, %s, %s, %s: %s is %s in %s and %s in %s",
+                      row->problem, row->head, row->kernel, row->trial, row->strategy, row->landmarks, row->pairing,
+                      row->factors, row->core, c->name, there, merge->names[merge->from[index] - 1], here, name));
     merge->conflicts[merge->conflict_count - 1] = text;
     return NB_OK;
 }
@@ -62,7 +64,8 @@ static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifes
     merge->by[index] = by;
 }
 
-static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row, const nb_manifest *by, nb_ctx *ctx)
+static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row,
+                         const nb_manifest *by, nb_ctx *ctx)
 {
     const nb_column *c = merge->from[index] ? difference(&merge->rows[index], row) : NULL;
     if (!merge->from[index]) take(merge, index, row, by);
@@ -78,16 +81,17 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
     return NB_OK;
 }
 
-nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count, const nb_row *rows, const nb_manifest *const *by,
-                       nb_ctx *ctx)
+nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count, const nb_row *rows,
+                       const nb_manifest *const *by, nb_ctx *ctx)
 {
     merge->names[merge->count] = name;
     for (int i = 0, at = 0; i < count; i++, at++) {
         at = nb_plan_find(merge->plan, at, &rows[i]);
         NB_REQUIRE(ctx, at < merge->plan->row_count, NB_EIO,
-                   "%s: its rows are not those of its config (%s, trial %d, %s, m = %d): run it again", name, rows[i].problem,
-                   rows[i].trial, rows[i].strategy, rows[i].landmarks);
-        if (strcmp(rows[i].status, "planned") != 0) NB_TRY(ctx, add_row(merge, at, name, yields, &rows[i], by ? by[i] : NULL, ctx));
+                   "%s: its rows are not those of its config (%s, trial %d, %s, m = %d): run it again", name,
+                   rows[i].problem, rows[i].trial, rows[i].strategy, rows[i].landmarks);
+        if (strcmp(rows[i].status, "planned") != 0)
+            NB_TRY(ctx, add_row(merge, at, name, yields, &rows[i], by ? by[i] : NULL, ctx));
     }
     merge->count++;
     return NB_OK;

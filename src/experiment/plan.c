@@ -90,7 +90,10 @@ static void add_cells(nb_plan *plan, const nb_choice *strategy, nb_pairing pairi
     const nb_config *c = plan->config;
     for (int m = 0; m < c->landmark_count; m++)
         for (int f = 0; f < 2 * c->factors_count; f++) {
-            nb_cell cell = {.strategy = strategy, .m = c->landmarks[m], .pairing = pairing, .factors = factors_of(c->factors[f % c->factors_count])};
+            nb_cell cell = {.strategy = strategy,
+                            .m = c->landmarks[m],
+                            .pairing = pairing,
+                            .factors = factors_of(c->factors[f % c->factors_count])};
             if ((cell.factors == NB_NOCORE) == (f >= c->factors_count)) add_cores(plan, cell, count);
         }
 }
@@ -102,14 +105,16 @@ static void add_all_cells(nb_plan *plan, size_t *count)
     for (int s = 0; s < c->strategies.count; s++)
         for (int p = 0; p < c->pairing_count; p++)
             if (!named_before(c, p, &c->strategies.items[s]))
-                add_cells(plan, &c->strategies.items[s], nb_pairing_named(c->pairings[p], &c->strategies.items[s]), count);
+                add_cells(plan, &c->strategies.items[s], nb_pairing_named(c->pairings[p], &c->strategies.items[s]),
+                          count);
 }
 
 static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
 {
     size_t count;
     add_all_cells(plan, &count);
-    NB_REQUIRE(ctx, count > 0, NB_EINVAL, "the experiment has no rows: %s is for the factors %s alone, which have no other core",
+    NB_REQUIRE(ctx, count > 0, NB_EINVAL,
+               "the experiment has no rows: %s is for the factors %s alone, which have no other core",
                plan->config->cores.items[0].component->name, nb_factors_names[NB_NOCORE]);
     NB_REQUIRE(ctx, count < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", count, INT_MAX);
     NB_NEED(plan->cells, nb_alloc(ctx, count, sizeof *plan->cells));
@@ -166,10 +171,12 @@ static void find_held(product *p, const nb_planned_scene *scene)
 
 static bool holds(const product *p, int block, int cell, int trial)
 {
-    return trial < trials_of(p->plan->config, block) && p->held[(size_t)block * (size_t)p->plan->cell_count + (size_t)cell];
+    return trial < trials_of(p->plan->config, block) &&
+           p->held[(size_t)block * (size_t)p->plan->cell_count + (size_t)cell];
 }
 
-static bool takes_out(const nb_config *c, int rule, int block, const nb_planned_scene *scene, const nb_cell *cell, int trial)
+static bool takes_out(const nb_config *c, int rule, int block, const nb_planned_scene *scene, const nb_cell *cell,
+                      int trial)
 {
     const nb_rule *r = &c->rules[rule];
     return (r->block < 0 || r->block == block) && nb_rule_matches(r, c, scene, cell, trial);
@@ -243,7 +250,8 @@ static void drop_scenes(nb_plan *plan)
     int count = 0;
     for (int i = 0, next; i < plan->row_count; i = next) {
         int scene = plan->rows[i].scene;
-        for (next = i; next < plan->row_count && plan->rows[next].scene == scene; next++) plan->rows[next].scene = count;
+        for (next = i; next < plan->row_count && plan->rows[next].scene == scene; next++)
+            plan->rows[next].scene = count;
         plan->scenes[count++] = plan->scenes[scene];
     }
     plan->scene_count = count;
@@ -258,7 +266,8 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
     NB_NEED(p.held, nb_alloc(ctx, (size_t)p.block_count * cells, sizeof *p.held));
     NB_NEED(p.used, nb_alloc(ctx, cells, sizeof *p.used));
     for (int s = 0; s < plan->scene_count; s++) add_rows(&p, s);
-    NB_REQUIRE(ctx, p.rows + p.excluded < INT_MAX, NB_EINVAL, "the experiment has %zu rows, allowed are %d", p.rows + p.excluded, INT_MAX);
+    NB_REQUIRE(ctx, p.rows + p.excluded < INT_MAX, NB_EINVAL, "the experiment has %zu rows, allowed are %d",
+               p.rows + p.excluded, INT_MAX);
     NB_REQUIRE(ctx, p.rows > 0, NB_EINVAL, "the experiment has no rows: its rules exclude all %zu", p.excluded);
     plan->excluded_count = (int)p.excluded;
     NB_NEED(plan->rows, nb_alloc(ctx, p.rows + 1, sizeof *plan->rows));

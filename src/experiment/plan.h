@@ -28,7 +28,7 @@ typedef struct nb_inputs nb_inputs; /* inputs.h */
 
 typedef struct {
     const nb_config *config;
-    bool oracle;  /* some strategy asks for singular vectors of S */
+    bool oracle; /* some strategy asks for singular vectors of S */
     int scene_count, cell_count, row_count;
     nb_planned_scene *scenes;
     nb_cell *cells;       /* cells of the same picks, then of the same factors, stand together */

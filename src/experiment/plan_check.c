@@ -20,8 +20,8 @@ static bool seen_before(const nb_plan *plan, int scene)
 static nb_status check_points(const nb_planned_scene *s, const char *name, int d, int n, const double *x, nb_ctx *ctx)
 {
     for (size_t i = 0; x && i < (size_t)d * (size_t)n; i++)
-        NB_REQUIRE(ctx, isfinite(x[i]), NB_ENUMERIC, "%s, head %d: %s: token %zu, coordinate %zu is NaN or Inf", s->problem->label, s->head, name,
-                   i / (size_t)d, i % (size_t)d);
+        NB_REQUIRE(ctx, isfinite(x[i]), NB_ENUMERIC, "%s, head %d: %s: token %zu, coordinate %zu is NaN or Inf",
+                   s->problem->label, s->head, name, i / (size_t)d, i % (size_t)d);
     return NB_OK;
 }
 
@@ -37,8 +37,9 @@ static nb_status check_head(void *self, nb_ctx *ctx)
     const look *l = self;
     const nb_planned_scene *s = &l->plan->scenes[l->scene];
     NB_TRY(ctx, nb_run_make_head(l->plan, l->scene, 0, l->rng, &head, ctx));
-    NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM, "%s, head %d: has %d tokens of dimension %d, %d of dimension %d were announced",
-               s->problem->label, s->head, head.n, head.d, s->n, s->d);
+    NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM,
+               "%s, head %d: has %d tokens of dimension %d, %d of dimension %d were announced", s->problem->label,
+               s->head, head.n, head.d, s->n, s->d);
     NB_TRY(ctx, check_points(s, "q", head.d, head.n, head.q, ctx));
     NB_TRY(ctx, check_points(s, "k", head.d, head.n, head.k, ctx));
     return check_points(s, "v", head.dv, head.n, head.v, ctx);
@@ -52,7 +53,8 @@ static nb_status check_memory(const nb_plan *plan, const nb_planned_scene *s, nb
     for (int i = 0; i < plan->cell_count; i++)
         if (plan->cells[i].m <= s->n && plan->cells[i].m > m) m = plan->cells[i].m;
     double bytes = 8.0 * s->n * (3.0 * s->d + 2.0 * m);
-    NB_REQUIRE(ctx, bytes <= machine, NB_ENOMEM, "%s: n = %d tokens, d = %d and m = %d landmarks need at least %.1f GiB, this machine has %.1f GiB",
+    NB_REQUIRE(ctx, bytes <= machine, NB_ENOMEM,
+               "%s: n = %d tokens, d = %d and m = %d landmarks need at least %.1f GiB, this machine has %.1f GiB",
                s->problem->label, s->n, s->d, m, bytes / 0x1p30, machine / 0x1p30);
     return NB_OK;
 }
@@ -69,7 +71,8 @@ nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
         nb_mark mark = nb_ctx_mark(ctx);
         look l = {plan, i, rng};
         bool outside = nb_plugin_of(s->problem->component); /* then in a child process, which may crash */
-        nb_status status = outside ? nb_apart_named(check_head, &l, NULL, 0, s->problem->label, "making a head", ctx) : check_head(&l, ctx);
+        nb_status status = outside ? nb_apart_named(check_head, &l, NULL, 0, s->problem->label, "making a head", ctx)
+                                   : check_head(&l, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

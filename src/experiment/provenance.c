@@ -112,7 +112,8 @@ static int add_machine(json_t *facts)
     int failed = add_text(facts, "cpu", text);
     failed |= json_object_set_new(facts, "cores_usable", json_integer(nb_usable_cores()));
     if (sysinfo(&memory) == 0)
-        failed |= json_object_set_new(facts, "memory_mib", json_integer((json_int_t)(memory.totalram * memory.mem_unit / 1048576)));
+        failed |= json_object_set_new(facts, "memory_mib",
+                                      json_integer((json_int_t)(memory.totalram * memory.mem_unit / 1048576)));
     if (uname(&system) == 0) {
         snprintf(text, sizeof text, "%.60s %.60s %.60s", system.sysname, system.release, system.machine);
         failed |= add_text(facts, "system", text);
@@ -130,9 +131,11 @@ static nb_status arithmetic_here(int blas_threads, const char **text, nb_ctx *ct
 {
     nb_blas_info blas;
     nb_blas_describe(&blas);
-    const char *name = "OpenBLAS ", *version = strncmp(blas.config, name, strlen(name)) == 0 ? blas.config + strlen(name) : "?";
-    NB_NEED(*text, nb_format(ctx, "%s kernels of OpenBLAS %.*s, %s vectors, %d BLAS thread%s", blas.kernels, (int)strcspn(version, " "), version,
-                             nb_vector_width(), blas_threads, blas_threads == 1 ? "" : "s"));
+    const char *name = "OpenBLAS ",
+               *version = strncmp(blas.config, name, strlen(name)) == 0 ? blas.config + strlen(name) : "?";
+    NB_NEED(*text, nb_format(ctx, "%s kernels of OpenBLAS %.*s, %s vectors, %d BLAS thread%s", blas.kernels,
+                             (int)strcspn(version, " "), version, nb_vector_width(), blas_threads,
+                             blas_threads == 1 ? "" : "s"));
     return NB_OK;
 }
 
@@ -182,7 +185,8 @@ static int add_plugins(json_t *facts)
 {
     json_t *list = json_array();
     int failed = json_object_set_new(facts, "plugins", list);
-    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++) failed = json_array_append_new(list, place_of(*path));
+    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++)
+        failed = json_array_append_new(list, place_of(*path));
     return failed;
 }
 
@@ -193,8 +197,8 @@ static int add_files(json_t *facts, const nb_inputs *inputs)
     int failed = json_object_set_new(facts, "files", list);
     for (int i = 0; i < inputs->count && !failed; i++) {
         const nb_input *file = &inputs->items[i];
-        json_t *object = json_pack("{s:o, s:o, s:I, s:s}", "path", text_of(file->path), "place", place_of(file->path), "bytes",
-                                   (json_int_t)file->bytes, "sha256", file->sha256);
+        json_t *object = json_pack("{s:o, s:o, s:I, s:s}", "path", text_of(file->path), "place", place_of(file->path),
+                                   "bytes", (json_int_t)file->bytes, "sha256", file->sha256);
         failed = json_array_append_new(list, object);
     }
     return failed;
@@ -236,7 +240,8 @@ static const char *digest_then(const json_t *facts, const char *path)
 {
     size_t i;
     const json_t *file;
-    json_array_foreach(json_object_get(facts, "files"), i, file) {
+    json_array_foreach(json_object_get(facts, "files"), i, file)
+    {
         const char *name = json_string_value(json_object_get(file, "path"));
         if (name && strcmp(name, path) == 0) return json_string_value(json_object_get(file, "sha256"));
     }
@@ -254,8 +259,10 @@ nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char
     for (int i = 0; i < now->count; i++) {
         const char *before = digest_then(facts, now->items[i].path);
         if (!before || strcmp(before, now->items[i].sha256) == 0) continue;
-        NB_NEED((*lines)[count++], nb_format(ctx, "%s: holds something else (SHA-256 %.*s...) than when rows were measured on it (%.*s...)",
-                                             now->items[i].path, NB_DIGEST_SHOWN, now->items[i].sha256, NB_DIGEST_SHOWN, before));
+        NB_NEED((*lines)[count++],
+                nb_format(ctx,
+                          "%s: holds something else (SHA-256 %.*s...) than when rows were measured on it (%.*s...)",
+                          now->items[i].path, NB_DIGEST_SHOWN, now->items[i].sha256, NB_DIGEST_SHOWN, before));
     }
     return NB_OK;
 }

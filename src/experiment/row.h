@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 typedef struct {
-    const char *experiment, *problem, *kernel, *strategy, *pairing, *factors, *core, *rows, *engine, *precision, *status, *reason;
+    const char *experiment, *problem, *kernel, *strategy, *pairing, *factors, *core, *rows, *engine, *precision,
+        *status, *reason;
     long long seed;
     int head, trial, n, d, landmarks;
     nb_measures measures;

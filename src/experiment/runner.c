@@ -29,7 +29,8 @@ typedef struct {
 static nb_status now_at(const instance *in, nb_phase phase, int first, int end)
 {
     if (in->sink->at) in->sink->at(in->sink->self, phase, first, end);
-    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG, "a component from outside has %s: nothing more can be measured in this process, only in workers",
+    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
+               "a component from outside has %s: nothing more can be measured in this process, only in workers",
                nb_ctx_spoilt(in->ctx));
     return NB_OK;
 }
@@ -105,7 +106,8 @@ static bool same_strategy(const nb_plan *plan, int a, int b)
 {
     const nb_planned_row *ra = &plan->rows[a], *rb = &plan->rows[b];
     const nb_cell *ca = &plan->cells[ra->cell], *cb = &plan->cells[rb->cell];
-    return ra->scene == rb->scene && ra->trial == rb->trial && ca->strategy == cb->strategy && ca->pairing == cb->pairing;
+    return ra->scene == rb->scene && ra->trial == rb->trial && ca->strategy == cb->strategy &&
+           ca->pairing == cb->pairing;
 }
 
 static bool same_picks(const nb_plan *plan, int a, int b)
@@ -141,13 +143,15 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (in->nested)
         *landmarks = nb_landmarks_first(in->nested, cell->m);
-    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks, in->ctx)) != NB_OK)
+    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks,
+                                   in->ctx)) != NB_OK)
         return all_failed(in, status, cell->strategy, first, end);
     if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
         if (!any(in->pending, i, next)) continue;
-        const char *refusal = nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
+        const char *refusal =
+            nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
         if (refusal)
             NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
         else
@@ -165,7 +169,8 @@ static nb_status pick_nested(instance *in, int first, int end)
     in->nested = NULL;
     if (!(nb_strategy_traits(cell_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
     for (int i = first; i < end; i++)
-        if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m)) largest = cell_of(in, i);
+        if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m))
+            largest = cell_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
@@ -217,7 +222,10 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
-    requests[j->request] = (nb_request){.pair = pair, .x = x, .seen = pair->factors->seen, .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
+    requests[j->request] = (nb_request){.pair = pair,
+                                        .x = x,
+                                        .seen = pair->factors->seen,
+                                        .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
     return NB_OK;
 }
 
@@ -249,12 +257,15 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
         j->row.reason = nb_diverged_by_rounding;
     } else {
         j->row.measures = r->measures;
-        if (j->oracle) j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core = NAN;
+        if (j->oracle)
+            j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core =
+                NAN;
         j->row.measures.core_s = j->core_s;
         j->row.measures.exact_s = exact_s;
         j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = NULL;
-        if (nb_error_is_noise(&r->measures)) NB_TRY(ctx, remark(&j->row, "the error is not above its rounding noise", ctx));
+        if (nb_error_is_noise(&r->measures))
+            NB_TRY(ctx, remark(&j->row, "the error is not above its rounding noise", ctx));
         NB_TRY(ctx, remark(&j->row, r->note, ctx));
         NB_TRY(ctx, remark(&j->row, j->landmarks->note, ctx));
     }
@@ -276,7 +287,9 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
         for (int i = of[p].first; i < of[p].end && !pairs[p].failure; i++) {
             if (!in->pending[i]) continue;
             job *j = &jobs[job_count++];
-            *j = (job){.index = i, .landmarks = of[p].landmarks, .oracle = nb_core_traits(cell_of(in, i)->core) & NB_CORE_ORACLE};
+            *j = (job){.index = i,
+                       .landmarks = of[p].landmarks,
+                       .oracle = nb_core_traits(cell_of(in, i)->core) & NB_CORE_ORACLE};
             nb_plan_row(in->plan, i, &j->row);
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
@@ -311,7 +324,8 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     nb_pair *pairs;
     nb_engine_times times = {.pass_s = 0};
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
-    for (int p = 0; p < count; p++) pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
+    for (int p = 0; p < count; p++)
+        pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
     NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
@@ -447,8 +461,8 @@ nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, cons
     nb_mark scene_mark = nb_ctx_mark(ctx);
     for (int i = 0, next; i < plan->row_count && status == NB_OK; i = next) {
         const nb_planned_row *row = &plan->rows[i];
-        for (next = i + 1; next < plan->row_count && plan->rows[next].scene == row->scene &&
-                           plan->rows[next].trial == row->trial;)
+        for (next = i + 1;
+             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
             next++;
         if (row->scene > scene) break;
         if (row->scene != scene || !any(pending, i, next)) continue;

@@ -18,13 +18,17 @@ typedef enum {
 /* Where results go. Returning anything but NB_OK ends the run with that. */
 typedef struct {
     void *self;
-    nb_status (*begin)(void *self, nb_ctx *ctx);                           /* an instance begins */
+    nb_status (*begin)(void *self, nb_ctx *ctx);                             /* an instance begins */
     nb_status (*row)(void *self, int index, const nb_row *row, nb_ctx *ctx); /* row `index` of the plan is done */
-    nb_status (*end)(void *self, nb_ctx *ctx);                             /* the instance is done */
-    bool (*stop)(void *self);                                              /* asked between instances */
-    void (*at)(void *self, nb_phase phase, int first, int end); /* what begins now, for rows first ... end - 1; NULL: nobody asks */
-    void (*notice)(void *self, const char *text);               /* something a user should hear; NULL: nobody does */
-    nb_status (*meanwhile)(void *self, nb_ctx *ctx); /* nb_run_plan alone: once, before any row if there are any, what can be done while workers work; NULL: nothing */
+    nb_status (*end)(void *self, nb_ctx *ctx);                               /* the instance is done */
+    bool (*stop)(void *self);                                                /* asked between instances */
+    void (*at)(void *self, nb_phase phase, int first,
+               int end);                          /* what begins now, for rows first ... end - 1; NULL: nobody asks */
+    void (*notice)(void *self, const char *text); /* something a user should hear; NULL: nobody does */
+    nb_status (*meanwhile)(
+        void *self,
+        nb_ctx *
+            ctx); /* nb_run_plan alone: once, before any row if there are any, what can be done while workers work; NULL: nothing */
 } nb_sink;
 
 /* Runs the rows of one scene of the plan for which pending[] is set. A row that

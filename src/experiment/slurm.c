@@ -29,8 +29,8 @@ nb_status nb_slurm_submit(const char *const *options, const char *script, const 
     NB_TRY(ctx, nb_slurm_command(options, script, &words, ctx));
     NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
     int digits = (int)strspn(said, "0123456789");
-    NB_REQUIRE(ctx, digits > 0 && strchr(";\n", said[digits]), NB_EIO, "sbatch: expected the number of a job, it said '%.*s'",
-               (int)strcspn(said, "\n"), said);
+    NB_REQUIRE(ctx, digits > 0 && strchr(";\n", said[digits]), NB_EIO,
+               "sbatch: expected the number of a job, it said '%.*s'", (int)strcspn(said, "\n"), said);
     NB_NEED(*job, nb_format(ctx, "%.*s", digits, said));
     return NB_OK;
 }
@@ -45,7 +45,8 @@ static int count_lines(const char *text)
 /* "JOB INDEX STATE", where INDEX is N/A outside of an array. */
 static nb_status read_task(char *line, nb_slurm_task *task, nb_ctx *ctx)
 {
-    char *rest = NULL, *end, *job = strtok_r(line, " ", &rest), *index = strtok_r(NULL, " ", &rest), *state = strtok_r(NULL, " ", &rest);
+    char *rest = NULL, *end, *job = strtok_r(line, " ", &rest), *index = strtok_r(NULL, " ", &rest),
+         *state = strtok_r(NULL, " ", &rest);
     NB_REQUIRE(ctx, state, NB_EIO, "squeue: expected a job, an index and a state, it said '%s'", line);
     long number = strtol(index, &end, 10);
     *task = (nb_slurm_task){.job = job, .state = state, .index = end > index && !*end ? (int)number : -1};

@@ -24,7 +24,8 @@ typedef struct {
     const nb_program *program; /* that is going to measure */
     bool mixed;                /* beside rows that another one has measured */
     const char *const *retry;  /* statuses of rows that are planned again; NULL-terminated */
-    const bool *only;          /* by row of the plan: these are run, done or not, and no others; with statuses to retry those of them that are missing or ended so; NULL: all that is missing */
+    const bool *
+        only; /* by row of the plan: these are run, done or not, and no others; with statuses to retry those of them that are missing or ended so; NULL: all that is missing */
 } nb_terms;
 
 /* From what is missing or to be retried to what is run on these terms. */
@@ -54,20 +55,22 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
  * to be run. NB_EINVAL, and the store stays as it was, where another program has measured
  * rows of the plan, some are to be run (those perhaps, for a new metric), and the terms
  * do not allow to mix them. */
-nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count, nb_ctx *ctx);
+nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
+                        nb_ctx *ctx);
 
 /* After planning: the manifests of hidden rows that stand for rows which are to be run,
  * but were measured on other data; `hidden` counts those rows, `rows` is 0. */
 nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
 
-typedef struct { /* rows of a plan */
+typedef struct {                                    /* rows of a plan */
     int done, failed, diverged, crashed, timed_out; /* done: with any outcome; the others are among them */
 } nb_standing;
 
 /* Which rows of the plan are there already, without changing anything. Flags of
  * those that are not, or have one of the statuses `retry` (row_count, the caller's, all set before) stay set;
  * pending NULL: they are only counted. */
-nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending, nb_standing *standing, nb_ctx *ctx);
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
+                            nb_standing *standing, nb_ctx *ctx);
 
 nb_status nb_store_begin(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_commit(nb_store *store, nb_ctx *ctx);
@@ -96,10 +99,10 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
 /* All planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
 
-typedef struct { /* how long a strategy took */
+typedef struct {          /* how long a strategy took */
     const char *strategy; /* canonical */
     int n, m;
-    double seconds;       /* select_s, on average */
+    double seconds; /* select_s, on average */
 } nb_store_pick;
 
 /* Of all rows that are there, planned now or not: one for each strategy, n and m. */

@@ -39,16 +39,18 @@ const char *nb_list_hint(const char *text, nb_ctx *ctx)
     return all ? nb_format(ctx, "; a list stands in brackets: [%s]", all) : NULL;
 }
 
-static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected, nb_mistakes *mistakes)
+static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected,
+                            nb_mistakes *mistakes)
 {
     const char *text = nb_yaml_scalar(value), *hint = "";
     if (text) NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
     if (text && !*hint) NB_NEED(hint, nb_range_hint(text, mistakes->ctx));
-    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s%s", key, expected, lo, hi,
-                           text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "", hint);
+    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s%s", key,
+                           expected, lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "", hint);
 }
 
-nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out, nb_mistakes *mistakes)
+nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
+                          nb_mistakes *mistakes)
 {
     const char *text = nb_yaml_scalar(value);
     char *end = NULL;
@@ -66,7 +68,8 @@ static nb_status read_range(const char *key, nb_yaml value, long long lo, long l
     const char *text = nb_yaml_scalar(value), *wrong = NULL;
     nb_range range = {.first = 0};
     if (text) NB_TRY(mistakes->ctx, nb_range_parse(text, &range, &wrong, mistakes->ctx));
-    if (wrong && (nb_range_like(text) || strstr(text, ".."))) return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: %s", key, wrong);
+    if (wrong && (nb_range_like(text) || strstr(text, "..")))
+        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: %s", key, wrong);
     if (!text || wrong || range.first < lo || range.last > hi)
         return no_integer(key, value, lo, hi, range.last > range.first ? "integers" : "an integer", mistakes);
     out[(*count)++] = range;
@@ -75,10 +78,12 @@ static nb_status read_range(const char *key, nb_yaml value, long long lo, long l
 
 static nb_status empty_list(const char *key, nb_yaml value, nb_mistakes *mistakes)
 {
-    return nb_yaml_count(value) > 0 ? NB_OK : nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", key);
+    return nb_yaml_count(value) > 0 ? NB_OK
+                                    : nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", key);
 }
 
-nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out, nb_mistakes *mistakes)
+nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
+                         nb_mistakes *mistakes)
 {
     int total = nb_yaml_count(value);
     *count = 0;
@@ -98,7 +103,8 @@ nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char *
     for (int i = 0; i < total; i++) {
         nb_yaml one = nb_yaml_item(value, i);
         if (!nb_yaml_scalar(one))
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a value, found %s", key, nb_yaml_kind(one)));
+            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a value, found %s", key,
+                                                  nb_yaml_kind(one)));
         else
             NB_NEED((*out)[(*count)++], nb_strdup(mistakes->ctx, nb_yaml_scalar(one)));
     }
@@ -137,7 +143,8 @@ nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowe
     const char *text = nb_yaml_scalar(value);
     *index = 0;
     if (!text)
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected a word, found %s", key, nb_yaml_kind(value));
+        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected a word, found %s", key,
+                               nb_yaml_kind(value));
     while (allowed[*index] && strcmp(allowed[*index], text) != 0) ++*index;
     if (allowed[*index]) return NB_OK;
     *index = 0;

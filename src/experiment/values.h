@@ -6,14 +6,16 @@
 #include "base/range.h"
 #include "experiment/yaml.h"
 
-nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out, nb_mistakes *mistakes);
+nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
+                          nb_mistakes *mistakes);
 
 /* For a text that is a list without its brackets: "; a list stands in brackets: [uniform, kmeans]";
  * "" for others. The ctx's; NULL when out of memory. */
 const char *nb_list_hint(const char *text, nb_ctx *ctx);
 
 /* A list of ranges whose items lie from lo to hi; those that are right. */
-nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out, nb_mistakes *mistakes);
+nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
+                         nb_mistakes *mistakes);
 
 /* Each item's text, in order; *out ends with NULL. */
 nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char ***out, nb_mistakes *mistakes);

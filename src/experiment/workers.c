@@ -57,12 +57,12 @@ typedef struct kept_row {
 
 typedef struct {
     pid_t pid;
-    long serial;            /* how many there were at its place before */
-    int fd;                 /* -1: there is none */
-    bool leaving;           /* its channel is closed, and it is not waited for yet */
-    bool fresh;             /* it has not been given anything yet */
-    nb_job *job;            /* NULL: none */
-    whereabouts *where;     /* a mapping of its own */
+    long serial;        /* how many there were at its place before */
+    int fd;             /* -1: there is none */
+    bool leaving;       /* its channel is closed, and it is not waited for yet */
+    bool fresh;         /* it has not been given anything yet */
+    nb_job *job;        /* NULL: none */
+    whereabouts *where; /* a mapping of its own */
     nb_inbox inbox;
     nb_ctx *memory;         /* of the job */
     kept_row *rows, **last; /* of the instance in flight */
@@ -85,7 +85,7 @@ typedef struct {
     struct pollfd *polled;
     int worker_count;
     bool stopping;
-    bool begun; /* the workers have something to do */
+    bool begun;                /* the workers have something to do */
     sigset_t signals, blocked; /* the masks outside of the pool, and in it */
 } pool;
 
@@ -174,18 +174,22 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
 {
     struct rlimit limit;
     long pages = 0;
-    NB_REQUIRE(ctx, getrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's limits cannot be read: %s", strerror(errno));
+    NB_REQUIRE(ctx, getrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's limits cannot be read: %s",
+               strerror(errno));
     limit.rlim_cur = 0;
-    NB_REQUIRE(ctx, setrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's core dumps cannot be limited: %s", strerror(errno));
+    NB_REQUIRE(ctx, setrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's core dumps cannot be limited: %s",
+               strerror(errno));
     if (share <= 0 || SANITIZED) return NB_OK;
     FILE *statm = fopen("/proc/self/statm", "r");
     int read = statm ? fscanf(statm, "%*d %*d %*d %*d %*d %ld", &pages) : 0;
     if (statm) fclose(statm);
-    NB_REQUIRE(ctx, read == 1 && getrlimit(RLIMIT_DATA, &limit) == 0, NB_EIO, "/proc/self/statm: a worker cannot read its size there");
+    NB_REQUIRE(ctx, read == 1 && getrlimit(RLIMIT_DATA, &limit) == 0, NB_EIO,
+               "/proc/self/statm: a worker cannot read its size there");
     double most = (double)pages * (double)sysconf(_SC_PAGESIZE) + share;
     if (limit.rlim_max != RLIM_INFINITY && (double)limit.rlim_max <= most) return NB_OK; /* somebody is stricter */
     limit.rlim_cur = limit.rlim_max = (rlim_t)most;
-    NB_REQUIRE(ctx, setrlimit(RLIMIT_DATA, &limit) == 0, NB_EIO, "a worker's memory cannot be limited: %s", strerror(errno));
+    NB_REQUIRE(ctx, setrlimit(RLIMIT_DATA, &limit) == 0, NB_EIO, "a worker's memory cannot be limited: %s",
+               strerror(errno));
     return NB_OK;
 }
 
@@ -198,7 +202,8 @@ static nb_status work(const pool *p, post *self)
     NB_TRY(p->ctx, limit_memory(p->how.share, p->ctx));
     NB_NEED(mine, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *mine));
     NB_NEED(rows, nb_alloc(p->ctx, (size_t)p->plan->row_count, sizeof *rows));
-    while (nb_channel_receive(CHANNEL, &count, sizeof count) && nb_channel_receive(CHANNEL, rows, (size_t)count * sizeof *rows)) {
+    while (nb_channel_receive(CHANNEL, &count, sizeof count) &&
+           nb_channel_receive(CHANNEL, rows, (size_t)count * sizeof *rows)) {
         NB_TRY(p->ctx, run_job(p, self, count, rows, mine));
         end_if_unfit(self);
         tell(self, (nb_message){.kind = NB_TOLD_JOB_DONE});
@@ -219,7 +224,8 @@ static _Noreturn void live(const pool *p, whereabouts *where, int fd)
     signal(SIGPIPE, SIG_IGN);
     nb_ctx_forget_exhausted(p->ctx);
     nb_status status = work(p, &self);
-    if (status != NB_OK) tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
+    if (status != NB_OK)
+        tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(p->ctx)});
     _exit(EXIT_SUCCESS);
 }
 
@@ -246,10 +252,12 @@ static nb_status start(pool *p, worker *w)
     if (linked) close(ends[1]);
     if (linked && status != NB_OK) close(ends[0]);
     if (status != NB_OK) munmap(w->where, sizeof *w->where);
-    NB_REQUIRE(p->ctx, linked, status, "worker %d of %d: a channel cannot be made: %s", (int)(w - p->workers) + 1, p->worker_count, reason);
+    NB_REQUIRE(p->ctx, linked, status, "worker %d of %d: a channel cannot be made: %s", (int)(w - p->workers) + 1,
+               p->worker_count, reason);
     if (status == NB_EHOST) NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
     if (status == NB_EHOST) nb_error_clear(p->ctx);
-    NB_REQUIRE(p->ctx, status != NB_EHOST, status, "worker %d of %d: %s; try fewer --jobs", (int)(w - p->workers) + 1, p->worker_count, reason);
+    NB_REQUIRE(p->ctx, status != NB_EHOST, status, "worker %d of %d: %s; try fewer --jobs", (int)(w - p->workers) + 1,
+               p->worker_count, reason);
     NB_TRY(p->ctx, status);
     w->fd = ends[0];
     w->serial++;
@@ -342,11 +350,12 @@ static nb_status hand_out(pool *p, worker *w)
     job->fresh = w->fresh;
     w->job = job;
     w->fresh = false;
-    if (nb_channel_send(w->fd, &job->count, sizeof job->count)) nb_channel_send(w->fd, job->rows, (size_t)job->count * sizeof *job->rows);
+    if (nb_channel_send(w->fd, &job->count, sizeof job->count))
+        nb_channel_send(w->fd, job->rows, (size_t)job->count * sizeof *job->rows);
     return NB_OK;
 }
 
-typedef struct { /* of a worker */
+typedef struct {                 /* of a worker */
     const char *status, *reason; /* what its rows become if they are to blame */
     bool outside;                /* a signal that somebody else may have sent */
     nb_position at;
@@ -354,13 +363,16 @@ typedef struct { /* of a worker */
 
 static nb_position position_of(const worker *w)
 {
-    return (nb_position){(nb_phase)atomic_load(&w->where->phase), atomic_load(&w->where->first), atomic_load(&w->where->end)};
+    return (nb_position){(nb_phase)atomic_load(&w->where->phase), atomic_load(&w->where->first),
+                         atomic_load(&w->where->end)};
 }
 
 static const char *doing(nb_phase phase)
 {
-    static const char *const texts[NB_PHASE_COUNT] = {
-        [NB_AT_SCENE] = "the problem's data", [NB_AT_PICK] = "the strategy's pick", [NB_AT_CORE] = "the core", [NB_AT_MEASURE] = "the measurement"};
+    static const char *const texts[NB_PHASE_COUNT] = {[NB_AT_SCENE] = "the problem's data",
+                                                      [NB_AT_PICK] = "the strategy's pick",
+                                                      [NB_AT_CORE] = "the core",
+                                                      [NB_AT_MEASURE] = "the measurement"};
     return phase > NB_AT_START && phase < NB_PHASE_COUNT ? texts[phase] : "the start";
 }
 
@@ -379,9 +391,11 @@ static nb_status autopsy(const pool *p, worker *w, death *d)
     if (ending.timed_out)
         NB_NEED(d->reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent", where));
     else if (WIFSIGNALED(ending.how))
-        NB_NEED(d->reason, nb_format(p->ctx, "%s was killed by signal %d (%s)", where, WTERMSIG(ending.how), strsignal(WTERMSIG(ending.how))));
+        NB_NEED(d->reason, nb_format(p->ctx, "%s was killed by signal %d (%s)", where, WTERMSIG(ending.how),
+                                     strsignal(WTERMSIG(ending.how))));
     else
-        NB_NEED(d->reason, nb_format(p->ctx, "%s ended the process, with exit status %d", where, WEXITSTATUS(ending.how)));
+        NB_NEED(d->reason,
+                nb_format(p->ctx, "%s ended the process, with exit status %d", where, WEXITSTATUS(ending.how)));
     d->outside = !ending.timed_out && WIFSIGNALED(ending.how) && is_from_outside(WTERMSIG(ending.how));
     return NB_OK;
 }
@@ -391,7 +405,8 @@ static nb_status put_blame(pool *p, const nb_job *job, const death *d)
     nb_suspects_add(p->plan, d->at, &p->suspects);
     for (int i = 0, next; i < job->count; i = next) { /* an instance at a time */
         NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
-        for (next = i; next < job->count && p->plan->rows[job->rows[next]].trial == p->plan->rows[job->rows[i]].trial; next++) {
+        for (next = i; next < job->count && p->plan->rows[job->rows[next]].trial == p->plan->rows[job->rows[i]].trial;
+             next++) {
             nb_row row;
             nb_plan_row(p->plan, job->rows[next], &row);
             row.status = d->status;
@@ -411,7 +426,8 @@ static nb_status notice_outside(const pool *p, const nb_job *job, const death *d
     nb_row row;
     nb_plan_row(p->plan, job->rows[0], &row);
     if (!p->sink->notice) return NB_OK;
-    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; its work is taken up again", row.problem, row.head, row.trial, d->reason));
+    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; its work is taken up again",
+                            row.problem, row.head, row.trial, d->reason));
     p->sink->notice(p->sink->self, text);
     return NB_OK;
 }
@@ -431,7 +447,8 @@ static nb_status take_up(pool *p, const nb_job *job, const death *d)
         push(p, rest);
         return NB_OK;
     }
-    NB_REQUIRE(p->ctx, d->at.phase != NB_AT_START || !job->fresh, NB_EIO, "a worker ended before it began: %s", d->reason);
+    NB_REQUIRE(p->ctx, d->at.phase != NB_AT_START || !job->fresh, NB_EIO, "a worker ended before it began: %s",
+               d->reason);
     NB_TRY(p->ctx, nb_job_divide(p->plan, rest, d->at, &parts, p->ctx));
     if (!parts) return put_blame(p, rest, d);
     push(p, parts);
@@ -469,7 +486,8 @@ static nb_status bury_failed(pool *p, worker *w, const nb_message *m)
     NB_NEED(d.reason, nb_strdup(p->ctx, m->reason ? m->reason : ""));
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
     dismiss(w, PATIENCE_S, false);
-    NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough", d.reason);
+    NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough",
+               d.reason);
     NB_REQUIRE(p->ctx, p->stopping || d.at.phase != NB_AT_START || !w->job || !w->job->fresh, status, "%s", d.reason);
     return bury(p, w, &d);
 }
@@ -479,7 +497,8 @@ static nb_status bury_late(pool *p, worker *w, double limit_s)
     death d = {.status = "timeout", .at = position_of(w)};
     nb_ending ending = dismiss(w, 0, true);
     bool deaf = WIFSIGNALED(ending.how) && WTERMSIG(ending.how) == SIGKILL;
-    NB_NEED(d.reason, nb_format(p->ctx, "%s was not done after %g s%s", doing(d.at.phase), limit_s, deaf ? ", and did not end at SIGTERM" : ""));
+    NB_NEED(d.reason, nb_format(p->ctx, "%s was not done after %g s%s", doing(d.at.phase), limit_s,
+                                deaf ? ", and did not end at SIGTERM" : ""));
     return bury(p, w, &d);
 }
 
@@ -502,7 +521,8 @@ static nb_status keep(const pool *p, worker *w, const nb_message *m, bool *good)
 {
     kept_row *kept;
     const char *status = known_status(m->status);
-    *good = status && w->job && bsearch(&m->number, w->job->rows, (size_t)w->job->count, sizeof *w->job->rows, compare_rows) &&
+    *good = status && w->job &&
+            bsearch(&m->number, w->job->rows, (size_t)w->job->count, sizeof *w->job->rows, compare_rows) &&
             p->left[m->number] && !p->told[m->number];
     if (!*good) return NB_OK;
     NB_NEED(kept, nb_alloc(w->mail, 1, sizeof *kept));
@@ -587,7 +607,8 @@ static nb_status listen_to(pool *p, worker *w)
         nb_message m;
         NB_TRY(p->ctx, nb_channel_hear(&w->inbox, &heard, &m, w->mail));
         if (heard == NB_HEARD_NONSENSE) return bury_liar(p, w);
-        if (heard == NB_HEARD_MESSAGE && m.kind != NB_TOLD_ROW) look_for_stop(p); /* before the next job is handed out */
+        if (heard == NB_HEARD_MESSAGE && m.kind != NB_TOLD_ROW)
+            look_for_stop(p); /* before the next job is handed out */
         if (heard == NB_HEARD_MESSAGE) NB_TRY(p->ctx, hear(p, w, &m));
         if (w->fd < 0 || w->serial != serial) return NB_OK; /* it was ended, and another perhaps started */
     }
@@ -614,7 +635,8 @@ static double deadline_s(const pool *p, const worker *w, double *limit_s)
 {
     double since_s = atomic_load(&w->where->since_s);
     nb_phase phase = (nb_phase)atomic_load(&w->where->phase);
-    *limit_s = phase == NB_AT_START ? START_S : p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
+    *limit_s =
+        phase == NB_AT_START ? START_S : p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
     return *limit_s > 0 && w->job ? since_s + *limit_s : INFINITY;
 }
 
@@ -744,7 +766,8 @@ nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers worke
     return status;
 }
 
-static nb_status fit(const nb_plan *plan, const nb_unit *units, int count, const bool *pending, nb_workers *workers, nb_ctx *ctx)
+static nb_status fit(const nb_plan *plan, const nb_unit *units, int count, const bool *pending, nb_workers *workers,
+                     nb_ctx *ctx)
 {
     double *bytes, sum = 0;
     size_t *order;
@@ -757,7 +780,8 @@ static nb_status fit(const nb_plan *plan, const nb_unit *units, int count, const
     gsl_sort_index(order, bytes, 1, (size_t)count);
     while (jobs < most && (sum -= bytes[order[jobs]]) <= workers->memory) jobs++;
     nb_plan_row(plan, units[order[0]].first, &row);
-    NB_REQUIRE(ctx, jobs > 0, NB_EINVAL, "%s head %d under %s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
+    NB_REQUIRE(ctx, jobs > 0, NB_EINVAL,
+               "%s head %d under %s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
                row.problem, row.head, row.kernel, -bytes[order[0]] / 0x1p20, row.n, workers->memory / 0x1p20);
     workers->share = fmax(workers->memory / jobs, fmin(workers->memory, -1.5 * bytes[order[0]]));
     if (jobs < most) workers->jobs = jobs;

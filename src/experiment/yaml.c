@@ -11,7 +11,8 @@ nb_place nb_yaml_place(nb_yaml value)
 {
     if (!value.in_file) return (nb_place){.source = value.source};
     bool quoted = value.node->type == YAML_SCALAR_NODE && value.node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    return (nb_place){value.source, (int)value.node->start_mark.line + 1, (int)value.node->start_mark.column + 1 + quoted};
+    return (nb_place){value.source, (int)value.node->start_mark.line + 1,
+                      (int)value.node->start_mark.column + 1 + quoted};
 }
 
 const char *nb_yaml_scalar(nb_yaml value)
@@ -65,7 +66,9 @@ static void delete_document(void *document)
 
 static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser, const char *source, bool in_file)
 {
-    const char *tab = parser->problem && strstr(parser->problem, "cannot start any token") ? " (a tab, '%', '@' or '`'? YAML indents with blanks)" : "";
+    const char *tab = parser->problem && strstr(parser->problem, "cannot start any token")
+                          ? " (a tab, '%', '@' or '`'? YAML indents with blanks)"
+                          : "";
     nb_place at = {.source = source};
     if (in_file) at = (nb_place){source, (int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1};
     return nb_mistakes_add(mistakes, at, "not YAML: %s%s%s%s", parser->context ? parser->context : "",
@@ -86,7 +89,9 @@ static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, con
     }
     NB_TRY(mistakes->ctx, nb_defer(mistakes->ctx, delete_document, loaded));
     if (!yaml_document_get_root_node(loaded))
-        return nb_mistakes_add(mistakes, (nb_place){.source = source}, in_file ? "is empty; a config needs problems, strategies and cores" : "expected a value, found nothing");
+        return nb_mistakes_add(mistakes, (nb_place){.source = source},
+                               in_file ? "is empty; a config needs problems, strategies and cores"
+                                       : "expected a value, found nothing");
     if (!yaml_parser_load(parser, &next)) return yaml_mistake(mistakes, parser, source, in_file);
     bool more = yaml_document_get_root_node(&next);
     yaml_document_delete(&next);
@@ -113,7 +118,8 @@ nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
     yaml_parser_t parser;
     struct stat info;
     *root = (nb_yaml){.source = path, .in_file = true};
-    NB_REQUIRE(ctx, stat(path, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO, "%s: is a folder, expected an experiment's file", path);
+    NB_REQUIRE(ctx, stat(path, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO,
+               "%s: is a folder, expected an experiment's file", path);
     FILE *file = fopen(path, "rb");
     NB_REQUIRE(ctx, file, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     if (!yaml_parser_initialize(&parser)) {

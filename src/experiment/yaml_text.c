@@ -8,7 +8,11 @@
 
 static const struct {
     const char *bytes, *escape;
-} refused[] = {{"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}, {"\xef\xbb\xbf", "\\ufeff"}, {"\xef\xbf\xbe", "\\ufffe"}, {"\xef\xbf\xbf", "\\uffff"}};
+} refused[] = {{"\xe2\x80\xa8", "\\u2028"},
+               {"\xe2\x80\xa9", "\\u2029"},
+               {"\xef\xbb\xbf", "\\ufeff"},
+               {"\xef\xbf\xbe", "\\ufffe"},
+               {"\xef\xbf\xbf", "\\uffff"}};
 
 /* The bytes of a character that has to be escaped, all but the ASCII ones; 0: of no such. */
 static size_t escape(FILE *out, const char *text)

@@ -12,8 +12,7 @@ typedef struct {
 } template_options;
 
 static const nb_option options[] = {
-    NB_REAL(template_options, shift, "1", 0, 1e6, "what is added to the mean of the products"),
-    NB_OPTION_END};
+    NB_REAL(template_options, shift, "1", 0, 1e6, "what is added to the mean of the products"), NB_OPTION_END};
 
 /* Column i of `out` is the row of query i; under a mask later keys have 0. */
 static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *ctx)

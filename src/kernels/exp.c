@@ -14,9 +14,9 @@ typedef struct {
     double temperature;
 } exp_options;
 
-static const nb_option options[] = {
-    NB_REAL_OR(exp_options, temperature, "auto", "auto", 1e-9, 1e9, "what the scores q.k are divided by; auto: sqrt(d)"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_REAL_OR(exp_options, temperature, "auto", "auto", 1e-9, 1e9,
+                                               "what the scores q.k are divided by; auto: sqrt(d)"),
+                                    NB_OPTION_END};
 
 static const double highest = 340;
 
@@ -29,9 +29,10 @@ static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *c
         double *row = out + (size_t)i * (size_t)t->ld;
         int seen = t->causal && t->positions[i] + 1 < t->keys ? t->positions[i] + 1 : t->keys;
         double largest = nb_largest((size_t)seen, row), sum = nb_exp_sum((size_t)seen, row, 0);
-        NB_REQUIRE(ctx, largest <= highest && isfinite(sum), NB_ENUMERIC,
-                   "exp: query %d has a score of %.4g, allowed are at most %g: take a higher temperature than %g, or softmax",
-                   t->positions ? t->positions[i] : i, largest, highest, temperature);
+        NB_REQUIRE(
+            ctx, largest <= highest && isfinite(sum), NB_ENUMERIC,
+            "exp: query %d has a score of %.4g, allowed are at most %g: take a higher temperature than %g, or softmax",
+            t->positions ? t->positions[i] : i, largest, highest, temperature);
         for (int j = seen; j < t->keys; j++) row[j] = 0;
     }
     return NB_OK;

@@ -15,9 +15,9 @@ typedef struct {
     double bandwidth;
 } gauss_options;
 
-static const nb_option options[] = {
-    NB_REAL_OR(gauss_options, bandwidth, "median", "median", 1e-9, 1e9, "h; median: of the distances between queries and keys (of 512 each)"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_REAL_OR(gauss_options, bandwidth, "median", "median", 1e-9, 1e9,
+                                               "h; median: of the distances between queries and keys (of 512 each)"),
+                                    NB_OPTION_END};
 
 static const double cancelled = 0.0625;
 
@@ -68,7 +68,8 @@ static const char *const references[] = {
     "Chen et al., Skyformer: remodel self-attention with Gaussian kernel and Nystrom method, NeurIPS 2021", NULL};
 
 const nb_kernel nb_kernel_gauss = {
-    .component = {"gauss", "Gaussian of the distance between query and key", references, options, sizeof(gauss_options)},
+    .component = {"gauss", "Gaussian of the distance between query and key", references, options,
+                  sizeof(gauss_options)},
     .resolve = resolve,
     .fill = fill,
 };

@@ -14,8 +14,7 @@ enum { QUERIES, KEYS };
 static const char *const sets[] = {"queries", "keys", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(gram_options, of, "queries", sets, "whose Gram matrix; they stand for both sides"),
-    NB_OPTION_END};
+    NB_ENUM(gram_options, of, "queries", sets, "whose Gram matrix; they stand for both sides"), NB_OPTION_END};
 
 static double *points(const nb_head *head, const void *opts)
 {

@@ -13,21 +13,21 @@
 
 typedef struct {
     int d, queries, keys;
-    const double *q, *k; /* d x queries, d x keys */
+    const double *q, *k;  /* d x queries, d x keys */
     bool causal;          /* query i of the tile sees the keys 0 ... positions[i] */
     const int *positions; /* of the tile's queries among all tokens */
     int ld;               /* of the output, at least keys */
 } nb_tile;
 
-typedef struct { /* S = X'Y */
+typedef struct {         /* S = X'Y */
     int rank;            /* of the factors, at most; 0: there are none */
     const double *x, *y; /* rank x n, a token a column */
 } nb_low_rank;
 
 typedef struct {
     nb_component component;
-    bool standard;   /* the kernel of an experiment that names none; one of them all */
-    bool stochastic; /* rows of S are >= 0 and sum to 1 */
+    bool standard;              /* the kernel of an experiment that names none; one of them all */
+    bool stochastic;            /* rows of S are >= 0 and sum to 1 */
     const char *causal_refusal; /* why not under a causal mask, in one sentence; NULL: it is possible */
 
     /* Optional, for a kernel of one point set: which of the head's. They stand for
@@ -48,8 +48,8 @@ typedef struct {
     /* Optional: the gradient of a number f that depends on a tile without a mask.
      * `out` is the tile, `slope` holds df/d(out) in the same places and is overwritten;
      * sets dq (d x queries) and dk (d x keys) to df/dq and df/dk; NULL: not wanted. */
-    nb_status (*pull_back)(const nb_tile *tile, const void *options, const double *out, double *slope, double *dq, double *dk,
-                           nb_ctx *ctx);
+    nb_status (*pull_back)(const nb_tile *tile, const void *options, const double *out, double *slope, double *dq,
+                           double *dk, nb_ctx *ctx);
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_kernel;

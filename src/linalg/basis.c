@@ -15,10 +15,13 @@
 #include <string.h>
 
 enum { ROUNDS = 4 };
-static const double least_rcond = 1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
+static const double least_rcond =
+    1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
 static const double nearly = 0.1;
-static const double safe = 1e-12; /* of a column's square, what has to be left of it beside those of its panel: a condition of 1e6 */
-static const double twice = 0.25; /* of a unit column's square, what has to be left of it when all is taken out again: of what had been rounding little is */
+static const double safe =
+    1e-12; /* of a column's square, what has to be left of it beside those of its panel: a condition of 1e6 */
+static const double twice =
+    0.25; /* of a unit column's square, what has to be left of it when all is taken out again: of what had been rounding little is */
 
 /* The upper triangle of G, whose rest is zero. */
 static void gram(nb_layout layout, int n, int m, const double *a, double *g)
@@ -39,8 +42,8 @@ static double deviation(int m, const double *g)
     return sqrt(sum);
 }
 
-typedef struct { /* for m vectors */
-    double *g, *work; /* m x m, 3m */
+typedef struct {       /* for m vectors */
+    double *g, *work;  /* m x m, 3m */
     lapack_int *iwork; /* m */
 } workspace;
 
@@ -65,14 +68,16 @@ static void multiply_by_inverse(nb_layout layout, int n, int m, double *a, doubl
 }
 
 /* *done is false, and `a` as it was, where the vectors are too close to dependent. */
-static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *r, const workspace *w, bool *done, nb_ctx *ctx)
+static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *r, const workspace *w, bool *done,
+                             nb_ctx *ctx)
 {
     *done = false;
     for (int round = 0; round < ROUNDS && !*done; round++) {
         gram(layout, n, m, a, w->g);
         *done = deviation(m, w->g) < nearly;
         if (!factorise(m, w)) {
-            NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m, n, round + 1);
+            NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m,
+                       n, round + 1);
             return NB_OK;
         }
         if (round == 0)
@@ -86,7 +91,8 @@ static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *
         else
             cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, a, m);
     }
-    NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m, n, ROUNDS);
+    NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m,
+               n, ROUNDS);
     return NB_OK;
 }
 
@@ -157,7 +163,8 @@ static nb_status orthonormalise(nb_layout layout, int n, int m, double *a, doubl
 
 nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
+    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM,
+               "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = orthonormalise(layout, n, m, a, r, rank, ctx);
     nb_ctx_release(ctx, mark);
@@ -166,7 +173,8 @@ nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r
 
 nb_status nb_orthonormalise_any(int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
+    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM,
+               "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
     *rank = m;
     nb_status status = careful(NB_COLUMNS, n, m, a, r, rank, ctx);
@@ -179,9 +187,9 @@ enum { WIDEST = 16 }; /* nb_panel_width's */
 typedef struct { /* columns from `start` on become orthonormal: `used` of `width`, behind them zeros */
     int n, m, start, width, used;
     double *a, *r;
-    double *panel, *w;             /* n x WIDEST, m x WIDEST */
+    double *panel, *w;                                 /* n x WIDEST, m x WIDEST */
     double g[WIDEST * WIDEST], first[WIDEST * WIDEST]; /* width x width */
-    double least[WIDEST];          /* of each column's square, what has to be left of it */
+    double least[WIDEST];                              /* of each column's square, what has to be left of it */
 } ordered;
 
 /* Takes the columns before out of the panel, and adds how much that was, w times `before`, to r. */
@@ -191,8 +199,11 @@ static void take_out(ordered *o, const double *before)
     if (start == 0) return;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, start, width, n, 1, o->a, n, o->panel, n, 0, o->w, start);
     nb_gemm(NB_PLAIN, NB_PLAIN, n, width, start, -1, o->a, n, o->w, start, 1, o->panel, n);
-    if (before) cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, start, width, 1.0, before, width, o->w, start);
-    for (int j = 0; j < o->used; j++) nb_add((size_t)start, o->w + j * start, o->r + (size_t)(start + j) * (size_t)o->m);
+    if (before)
+        cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, start, width, 1.0, before, width,
+                    o->w, start);
+    for (int j = 0; j < o->used; j++)
+        nb_add((size_t)start, o->w + j * start, o->r + (size_t)(start + j) * (size_t)o->m);
 }
 
 /* The panel's Cholesky factor in g, as far as it is safe; `used` becomes so many, and behind them stands the identity. */
@@ -221,7 +232,8 @@ static void factorise_panel(ordered *o)
 static void divide_panel(ordered *o)
 {
     size_t n = (size_t)o->n;
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, o->n, o->width, 1.0, o->g, o->width, o->panel, o->n);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, o->n, o->width, 1.0, o->g, o->width,
+                o->panel, o->n);
     memset(o->panel + n * (size_t)o->used, 0, n * (size_t)(o->width - o->used) * sizeof *o->panel);
 }
 
@@ -247,7 +259,8 @@ static void next_panel(ordered *o)
     take_out(o, o->first);
     factorise_panel(o);
     divide_panel(o);
-    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, o->width, o->width, 1.0, o->g, o->width, o->first, o->width);
+    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, o->width, o->width, 1.0, o->g,
+                o->width, o->first, o->width);
     for (int j = 0; j < o->used; j++)
         memcpy(o->r + (size_t)(o->start + j) * m + o->start, o->first + j * o->width, (size_t)(j + 1) * sizeof *o->r);
     memcpy(from, o->panel, n * (size_t)o->used * sizeof *from);
@@ -256,7 +269,8 @@ static void next_panel(ordered *o)
 
 nb_status nb_orthonormalise_in_order(int n, int m, double *a, double *r, int *good, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM, "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
+    NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM,
+               "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
     ordered o = {.n = n, .m = m, .a = a, .r = r};
     NB_NEED(o.panel, nb_alloc_raw(ctx, (size_t)n * WIDEST));

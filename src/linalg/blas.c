@@ -30,13 +30,32 @@ static const struct {
     const char *name;
     int level, extra;
 } cores[] = {
-    {"Katmai", SSE, 0},           {"Coppermine", SSE, 0},     {"Northwood", SSE, 0},     {"Prescott", SSE, 0},
-    {"Banias", SSE, 0},           {"Core2", SSE, 0},          {"Penryn", SSE, 0},        {"Dunnington", SSE, 0},
-    {"Nehalem", SSE, 0},          {"Atom", SSE, 0},           {"Athlon", SSE, 0},        {"Opteron", SSE, THREEDNOW},
-    {"Opteron_SSE3", SSE, THREEDNOW}, {"Barcelona", SSE, 0},  {"Bobcat", SSE, 0},        {"Nano", SSE, 0},
-    {"Sandybridge", AVX, 0},      {"Bulldozer", AVX, FMA4},   {"Piledriver", AVX, FMA4}, {"Steamroller", AVX, FMA4},
-    {"Excavator", AVX2, FMA4},    {"Haswell", AVX2, 0},       {"Zen", AVX2, 0},          {"SkylakeX", AVX512, 0},
-    {"Cooperlake", AVX512, 0},    {"SapphireRapids", AVX512, 0},
+    {"Katmai", SSE, 0},
+    {"Coppermine", SSE, 0},
+    {"Northwood", SSE, 0},
+    {"Prescott", SSE, 0},
+    {"Banias", SSE, 0},
+    {"Core2", SSE, 0},
+    {"Penryn", SSE, 0},
+    {"Dunnington", SSE, 0},
+    {"Nehalem", SSE, 0},
+    {"Atom", SSE, 0},
+    {"Athlon", SSE, 0},
+    {"Opteron", SSE, THREEDNOW},
+    {"Opteron_SSE3", SSE, THREEDNOW},
+    {"Barcelona", SSE, 0},
+    {"Bobcat", SSE, 0},
+    {"Nano", SSE, 0},
+    {"Sandybridge", AVX, 0},
+    {"Bulldozer", AVX, FMA4},
+    {"Piledriver", AVX, FMA4},
+    {"Steamroller", AVX, FMA4},
+    {"Excavator", AVX2, FMA4},
+    {"Haswell", AVX2, 0},
+    {"Zen", AVX2, 0},
+    {"SkylakeX", AVX512, 0},
+    {"Cooperlake", AVX512, 0},
+    {"SapphireRapids", AVX512, 0},
 };
 enum { CORES = sizeof cores / sizeof *cores };
 
@@ -96,8 +115,10 @@ nb_status nb_blas_decide(const nb_blas_situation *s, nb_blas_decision *decision,
         int core = find(s->core_type);
         if (core < 0) return refuse(s, "OpenBLAS has no such kernels", ctx);
         if (!supported(s, core))
-            return refuse(s, beyond(core) ? "this CPU or this OpenBLAS does not support these kernels" :
-                                            "this CPU does not support these kernels", ctx);
+            return refuse(s,
+                          beyond(core) ? "this CPU or this OpenBLAS does not support these kernels"
+                                       : "this CPU does not support these kernels",
+                          ctx);
     }
     if (s->again) return NB_OK;
     if (!(s->core_type && *s->core_type) && worse(s)) decision->core_type = nb_blas_best(s);
@@ -140,7 +161,8 @@ static void check_again(const nb_blas_situation *s)
 {
     const char *wanted = getenv(GUARD);
     if (wanted && *wanted && strcasecmp(wanted, s->running) != 0)
-        fprintf(stderr, "nysbench: warning: OpenBLAS uses its %s kernels although OPENBLAS_CORETYPE asks for %s\n", s->running, wanted);
+        fprintf(stderr, "nysbench: warning: OpenBLAS uses its %s kernels although OPENBLAS_CORETYPE asks for %s\n",
+                s->running, wanted);
 }
 
 nb_status nb_blas_start(char **argv, nb_ctx *ctx)
@@ -159,7 +181,8 @@ nb_status nb_blas_start(char **argv, nb_ctx *ctx)
     unsetenv(GUARD);
     if (decision.set_threads) openblas_set_num_threads(1);
     if (decision.core_type)
-        fprintf(stderr, "nysbench: warning: OpenBLAS stays with its %s kernels: the second start failed: %s\n", s.running, why);
+        fprintf(stderr, "nysbench: warning: OpenBLAS stays with its %s kernels: the second start failed: %s\n",
+                s.running, why);
     return NB_OK;
 }
 
@@ -189,8 +212,9 @@ nb_status nb_blas_take_memory(nb_ctx *ctx)
     NB_TRY(ctx, nb_process_fork(&pid, ctx));
     if (pid == 0) _exit(nb_blas_warm_up(ctx) == NB_OK ? EXIT_SUCCESS : EXIT_FAILURE);
     NB_TRY(ctx, nb_process_await(pid, PATIENCE_S, &ending, ctx));
-    NB_REQUIRE(ctx, !ending.timed_out && ending.how == 0, NB_EINVAL,
-               "the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit");
+    NB_REQUIRE(
+        ctx, !ending.timed_out && ending.how == 0, NB_EINVAL,
+        "the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit");
     return nb_blas_warm_up(ctx);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/ctx.h"
 
-typedef struct { /* what decides */
+typedef struct {                     /* what decides */
     bool amd, avx, avx2_fma, avx512; /* avx512: F, DQ, BW and VL */
     bool fma4, threednow;            /* of old AMDs alone */
     const char *running;             /* openblas_get_corename() */
@@ -51,8 +51,8 @@ typedef struct {
     const char *kernels; /* in use */
     const char *best;    /* for this CPU: those in use unless they are worse */
     int threads, int_bits;
-    bool worse;          /* the kernels in use are slower ones than the best */
-    bool restarted;      /* this process is a second start */
+    bool worse;     /* the kernels in use are slower ones than the best */
+    bool restarted; /* this process is a second start */
 } nb_blas_info;
 
 void nb_blas_describe(nb_blas_info *info);

@@ -7,8 +7,8 @@
 #include <float.h>
 #include <math.h>
 
-nb_status nb_cholesky_init(nb_cholesky *c, int n, int most, const double *diagonal, nb_column_fn *column, const void *self,
-                           nb_ctx *ctx)
+nb_status nb_cholesky_init(nb_cholesky *c, int n, int most, const double *diagonal, nb_column_fn *column,
+                           const void *self, nb_ctx *ctx)
 {
     *c = (nb_cholesky){.n = n, .column = column, .self = self};
     NB_NEED(c->residual, nb_alloc_reals(ctx, (size_t)n, 1));

@@ -18,17 +18,17 @@ enum { START = 20251104 };
 typedef struct {
     int n, count, block, order, dim; /* dim: vectors in V so far */
     gsl_rng *rng;
-    const double *deflated;   /* n x deflated_count: kept out of V, or NULL */
+    const double *deflated; /* n x deflated_count: kept out of V, or NULL */
     int deflated_count;
-    double *v, *z;            /* n x order */
-    double *t;                /* order x order, the upper triangle by blocks */
-    double *w, *r;            /* n x block: the next block; block x block, twice */
-    double *projection;       /* order x block */
-    double *aside;            /* deflated_count x block */
-    double *values;           /* count + 1 largest of T, descending, */
-    double *vectors;          /* order x (count + 1), theirs */
-    double *residuals;        /* count + 1 */
-    bool invariant;           /* the space holds all that S does not map to 0 */
+    double *v, *z;      /* n x order */
+    double *t;          /* order x order, the upper triangle by blocks */
+    double *w, *r;      /* n x block: the next block; block x block, twice */
+    double *projection; /* order x block */
+    double *aside;      /* deflated_count x block */
+    double *values;     /* count + 1 largest of T, descending, */
+    double *vectors;    /* order x (count + 1), theirs */
+    double *residuals;  /* count + 1 */
+    bool invariant;     /* the space holds all that S does not map to 0 */
 } space;
 
 int nb_krylov_order(int n, int count)
@@ -59,8 +59,10 @@ static nb_status space_init(space *k, int n, int count, int block, int order_, n
 static void project_out(space *k)
 {
     if (k->deflated) {
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->deflated_count, k->block, k->n, 1, k->deflated, k->n, k->w, k->n, 0, k->aside, k->deflated_count);
-        nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->deflated_count, -1, k->deflated, k->n, k->aside, k->deflated_count, 1, k->w, k->n);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->deflated_count, k->block, k->n, 1, k->deflated, k->n, k->w, k->n, 0,
+                k->aside, k->deflated_count);
+        nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->deflated_count, -1, k->deflated, k->n, k->aside,
+                k->deflated_count, 1, k->w, k->n);
     }
     if (k->dim == 0) return;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->dim, k->block, k->n, 1, k->v, k->n, k->w, k->n, 0, k->projection, k->order);
@@ -70,7 +72,8 @@ static void project_out(space *k)
 /* Vectors from number `first` on of the block w. */
 static void fill_random(space *k, int first)
 {
-    for (size_t i = (size_t)k->n * (size_t)first; i < (size_t)k->n * (size_t)k->block; i++) k->w[i] = gsl_ran_ugaussian(k->rng);
+    for (size_t i = (size_t)k->n * (size_t)first; i < (size_t)k->n * (size_t)k->block; i++)
+        k->w[i] = gsl_ran_ugaussian(k->rng);
 }
 
 static nb_status random_block(space *k, nb_ctx *ctx)
@@ -168,7 +171,8 @@ static nb_status ritz(space *k, nb_ctx *ctx)
     NB_NEED(vectors, nb_alloc_reals(ctx, dim, (size_t)kept));
     NB_NEED(last, nb_alloc_reals(ctx, (size_t)k->block, (size_t)kept));
     NB_TRY(ctx, largest_eigenpairs(k, kept, values, vectors, ctx));
-    nb_gemm(NB_PLAIN, NB_PLAIN, k->block, kept, k->block, 1, k->r, k->block, vectors + k->dim - k->block, k->dim, 0, last, k->block);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k->block, kept, k->block, 1, k->r, k->block, vectors + k->dim - k->block, k->dim, 0,
+            last, k->block);
     for (int j = 0; j < kept; j++) {
         k->values[j] = fmax(0, values[j]);
         k->residuals[j] = nb_frobenius((size_t)k->block, last + j * k->block);
@@ -242,7 +246,8 @@ static nb_status grow(space *k, nb_normal_product *product, void *self, double t
 
 /* The largest eigenvalue of S'S that a few products from a fresh start find
  * beside the `count` right vectors: a lower bound. */
-static nb_status beside(int n, int count, const double *right, nb_normal_product *product, void *self, double *value, nb_ctx *ctx)
+static nb_status beside(int n, int count, const double *right, nb_normal_product *product, void *self, double *value,
+                        nb_ctx *ctx)
 {
     enum { WIDE = 8, STEPS = 5 };
     space k;
@@ -258,8 +263,8 @@ static nb_status beside(int n, int count, const double *right, nb_normal_product
 /* A block of b vectors sees of equal singular values at most b. So the solution
  * is looked at from a fresh start, and where that finds a larger value beside it
  * than the least of it, it is sought again in blocks of twice the width. */
-static nb_status solve(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
-                       nb_ctx *ctx)
+static nb_status solve(int n, int count, int block, nb_normal_product *product, void *self, double tolerance,
+                       nb_triplets *out, nb_ctx *ctx)
 {
     for (;; block *= 2) {
         space k;
@@ -279,11 +284,12 @@ static nb_status solve(int n, int count, int block, nb_normal_product *product, 
     }
 }
 
-nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
-                    nb_ctx *ctx)
+nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance,
+                    nb_triplets *out, nb_ctx *ctx)
 {
     size_t length = (size_t)n, columns = (size_t)count;
-    NB_REQUIRE(ctx, count >= 1 && nb_krylov_order(n, count) < n, NB_EDIM, "%d singular triplets of a matrix of order %d", count, n);
+    NB_REQUIRE(ctx, count >= 1 && nb_krylov_order(n, count) < n, NB_EDIM,
+               "%d singular triplets of a matrix of order %d", count, n);
     NB_NEED(out->values, nb_alloc_reals(ctx, columns, 1));
     NB_NEED(out->left, nb_alloc_reals(ctx, length, columns));
     NB_NEED(out->right, nb_alloc_reals(ctx, length, columns));

@@ -10,10 +10,10 @@
 typedef nb_status nb_normal_product(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx);
 
 typedef struct {
-    double *values;      /* count, descending */
+    double *values;       /* count, descending */
     double *left, *right; /* n x count, orthonormal columns; a left one may be zero where its value is, to rounding */
-    double residual;     /* of |S' u - s v| / s_1 over the triplets the largest; where s < s_1 / 1000, times 1000 s / s_1 */
-    double *missing;     /* count: the sum of the first j + 1 squared values is too low by at most missing[j], given
+    double residual; /* of |S' u - s v| / s_1 over the triplets the largest; where s < s_1 / 1000, times 1000 s / s_1 */
+    double *missing; /* count: the sum of the first j + 1 squared values is too low by at most missing[j], given
                           * that no value is missing altogether, for which a fresh start looks */
 } nb_triplets;
 
@@ -21,8 +21,8 @@ typedef struct {
  * residual below `tolerance`, or with what the largest order allows: see
  * `residual`. `block` vectors go through each product: fewer take more products
  * and less work in all. The start is random but always the same. Memory is ctx's. */
-nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance, nb_triplets *out,
-                    nb_ctx *ctx);
+nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance,
+                    nb_triplets *out, nb_ctx *ctx);
 
 /* The largest dimension of the Krylov space that is tried. */
 int nb_krylov_order(int n, int count);

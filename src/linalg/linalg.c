@@ -12,15 +12,15 @@
 void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
              int ldb, double beta, double *c, int ldc)
 {
-    cblas_dgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans, op_b == NB_PLAIN ? CblasNoTrans : CblasTrans,
-                m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    cblas_dgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans,
+                op_b == NB_PLAIN ? CblasNoTrans : CblasTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
                     int ldb, float beta, float *c, int ldc)
 {
-    cblas_sgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans, op_b == NB_PLAIN ? CblasNoTrans : CblasTrans,
-                m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    cblas_sgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans,
+                op_b == NB_PLAIN ? CblasNoTrans : CblasTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 static const double most_small = 1e6; /* multiplications */
@@ -51,14 +51,17 @@ void nb_gemm_right_together(nb_op op_a, int m, int columns, int k, const double 
 {
     int step = is_large(other) ? nb_width_together(columns, NB_RIGHT_GROUP, other) : 1;
     for (int i = 0; i < columns; i += step)
-        nb_gemm(op_a, NB_PLAIN, m, step, k, 1, a, lda, b + (size_t)i * (size_t)ldb, ldb, beta, c + (size_t)i * (size_t)ldc, ldc);
+        nb_gemm(op_a, NB_PLAIN, m, step, k, 1, a, lda, b + (size_t)i * (size_t)ldb, ldb, beta,
+                c + (size_t)i * (size_t)ldc, ldc);
 }
 
-void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c, int ldc, double other)
+void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c,
+                             int ldc, double other)
 {
     int step = is_large(other) ? nb_width_together(columns, NB_RIGHT_GROUP, other) : NB_SINGLE_START;
     for (int i = 0; i < columns; i += step)
-        nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, m, step, k, 1, a, lda, b + (size_t)i * (size_t)ldb, ldb, 0, c + (size_t)i * (size_t)ldc, ldc);
+        nb_gemm_single(NB_TRANSPOSED, NB_PLAIN, m, step, k, 1, a, lda, b + (size_t)i * (size_t)ldb, ldb, 0,
+                       c + (size_t)i * (size_t)ldc, ldc);
 }
 
 int nb_panel_width(int start)
@@ -66,7 +69,8 @@ int nb_panel_width(int start)
     return start < 16 ? 8 : 16;
 }
 
-void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta, double *y)
+void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta,
+             double *y)
 {
     cblas_dgemv(CblasColMajor, op == NB_PLAIN ? CblasNoTrans : CblasTrans, rows, cols, alpha, a, lda, x, 1, beta, y, 1);
 }
@@ -108,7 +112,8 @@ nb_status nb_require_finite(int rows, int cols, const double *a, nb_ctx *ctx)
     size_t count = (size_t)rows * (size_t)cols, at = 0;
     if (nb_all_finite(count, a)) return NB_OK;
     while (isfinite(a[at])) at++;
-    NB_FAIL(ctx, NB_ENUMERIC, "NaN or Inf in a %d x %d matrix, first in row %zu, column %zu", rows, cols, at % (size_t)rows, at / (size_t)rows);
+    NB_FAIL(ctx, NB_ENUMERIC, "NaN or Inf in a %d x %d matrix, first in row %zu, column %zu", rows, cols,
+            at % (size_t)rows, at / (size_t)rows);
 }
 
 double nb_frobenius(size_t count, const double *x)
@@ -140,7 +145,7 @@ void nb_normalise_columns(int rows, int cols, const double *a, double *out)
 }
 
 typedef struct { /* a thin singular value decomposition; `a` is overwritten */
-    char job; /* 'S', or 'N' for the values alone */
+    char job;    /* 'S', or 'N' for the values alone */
     int rows, cols;
     double *a, *u, *s, *vt;
 } thin_svd;
@@ -152,11 +157,12 @@ static nb_status gesdd(const thin_svd *t, lapack_int *info, nb_ctx *ctx)
     int r = t->rows < t->cols ? t->rows : t->cols;
     double size = 0, *work;
     lapack_int *iwork;
-    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, &size, -1, NULL);
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, &size,
+                        -1, NULL);
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));
     NB_NEED(iwork, nb_alloc(ctx, 8 * (size_t)r, sizeof *iwork));
-    *info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, work,
-                                (lapack_int)size, iwork);
+    *info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt,
+                                r, work, (lapack_int)size, iwork);
     NB_REQUIRE(ctx, *info >= 0, NB_EBUG, "dgesdd: argument %d is illegal", -*info);
     return NB_OK;
 }
@@ -166,10 +172,11 @@ static nb_status gesvd(const thin_svd *t, lapack_int *info, nb_ctx *ctx)
 {
     int r = t->rows < t->cols ? t->rows : t->cols;
     double size = 0, *work;
-    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, t->job, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, &size, -1);
+    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, t->job, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt,
+                        r, &size, -1);
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));
-    *info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, t->job, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows, t->vt, r, work,
-                                (lapack_int)size);
+    *info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, t->job, t->job, t->rows, t->cols, t->a, t->rows, t->s, t->u, t->rows,
+                                t->vt, r, work, (lapack_int)size);
     NB_REQUIRE(ctx, *info >= 0, NB_EBUG, "dgesvd: argument %d is illegal", -*info);
     return NB_OK;
 }
@@ -185,7 +192,8 @@ static nb_status svd(int rows, int cols, const double *a, double *u, double *s, 
     if (first == 0) return NB_OK;
     memcpy(t.a, a, count * sizeof *a);
     NB_TRY(ctx, gesvd(&t, &second, ctx));
-    NB_REQUIRE(ctx, second == 0, NB_ENUMERIC, "the singular values of a %d x %d matrix converge by neither of two algorithms (dgesdd: %d, dgesvd: %d)",
+    NB_REQUIRE(ctx, second == 0, NB_ENUMERIC,
+               "the singular values of a %d x %d matrix converge by neither of two algorithms (dgesdd: %d, dgesvd: %d)",
                rows, cols, first, second);
     return NB_OK;
 }
@@ -252,8 +260,10 @@ static nb_status symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
     if (first != 0) {
         memcpy(a, copy, square * sizeof *a);
         NB_TRY(ctx, syev(n, a, values, &second, ctx));
-        NB_REQUIRE(ctx, second == 0, NB_ENUMERIC, "the eigenvalues of a matrix of order %d converge by neither of two algorithms (dsyevd: %d, dsyev: %d)",
-                   n, first, second);
+        NB_REQUIRE(
+            ctx, second == 0, NB_ENUMERIC,
+            "the eigenvalues of a matrix of order %d converge by neither of two algorithms (dsyevd: %d, dsyev: %d)", n,
+            first, second);
     }
     for (int i = 0, j = n - 1; i < j; i++, j--) {
         cblas_dswap(1, values + i, 1, values + j, 1);

@@ -34,8 +34,8 @@ void nb_gemm_left_together(int columns, int n, int k, double alpha, const double
                            double beta, double *c, int ldc, double other);
 void nb_gemm_right_together(nb_op op_a, int m, int columns, int k, const double *a, int lda, const double *b, int ldb,
                             double beta, double *c, int ldc, double other);
-void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c, int ldc,
-                             double other);
+void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c,
+                             int ldc, double other);
 
 /* Columns that are computed one after another, each from those before it, in panels that begin at fixed places: the width
  * of the one that begins at `start`. So a column's bits do not depend on how many come after it. */
@@ -52,15 +52,16 @@ bool nb_is_upper(int m, const double *a); /* whether all below the diagonal of a
 void nb_multiply_by_upper(int m, const double *l, double *x, const double *r);
 
 /* y <- alpha op(A) x + beta y, A rows x cols. */
-void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta, double *y);
+void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta,
+             double *y);
 
 /* out (cols x rows) <- a' */
 void nb_transpose(int rows, int cols, const double *a, double *out);
 
 nb_status nb_require_finite(int rows, int cols, const double *a, nb_ctx *ctx); /* else NB_ENUMERIC, with the place */
-double nb_frobenius(size_t count, const double *x);    /* without overflow */
-double nb_norm_one(int rows, int cols, const double *a);      /* largest column sum of |a| */
-double nb_norm_infinity(int rows, int cols, const double *a); /* largest row sum of |a| */
+double nb_frobenius(size_t count, const double *x);                            /* without overflow */
+double nb_norm_one(int rows, int cols, const double *a);                       /* largest column sum of |a| */
+double nb_norm_infinity(int rows, int cols, const double *a);                  /* largest row sum of |a| */
 
 /* out <- the columns of a, each divided by its Euclidean norm; a zero column stays
  * zero. out = a is allowed. */

@@ -72,8 +72,8 @@ static nb_status least_squares(int rows, int cols, double *g, double *rhs, nb_ct
     NB_NEED(pivots, nb_alloc(ctx, (size_t)cols, sizeof *pivots));
     LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, cols, 1, g, rows, rhs, rows, pivots, rcond, &rank, &size, -1);
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));
-    lapack_int info =
-        LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, cols, 1, g, rows, rhs, rows, pivots, rcond, &rank, work, (lapack_int)size);
+    lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, cols, 1, g, rows, rhs, rows, pivots, rcond, &rank,
+                                          work, (lapack_int)size);
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgelsy: argument %d is illegal", -info);
     return NB_OK;
 }

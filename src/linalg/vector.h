@@ -11,9 +11,9 @@
 /* "avx512", "avx2", or "baseline". */
 const char *nb_vector_width(void);
 
-double nb_largest(size_t count, const double *x); /* count >= 1, no NaN */
+double nb_largest(size_t count, const double *x);                         /* count >= 1, no NaN */
 double nb_largest_distance(size_t count, const double *x, double centre); /* max |x[j] - centre|, no NaN; 0 for none */
-size_t nb_largest_index(size_t count, const double *x); /* the first among equals */
+size_t nb_largest_index(size_t count, const double *x);                   /* the first among equals */
 
 /* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below
  * 4 eps (glibc's libmvec; its libm where there is none). */

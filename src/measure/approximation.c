@@ -11,15 +11,18 @@ const char *const nb_factors_names[] = {
 
 const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal)
 {
-    if (kind == NB_CUR && picks != NB_TOKENS) return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides share";
+    if (kind == NB_CUR && picks != NB_TOKENS)
+        return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides share";
     if (kind != NB_CUR && causal && picks == NB_TOKENS)
         return "under a causal mask a query before the first landmark would attend to nothing";
-    if (kind != NB_CUR && causal && picks == NB_POINTS) return "under a causal mask free points have no place in the sequence";
+    if (kind != NB_CUR && causal && picks == NB_POINTS)
+        return "under a causal mask free points have no place in the sequence";
     if (kind != NB_CUR && causal) return "under a causal mask a mean of tokens would see the future";
     return NULL;
 }
 
-static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const double *x, double **landmarks, nb_ctx *ctx)
+static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const double *x, double **landmarks,
+                           nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     NB_NEED(*landmarks, nb_alloc_reals(ctx, (size_t)h->d, (size_t)picks->m));
@@ -29,7 +32,8 @@ static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const d
 enum { WIDEST = 16 }; /* nb_panel_width's */
 
 /* `width` rows of B from `start` on: of tokens, or of the queries q. Behind the last the first comes again. */
-static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const double *q, int start, int width, double *rows, nb_ctx *ctx)
+static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const double *q, int start, int width,
+                            double *rows, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     size_t d = (size_t)h->d;
@@ -48,7 +52,8 @@ static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const 
 }
 
 /* Of tokens in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin another's. */
-nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b, nb_ctx *ctx)
+nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
+                      nb_ctx *ctx)
 {
     const nb_picks *picks = &landmarks->queries;
     size_t n = (size_t)scene->head->n;
@@ -108,7 +113,8 @@ static void take_columns(const nb_stripe *s, const nb_picks *keys, double *f)
     size_t m = (size_t)keys->m;
     for (size_t i = 0; i < (size_t)s->count; i++)
         for (size_t j = 0; j < m; j++)
-            f[((size_t)s->first + i) * m + j] = keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
+            f[((size_t)s->first + i) * m + j] =
+                keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
 }
 
 void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe)
@@ -145,7 +151,8 @@ static nb_status queries_of(const nb_head *h, int count, const int *tokens, cons
     return NB_OK;
 }
 
-nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f, nb_ctx *ctx)
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f,
+                      nb_ctx *ctx)
 {
     const double *q;
     double *k;

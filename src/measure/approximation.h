@@ -18,7 +18,8 @@ extern const char *const nb_factors_names[]; /* by nb_factors_kind; NULL-termina
 const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal);
 
 /* B by rows, n x m: column j is row j of B. */
-nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b, nb_ctx *ctx);
+nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
+                      nb_ctx *ctx);
 
 /* A (m x m), new and ctx's, with B as above. */
 nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, const double *b,
@@ -35,6 +36,7 @@ nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx);
 
 /* F of `nystromformer` and `nocore` by rows, m x count: column i is the row of F of token
  * tokens[i], or of token i where tokens is NULL. */
-nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f, nb_ctx *ctx);
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f,
+                      nb_ctx *ctx);
 
 #endif

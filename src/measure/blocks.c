@@ -59,7 +59,8 @@ static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs
     memset(q + n * m, 0, n * ((size_t)block->width - m) * sizeof *q);
     NB_TRY(ctx, nb_factor_b(scene, block->largest->landmarks, block->largest->kind, q, ctx));
     for (int i = 0; factors && i < b->pairs; i++)
-        if (b->block_of[i] == k && nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx) != NB_OK)
+        if (b->block_of[i] == k &&
+            nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx) != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }
@@ -136,18 +137,21 @@ static nb_status sort_pairs(nb_blocks *b, const nb_pair *pairs, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs, double least, double smallest, nb_ctx *ctx)
+static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs, double least,
+                             double smallest, nb_ctx *ctx)
 {
-    *b = (nb_blocks){.n = scene->head->n, .pairs = count, .least = least, .reach = nb_width_together(1, NB_LEFT_GROUP, smallest)};
+    *b = (nb_blocks){
+        .n = scene->head->n, .pairs = count, .least = least, .reach = nb_width_together(1, NB_LEFT_GROUP, smallest)};
     for (int i = 0; i < count; i++) b->reach += nb_block_width(pairs[i].landmarks->queries.m);
-    NB_NEED(b->q, nb_alloc_raw(ctx, (size_t)b->n * (size_t)b->reach)); /* where blocks are shared, its end stays untouched */
+    NB_NEED(b->q,
+            nb_alloc_raw(ctx, (size_t)b->n * (size_t)b->reach)); /* where blocks are shared, its end stays untouched */
     NB_NEED(b->blocks, nb_alloc(ctx, (size_t)count, sizeof *b->blocks));
     NB_NEED(b->block_of, nb_alloc(ctx, (size_t)count, sizeof *b->block_of));
     return sort_pairs(b, pairs, ctx);
 }
 
-nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest, nb_blocks *b, nb_engine_times *times,
-                          nb_ctx *ctx)
+nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest, nb_blocks *b,
+                          nb_engine_times *times, nb_ctx *ctx)
 {
     NB_TRY(ctx, blocks_init(b, scene, count, pairs, least, smallest, ctx));
     for (int j = 0; j < count; j++) group(b, pairs, b->by_size[j]);
@@ -169,8 +173,10 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, doub
     return NB_OK;
 }
 
-void nb_blocks_product(const nb_blocks *b, int first, int end, int rows, int keys, const double *s, int ld_s, double *out, int ld)
+void nb_blocks_product(const nb_blocks *b, int first, int end, int rows, int keys, const double *s, int ld_s,
+                       double *out, int ld)
 {
     int from = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - from;
-    nb_gemm_left_together(width, rows, keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s, ld_s, 0, out + from, ld, b->least);
+    nb_gemm_left_together(width, rows, keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s, ld_s, 0, out + from, ld,
+                          b->least);
 }

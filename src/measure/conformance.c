@@ -61,7 +61,8 @@ static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
     size_t count = (size_t)h->n * (size_t)h->d;
     NB_TRY(ctx, nb_scene_stacked(b->scene, &stacked, ctx));
     NB_TRY(ctx, nb_scene_united(b->scene, &united, ctx));
-    *sum = digest((size_t)h->n * (size_t)h->dv, h->v, digest(2 * count, united, digest(2 * count, stacked, digest(count, h->k, digest(count, h->q, 1)))));
+    *sum = digest((size_t)h->n * (size_t)h->dv, h->v,
+                  digest(2 * count, united, digest(2 * count, stacked, digest(count, h->k, digest(count, h->q, 1)))));
     return NB_OK;
 }
 
@@ -80,7 +81,8 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     NB_TRY(ctx, nb_picks_check(&once.keys, b->run->head->n, m, ctx));
     NB_REQUIRE(ctx, once.select_s >= 0, NB_EBUG, "it took %g s", once.select_s);
     NB_TRY(ctx, pick(b, m, pairing, 0, &again, ctx));
-    NB_REQUIRE(ctx, same(&once.queries, &again.queries) && same(&once.keys, &again.keys), NB_EBUG, "other picks for the same seed");
+    NB_REQUIRE(ctx, same(&once.queries, &again.queries) && same(&once.keys, &again.keys), NB_EBUG,
+               "other picks for the same seed");
     NB_TRY(ctx, input(b, &after, ctx));
     NB_REQUIRE(ctx, before == after, NB_EBUG, "it changed its input");
     NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc, or of its picks");
@@ -100,7 +102,8 @@ static nb_status at(nb_status status, int m, nb_pairing pairing, nb_ctx *ctx)
 static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
 {
     nb_landmarks landmarks;
-    NB_REQUIRE(ctx, pick(b, m, strategy_of(b->run)->pairing, 0, &landmarks, ctx) == NB_EINVAL, NB_EBUG, "%d landmarks were not refused", m);
+    NB_REQUIRE(ctx, pick(b, m, strategy_of(b->run)->pairing, 0, &landmarks, ctx) == NB_EINVAL, NB_EBUG,
+               "%d landmarks were not refused", m);
     nb_error_clear(ctx);
     return NB_OK;
 }
@@ -120,7 +123,8 @@ static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, open_bench(run, &b, ctx));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int p = 0; p < NB_PAIRING_COUNT; p++)
-            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) && (kind != NB_POINTS || serves_points((nb_pairing)p)))
+            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) &&
+                (kind != NB_POINTS || serves_points((nb_pairing)p)))
                 NB_TRY(ctx, at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], (nb_pairing)p, ctx));
     NB_TRY(ctx, refuses(&b, 0, ctx));
     return refuses(&b, n + 1, ctx);
@@ -130,14 +134,17 @@ static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
 static nb_status check_first(const nb_landmarks *all, const nb_landmarks *some, int m, nb_ctx *ctx)
 {
     nb_landmarks first = nb_landmarks_first(all, m);
-    NB_REQUIRE(ctx, some->queries.kind == NB_TOKENS && all->selected_s, NB_EBUG, "nested, but without nb_picks_begin and nb_picks_add");
+    NB_REQUIRE(ctx, some->queries.kind == NB_TOKENS && all->selected_s, NB_EBUG,
+               "nested, but without nb_picks_begin and nb_picks_add");
     NB_REQUIRE(ctx, same(&some->queries, &first.queries) && same(&some->keys, &first.keys), NB_EBUG,
                "nested, but the first %d picks depend on how many there are", m);
-    NB_REQUIRE(ctx, !some->note == !first.note, NB_EBUG, "nested, but the note for %d picks depends on how many there are", m);
+    NB_REQUIRE(ctx, !some->note == !first.note, NB_EBUG,
+               "nested, but the note for %d picks depends on how many there are", m);
     /* the clock ticks in ns */
-    NB_REQUIRE(ctx, first.select_s > 0 && first.select_s <= all->select_s + 1e-9, NB_EBUG, "%d picks took %g s, all %g s", m, first.select_s,
-               all->select_s);
-    NB_REQUIRE(ctx, m < 2 || first.select_s >= all->selected_s[m - 2], NB_EBUG, "%d picks took less time than %d", m, m - 1);
+    NB_REQUIRE(ctx, first.select_s > 0 && first.select_s <= all->select_s + 1e-9, NB_EBUG,
+               "%d picks took %g s, all %g s", m, first.select_s, all->select_s);
+    NB_REQUIRE(ctx, m < 2 || first.select_s >= all->selected_s[m - 2], NB_EBUG, "%d picks took less time than %d", m,
+               m - 1);
     return NB_OK;
 }
 
@@ -162,20 +169,23 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     nb_landmarks one, two;
     const nb_strategy *s = strategy_of(run);
     bool random = nb_strategy_traits(run->choice) & NB_RANDOM;
-    NB_REQUIRE(ctx, s->abi == NB_STRATEGY_ABI, NB_EBUG, "its abi is %d, expected NB_STRATEGY_ABI, %d", s->abi, NB_STRATEGY_ABI);
-    NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG, "it has not the function for its own pairing");
+    NB_REQUIRE(ctx, s->abi == NB_STRATEGY_ABI, NB_EBUG, "its abi is %d, expected NB_STRATEGY_ABI, %d", s->abi,
+               NB_STRATEGY_ABI);
+    NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG,
+               "it has not the function for its own pairing");
     if (run->head->n < LARGE) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
     NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 0, &one, ctx));
     NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 1, &two, ctx));
     if (one.refusal || two.refusal) return NB_OK;
-    NB_REQUIRE(ctx, same(&one.queries, &two.queries) != random, NB_EBUG, "it %s NB_RANDOM, but picks %s in another trial",
-               random ? "declares" : "does not declare", random ? "the same" : "others");
+    NB_REQUIRE(ctx, same(&one.queries, &two.queries) != random, NB_EBUG,
+               "it %s NB_RANDOM, but picks %s in another trial", random ? "declares" : "does not declare",
+               random ? "the same" : "others");
     return NB_OK;
 }
 
-nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx), void *self,
-                               nb_ctx *ctx)
+nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
+                               void *self, nb_ctx *ctx)
 {
     enum { MOST = 10000 };
     for (long k = 1;; k++) {
@@ -188,9 +198,11 @@ nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb
         nb_ctx_release(ctx, mark);
         nb_error_clear(ctx);
         if (!failed || nb_ctx_spoilt(ctx)) return NB_OK;
-        NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG, "allocation %ld failed, and it reported '%s', expected '%s'", k,
-                   nb_status_name(status), nb_status_name(NB_ENOMEM));
-        NB_REQUIRE(ctx, nb_ctx_blocks(ctx) == mark, NB_EBUG, "allocation %ld failed, and %zu blocks are left", k, nb_ctx_blocks(ctx) - mark);
+        NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG,
+                   "allocation %ld failed, and it reported '%s', expected '%s'", k, nb_status_name(status),
+                   nb_status_name(NB_ENOMEM));
+        NB_REQUIRE(ctx, nb_ctx_blocks(ctx) == mark, NB_EBUG, "allocation %ld failed, and %zu blocks are left", k,
+                   nb_ctx_blocks(ctx) - mark);
     }
 }
 
@@ -220,7 +232,10 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 
 const nb_check *nb_checks_of(const nb_registry *registry)
 {
-    return registry == &nb_problems ? nb_problem_checks : registry == &nb_kernels ? nb_kernel_checks : registry == &nb_cores ? nb_core_checks : nb_strategy_checks;
+    return registry == &nb_problems  ? nb_problem_checks
+           : registry == &nb_kernels ? nb_kernel_checks
+           : registry == &nb_cores   ? nb_core_checks
+                                     : nb_strategy_checks;
 }
 
 bool nb_checks_need_heads(const nb_registry *registry)
@@ -229,7 +244,9 @@ bool nb_checks_need_heads(const nb_registry *registry)
 }
 
 const nb_check nb_strategy_checks[] = {
-    {"picks", "valid for 1 ... n landmarks and every pairing, the same for the same seed, input and other memory untouched", check_picks},
+    {"picks",
+     "valid for 1 ... n landmarks and every pairing, the same for the same seed, input and other memory untouched",
+     check_picks},
     {"nested", "if it says so: the first m picks do not depend on how many there are", check_nested},
     {"traits", "as declared: other picks in another trial if random, else the same", check_traits},
     {"memory", "an error and nothing left when any one allocation fails", check_memory},
@@ -241,10 +258,15 @@ static const struct {
     const char *name;
     int n, d;
     pattern pattern;
-} heads[] = {
-    {"1 token", 1, 1, NORMAL},         {"2 tokens", 2, 3, NORMAL},        {"7 tokens", 7, 4, NORMAL},
-    {"64 tokens", 64, 8, NORMAL},      {"130 tokens", 130, 5, NORMAL},    {"12 points, all zero", 12, 3, ZERO},
-    {"24 points, of 3 kinds", 24, 4, REPEATED}, {"20 points on a line", 20, 3, LINE},     {"33 tokens under a mask", 33, 6, MASKED}};
+} heads[] = {{"1 token", 1, 1, NORMAL},
+             {"2 tokens", 2, 3, NORMAL},
+             {"7 tokens", 7, 4, NORMAL},
+             {"64 tokens", 64, 8, NORMAL},
+             {"130 tokens", 130, 5, NORMAL},
+             {"12 points, all zero", 12, 3, ZERO},
+             {"24 points, of 3 kinds", 24, 4, REPEATED},
+             {"20 points on a line", 20, 3, LINE},
+             {"33 tokens under a mask", 33, 6, MASKED}};
 
 static void fill(gsl_rng *rng, int n, int d, pattern p, double *x)
 {
@@ -283,25 +305,29 @@ static const char *bad_value(const nb_option *o, nb_ctx *ctx)
     return is_number(o) ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
 }
 
-static nb_status check_option(const nb_registry *registry, const nb_component *c, const nb_option *o, const char *given, nb_ctx *ctx)
+static nb_status check_option(const nb_registry *registry, const nb_component *c, const nb_option *o, const char *given,
+                              nb_ctx *ctx)
 {
     nb_choice choice;
     const char *bad, *text, *printed;
     NB_REQUIRE(ctx, o->help && strlen(o->help) > 3, NB_EBUG, "option '%s' has no help", o->key);
     for (const char *k = o->key; *k; k++)
-        NB_REQUIRE(ctx, islower((unsigned char)*k) || *k == '_' || isdigit((unsigned char)*k), NB_EBUG, "option '%s': allowed are a-z, 0-9 and '_'", o->key);
+        NB_REQUIRE(ctx, islower((unsigned char)*k) || *k == '_' || isdigit((unsigned char)*k), NB_EBUG,
+                   "option '%s': allowed are a-z, 0-9 and '_'", o->key);
     if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC) return NB_OK;
     NB_REQUIRE(ctx, o->initial, NB_EBUG, "option '%s' has no default", o->key);
     NB_NEED(bad, bad_value(o, ctx));
     NB_NEED(text, nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, bad));
     nb_status status = nb_choice_parse(registry, text, &choice, ctx);
-    NB_REQUIRE(ctx, status == NB_EINVAL && strstr(nb_error_message(ctx), o->key), NB_EBUG, "%s was not refused: %s", text, nb_error_message(ctx));
+    NB_REQUIRE(ctx, status == NB_EINVAL && strstr(nb_error_message(ctx), o->key), NB_EBUG, "%s was not refused: %s",
+               text, nb_error_message(ctx));
     nb_error_clear(ctx);
     NB_NEED(text, nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, o->initial));
     NB_TRY(ctx, nb_choice_parse(registry, text, &choice, ctx));
     NB_TRY(ctx, nb_option_text(choice.options, o, 0, &printed, ctx));
-    NB_REQUIRE(ctx, strcmp(printed, o->initial) == 0, NB_EBUG, "option '%s': the default %s is printed as %s, so every label would show it", o->key,
-               o->initial, printed);
+    NB_REQUIRE(ctx, strcmp(printed, o->initial) == 0, NB_EBUG,
+               "option '%s': the default %s is printed as %s, so every label would show it", o->key, o->initial,
+               printed);
     return NB_OK;
 }
 
@@ -309,7 +335,8 @@ nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb
 {
     const char *given = "";
     NB_REQUIRE(ctx, c->summary && strlen(c->summary) > 10, NB_EBUG, "the summary is too short");
-    NB_REQUIRE(ctx, c->references && c->references[0] && strlen(c->references[0]) > 10, NB_EBUG, "there is no reference");
+    NB_REQUIRE(ctx, c->references && c->references[0] && strlen(c->references[0]) > 10, NB_EBUG,
+               "there is no reference");
     NB_REQUIRE(ctx, c->options, NB_EBUG, "there is no options table");
     for (const nb_option *o = c->options; o->key; o++)
         if (!o->initial) NB_NEED(given, nb_format(ctx, "%s%s=x, ", given, o->key));
@@ -317,25 +344,30 @@ nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb
     return NB_OK;
 }
 
-static nb_status add_variant(const nb_registry *registry, const nb_component *c, const char *given, const char *key, const char *value,
-                             nb_choices *choices, nb_ctx *ctx)
+static nb_status add_variant(const nb_registry *registry, const nb_component *c, const char *given, const char *key,
+                             const char *value, nb_choices *choices, nb_ctx *ctx)
 {
     const char *text;
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
-    NB_NEED(text, nb_format(ctx, "%s(%s%s%s%s%s)", c->name, given, *given && *key ? ", " : "", key, *key ? "=" : "", value));
+    NB_NEED(text,
+            nb_format(ctx, "%s(%s%s%s%s%s)", c->name, given, *given && *key ? ", " : "", key, *key ? "=" : "", value));
     NB_TRY(ctx, nb_choices_add(choices, registry, text, (nb_place){.source = NULL}, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return NB_OK;
 }
 
-nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *c, const char *given, nb_choices *choices, nb_ctx *ctx)
+nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *c, const char *given,
+                                  nb_choices *choices, nb_ctx *ctx)
 {
     static const char *const booleans[] = {"false", "true", NULL};
     NB_TRY(ctx, add_variant(registry, c, given, "", "", choices, ctx));
     for (const nb_option *o = c->options; o->key; o++) {
-        const char *const *values = o->type == NB_OPTION_ENUM ? o->choices : o->type == NB_OPTION_BOOL ? booleans : NULL;
-        for (int i = 0; values && values[i]; i++) NB_TRY(ctx, add_variant(registry, c, given, o->key, values[i], choices, ctx));
+        const char *const *values = o->type == NB_OPTION_ENUM   ? o->choices
+                                    : o->type == NB_OPTION_BOOL ? booleans
+                                                                : NULL;
+        for (int i = 0; values && values[i]; i++)
+            NB_TRY(ctx, add_variant(registry, c, given, o->key, values[i], choices, ctx));
     }
     return NB_OK;
 }

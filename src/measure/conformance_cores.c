@@ -69,7 +69,8 @@ static nb_status judge(const nb_factors *f, const double *x, const char *refusal
     }
     NB_REQUIRE(ctx, nb_all_finite((size_t)f->m * (size_t)f->m, x) || f->notes.diverged, NB_EBUG,
                "X is not finite, and notes.diverged does not say why");
-    NB_REQUIRE(ctx, isnan(f->notes.cutoff) || f->notes.cutoff >= 0, NB_EBUG, "notes.cutoff is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
+    NB_REQUIRE(ctx, isnan(f->notes.cutoff) || f->notes.cutoff >= 0, NB_EBUG,
+               "notes.cutoff is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
     return NB_OK;
 }
 
@@ -110,7 +111,8 @@ static nb_status check_x(nb_trial_run *run, nb_ctx *ctx)
     int n = run->head->n, sizes[] = {1, n / 3, n / 2, n};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int kind = 0; kind < NB_FACTORS_COUNT && sizes[i] >= 1; kind++)
-            NB_TRY(ctx, at(check_factors(run, sizes[i], (nb_factors_kind)kind, ctx), sizes[i], (nb_factors_kind)kind, ctx));
+            NB_TRY(ctx,
+                   at(check_factors(run, sizes[i], (nb_factors_kind)kind, ctx), sizes[i], (nb_factors_kind)kind, ctx));
     return NB_OK;
 }
 
@@ -143,7 +145,8 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, compute(run, &b, x, &refusal, ctx));
     if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
     NB_TRY(ctx, off_diagonal(b.pair.factors, x, &share, ctx));
-    NB_REQUIRE(ctx, share < 1e-3, NB_EBUG, "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A", share);
+    NB_REQUIRE(ctx, share < 1e-3, NB_EBUG, "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A",
+               share);
     return NB_OK;
 }
 
@@ -173,7 +176,8 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 }
 
 const nb_check nb_core_checks[] = {
-    {"x", "finite or with a reason why not, also of a singular A; the same for the same A, which is left as it was", check_x},
+    {"x", "finite or with a reason why not, also of a singular A; the same for the same A, which is left as it was",
+     check_x},
     {"traits", "as declared: a filter keeps the singular vectors of A", check_traits},
     {"memory", "an error and nothing left when any one allocation fails", check_memory},
     {NULL, NULL, NULL}};

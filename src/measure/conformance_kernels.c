@@ -8,15 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { BELOW = 3 };   /* rows below a tile, which are not its own */
+enum { BELOW = 3 }; /* rows below a tile, which are not its own */
 static const double untouched = -2.385e77, tolerance = 1e-13;
 
 typedef struct {
-    nb_scene *scene;      /* NULL: the kernel refuses this head, in a sentence */
-    const nb_head *head;  /* as the kernel sees it */
+    nb_scene *scene;     /* NULL: the kernel refuses this head, in a sentence */
+    const nb_head *head; /* as the kernel sees it */
     const nb_kernel *kernel;
-    double *whole;        /* S, n x n by rows, a column of it with BELOW more entries */
-    double size;          /* 1 + |S|_F */
+    double *whole; /* S, n x n by rows, a column of it with BELOW more entries */
+    double size;   /* 1 + |S|_F */
     nb_trial_run *run;
 } bench;
 
@@ -28,12 +28,20 @@ static nb_status fill(const bench *b, int queries, const int *tokens, int first_
     NB_NEED(q, nb_alloc_reals(ctx, d, (size_t)queries));
     for (int i = 0; i < queries; i++) memcpy(q + (size_t)i * d, h->q + (size_t)tokens[i] * d, d * sizeof *q);
     for (size_t i = 0; i < ld * (size_t)queries; i++) out[i] = untouched;
-    nb_tile tile = {.d = h->d, .queries = queries, .keys = keys, .q = q, .k = h->k + (size_t)first_key * d, .causal = h->causal, .positions = tokens, .ld = (int)ld};
+    nb_tile tile = {.d = h->d,
+                    .queries = queries,
+                    .keys = keys,
+                    .q = q,
+                    .k = h->k + (size_t)first_key * d,
+                    .causal = h->causal,
+                    .positions = tokens,
+                    .ld = (int)ld};
     b->run->calls++;
     NB_TRY(ctx, b->kernel->fill(&tile, b->scene->options, out, ctx));
     for (int i = 0; i < queries; i++)
         for (int j = keys; j < (int)ld; j++)
-            NB_REQUIRE(ctx, out[(size_t)i * ld + (size_t)j] == untouched, NB_EBUG, "it wrote below the tile of %d queries and %d keys", queries, keys);
+            NB_REQUIRE(ctx, out[(size_t)i * ld + (size_t)j] == untouched, NB_EBUG,
+                       "it wrote below the tile of %d queries and %d keys", queries, keys);
     return NB_OK;
 }
 
@@ -57,7 +65,8 @@ static nb_status accept_failure(const nb_trial_run *run, nb_status status, nb_ct
     const nb_kernel *k = (const nb_kernel *)run->choice->component;
     const char *said = nb_error_message(ctx);
     bool refused = run->head->causal && k->causal_refusal && strcmp(said, k->causal_refusal) == 0;
-    bool degenerate = (status == NB_ENUMERIC || status == NB_EINVAL) && (is_one_point(run->head) || is_far_out(run->head));
+    bool degenerate =
+        (status == NB_ENUMERIC || status == NB_EINVAL) && (is_one_point(run->head) || is_far_out(run->head));
     if ((!refused && !degenerate) || strlen(said) <= 10) return status;
     nb_error_clear(ctx);
     return NB_OK;
@@ -78,7 +87,8 @@ static nb_status open_bench(nb_trial_run *run, bench *b, nb_ctx *ctx)
     status = fill(b, n, all, 0, n, b->whole, ctx);
     if (status != NB_OK) b->scene = NULL;
     if (status != NB_OK) return accept_failure(run, status, ctx);
-    for (int i = 0; i < n; i++) b->size = hypot(b->size, nb_frobenius((size_t)n, b->whole + (size_t)i * (size_t)(n + BELOW)));
+    for (int i = 0; i < n; i++)
+        b->size = hypot(b->size, nb_frobenius((size_t)n, b->whole + (size_t)i * (size_t)(n + BELOW)));
     b->size += 1;
     return NB_OK;
 }
@@ -88,7 +98,8 @@ static double entry(const bench *b, int query, int key)
     return b->whole[(size_t)query * (size_t)(b->head->n + BELOW) + (size_t)key];
 }
 
-static nb_status compare(const bench *b, int queries, const int *tokens, int first_key, int keys, double scale, nb_ctx *ctx)
+static nb_status compare(const bench *b, int queries, const int *tokens, int first_key, int keys, double scale,
+                         nb_ctx *ctx)
 {
     double *out;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -96,9 +107,11 @@ static nb_status compare(const bench *b, int queries, const int *tokens, int fir
     NB_TRY(ctx, fill(b, queries, tokens, first_key, keys, out, ctx));
     for (int i = 0; i < queries; i++)
         for (int j = 0; j < keys; j++) {
-            double value = out[(size_t)i * (size_t)(keys + BELOW) + (size_t)j], expected = entry(b, tokens[i], first_key + j);
-            NB_REQUIRE(ctx, fabs(value - expected) <= tolerance * scale, NB_EBUG, "in a tile of %d queries and %d keys entry (%d, %d) is %.17g, in the whole %.17g",
-                       queries, keys, tokens[i], first_key + j, value, expected);
+            double value = out[(size_t)i * (size_t)(keys + BELOW) + (size_t)j],
+                   expected = entry(b, tokens[i], first_key + j);
+            NB_REQUIRE(ctx, fabs(value - expected) <= tolerance * scale, NB_EBUG,
+                       "in a tile of %d queries and %d keys entry (%d, %d) is %.17g, in the whole %.17g", queries, keys,
+                       tokens[i], first_key + j, value, expected);
         }
     nb_ctx_release(ctx, mark);
     return NB_OK;
@@ -119,7 +132,8 @@ static nb_status check_tiles(nb_trial_run *run, nb_ctx *ctx)
     for (int i = 0; i < n && status == NB_OK; i++) status = compare(&b, 1, &i, 0, n, b.size, ctx);
     if (status == NB_OK) status = compare(&b, (n + 1) / 2, tokens, 0, n, b.size, ctx);
     if (status == NB_OK && n > 1) status = compare(&b, n / 2, tokens + (n + 1) / 2, 0, n, b.size, ctx);
-    if (status == NB_OK && !b.kernel->stochastic && !b.head->causal) status = compare(&b, n, tokens, n / 3, n - n / 3, b.size, ctx);
+    if (status == NB_OK && !b.kernel->stochastic && !b.head->causal)
+        status = compare(&b, n, tokens, n / 3, n - n / 3, b.size, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
     NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc");
     return NB_OK;
@@ -131,11 +145,14 @@ static nb_status check_row(const bench *b, int i, nb_ctx *ctx)
     for (int j = 0; j < b->head->n; j++) {
         double value = entry(b, i, j);
         NB_REQUIRE(ctx, isfinite(value), NB_EBUG, "entry (%d, %d) is %g", i, j, value);
-        NB_REQUIRE(ctx, !b->head->causal || j <= i || value == 0, NB_EBUG, "entry (%d, %d), of a later key, is %g under a mask, expected 0", i, j, value);
-        NB_REQUIRE(ctx, !b->kernel->stochastic || value >= 0, NB_EBUG, "entry (%d, %d) is %g, of a kernel that declares stochastic rows", i, j, value);
+        NB_REQUIRE(ctx, !b->head->causal || j <= i || value == 0, NB_EBUG,
+                   "entry (%d, %d), of a later key, is %g under a mask, expected 0", i, j, value);
+        NB_REQUIRE(ctx, !b->kernel->stochastic || value >= 0, NB_EBUG,
+                   "entry (%d, %d) is %g, of a kernel that declares stochastic rows", i, j, value);
         sum += value;
     }
-    NB_REQUIRE(ctx, !b->kernel->stochastic || fabs(sum - 1) <= tolerance * (1 + b->head->n), NB_EBUG, "row %d sums to %.17g, of a kernel that declares stochastic rows", i, sum);
+    NB_REQUIRE(ctx, !b->kernel->stochastic || fabs(sum - 1) <= tolerance * (1 + b->head->n), NB_EBUG,
+               "row %d sums to %.17g, of a kernel that declares stochastic rows", i, sum);
     return NB_OK;
 }
 
@@ -148,15 +165,18 @@ static nb_status check_rows(nb_trial_run *run, nb_ctx *ctx)
     for (int i = 0; i < b.head->n; i++) {
         NB_TRY(ctx, check_row(&b, i, ctx));
         for (int j = 0; j < b.head->n && r > 0; j++) {
-            double product = nb_dot((size_t)r, b.scene->factors.x + (size_t)i * (size_t)r, b.scene->factors.y + (size_t)j * (size_t)r);
-            NB_REQUIRE(ctx, fabs(product - entry(&b, i, j)) <= tolerance * b.size, NB_EBUG, "entry (%d, %d) is %.17g, its low_rank gives %.17g", i, j, entry(&b, i, j), product);
+            double product = nb_dot((size_t)r, b.scene->factors.x + (size_t)i * (size_t)r,
+                                    b.scene->factors.y + (size_t)j * (size_t)r);
+            NB_REQUIRE(ctx, fabs(product - entry(&b, i, j)) <= tolerance * b.size, NB_EBUG,
+                       "entry (%d, %d) is %.17g, its low_rank gives %.17g", i, j, entry(&b, i, j), product);
         }
     }
     NB_REQUIRE(ctx, !b.kernel->points || b.head->q == b.head->k, NB_EBUG, "its points are not those of both sides");
     return NB_OK;
 }
 
-static nb_status weigh(const nb_kernel *k, const nb_tile *tile, const void *options, double *out, const double *weight, double *sum, nb_ctx *ctx)
+static nb_status weigh(const nb_kernel *k, const nb_tile *tile, const void *options, double *out, const double *weight,
+                       double *sum, nb_ctx *ctx)
 {
     NB_TRY(ctx, k->fill(tile, options, out, ctx));
     *sum = 0;
@@ -188,7 +208,8 @@ static nb_status check_gradient(nb_trial_run *run, nb_ctx *ctx)
         NB_TRY(ctx, weigh(b.kernel, &tile, b.scene->options, out, h->k, &below, ctx));
         x[i] = kept;
         double difference = (above - below) / 2e-5;
-        NB_REQUIRE(ctx, fabs(difference - gradient[i]) <= 1e-8 * fmax(1, fabs(difference)), NB_EBUG, "pull_back gives %.10g, differences %.10g", gradient[i], difference);
+        NB_REQUIRE(ctx, fabs(difference - gradient[i]) <= 1e-8 * fmax(1, fabs(difference)), NB_EBUG,
+                   "pull_back gives %.10g, differences %.10g", gradient[i], difference);
     }
     return NB_OK;
 }

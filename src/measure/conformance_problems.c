@@ -32,9 +32,11 @@ static nb_status check_points(const char *name, size_t count, const double *x, n
 static nb_status check_head(const nb_head *h, const nb_problem_shape *s, nb_ctx *ctx)
 {
     size_t n = (size_t)s->n, d = (size_t)s->d;
-    NB_REQUIRE(ctx, h->n == s->n && h->d == s->d && h->causal == s->causal, NB_EBUG, "n = %d, d = %d%s were announced, n = %d, d = %d%s made", s->n, s->d,
-               s->causal ? ", causal" : "", h->n, h->d, h->causal ? ", causal" : "");
-    NB_REQUIRE(ctx, h->q && h->k && (h->v ? h->dv > 0 : h->dv == 0), NB_EBUG, "q or k is missing, or dv = %d %s v", h->dv, h->v ? "with" : "without");
+    NB_REQUIRE(ctx, h->n == s->n && h->d == s->d && h->causal == s->causal, NB_EBUG,
+               "n = %d, d = %d%s were announced, n = %d, d = %d%s made", s->n, s->d, s->causal ? ", causal" : "", h->n,
+               h->d, h->causal ? ", causal" : "");
+    NB_REQUIRE(ctx, h->q && h->k && (h->v ? h->dv > 0 : h->dv == 0), NB_EBUG, "q or k is missing, or dv = %d %s v",
+               h->dv, h->v ? "with" : "without");
     NB_TRY(ctx, check_points("q", n * d, h->q, ctx));
     NB_TRY(ctx, check_points("k", n * d, h->k, ctx));
     return h->v ? check_points("v", n * (size_t)h->dv, h->v, ctx) : NB_OK;
@@ -45,7 +47,8 @@ static nb_status check_heads(nb_trial_run *run, nb_ctx *ctx)
     nb_problem_shape s;
     nb_head head;
     NB_TRY(ctx, nb_heads_shape(run->choice, &s, ctx));
-    NB_REQUIRE(ctx, s.count >= 1 && s.n >= 1 && s.d >= 1 && s.first >= 0, NB_EBUG, "its shape is %d heads from %d on, n = %d, d = %d", s.count, s.first, s.n, s.d);
+    NB_REQUIRE(ctx, s.count >= 1 && s.n >= 1 && s.d >= 1 && s.first >= 0, NB_EBUG,
+               "its shape is %d heads from %d on, n = %d, d = %d", s.count, s.first, s.n, s.d);
     for (int h = s.first; h < s.first + s.count; h++) {
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, make(run, h, 1, 0, &head, ctx));
@@ -78,8 +81,10 @@ static nb_status check_streams(nb_trial_run *run, nb_ctx *ctx)
     NB_REQUIRE(ctx, digest(&one) == digest(&again), NB_EBUG, "other data for the same seed and trial");
     bool differs = digest(&one) != digest(&trial) && digest(&one) != digest(&seed);
     /* the seed says how tokens are permuted */
-    NB_REQUIRE(ctx, random || digest(&one) == digest(&trial), NB_EBUG, "it does not declare that it is random, but the data are others in another trial");
-    NB_REQUIRE(ctx, !random || differs || is_constant(&one), NB_EBUG, "it declares that it is random, but the data are the same in another trial or for another seed");
+    NB_REQUIRE(ctx, random || digest(&one) == digest(&trial), NB_EBUG,
+               "it does not declare that it is random, but the data are others in another trial");
+    NB_REQUIRE(ctx, !random || differs || is_constant(&one), NB_EBUG,
+               "it declares that it is random, but the data are the same in another trial or for another seed");
     return NB_OK;
 }
 

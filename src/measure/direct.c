@@ -19,13 +19,13 @@ typedef struct { /* nb_pair.own */
     nb_scene *scene;
     nb_factors *factors;
     int n, m, rank_f, rank_b;
-    double *q_f, *q_b;   /* n x rank_f, n x rank_b */
+    double *q_f, *q_b; /* n x rank_f, n x rank_b */
     nb_offer offer;
-    double *f, *b;       /* F by rows, m x n; B by rows, n x m */
-    double *mid;         /* M = Q_F' S Q_B, rank_f x rank_b */
-    double *r_f;         /* Q_F' F, rank_f x m */
-    double *r_b;         /* Q_B' B', rank_b x m */
-    double subspace;     /* |S - Q_F M Q_B'|_F / |S|_F */
+    double *f, *b;   /* F by rows, m x n; B by rows, n x m */
+    double *mid;     /* M = Q_F' S Q_B, rank_f x rank_b */
+    double *r_f;     /* Q_F' F, rank_f x m */
+    double *r_b;     /* Q_B' B', rank_b x m */
+    double subspace; /* |S - Q_F M Q_B'|_F / |S|_F */
     double landmark_rank, landmark_condition;
 } direct;
 
@@ -41,7 +41,8 @@ static nb_status subspace_residual(const double *rows, int n, const direct *d, c
         int count = n - i < TILE ? n - i : TILE;
         size_t size = (size_t)n * (size_t)count;
         memcpy(tile, rows + (size_t)i * (size_t)n, size * sizeof *tile);
-        nb_gemm(NB_PLAIN, NB_PLAIN, n, count, d->rank_b, -1, q_b, n, g + (size_t)i * (size_t)d->rank_b, d->rank_b, 1, tile, n);
+        nb_gemm(NB_PLAIN, NB_PLAIN, n, count, d->rank_b, -1, q_b, n, g + (size_t)i * (size_t)d->rank_b, d->rank_b, 1,
+                tile, n);
         double part = 0;
 #pragma omp simd reduction(+ : part)
         for (size_t j = 0; j < size; j++) part += tile[j] * tile[j];
@@ -102,14 +103,16 @@ static nb_status prepare(nb_scene *scene, const nb_how *how, nb_pair *pair, nb_c
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_landmarks_of_a(d->factors, &d->landmark_rank, &d->landmark_condition, ctx));
-    d->offer = (nb_offer){scene, pair->landmarks, pair->kind, {d->rank_f, d->rank_b, d->r_f, d->r_b, d->mid}, d->q_b, how->order};
+    d->offer = (nb_offer){scene,  pair->landmarks, pair->kind, {d->rank_f, d->rank_b, d->r_f, d->r_b, d->mid},
+                          d->q_b, how->order};
     nb_factors_offer(d->factors, &d->offer);
     pair->factors = d->factors;
     pair->own = d;
     return NB_OK;
 }
 
-nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times, nb_ctx *ctx)
+nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                            nb_ctx *ctx)
 {
     double start_s = nb_clock_s();
     for (int i = 0; i < count; i++)
@@ -134,8 +137,11 @@ static nb_status core_part(const direct *d, const double *x, double *norm, nb_si
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, d->rank_f, d->rank_b, m, -1, left, d->rank_f, d->r_b, d->rank_b, 1, difference,
             d->rank_f);
     *norm = nb_frobenius(count, difference);
-    *sizes = (nb_sizes){.f = nb_frobenius(of_f, d->r_f), .b = nb_frobenius(of_b, d->r_b), .x = nb_frobenius(square, x),
-                        .fx = nb_frobenius(of_f, left), .xb = nb_frobenius(of_b, right)};
+    *sizes = (nb_sizes){.f = nb_frobenius(of_f, d->r_f),
+                        .b = nb_frobenius(of_b, d->r_b),
+                        .x = nb_frobenius(square, x),
+                        .fx = nb_frobenius(of_f, left),
+                        .xb = nb_frobenius(of_b, right)};
     return NB_OK;
 }
 
@@ -198,7 +204,8 @@ typedef struct {
     bool keep;        /* those rows are S's own */
 } buffers;
 
-static nb_status buffers_init(buffers *b, const direct *d, const nb_request *r, const int *order, unsigned wanted, nb_ctx *ctx)
+static nb_status buffers_init(buffers *b, const direct *d, const nb_request *r, const int *order, unsigned wanted,
+                              nb_ctx *ctx)
 {
     *b = (buffers){.keep = r->keep_rows};
     NB_NEED(b->seen, nb_alloc(ctx, (size_t)d->n, sizeof *b->seen));
@@ -215,8 +222,8 @@ static void pass(const direct *d, const double *rows, double limit, unsigned wan
     size_t n = (size_t)d->n;
     for (int first = 0; first < d->n; first += TILE) {
         int count = d->n - first < TILE ? d->n - first : TILE;
-        nb_gemm(NB_PLAIN, NB_PLAIN, d->n, count, d->m, 1, d->b, d->n, b->g + (size_t)first * (size_t)d->m, d->m, 0, b->tile,
-                d->n);
+        nb_gemm(NB_PLAIN, NB_PLAIN, d->n, count, d->m, 1, d->b, d->n, b->g + (size_t)first * (size_t)d->m, d->m, 0,
+                b->tile, d->n);
         for (int i = 0; i < count; i++) {
             const double *s = rows + (size_t)(first + i) * n, *t = b->tile + (size_t)i * n;
             if (b->seen[first + i] && b->keep) t = s;
@@ -251,7 +258,8 @@ static nb_status output_error(const direct *d, const buffers *b, double *error, 
     nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->m, d->n, 1, h->v, h->dv, d->b, d->n, 0, vb, h->dv);
     nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, d->n, d->m, -1, vb, h->dv, b->g, d->m, 1, difference, h->dv);
     for (int i = 0; i < d->n; i++)
-        if (b->seen[i] && b->keep) memset(difference + (size_t)i * (size_t)h->dv, 0, (size_t)h->dv * sizeof *difference);
+        if (b->seen[i] && b->keep)
+            memset(difference + (size_t)i * (size_t)h->dv, 0, (size_t)h->dv * sizeof *difference);
     *error = nb_frobenius(count, difference) / nb_frobenius(count, exact);
     return NB_OK;
 }
@@ -271,7 +279,8 @@ static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_mea
 
 /* The least of |S_U - F_U X B| over all X, entry by entry, and what X adds: U the rows after
  * the first r->seen of the order, as nb_unseen_measure has it. */
-static nb_status unseen_parts(const direct *d, const nb_request *r, const int *order, double norm, nb_measures *out, nb_ctx *ctx)
+static nb_status unseen_parts(const direct *d, const nb_request *r, const int *order, double norm, nb_measures *out,
+                              nb_ctx *ctx)
 {
     static const double thin = 1e-6; /* of a column of Q_F: what U has less of is none */
     int n = d->n, m = d->m, k = n - r->seen, most = k < d->rank_f ? k : d->rank_f, rank = 0;

@@ -5,7 +5,8 @@
 
 #include "measure/engine.h"
 
-nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times, nb_ctx *ctx);
+nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                            nb_ctx *ctx);
 nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);
 
 #endif

@@ -85,7 +85,8 @@ static nb_status compare_all(nb_scene *scene, int count, nb_request *requests, n
         nb_ctx_release(ctx, mark);
         if (status == NB_OK) continue;
         if (status == NB_ENUMERIC) {
-            r->measures.floor_rank = r->measures.floor_accuracy = r->measures.spectral_error = r->measures.spectral_accuracy = NAN;
+            r->measures.floor_rank = r->measures.floor_accuracy = r->measures.spectral_error =
+                r->measures.spectral_accuracy = NAN;
             NB_NEED(r->note, nb_format(ctx, "what needs singular values of S is missing: %s", nb_error_message(ctx)));
             nb_error_clear(ctx);
         } else {
@@ -101,7 +102,8 @@ nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     bool stochastic = ((const nb_kernel *)scene->kernel->component)->stochastic;
     if (!stochastic) possible.wanted &= ~(unsigned)NB_WANT_ENTROPY;
     for (int i = 0; i < count; i++)
-        NB_REQUIRE(ctx, requests[i].seen == 0 || how->order, NB_EBUG, "a core has looked at rows of S, and there is no order of them");
+        NB_REQUIRE(ctx, requests[i].seen == 0 || how->order, NB_EBUG,
+                   "a core has looked at rows of S, and there is no order of them");
     NB_TRY(ctx, measure(scene, &possible, count, requests, ctx));
     if (!how->tokens) NB_TRY(ctx, compare_all(scene, count, requests, ctx));
     for (int i = 0; i < count; i++) {

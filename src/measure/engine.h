@@ -43,7 +43,7 @@ typedef struct {
     double entry_noise;   /* the engine's: entries of F X B from - this on may be rounding of 0 */
 } nb_request;
 
-typedef struct { /* seconds that a preparation took, for benchmarks */
+typedef struct {          /* seconds that a preparation took, for benchmarks */
     double form_s;        /* F, A and B */
     double orthonormal_s; /* Q_F and Q_B */
     double svd_s;         /* of the A */

@@ -10,14 +10,16 @@ enum { TOGETHER = 64 }; /* rows that are formed at once: always so many, so that
 
 /* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again: S Q_B by rows,
  * their rows of F, and their squares. */
-static nb_status take(const nb_offer *o, int first, int k, double *rows, double *target, double *f, double *squares, nb_ctx *ctx)
+static nb_status take(const nb_offer *o, int first, int k, double *rows, double *target, double *f, double *squares,
+                      nb_ctx *ctx)
 {
     int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];
     nb_f_columns columns[] = {{&o->landmarks->keys, f}, {NULL, NULL}};
     for (int i = 0; i < TOGETHER; i++) tokens[i] = o->order[first + i < k ? first + i : 0];
     NB_TRY(ctx, nb_scene_some_rows(o->scene, TOGETHER, tokens, rows, ctx));
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, b, TOGETHER, n, 1, o->q_b, n, rows, n, 0, target, b);
-    for (int i = 0; i < TOGETHER && first + i < k; i++) squares[first + i] = nb_sum_of_squares((size_t)n, rows + (size_t)i * (size_t)n);
+    for (int i = 0; i < TOGETHER && first + i < k; i++)
+        squares[first + i] = nb_sum_of_squares((size_t)n, rows + (size_t)i * (size_t)n);
     if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, TOGETHER, tokens, f, ctx);
     nb_factor_take(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = rows});
     return NB_OK;
@@ -53,7 +55,8 @@ static nb_status make_rows(const nb_factors *factors, int k, nb_exact_rows *rows
     nb_status status = take_all(o, k, target, f, squares, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
-    *rows = (nb_exact_rows){.k = k, .rank_b = o->ranges.rank_b, .target = target, .f = f, .r_b = o->ranges.r_b, .squares = squares};
+    *rows = (nb_exact_rows){
+        .k = k, .rank_b = o->ranges.rank_b, .target = target, .f = f, .r_b = o->ranges.r_b, .squares = squares};
     return NB_OK;
 }
 

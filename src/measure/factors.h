@@ -22,12 +22,12 @@ typedef struct {
 /* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
 typedef struct {
     int rank_f, rank_b;
-    const double *r_f;  /* rank_f x m */
-    const double *r_b;  /* rank_b x m */
-    const double *mid;  /* rank_f x rank_b; NULL: only some rows of S are looked at */
+    const double *r_f; /* rank_f x m */
+    const double *r_b; /* rank_b x m */
+    const double *mid; /* rank_f x rank_b; NULL: only some rows of S are looked at */
 } nb_ranges;
 
-typedef struct { /* what a core may say of the X that it computed; texts are the factors' ctx's */
+typedef struct {           /* what a core may say of the X that it computed; texts are the factors' ctx's */
     double cutoff;         /* singular value of A, relative to the largest, of which X inverts half (s times
                             * that of X is 1/2), or the smallest that it inverts; NaN: it acts on none alone */
     const char *diverged;  /* why X is not finite; NULL: nothing is known */
@@ -37,17 +37,18 @@ typedef struct { /* what a core may say of the X that it computed; texts are the
 typedef struct nb_factors nb_factors;
 struct nb_factors {
     int m;
-    double *a; /* A, m x m */
+    double *a;      /* A, m x m */
     bool no_middle; /* A and X are I, in place of none: there is nothing to tell of them */
 
-    nb_ctx *ctx;     /* owns what is cached */
-    double reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
+    nb_ctx *ctx; /* owns what is cached */
+    double
+        reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
     nb_notes notes;
-    int seen;        /* rows of S that were asked for since nb_factors_begin */
-    bool keep_rows;  /* a core may set it: those rows are returned exactly, and F X B elsewhere */
+    int seen;       /* rows of S that were asked for since nb_factors_begin */
+    bool keep_rows; /* a core may set it: those rows are returned exactly, and F X B elsewhere */
 
     /* Set by the engine, see exact_rows.h; without it there is A alone. */
-    int n;                   /* tokens */
+    int n; /* tokens */
     const nb_ranges *ranges;
     nb_status (*make_rows)(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
     const void *offer;

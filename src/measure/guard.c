@@ -217,7 +217,8 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
     return NB_EBUG;
 }
 
-nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s, nb_ctx *ctx)
+nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
+                          nb_ctx *ctx)
 {
     nb_guard guard;
     nb_guard_begin(&guard, core, scene, factors);

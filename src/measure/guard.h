@@ -47,6 +47,7 @@ void nb_guard_see_factors(const nb_factors *factors);
 nb_status nb_guard_end(nb_guard *guard, nb_status status, nb_ctx *ctx);
 
 /* core->compute, looked at, and the seconds that it took. */
-nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s, nb_ctx *ctx);
+nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
+                          nb_ctx *ctx);
 
 #endif

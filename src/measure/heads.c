@@ -30,11 +30,14 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
 {
     question q = {.problem = problem};
     bool outside = nb_plugin_of(problem->component); /* then in a child process, which may crash */
-    NB_TRY(ctx, outside ? nb_apart_named(ask_shape, &q, &q.shape, sizeof q.shape, problem->label, "calling its shape", ctx) : ask_shape(&q, ctx));
+    NB_TRY(ctx, outside
+                    ? nb_apart_named(ask_shape, &q, &q.shape, sizeof q.shape, problem->label, "calling its shape", ctx)
+                    : ask_shape(&q, ctx));
     *shape = q.shape;
-    NB_REQUIRE(ctx, !shape->causal || !permuted(problem), NB_EINVAL,
-               "%s: permute = true needs a head without a causal mask, which lives from the order of the tokens (causal = false takes it off)",
-               problem->label);
+    NB_REQUIRE(
+        ctx, !shape->causal || !permuted(problem), NB_EINVAL,
+        "%s: permute = true needs a head without a causal mask, which lives from the order of the tokens (causal = false takes it off)",
+        problem->label);
     return NB_OK;
 }
 
@@ -44,7 +47,8 @@ static nb_status reorder(const int *order, int d, int n, double **x, nb_ctx *ctx
     double *out;
     size_t length = (size_t)d;
     NB_NEED(out, nb_alloc_raw(ctx, length * (size_t)n));
-    for (size_t i = 0; i < (size_t)n; i++) memcpy(out + i * length, *x + (size_t)order[i] * length, length * sizeof *out);
+    for (size_t i = 0; i < (size_t)n; i++)
+        memcpy(out + i * length, *x + (size_t)order[i] * length, length * sizeof *out);
     *x = out;
     return NB_OK;
 }

@@ -12,6 +12,7 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
 /* One head. `stream` gives seed and trial. The points do not depend on `permute`,
  * only their order; it is the same in all trials where the points are. Memory is
  * ctx's. */
-nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, gsl_rng *rng, nb_head *head, nb_ctx *ctx);
+nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, gsl_rng *rng, nb_head *head,
+                        nb_ctx *ctx);
 
 #endif

@@ -13,8 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-const char *const nb_start_names[] = {
-    [NB_START_PAPER] = "paper", [NB_START_EXACT] = "exact", [NB_START_WORST] = "worst", [NB_START_GIVEN] = "given", NULL};
+const char *const nb_start_names[] = {[NB_START_PAPER] = "paper",
+                                      [NB_START_EXACT] = "exact",
+                                      [NB_START_WORST] = "worst",
+                                      [NB_START_GIVEN] = "given",
+                                      NULL};
 
 struct nb_iterate { /* the last iterate of one sequence */
     const nb_iteration *iteration;
@@ -22,8 +25,8 @@ struct nb_iterate { /* the last iterate of one sequence */
     double scale;
     bool single;
     double *x, time_s;
-    int steps;  /* that were made; -1: none is there yet */
-    double y;   /* of which `halved` steps make 1/2 */
+    int steps; /* that were made; -1: none is there yet */
+    double y;  /* of which `halved` steps make 1/2 */
     int halved;
     struct nb_iterate *next;
 };
@@ -45,14 +48,10 @@ static double divisor(nb_factors *f, const nb_iterating *how)
     double one, infinity;
     nb_factors_norms(f, &one, &infinity);
     switch ((nb_start)how->start) {
-    case NB_START_PAPER:
-        return one * infinity;
-    case NB_START_EXACT:
-        return one;
-    case NB_START_WORST:
-        return f->m;
-    case NB_START_GIVEN:
-        break;
+    case NB_START_PAPER: return one * infinity;
+    case NB_START_EXACT: return one;
+    case NB_START_WORST: return f->m;
+    case NB_START_GIVEN: break;
     }
     return how->scale;
 }
@@ -68,7 +67,13 @@ static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb
     if (*yes) return NB_OK;
     NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
     *yes = s->values[0] * s->values[0] < region * c;
-    if (!*yes) NB_NEED(f->notes.diverged, nb_format(f->ctx, "X_0 lies outside of the region of convergence: the largest singular value of A X_0 is not below %g", region));
+    if (!*yes)
+        NB_NEED(
+            f->notes.diverged,
+            nb_format(
+                f->ctx,
+                "X_0 lies outside of the region of convergence: the largest singular value of A X_0 is not below %g",
+                region));
     return NB_OK;
 }
 
@@ -146,7 +151,8 @@ static double change(size_t count, const double *x, double *before)
 }
 
 /* `steps` more steps from x, less where the tolerance ends them: `made`. */
-static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, int *made, nb_ctx *ctx)
+static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x,
+                            int *made, nb_ctx *ctx)
 {
     size_t square = (size_t)f->m * (size_t)f->m;
     room r = {.m = f->m, .iteration = iteration, .a = f->a};
@@ -165,7 +171,8 @@ static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, 
 }
 
 /* x holds numbers of single precision before and after. */
-static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x, int *made, nb_ctx *ctx)
+static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, int steps, double tolerance, double *x,
+                            int *made, nb_ctx *ctx)
 {
     size_t square = (size_t)f->m * (size_t)f->m;
     room_single r = {.m = f->m, .iteration = iteration};
@@ -204,14 +211,18 @@ static double step_back(const nb_iteration *iteration, double y)
 }
 
 /* The iterate that is kept of this sequence, a new one at X_0 where it has none or is too far on. */
-static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c, struct nb_iterate **out)
+static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c,
+                      struct nb_iterate **out)
 {
     size_t square = (size_t)f->m * (size_t)f->m;
     struct nb_iterate *one = f->iterates;
-    while (one && !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single)) one = one->next;
+    while (one &&
+           !(one->iteration == iteration && one->start == how->start && one->scale == c && one->single == how->single))
+        one = one->next;
     if (!one) {
         NB_NEED(one, nb_alloc(f->ctx, 1, sizeof *one));
-        *one = (struct nb_iterate){.iteration = iteration, .start = how->start, .scale = c, .single = how->single, .steps = -1};
+        *one = (struct nb_iterate){
+            .iteration = iteration, .start = how->start, .scale = c, .single = how->single, .steps = -1};
         NB_NEED(one->x, nb_alloc_reals(f->ctx, square, 1));
         one->next = f->iterates;
         f->iterates = one;
@@ -238,7 +249,8 @@ static nb_status note_cutoff(nb_factors *f, struct nb_iterate *one, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x, nb_ctx *ctx)
+nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x,
+                     nb_ctx *ctx)
 {
     size_t square = (size_t)factors->m * (size_t)factors->m;
     double start_s = nb_clock_s(), c = divisor(factors, how);
@@ -248,7 +260,8 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
     factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
     if (how->steps > 0) {
-        factors->notes.residual_limit = 2 * sqrt(factors->m) * fmax(1, iteration->region - 1); /* twice what |1 - y| allows */
+        factors->notes.residual_limit =
+            2 * sqrt(factors->m) * fmax(1, iteration->region - 1); /* twice what |1 - y| allows */
         NB_TRY(ctx, converges(factors, c, iteration->region, &good, ctx));
     }
     if (!good) {
@@ -260,7 +273,8 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     else
         NB_TRY(ctx, kept(factors, iteration, how, c, &one));
     factors->reused_s += one->time_s;
-    NB_TRY(ctx, (how->single ? run_single : run_double)(factors, iteration, how->steps - one->steps, how->tolerance, one->x, &made, ctx));
+    NB_TRY(ctx, (how->single ? run_single : run_double)(factors, iteration, how->steps - one->steps, how->tolerance,
+                                                        one->x, &made, ctx));
     one->steps += made;
     one->time_s += nb_clock_s() - start_s;
     if (one != &own) memcpy(x, one->x, square * sizeof *x);

@@ -9,18 +9,26 @@
 
 #include <string.h>
 
-const char *const nb_pairing_names[] = {
-    [NB_INDEPENDENT] = "independent", [NB_QUERIES] = "queries", [NB_KEYS] = "keys",
-    [NB_JOINT] = "joint",             [NB_SHARED] = "shared",   [NB_SHARED_QUERIES] = "shared_queries",
-    [NB_SHARED_KEYS] = "shared_keys", [NB_BOTH] = "both",       [NB_PAIRING_COUNT] = NULL};
+const char *const nb_pairing_names[] = {[NB_INDEPENDENT] = "independent",
+                                        [NB_QUERIES] = "queries",
+                                        [NB_KEYS] = "keys",
+                                        [NB_JOINT] = "joint",
+                                        [NB_SHARED] = "shared",
+                                        [NB_SHARED_QUERIES] = "shared_queries",
+                                        [NB_SHARED_KEYS] = "shared_keys",
+                                        [NB_BOTH] = "both",
+                                        [NB_PAIRING_COUNT] = NULL};
 
 const char *const nb_side_names[] = {
     [NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint", [NB_SIDE_SHARED] = "shared"};
 
 /* Of the pairings that pick once. */
-static const nb_side side_of[] = {
-    [NB_QUERIES] = NB_SIDE_QUERIES, [NB_KEYS] = NB_SIDE_KEYS,                  [NB_JOINT] = NB_SIDE_JOINT,
-    [NB_SHARED] = NB_SIDE_SHARED,   [NB_SHARED_QUERIES] = NB_SIDE_QUERIES, [NB_SHARED_KEYS] = NB_SIDE_KEYS};
+static const nb_side side_of[] = {[NB_QUERIES] = NB_SIDE_QUERIES,
+                                  [NB_KEYS] = NB_SIDE_KEYS,
+                                  [NB_JOINT] = NB_SIDE_JOINT,
+                                  [NB_SHARED] = NB_SIDE_SHARED,
+                                  [NB_SHARED_QUERIES] = NB_SIDE_QUERIES,
+                                  [NB_SHARED_KEYS] = NB_SIDE_KEYS};
 
 typedef struct {
     nb_scene *scene;
@@ -42,7 +50,8 @@ static nb_status check_one(void *choice, nb_ctx *ctx)
     const nb_choice *c = choice;
     const nb_strategy *s = (const nb_strategy *)c->component;
     if (s->check) NB_TRY(ctx, s->check(c->options, ctx));
-    NB_REQUIRE(ctx, !(nb_strategy_traits(c) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL, "its traits_of gives traits out of NB_STRATEGY_TRAITS");
+    NB_REQUIRE(ctx, !(nb_strategy_traits(c) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL,
+               "its traits_of gives traits out of NB_STRATEGY_TRAITS");
     return NB_OK;
 }
 
@@ -54,13 +63,15 @@ static nb_status is_one_ready(void *choice, nb_ctx *ctx)
 }
 
 /* Those within its options come first. */
-static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_choice *strategy, nb_ctx *ctx)
+static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_choice *strategy,
+                     nb_ctx *ctx)
 {
     nb_choice copy = *strategy;
     for (const nb_option *o = strategy->component->options; o && o->key; o++)
         if (o->type == NB_OPTION_SPEC && o->registry == &nb_strategies)
             NB_TRY(ctx, ask(act, what, *(const nb_choice *const *)((const char *)strategy->options + o->offset), ctx));
-    return nb_plugin_of(strategy->component) ? nb_apart_named(act, &copy, NULL, 0, strategy->label, what, ctx) : act(&copy, ctx);
+    return nb_plugin_of(strategy->component) ? nb_apart_named(act, &copy, NULL, 0, strategy->label, what, ctx)
+                                             : act(&copy, ctx);
 }
 
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
@@ -114,8 +125,8 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
 }
 
 /* One call of the strategy: for `a`, or for `a` and `b` together. */
-static nb_status call_unguarded(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out, nb_picks *of_a,
-                                nb_picks *of_b, nb_ctx *ctx)
+static nb_status call_unguarded(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out,
+                                nb_picks *of_a, nb_picks *of_b, nb_ctx *ctx)
 {
     nb_ctx *scratch;
     if (r->strategy->refusal && (out->refusal = r->strategy->refusal(a, r->m, r->choice->options))) return NB_OK;
@@ -143,8 +154,8 @@ static nb_status call_unguarded(request *r, const char *role, const nb_points *a
     return NB_OK;
 }
 
-static nb_status call(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out, nb_picks *of_a,
-                      nb_picks *of_b, nb_ctx *ctx)
+static nb_status call(request *r, const char *role, const nb_points *a, const nb_points *b, nb_landmarks *out,
+                      nb_picks *of_a, nb_picks *of_b, nb_ctx *ctx)
 {
     nb_guard guard;
     nb_guard_begin(&guard, r->choice, r->scene, NULL);
@@ -172,7 +183,8 @@ static nb_status split(nb_landmarks *l, int d, nb_ctx *ctx)
     const nb_picks whole = l->queries;
     size_t bytes = (size_t)d * sizeof(double);
     double *q, *k;
-    NB_REQUIRE(ctx, whole.d == 2 * d, NB_EDIM, "landmark points of dimension %d, expected %d, as the tokens' [q; k]", whole.d, 2 * d);
+    NB_REQUIRE(ctx, whole.d == 2 * d, NB_EDIM, "landmark points of dimension %d, expected %d, as the tokens' [q; k]",
+               whole.d, 2 * d);
     l->keys = l->queries;
     NB_NEED(q, nb_picks_points(&l->queries, d, whole.m));
     NB_NEED(k, nb_picks_points(&l->keys, d, whole.m));
@@ -190,7 +202,8 @@ static nb_status pick_one_for_both(request *r, nb_pairing pairing, nb_landmarks 
     bool one_set = r->scene->head->q == r->scene->head->k;
     if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
     NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
-               "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'", nb_pairing_names[pairing]);
+               "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",
+               nb_pairing_names[pairing]);
     out->keys = out->queries;
     return NB_OK;
 }
@@ -224,8 +237,8 @@ nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, n
     NB_REQUIRE(ctx, !nb_ctx_spoilt(ctx), NB_EBUG, "a call before has %s", nb_ctx_spoilt(ctx));
     NB_REQUIRE(ctx, m >= 1 && m <= scene->head->n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", m,
                scene->head->n, scene->head->n);
-    NB_REQUIRE(ctx, nb_strategy_has(r.strategy, pairing), NB_EINVAL, "%s has no pairing '%s'", strategy->component->name,
-               nb_pairing_names[pairing]);
+    NB_REQUIRE(ctx, nb_strategy_has(r.strategy, pairing), NB_EINVAL, "%s has no pairing '%s'",
+               strategy->component->name, nb_pairing_names[pairing]);
     pairing = nb_pairing_under(scene->kernel, strategy, pairing);
     if (pairing == NB_BOTH) {
         NB_TRY(ctx, pick_both(&r, &out, ctx));
@@ -238,7 +251,8 @@ nb_status nb_landmarks_pick(nb_scene *scene, const nb_choice *strategy, int m, n
     } else {
         NB_TRY(ctx, pick_one_for_both(&r, pairing, &out, ctx));
     }
-    NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL, "picks of two kinds for queries and keys");
+    NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
+               "picks of two kinds for queries and keys");
     if (!out.refusal) out.note = note_of(&out, m);
     *landmarks = out;
     return NB_OK;
@@ -254,8 +268,8 @@ nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m)
     return out;
 }
 
-nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries, nb_picks *of_keys,
-                            nb_ctx *ctx)
+nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
+                            nb_picks *of_keys, nb_ctx *ctx)
 {
     const nb_strategy *s = (const nb_strategy *)strategy->component;
     nb_stream stream = {.seed = points->stream.seed, .trial = points->stream.trial, .component = strategy->canonical};

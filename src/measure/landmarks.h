@@ -10,11 +10,12 @@ extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated *
 extern const char *const nb_side_names[];    /* by nb_side */
 
 typedef struct {
-    nb_picks queries, keys; /* of the same kind and m; they share arrays where one pick gives both, but free points of [q; k] */
-    double select_s;        /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
-    double *selected_s;     /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
-    const char *refusal;    /* why there are none; NULL: there are */
-    const char *note;       /* what a reader of the row should know, or NULL */
+    nb_picks queries,
+        keys; /* of the same kind and m; they share arrays where one pick gives both, but free points of [q; k] */
+    double select_s; /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
+    double *selected_s;  /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
+    const char *refusal; /* why there are none; NULL: there are */
+    const char *note;    /* what a reader of the row should know, or NULL */
 } nb_landmarks;
 
 /* Lets the strategy pick m landmarks for the queries and the keys, and checks

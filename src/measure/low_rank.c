@@ -38,8 +38,8 @@ static void centre(size_t r, size_t n, const double *x, const double *mean, doub
 
 /* With e = 1/sqrt(n): S - e e'S e e' = (1 - ee') S + e e'S (1 - ee'), orthogonal
  * to each other; (1 - ee') centres the factors. */
-static nb_status distances_of(const nb_low_rank *s, int n, const double *mean_x, const double *mean_y, const double *t_y,
-                              double *scratch, double *distances, nb_ctx *ctx)
+static nb_status distances_of(const nb_low_rank *s, int n, const double *mean_x, const double *mean_y,
+                              const double *t_y, double *scratch, double *distances, nb_ctx *ctx)
 {
     int r = s->rank;
     double *t, *row, first;
@@ -54,8 +54,8 @@ static nb_status distances_of(const nb_low_rank *s, int n, const double *mean_x,
     return NB_OK;
 }
 
-static nb_status sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums, double *column_sums,
-                      nb_ctx *ctx)
+static nb_status sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums,
+                      double *column_sums, nb_ctx *ctx)
 {
     size_t r = (size_t)s->rank;
     double *t_x, *t_y, *mean_x, *mean_y, *scratch;
@@ -77,8 +77,8 @@ static nb_status sums(const nb_low_rank *s, int n, double *squares, double *dist
     return distances_of(s, n, mean_x, mean_y, t_y, scratch, distances, ctx);
 }
 
-nb_status nb_low_rank_sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums, double *column_sums,
-                           nb_ctx *ctx)
+nb_status nb_low_rank_sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums,
+                           double *column_sums, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = sums(s, n, squares, distances, row_sums, column_sums, ctx);
@@ -86,7 +86,8 @@ nb_status nb_low_rank_sums(const nb_low_rank *s, int n, double *squares, double 
     return status;
 }
 
-nb_status nb_low_rank_multiply(const nb_low_rank *s, bool transposed, int n, int b, const double *v, double *out, nb_ctx *ctx)
+nb_status nb_low_rank_multiply(const nb_low_rank *s, bool transposed, int n, int b, const double *v, double *out,
+                               nb_ctx *ctx)
 {
     const double *first = transposed ? s->x : s->y, *second = transposed ? s->y : s->x;
     double *inner;
@@ -177,8 +178,8 @@ static nb_status project(const nb_low_rank *s, int n, int m, const double *q_f, 
     return NB_OK;
 }
 
-nb_status nb_low_rank_project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b, const double *t_y,
-                              double *mid, double *residual, nb_ctx *ctx)
+nb_status nb_low_rank_project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b,
+                              const double *t_y, double *mid, double *residual, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = project(s, n, m, q_f, q_b, t_y, mid, residual, ctx);

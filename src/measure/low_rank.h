@@ -11,11 +11,12 @@
 nb_status nb_low_rank_triangle(int r, int n, const double *x, double *q, double *t, nb_ctx *ctx);
 
 /* *squares = |S|_F^2; *distances = |S - mean of S|_F^2; the sums of rows and columns, n each. */
-nb_status nb_low_rank_sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums, double *column_sums,
-                           nb_ctx *ctx);
+nb_status nb_low_rank_sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums,
+                           double *column_sums, nb_ctx *ctx);
 
 /* out (n x b) <- S v, or S'v, v n x b. */
-nb_status nb_low_rank_multiply(const nb_low_rank *s, bool transposed, int n, int b, const double *v, double *out, nb_ctx *ctx);
+nb_status nb_low_rank_multiply(const nb_low_rank *s, bool transposed, int n, int b, const double *v, double *out,
+                               nb_ctx *ctx);
 
 /* out (dv x n) <- V S', v dv x n: the outputs by rows. */
 nb_status nb_low_rank_output(const nb_low_rank *s, int n, int dv, const double *v, double *out, nb_ctx *ctx);
@@ -29,7 +30,7 @@ nb_status nb_low_rank_svd(const nb_low_rank *s, int n, double *values, double *l
 
 /* mid (m x m) <- M = Q_F' S Q_B and *residual = |S - Q_F M Q_B'|_F, q_f m x n by
  * rows, q_b n x m, t_y the triangle of y. */
-nb_status nb_low_rank_project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b, const double *t_y,
-                              double *mid, double *residual, nb_ctx *ctx);
+nb_status nb_low_rank_project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b,
+                              const double *t_y, double *mid, double *residual, nb_ctx *ctx);
 
 #endif

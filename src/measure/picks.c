@@ -119,7 +119,8 @@ static nb_status check_tokens(const nb_picks *picks, int n, nb_ctx *ctx)
     NB_NEED(seen, nb_alloc(ctx, (size_t)n, sizeof *seen));
     for (int j = 0; j < picks->m; j++) {
         int token = picks->tokens[j];
-        NB_REQUIRE(ctx, token >= 0 && token < n, NB_EINVAL, "landmark %d is token %d, allowed are 0 to %d", j, token, n - 1);
+        NB_REQUIRE(ctx, token >= 0 && token < n, NB_EINVAL, "landmark %d is token %d, allowed are 0 to %d", j, token,
+                   n - 1);
         NB_REQUIRE(ctx, !seen[token], NB_EINVAL, "landmarks %d and %d are both token %d", seen[token] - 1, j, token);
         seen[token] = j + 1;
     }
@@ -133,8 +134,8 @@ static nb_status check_groups(const nb_picks *picks, int n, nb_ctx *ctx)
     NB_NEED(size, nb_alloc(ctx, (size_t)picks->m, sizeof *size));
     for (int i = 0; i < n; i++) {
         int group = picks->groups[i];
-        NB_REQUIRE(ctx, group >= 0 && group < picks->m, NB_EINVAL, "token %d is in group %d, allowed are 0 to %d", i, group,
-                   picks->m - 1);
+        NB_REQUIRE(ctx, group >= 0 && group < picks->m, NB_EINVAL, "token %d is in group %d, allowed are 0 to %d", i,
+                   group, picks->m - 1);
         size[group]++;
     }
     for (int j = 0; j < picks->m; j++) NB_REQUIRE(ctx, size[j] > 0, NB_EINVAL, "group %d is empty", j);
@@ -145,7 +146,8 @@ nb_status nb_picks_check(const nb_picks *picks, int n, int m, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, picks->kind != NB_NO_PICKS, NB_EINVAL, "nothing was picked");
     NB_REQUIRE(ctx, picks->m == m, NB_EINVAL, "%d landmarks were picked, expected %d", picks->m, m);
-    NB_REQUIRE(ctx, !picks->added_s || picks->count == m, NB_EINVAL, "%d landmarks were added, expected %d", picks->count, m);
+    NB_REQUIRE(ctx, !picks->added_s || picks->count == m, NB_EINVAL, "%d landmarks were added, expected %d",
+               picks->count, m);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = NB_OK;
     if (picks->kind == NB_TOKENS) status = check_tokens(picks, n, ctx);

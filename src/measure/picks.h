@@ -7,12 +7,12 @@
 typedef enum { NB_NO_PICKS, NB_TOKENS, NB_GROUPS, NB_POINTS } nb_picks_kind;
 
 typedef struct {
-    nb_ctx *ctx;     /* owns the arrays; set by the library before the strategy is called */
+    nb_ctx *ctx; /* owns the arrays; set by the library before the strategy is called */
     nb_picks_kind kind;
-    int m, n, d;     /* d: of the points */
-    int *tokens;     /* TOKENS: m distinct indices from 0 */
-    int *groups;     /* GROUPS: n numbers 0 ... m-1, the group of each token; none is empty */
-    double *points;  /* POINTS: d x m */
+    int m, n, d;    /* d: of the points */
+    int *tokens;    /* TOKENS: m distinct indices from 0 */
+    int *groups;    /* GROUPS: n numbers 0 ... m-1, the group of each token; none is empty */
+    double *points; /* POINTS: d x m */
 
     int count;        /* tokens added one by one */
     double *added_s;  /* clock at each of these, or NULL: all at once */

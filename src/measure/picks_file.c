@@ -39,12 +39,16 @@ static nb_status check_shape(const char *path, const nb_tensor *t, int m, int d,
 {
     bool integers = t->dtype >= NB_I8;
     const char *came = "", *rows = "m";
-    if (t->rank == (integers ? 1 : 2) && (m ? t->shape[0] == m : t->shape[0] >= 1 && t->shape[0] <= n) && (integers || t->shape[1] == d))
+    if (t->rank == (integers ? 1 : 2) && (m ? t->shape[0] == m : t->shape[0] >= 1 && t->shape[0] <= n) &&
+        (integers || t->shape[1] == d))
         return NB_OK;
-    for (int i = 0; i < t->rank; i++) NB_NEED(came, nb_format(ctx, "%s%s%lld", came, i ? ", " : "", (long long)t->shape[i]));
+    for (int i = 0; i < t->rank; i++)
+        NB_NEED(came, nb_format(ctx, "%s%s%lld", came, i ? ", " : "", (long long)t->shape[i]));
     if (m) NB_NEED(rows, nb_format(ctx, "%d", m));
-    NB_FAIL(ctx, NB_EINVAL, "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d, or floats of shape (%s, %d), points%s",
-            path, integers ? "integers" : "floats", came, rows, n - 1, rows, d, m ? "" : ", with 1 <= m <= n");
+    NB_FAIL(
+        ctx, NB_EINVAL,
+        "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d, or floats of shape (%s, %d), points%s",
+        path, integers ? "integers" : "floats", came, rows, n - 1, rows, d, m ? "" : ", with 1 <= m <= n");
 }
 
 static nb_status load_tokens(const char *path, const nb_tensor *t, int n, nb_picks *picks, nb_ctx *ctx)
@@ -55,7 +59,8 @@ static nb_status load_tokens(const char *path, const nb_tensor *t, int n, nb_pic
     NB_NEED(tokens, nb_picks_tokens(picks, (int)t->count));
     NB_TRY(ctx, nb_tensor_read_integers(path, t, 0, t->count, wide, ctx));
     for (int j = 0; j < picks->m; j++) {
-        NB_REQUIRE(ctx, wide[j] >= 0 && wide[j] < n, NB_EINVAL, "landmark %d is token %lld, allowed are 0 to %d", j, (long long)wide[j], n - 1);
+        NB_REQUIRE(ctx, wide[j] >= 0 && wide[j] < n, NB_EINVAL, "landmark %d is token %lld, allowed are 0 to %d", j,
+                   (long long)wide[j], n - 1);
         tokens[j] = (int)wide[j];
     }
     return NB_OK;

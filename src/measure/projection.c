@@ -52,7 +52,8 @@ nb_status nb_core_residual(const nb_factors *factors, const double *x, double *n
 
 double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, double norm)
 {
-    double a = factors->no_middle ? 0 : nb_frobenius((size_t)factors->m * (size_t)factors->m, factors->a); /* X = I is exact */
+    double a =
+        factors->no_middle ? 0 : nb_frobenius((size_t)factors->m * (size_t)factors->m, factors->a); /* X = I is exact */
     return DBL_EPSILON * (sizes->f * sizes->x * sizes->b + sizes->fx * a * sizes->xb) / norm;
 }
 

@@ -24,13 +24,13 @@ typedef struct {
     double f, b;       /* |R_F|_F, |R_B|_F */
     bool upper;        /* R_F and R_B are upper triangular, as they are where their rank is m */
 
-    double *exact_output, *output_b;   /* Q_F' S V and Q_B' V, m x dv; NULL: not asked for */
+    double *exact_output, *output_b;    /* Q_F' S V and Q_B' V, m x dv; NULL: not asked for */
     double output_norm, output_outside; /* |S V|_F, |S V - Q_F Q_F' S V|_F */
 
     double landmark_rank, landmark_condition;
 } nb_projection;
 
-typedef struct { /* Frobenius norms */
+typedef struct {    /* Frobenius norms */
     double f, b, x; /* of F, B, X */
     double fx, xb;  /* of F X, X B */
 } nb_sizes;

@@ -27,7 +27,9 @@ const char *nb_strategy_lacks(const nb_component *component)
     if (s->abi != NB_STRATEGY_ABI) return "abi = NB_STRATEGY_ABI: it is zero, or was built for another nysbench";
     if ((unsigned)s->pairing >= NB_PAIRING_COUNT) return "a pairing out of nb_pairing";
     if (s->traits & ~(unsigned)NB_STRATEGY_TRAITS) return "traits out of NB_STRATEGY_TRAITS";
-    return s->pairing == NB_BOTH ? (s->pick_both ? NULL : "the function pick_both for its pairing") : s->pick ? NULL : "the function pick for its pairing";
+    return s->pairing == NB_BOTH ? (s->pick_both ? NULL : "the function pick_both for its pairing")
+           : s->pick             ? NULL
+                                 : "the function pick for its pairing";
 }
 
 unsigned nb_core_traits(const nb_choice *choice)
@@ -49,7 +51,9 @@ static nb_status check_core(void *self, nb_ctx *ctx)
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
 {
     nb_choice copy = *core;
-    return nb_plugin_of(core->component) ? nb_apart_named(check_core, &copy, NULL, 0, core->label, "calling its traits_of", ctx) : check_core(&copy, ctx);
+    return nb_plugin_of(core->component)
+               ? nb_apart_named(check_core, &copy, NULL, 0, core->label, "calling its traits_of", ctx)
+               : check_core(&copy, ctx);
 }
 
 const char *nb_core_lacks(const nb_component *component)

@@ -34,13 +34,14 @@ typedef struct { /* of all pairs */
 typedef struct { /* nb_pair.own */
     const sample *of;
     nb_offer offer;
-    nb_projection p; /* without what all rows of S are needed for */
+    nb_projection p;      /* without what all rows of S are needed for */
     const double *f;      /* F_I by rows, m x k */
     const double *inside; /* the block's part of column 0 */
 } view;
 
 /* What the k rows themselves give, a stripe at a time: with F of `cur`, their columns. */
-static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, const nb_f_columns *columns, nb_ctx *ctx)
+static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, const nb_f_columns *columns,
+                           nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     size_t n = (size_t)s->n, width = (size_t)s->blocks.reach;
@@ -50,10 +51,14 @@ static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, 
     for (int i = 0, most = nb_stripe_rows(s->k); i < s->k; i += most) {
         int count = s->k - i < most ? s->k - i : most;
         NB_TRY(ctx, nb_scene_some_rows(scene, count, how->tokens + i, rows, ctx));
-        nb_blocks_product(&s->blocks, 0, s->blocks.count, count, s->n, rows, s->n, s->inside + (size_t)i * width, s->blocks.reach);
+        nb_blocks_product(&s->blocks, 0, s->blocks.count, count, s->n, rows, s->n, s->inside + (size_t)i * width,
+                          s->blocks.reach);
         nb_factor_take(columns, &(nb_stripe){.first = i, .count = count, .keys = s->n, .ld = s->n, .values = rows});
-        for (int j = 0; j < count; j++) nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
-        if (s->output) nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, s->n, 1, h->v, h->dv, rows, s->n, 0, s->output + (size_t)i * (size_t)h->dv, h->dv);
+        for (int j = 0; j < count; j++)
+            nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
+        if (s->output)
+            nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, s->n, 1, h->v, h->dv, rows, s->n, 0,
+                    s->output + (size_t)i * (size_t)h->dv, h->dv);
     }
     return NB_OK;
 }
@@ -67,9 +72,11 @@ static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, 
     view *v;
     NB_NEED(v, nb_alloc(ctx, 1, sizeof *v));
     *v = (view){.of = s, .inside = s->inside + block->column};
-    v->p = (nb_projection){.scene = scene, .factors = pair->factors, .n = s->n, .m = m, .q_b = s->blocks.q + n * (size_t)block->column};
+    v->p = (nb_projection){
+        .scene = scene, .factors = pair->factors, .n = s->n, .m = m, .q_b = s->blocks.q + n * (size_t)block->column};
     NB_NEED(v->p.r_b, nb_alloc_reals(ctx, square, 1));
-    for (int j = 0; j < m; j++) memcpy(v->p.r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *block->r);
+    for (int j = 0; j < m; j++)
+        memcpy(v->p.r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *block->r);
     v->f = s->f[i];
     if (s->output) {
         NB_NEED(v->p.output_b, nb_alloc_raw(ctx, (size_t)m * (size_t)h->dv));
@@ -82,7 +89,8 @@ static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, 
 }
 
 /* F_I of all pairs, for `cur` yet to be filled, and which of them are. */
-static nb_status f_init(nb_scene *scene, const nb_how *how, sample *s, int count, nb_pair *pairs, nb_f_columns *columns, nb_ctx *ctx)
+static nb_status f_init(nb_scene *scene, const nb_how *how, sample *s, int count, nb_pair *pairs, nb_f_columns *columns,
+                        nb_ctx *ctx)
 {
     NB_NEED(s->f, nb_alloc(ctx, (size_t)count, sizeof *s->f));
     for (int i = 0; i < count; i++) {
@@ -110,7 +118,8 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     NB_NEED(s->inside, nb_alloc_raw(ctx, (size_t)s->blocks.reach * k));
     NB_NEED(s->squares, nb_alloc_reals(ctx, k, 2));
     s->sums = s->squares + k;
-    if ((how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
+    if ((how->wanted & NB_WANT_OUTPUT) && scene->head->v)
+        NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
     NB_NEED(columns, nb_alloc(ctx, (size_t)count + 1, sizeof *columns));
     start_s = nb_clock_s();
     NB_TRY(ctx, f_init(scene, how, s, count, pairs, columns, ctx));
@@ -120,7 +129,8 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     NB_TRY(ctx, status);
     times->pass_s = nb_clock_s() - start_s;
     for (int i = 0; i < count; i++)
-        if (!pairs[i].failure && view_init(scene, how, s, i, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (!pairs[i].failure && view_init(scene, how, s, i, &pairs[i], ctx) != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }
 
@@ -147,14 +157,16 @@ static void row_squares(const view *v, const double *t, double *a)
     }
 }
 
-static nb_status output_error(const view *v, const double *t, const bool *kept, double *a, nb_measures *out, nb_ctx *ctx)
+static nb_status output_error(const view *v, const double *t, const bool *kept, double *a, nb_measures *out,
+                              nb_ctx *ctx)
 {
     const sample *s = v->of;
     size_t dv = (size_t)v->p.scene->head->dv, k = (size_t)s->k;
     double *difference, *b = a + k;
     NB_NEED(difference, nb_alloc_raw(ctx, dv * k));
     memcpy(difference, s->output, dv * k * sizeof *difference);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, (int)dv, s->k, v->p.m, -1, v->p.output_b, v->p.m, t, v->p.m, 1, difference, (int)dv);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, (int)dv, s->k, v->p.m, -1, v->p.output_b, v->p.m, t, v->p.m, 1, difference,
+            (int)dv);
     for (size_t i = 0; i < k; i++) {
         a[i] = kept && kept[i] ? 0 : nb_sum_of_squares(dv, difference + i * dv);
         b[i] = nb_sum_of_squares(dv, s->output + i * dv);
@@ -203,7 +215,9 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     const double *x = r->x;
     bool *seen;
     double *g, *t, *a, scale = sqrt((double)s->n / s->k);
-    nb_sizes sizes = {.f = nb_frobenius((size_t)m * k, v->f) * scale, .b = nb_frobenius(square, v->p.r_b), .x = nb_frobenius(square, x)};
+    nb_sizes sizes = {.f = nb_frobenius((size_t)m * k, v->f) * scale,
+                      .b = nb_frobenius(square, v->p.r_b),
+                      .x = nb_frobenius(square, x)};
     nb_measures_clear(out);
     NB_TRY(ctx, find_seen(s, how, r, &seen, ctx));
     NB_NEED(g, nb_alloc_raw(ctx, square));

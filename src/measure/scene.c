@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum {
-    NEAR = 64,             /* rows that are formed at once */
-    ENTRIES = 1 << 20,     /* of S that exact attention is timed on */
-    KEPT = 4096,           /* up to this n S is kept */
-    LAPACK = 512,          /* below, its SVD takes at most twice the time of block Krylov, and gives all */
-    SCENE_SUMS = 1 << 2,   /* in `gathered`, beside NB_SCENE_* */
+    NEAR = 64,           /* rows that are formed at once */
+    ENTRIES = 1 << 20,   /* of S that exact attention is timed on */
+    KEPT = 4096,         /* up to this n S is kept */
+    LAPACK = 512,        /* below, its SVD takes at most twice the time of block Krylov, and gives all */
+    SCENE_SUMS = 1 << 2, /* in `gathered`, beside NB_SCENE_* */
 };
 static const double tolerance = 1e-7; /* of singular triplets: they are those of a matrix so near to S */
 
@@ -98,7 +98,14 @@ nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens
     double *q;
     NB_NEED(q, nb_alloc_reals(ctx, d, (size_t)count));
     for (size_t i = 0; i < (size_t)count; i++) memcpy(q + i * d, h->q + (size_t)tokens[i] * d, d * sizeof *q);
-    nb_tile tile = {.d = h->d, .queries = count, .keys = h->n, .q = q, .k = h->k, .causal = h->causal, .positions = tokens, .ld = h->n};
+    nb_tile tile = {.d = h->d,
+                    .queries = count,
+                    .keys = h->n,
+                    .q = q,
+                    .k = h->k,
+                    .causal = h->causal,
+                    .positions = tokens,
+                    .ld = h->n};
     nb_status status = fill(scene, &tile, out, ctx);
     nb_ctx_release(ctx, mark);
     return status;
@@ -144,7 +151,8 @@ nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx)
         NB_NEED(tile, nb_alloc_raw(ctx, (size_t)h->n * NEAR));
         NB_NEED(out, nb_alloc_raw(ctx, (size_t)(h->v ? h->dv : h->d) * NEAR));
         double start_s = nb_clock_s();
-        nb_status status = attend(scene, (h->n - count) / 2, count, tile, out, ctx); /* the middle: a mask takes half of it, as of S */
+        nb_status status =
+            attend(scene, (h->n - count) / 2, count, tile, out, ctx); /* the middle: a mask takes half of it, as of S */
         scene->exact_s = (nb_clock_s() - start_s) * h->n / count;
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
@@ -188,7 +196,8 @@ static void gather(const nb_scene *scene, int first, int count, int keys, const 
         if (g->what & NB_SCENE_ENTROPY) g->entropy += nb_entropy((size_t)keys, row);
     }
     if (g->what & NB_SCENE_OUTPUT)
-        nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, keys, 1, h->v, h->dv, values, h->n, 0, g->output + (size_t)first * (size_t)h->dv, h->dv);
+        nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, keys, 1, h->v, h->dv, values, h->n, 0,
+                g->output + (size_t)first * (size_t)h->dv, h->dv);
 }
 
 /* Forms what is not there yet, and looks at it, a few rows at a time: they are
@@ -215,7 +224,8 @@ static void add_between_rows(int n, gathering *g)
 static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
 {
     if (g->what & SCENE_SUMS) {
-        NB_REQUIRE(ctx, isfinite(g->squares) && g->squares > 0, NB_ENUMERIC, "|S|_F^2 is %g: the error relative to it cannot be had", g->squares);
+        NB_REQUIRE(ctx, isfinite(g->squares) && g->squares > 0, NB_ENUMERIC,
+                   "|S|_F^2 is %g: the error relative to it cannot be had", g->squares);
         scene->norm = sqrt(g->squares);
         scene->baseline_mean = sqrt(g->distances / g->squares);
         scene->row_sums = g->row_sums;
@@ -274,7 +284,8 @@ static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
     const nb_head *h = scene->head;
     gathering g;
     NB_TRY(ctx, gathering_init(scene, what, &g));
-    if (g.what & SCENE_SUMS) NB_TRY(ctx, nb_low_rank_sums(&scene->factors, h->n, &g.squares, &g.distances, g.row_sums, g.column_sums, ctx));
+    if (g.what & SCENE_SUMS)
+        NB_TRY(ctx, nb_low_rank_sums(&scene->factors, h->n, &g.squares, &g.distances, g.row_sums, g.column_sums, ctx));
     if (g.what & NB_SCENE_OUTPUT) NB_TRY(ctx, nb_low_rank_output(&scene->factors, h->n, h->dv, h->v, g.output, ctx));
     return keep_gathered(scene, &g, ctx);
 }
@@ -380,9 +391,11 @@ static nb_status multiply_once(void *self, const nb_stripe *s, nb_ctx *ctx)
     one_product *p = self;
     (void)ctx;
     if (p->op == NB_PLAIN)
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->out + s->first, p->n);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->out + s->first,
+                p->n);
     else
-        nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->v + s->first, p->n, 1, p->out, p->n);
+        nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->v + s->first, p->n, 1, p->out,
+                p->n);
     return NB_OK;
 }
 
@@ -459,7 +472,8 @@ static nb_status multiply_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     product *p = self;
     (void)ctx;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->z + s->first, p->n);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->z + s->first,
+            p->n);
     nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->z + s->first, p->n, 1, p->w, p->n);
     return NB_OK;
 }

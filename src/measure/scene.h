@@ -20,8 +20,8 @@ enum { NB_STRIPE = 512 }; /* rows a stripe, at most: fixed, since sums depend on
 int nb_stripe_rows(int n);
 
 typedef struct {
-    int first, count;     /* rows first ... first + count - 1 of S */
-    int keys;             /* their entries from here on are 0, by the mask */
+    int first, count; /* rows first ... first + count - 1 of S */
+    int keys;         /* their entries from here on are 0, by the mask */
     int ld;
     const double *values; /* ld x count: column i is row first + i; only its first `keys` entries may be read */
 } nb_stripe;
@@ -29,17 +29,17 @@ typedef struct {
 typedef nb_status nb_stripe_fn(void *self, const nb_stripe *stripe, nb_ctx *ctx);
 
 typedef struct {
-    const char *failure;   /* why there is none, which whoever asks again is told at once; NULL: there is */
-    int count;             /* triplets, the largest of S */
-    double *values;        /* descending */
-    double *left, *right;  /* n x count, columns: over queries, over keys; NULL: values only */
-    double *tail;          /* count + 1: tail[m] is the sum of the squared values after the first m ... */
-    double *tail_accuracy; /* ... and too large by at most that, rounding left out */
-    int asked;             /* the number of triplets that it was made for; n: all */
+    const char *failure;          /* why there is none, which whoever asks again is told at once; NULL: there is */
+    int count;                    /* triplets, the largest of S */
+    double *values;               /* descending */
+    double *left, *right;         /* n x count, columns: over queries, over keys; NULL: values only */
+    double *tail;                 /* count + 1: tail[m] is the sum of the squared values after the first m ... */
+    double *tail_accuracy;        /* ... and too large by at most that, rounding left out */
+    int asked;                    /* the number of triplets that it was made for; n: all */
     bool values_too, vectors_too; /* whom it serves: block Krylov's triplets both */
-    bool summed;           /* the tail is a sum of small values, not what is left of |S|_F^2 */
-    double residual;       /* |S'u - s v| / s_1 of the triplets, at most */
-    double time_s;         /* what it took */
+    bool summed;                  /* the tail is a sum of small values, not what is left of |S|_F^2 */
+    double residual;              /* |S'u - s v| / s_1 of the triplets, at most */
+    double time_s;                /* what it took */
 } nb_spectrum;
 
 /* What to take along in the first pass over S; anything else costs a pass of its own. */
@@ -50,28 +50,28 @@ typedef struct nb_scene {
     const nb_choice *kernel;
     const void *options; /* the kernel's, resolved for this head */
     /* Foresight, to be set before the first question. */
-    unsigned along;       /* NB_SCENE_* */
-    nb_low_rank factors;  /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
-    bool keep;            /* S is kept once it is formed; at first: where n is at most 4096, 128 MiB */
+    unsigned along;      /* NB_SCENE_* */
+    nb_low_rank factors; /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
+    bool keep;           /* S is kept once it is formed; at first: where n is at most 4096, 128 MiB */
 
-    nb_ctx *ctx;          /* owns what is cached below */
-    int *positions;       /* 0 ... n-1 */
-    double *rows;         /* S, n x n, or NULL: not kept */
-    bool formed;          /* `rows` is filled */
-    unsigned gathered;    /* what is known of the following */
+    nb_ctx *ctx;       /* owns what is cached below */
+    int *positions;    /* 0 ... n-1 */
+    double *rows;      /* S, n x n, or NULL: not kept */
+    bool formed;       /* `rows` is filled */
+    unsigned gathered; /* what is known of the following */
     double norm, baseline_mean, entropy;
     double *row_sums, *column_sums; /* n */
-    double *output;       /* S V by rows, dv x n */
-    double *stacked;      /* the tokens' [q; k], 2d x n */
-    double *united;       /* the queries, then the keys, d x 2n */
+    double *output;                 /* S V by rows, dv x n */
+    double *stacked;                /* the tokens' [q; k], 2d x n */
+    double *united;                 /* the queries, then the keys, d x 2n */
     int spectrum_count;
     nb_spectrum **spectra;
-    double exact_s;  /* 0: not measured yet */
+    double exact_s;         /* 0: not measured yet */
     struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
     struct {
         const void *bytes;
         uint64_t sum;
-    } known[5];             /* checksums of Q, K, V, [Q; K] and both in one set (guard.h) */
+    } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (guard.h) */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 
@@ -96,13 +96,15 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
 /* out <- op(S) v, n x b: one pass. */
 nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx);
 
-nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx);    /* the tokens' [q; k], 2d x n */
-nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx);      /* the queries, then the keys, d x 2n */
-nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);          /* S whole, n x n, kept */
-nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);                 /* |S|_F */
+nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx); /* the tokens' [q; k], 2d x n */
+nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx); /* the queries, then the keys, d x 2n */
+nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx);     /* S whole, n x n, kept */
+nb_status nb_scene_norm(nb_scene *scene, double *norm, nb_ctx *ctx);            /* |S|_F */
 nb_status nb_scene_sums(nb_scene *scene, const double **of_rows, const double **of_columns, nb_ctx *ctx); /* n each */
-nb_status nb_scene_output(nb_scene *scene, const double **output, nb_ctx *ctx);      /* S V by rows, dv x n; the head must have V */
-nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx);           /* mean over rows of -sum p ln(p + 1e-9), p > 0 */
+nb_status nb_scene_output(nb_scene *scene, const double **output,
+                          nb_ctx *ctx); /* S V by rows, dv x n; the head must have V */
+nb_status nb_scene_entropy(nb_scene *scene, double *entropy,
+                           nb_ctx *ctx); /* mean over rows of -sum p ln(p + 1e-9), p > 0 */
 
 /* Seconds of exact attention in this program, on one core: S formed row by row, and S V (S K
  * where the head has no V), timed on rows with 2^20 entries, or all, and scaled to n. */

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-const char *const nb_similarity_names[] = {[NB_EXP] = "exp", [NB_GAUSS] = "gauss", [NB_GRAM] = "gram", [NB_SIMILARITY_COUNT] = NULL};
+const char *const nb_similarity_names[] = {
+    [NB_EXP] = "exp", [NB_GAUSS] = "gauss", [NB_GRAM] = "gram", [NB_SIMILARITY_COUNT] = NULL};
 
 static const double *point(const nb_similarity *k, int i)
 {

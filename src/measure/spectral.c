@@ -21,14 +21,14 @@ typedef struct {
     double least; /* of products with S: nb_width_together's */
     int width;    /* columns that these may reach */
     nb_difference *differences;
-    size_t ld;              /* of the vectors of length n: all begin alike in memory, on which some kernels' bits depend */
+    size_t ld; /* of the vectors of length n: all begin alike in memory, on which some kernels' bits depend */
     double *v, *before, *w; /* ld x width: this vector, the one before, the next */
     double *y, *z;          /* widest x count: C Q_B' v, Q_F' u */
     size_t u_ld;            /* NB_STRIPE; n where S has factors */
     double *u;              /* u_ld x width */
     double *alpha, *beta;   /* STEPS x count: the tridiagonal matrices */
     bool *done;
-    nb_ctx *failures;       /* owns their texts */
+    nb_ctx *failures; /* owns their texts */
 } lanczos;
 
 static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_difference *differences, nb_ctx *ctx)
@@ -38,7 +38,13 @@ static nb_status lanczos_init(lanczos *l, const nb_scene *scene, int count, nb_d
     int width = scene->factors.rank ? count : nb_width_together(count, NB_RIGHT_GROUP, least);
     size_t length = (size_t)n, ld = (size_t)nb_block_width(n), columns = (size_t)count, wide = (size_t)width;
     gsl_rng *rng;
-    *l = (lanczos){.n = n, .count = count, .least = least, .width = width, .differences = differences, .ld = ld, .u_ld = scene->factors.rank ? ld : NB_STRIPE};
+    *l = (lanczos){.n = n,
+                   .count = count,
+                   .least = least,
+                   .width = width,
+                   .differences = differences,
+                   .ld = ld,
+                   .u_ld = scene->factors.rank ? ld : NB_STRIPE};
     for (int i = 0; i < count; i++) {
         size_t m = (size_t)differences[i].m;
         l->widest = differences[i].m > l->widest ? differences[i].m : l->widest;
@@ -68,7 +74,8 @@ static void subtract(lanczos *l, int first, int count)
     for (int i = 0; i < l->count; i++) {
         const nb_difference *d = &l->differences[i];
         const double *q_f = d->q_f + (size_t)first * (size_t)d->m;
-        double *u = l->u + (size_t)i * l->u_ld, *y = l->y + (size_t)i * (size_t)l->widest, *z = l->z + (size_t)i * (size_t)l->widest;
+        double *u = l->u + (size_t)i * l->u_ld, *y = l->y + (size_t)i * (size_t)l->widest,
+               *z = l->z + (size_t)i * (size_t)l->widest;
         nb_gemv(NB_TRANSPOSED, d->m, count, -1, q_f, d->m, y, 1, u);
         for (int k = 0; k < d->zeros; k++)
             if (d->zero[k] >= first && d->zero[k] < first + count) u[d->zero[k] - first] = 0;
@@ -80,9 +87,11 @@ static void subtract(lanczos *l, int first, int count)
 /* The same for all tokens at once, from the factors of S. */
 static nb_status step_factors(lanczos *l, const nb_low_rank *s, nb_ctx *ctx)
 {
-    for (size_t i = 0; i < (size_t)l->count; i++) NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, 1, l->v + i * l->ld, l->u + i * l->u_ld, ctx));
+    for (size_t i = 0; i < (size_t)l->count; i++)
+        NB_TRY(ctx, nb_low_rank_multiply(s, false, l->n, 1, l->v + i * l->ld, l->u + i * l->u_ld, ctx));
     subtract(l, 0, l->n);
-    for (size_t i = 0; i < (size_t)l->count; i++) NB_TRY(ctx, nb_low_rank_multiply(s, true, l->n, 1, l->u + i * l->u_ld, l->w + i * l->ld, ctx));
+    for (size_t i = 0; i < (size_t)l->count; i++)
+        NB_TRY(ctx, nb_low_rank_multiply(s, true, l->n, 1, l->u + i * l->u_ld, l->w + i * l->ld, ctx));
     return NB_OK;
 }
 
@@ -90,9 +99,11 @@ static nb_status stripe_step(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
     lanczos *l = self;
     (void)ctx;
-    nb_gemm_right_together(NB_TRANSPOSED, s->count, l->count, s->keys, s->values, s->ld, l->v, (int)l->ld, 0, l->u, NB_STRIPE, l->least);
+    nb_gemm_right_together(NB_TRANSPOSED, s->count, l->count, s->keys, s->values, s->ld, l->v, (int)l->ld, 0, l->u,
+                           NB_STRIPE, l->least);
     subtract(l, s->first, s->count);
-    nb_gemm_right_together(NB_PLAIN, s->keys, l->count, s->count, s->values, s->ld, l->u, NB_STRIPE, 1, l->w, (int)l->ld, l->least);
+    nb_gemm_right_together(NB_PLAIN, s->keys, l->count, s->count, s->values, s->ld, l->u, NB_STRIPE, 1, l->w,
+                           (int)l->ld, l->least);
     return NB_OK;
 }
 

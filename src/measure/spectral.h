@@ -9,10 +9,10 @@ typedef struct {
     const double *q_f, *c, *q_b; /* m x n by rows, m x m, n x m */
     const int *zero;             /* `zeros` rows of the difference that are 0 instead */
     int zeros;
-    double scale;                /* internal: keeps D'D from overflow */
-    const char *failure;         /* why there is no norm; NULL: there is */
-    double norm;                 /* |S - Q_F C Q_B'|_2, a lower bound */
-    double accuracy;             /* the relative distance to a singular value is at most that */
+    double scale;        /* internal: keeps D'D from overflow */
+    const char *failure; /* why there is no norm; NULL: there is */
+    double norm;         /* |S - Q_F C Q_B'|_2, a lower bound */
+    double accuracy;     /* the relative distance to a singular value is at most that */
 } nb_difference;
 
 /* Lanczos on D'D for all differences in step, so that a step is one pass over S:

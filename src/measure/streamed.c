@@ -43,7 +43,7 @@
 
 static const double small = 1e-3, small_mixed = 0.05; /* of |S| */
 static const double rounding = 16 * DBL_EPSILON; /* of |S|^2 in a difference of squares, and of sums over all entries */
-static const double promised_mixed = 1e-6; /* of each measure that comes from single precision */
+static const double promised_mixed = 1e-6;       /* of each measure that comes from single precision */
 
 enum {
     HEAVY = 16,     /* keys that stay in double, */
@@ -58,12 +58,12 @@ typedef struct { /* nb_pair.own */
     nb_offer offer;
     batch *of;
     int block;
-    bool single; /* M comes from single precision, and its error is, relative to |S|, at most about */
+    bool single;            /* M comes from single precision, and its error is, relative to |S|, at most about */
     double off_inside, off; /* |<M, dM>|, |dM| */
-    double *check; /* E, m x m */
-    bool differenced; /* the subspace part comes from |S|^2 - |M|^2 */
-    bool todo;   /* in the pass that runs */
-    double residual; /* sum of squares, of a second pass */
+    double *check;          /* E, m x m */
+    bool differenced;       /* the subspace part comes from |S|^2 - |M|^2 */
+    bool todo;              /* in the pass that runs */
+    double residual;        /* sum of squares, of a second pass */
 } view;
 
 struct batch {
@@ -112,11 +112,13 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
     NB_NEED(p->r_f, nb_alloc_reals(ctx, square, 3));
     p->r_b = p->r_f + square;
     p->mid = p->r_b + square;
-    for (int j = 0; j < m; j++) memcpy(p->r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *p->r_b);
+    for (int j = 0; j < m; j++)
+        memcpy(p->r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *p->r_b);
     NB_NEED(p->ones, nb_alloc_reals(ctx, (size_t)m, 1));
     for (int j = 0; j < m; j++) p->ones[j] = nb_sum(n, p->q_b + n * (size_t)j);
     b->pairs[i].own = v;
-    v->offer = (nb_offer){b->scene, b->pairs[i].landmarks, b->pairs[i].kind, {m, m, p->r_f, p->r_b, p->mid}, p->q_b, b->order};
+    v->offer =
+        (nb_offer){b->scene, b->pairs[i].landmarks, b->pairs[i].kind, {m, m, p->r_f, p->r_b, p->mid}, p->q_b, b->order};
     nb_factors_offer(p->factors, &v->offer);
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
@@ -133,9 +135,9 @@ static nb_status view_init(batch *b, int i, double *f, nb_ctx *ctx)
 typedef struct { /* one pass for the views that are `todo` */
     batch *b;
     bool single;
-    int reach;          /* columns of Q_B and zeros behind them that the products may have rows of P for */
-    double *product;    /* reach x NB_STRIPE: P */
-    int *column;        /* by block: where it begins in q32 and product32; at last their width but for the zeros behind */
+    int reach;       /* columns of Q_B and zeros behind them that the products may have rows of P for */
+    double *product; /* reach x NB_STRIPE: P */
+    int *column;     /* by block: where it begins in q32 and product32; at last their width but for the zeros behind */
     float *q32, *s32, *product32; /* n x width, n x NB_STRIPE, NB_STRIPE x width */
     int heavy;                    /* keys that are 0 in s32, */
     size_t *keys;                 /* which, */
@@ -155,8 +157,9 @@ static void multiply_single(const pass *p, const nb_stripe *s, int first, int en
 {
     const nb_blocks *b = &p->b->blocks;
     int from = p->column[first];
-    nb_gemm_single_together(s->count, p->column[end] - from, s->keys, p->s32, b->n, p->q32 + (size_t)from * (size_t)b->n, b->n,
-                            p->product32 + (size_t)from * NB_STRIPE, NB_STRIPE, b->least);
+    nb_gemm_single_together(s->count, p->column[end] - from, s->keys, p->s32, b->n,
+                            p->q32 + (size_t)from * (size_t)b->n, b->n, p->product32 + (size_t)from * NB_STRIPE,
+                            NB_STRIPE, b->least);
     for (int k = first; k < end; k++)
         for (size_t j = 0; j < (size_t)b->blocks[k].m; j++) {
             const float *rounded = p->product32 + ((size_t)p->column[k] + j) * NB_STRIPE;
@@ -183,8 +186,8 @@ static void round_stripe(const pass *p, const nb_stripe *s)
 /* The heavy keys are added to P. */
 static void add_heavy(const pass *p, int count)
 {
-    nb_gemm_left_together(p->b->blocks.width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1, p->product, p->reach,
-                          (double)p->heavy * count);
+    nb_gemm_left_together(p->b->blocks.width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1,
+                          p->product, p->reach, (double)p->heavy * count);
 }
 
 /* What the stripe gives of E. */
@@ -192,13 +195,15 @@ static void check_stripe(const pass *p, const nb_stripe *s)
 {
     const nb_blocks *b = &p->b->blocks;
     int rows = (s->count + CHECKED - 1) / CHECKED, ld = p->reach;
-    for (size_t i = 0, w = (size_t)ld; i < (size_t)rows; i++) memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
-    nb_gemm_left_together(b->width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, ld, (double)rows * s->keys);
+    for (size_t i = 0, w = (size_t)ld; i < (size_t)rows; i++)
+        memcpy(p->checked + i * w, p->product + i * CHECKED * w, w * sizeof *p->checked);
+    nb_gemm_left_together(b->width, rows, s->keys, -1, b->q, b->n, s->values, CHECKED * s->ld, 1, p->checked, ld,
+                          (double)rows * s->keys);
     for (int i = 0; i < p->b->count; i++) {
         const view *v = &p->b->views[i];
         if (!v->todo) continue;
-        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, rows, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, CHECKED * v->p.m,
-                p->checked + b->blocks[v->block].column, ld, 1, v->check, v->p.m);
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, rows, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m,
+                CHECKED * v->p.m, p->checked + b->blocks[v->block].column, ld, 1, v->check, v->p.m);
     }
 }
 
@@ -223,8 +228,8 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
         if (!v->todo) continue;
-        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m, v->p.m,
-                p->product + b->blocks.blocks[v->block].column, p->reach, 1, v->p.mid, v->p.m);
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m,
+                v->p.m, p->product + b->blocks.blocks[v->block].column, p->reach, 1, v->p.mid, v->p.m);
     }
     return NB_OK;
 }
@@ -257,7 +262,8 @@ static nb_status heavy_init(pass *p, nb_ctx *ctx)
     NB_NEED(p->s_heavy, nb_alloc_raw(ctx, (size_t)p->heavy * NB_STRIPE));
     for (int k = 0; k < b->count; k++)
         for (int j = b->blocks[k].column, end = j + b->blocks[k].width; b->blocks[k].good && j < end; j++)
-            for (int h = 0; h < p->heavy; h++) p->q_heavy[h + j * p->heavy] = b->q[p->keys[h] + (size_t)j * (size_t)b->n];
+            for (int h = 0; h < p->heavy; h++)
+                p->q_heavy[h + j * p->heavy] = b->q[p->keys[h] + (size_t)j * (size_t)b->n];
     return NB_OK;
 }
 
@@ -283,16 +289,17 @@ static nb_status pass_init(pass *p, batch *b, bool single, nb_ctx *ctx)
     int with_heavy = nb_width_together(all->width, NB_LEFT_GROUP, all->least * p->heavy / all->n);
     if (with_heavy > p->reach) p->reach = with_heavy;
     NB_NEED(p->column, nb_alloc(ctx, (size_t)all->count + 1, sizeof *p->column));
-    for (int k = 0; k < all->count; k++)
-        p->column[k + 1] = p->column[k] + nb_block_width_single(all->blocks[k].m);
+    for (int k = 0; k < all->count; k++) p->column[k + 1] = p->column[k] + nb_block_width_single(all->blocks[k].m);
     width = (size_t)(p->column[all->count] + nb_width_together(1, NB_RIGHT_GROUP, all->least));
-    NB_NEED(p->product, nb_alloc_reals(ctx, (size_t)p->reach, NB_STRIPE)); /* zeros between and behind the blocks there too */
+    NB_NEED(p->product,
+            nb_alloc_reals(ctx, (size_t)p->reach, NB_STRIPE)); /* zeros between and behind the blocks there too */
     NB_NEED(p->q32, nb_alloc(ctx, n * width, sizeof *p->q32)); /* zeros between and behind the blocks */
     NB_NEED(p->s32, nb_alloc(ctx, n * NB_STRIPE, sizeof *p->s32));
     NB_NEED(p->product32, nb_alloc(ctx, NB_STRIPE * width, sizeof *p->product32));
     for (int k = 0; k < all->count; k++) {
         const nb_block *block = &all->blocks[k];
-        if (block->good) nb_to_single(n * (size_t)block->m, all->q + n * (size_t)block->column, p->q32 + n * (size_t)p->column[k]);
+        if (block->good)
+            nb_to_single(n * (size_t)block->m, all->q + n * (size_t)block->column, p->q32 + n * (size_t)p->column[k]);
     }
     NB_TRY(ctx, heavy_init(p, ctx));
     return check_init(p, ctx);
@@ -319,7 +326,8 @@ static nb_status residual_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
             memcpy(rest + k * n, s->values + k * (size_t)s->ld, (size_t)s->keys * sizeof *rest);
             memset(rest + k * n + s->keys, 0, (n - (size_t)s->keys) * sizeof *rest);
         }
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, s->count, p->m, 1, p->mid, p->m, p->q_f + (size_t)s->first * (size_t)p->m, p->m, 0, g, p->m);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, s->count, p->m, 1, p->mid, p->m,
+                p->q_f + (size_t)s->first * (size_t)p->m, p->m, 0, g, p->m);
         nb_gemm(NB_PLAIN, NB_PLAIN, p->n, s->count, p->m, -1, p->q_b, p->n, g, p->m, 1, rest, p->n);
         v->residual += nb_sum_of_squares(n * (size_t)s->count, rest);
     }
@@ -345,7 +353,8 @@ static bool mark_inexact(batch *b)
     bool any = false;
     for (int i = 0; i < b->count; i++) {
         view *v = &b->views[i];
-        v->todo = v->todo && (v->p.subspace < small_mixed || v->off_inside > promised_mixed * v->p.subspace * v->p.subspace);
+        v->todo =
+            v->todo && (v->p.subspace < small_mixed || v->off_inside > promised_mixed * v->p.subspace * v->p.subspace);
         any = any || v->todo;
     }
     return any;
@@ -466,18 +475,21 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     NB_NEED(b->failures, nb_ctx_child(ctx));
     NB_NEED(f, nb_alloc(ctx, (size_t)count, sizeof *f));
     double least = nb_scene_least_stripe(scene);
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, least, how->precision == NB_MIXED ? least / CHECKED : least, &b->blocks, &b->times, ctx));
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, least, how->precision == NB_MIXED ? least / CHECKED : least,
+                                &b->blocks, &b->times, ctx));
     for (int i = 0; i < count; i++) b->views[i].todo = !pairs[i].failure;
     NB_TRY(ctx, form_f(b, f, ctx));
     for (int i = 0; i < count; i++) {
-        if (!pairs[i].failure && view_init(b, i, f[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (!pairs[i].failure && view_init(b, i, f[i], ctx) != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
         b->views[i].todo = !pairs[i].failure;
     }
     bool mixed = how->precision == NB_MIXED && !scene->factors.rank;
     NB_TRY(ctx, project_released(b, mixed, ctx));
     if (mixed && mark_inexact(b)) NB_TRY(ctx, project_released(b, false, ctx));
     for (int i = 0; i < count; i++)
-        if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v) NB_TRY(ctx, project_output(&b->views[i].p, ctx));
+        if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v)
+            NB_TRY(ctx, project_output(&b->views[i].p, ctx));
     *times = b->times;
     return NB_OK;
 }
@@ -524,9 +536,12 @@ static void row_sums_end(row_sums *r, const nb_projection *p)
         int rows = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
         const double *q_f = p->q_f + (size_t)first * (size_t)p->m;
         for (int k = 0; k < r->count; k++) {
-            if (k % TOGETHER == 0) nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, q_f, p->m, r->weights + k * p->m, p->m, 0, r->sums, rows);
+            if (k % TOGETHER == 0)
+                nb_gemm(NB_TRANSPOSED, NB_PLAIN, rows, TOGETHER, p->m, 1, q_f, p->m, r->weights + k * p->m, p->m, 0,
+                        r->sums, rows);
             double *deviation = &r->of[k]->rowsum_deviation;
-            *deviation = fmax(*deviation, nb_largest_distance((size_t)rows, r->sums + k % TOGETHER * rows, 1)); /* NaN at first */
+            *deviation = fmax(*deviation,
+                              nb_largest_distance((size_t)rows, r->sums + k % TOGETHER * rows, 1)); /* NaN at first */
         }
     }
     r->count = 0;
@@ -545,11 +560,13 @@ static nb_status output_error(const nb_projection *p, const double *c, double *e
 }
 
 /* The rows of S that are kept, in place of those of F X B in a stripe. */
-static nb_status put_exact(const nb_scene *scene, int kept, const int *order, int first, int count, double *rows, nb_ctx *ctx)
+static nb_status put_exact(const nb_scene *scene, int kept, const int *order, int first, int count, double *rows,
+                           nb_ctx *ctx)
 {
     for (int i = 0; i < kept; i++)
         if (order[i] >= first && order[i] < first + count)
-            NB_TRY(ctx, nb_scene_some_rows(scene, 1, &order[i], rows + (size_t)(order[i] - first) * (size_t)scene->head->n, ctx));
+            NB_TRY(ctx, nb_scene_some_rows(scene, 1, &order[i],
+                                           rows + (size_t)(order[i] - first) * (size_t)scene->head->n, ctx));
     return NB_OK;
 }
 
@@ -557,8 +574,8 @@ static nb_status put_exact(const nb_scene *scene, int kept, const int *order, in
  * Q_F C Q_B' an entry that is zero would be rounding of either sign. So it may be here, where it is a sum of
  * terms that cancel, or X has rounding in place of zeros (under a mask): no more than entry_noise, which is of
  * all entries together, counts. */
-static nb_status entries(const nb_projection *p, const double *f, const double *b, nb_request *r, const int *order, unsigned wanted,
-                         nb_ctx *ctx)
+static nb_status entries(const nb_projection *p, const double *f, const double *b, nb_request *r, const int *order,
+                         unsigned wanted, nb_ctx *ctx)
 {
     nb_measures *out = &r->measures;
     size_t n = (size_t)p->n, m = (size_t)p->m;
@@ -609,8 +626,8 @@ static nb_status measure(const view *v, nb_request *r, double *c, nb_ctx *ctx)
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
     r->entry_noise = nb_rounding_noise(p->factors, &sizes, 1);
-    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) +
-                       r->entry_noise / norm + (v->single ? promised_mixed * out->error : 0);
+    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) + r->entry_noise / norm +
+                       (v->single ? promised_mixed * out->error : 0);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;
@@ -625,7 +642,8 @@ static nb_status refine(batch *b, int count, nb_request *requests, bool *again, 
     for (int i = 0; i < count; i++) {
         view *v = requests[i].pair->own;
         double core = requests[i].measures.error_core;
-        again[i] = !requests[i].failure && v->single && (core < small_mixed || v->off > promised_mixed * core || requests[i].seen > 0);
+        again[i] = !requests[i].failure && v->single &&
+                   (core < small_mixed || v->off > promised_mixed * core || requests[i].seen > 0);
         if (again[i]) any = v->todo = true;
     }
     return any ? project_released(b, false, ctx) : NB_OK;
@@ -643,8 +661,8 @@ static int first_alike(size_t square, const nb_request *requests, int i)
 }
 
 /* Requests on one pair, whose C are kept where `c` is not NULL, else each in `scratch`. */
-static nb_status measure_pair(const view *v, int count, nb_request *requests, const bool *which, double *const *c, double *scratch,
-                              int *alike, row_sums *sums, nb_ctx *ctx)
+static nb_status measure_pair(const view *v, int count, nb_request *requests, const bool *which, double *const *c,
+                              double *scratch, int *alike, row_sums *sums, nb_ctx *ctx)
 {
     size_t square = (size_t)v->p.m * (size_t)v->p.m;
     for (int i = 0; i < count; i++) {
@@ -685,7 +703,8 @@ static nb_status measure_all(int count, nb_request *requests, const bool *which,
     NB_TRY(ctx, row_sums_init(&sums, m, count, ctx));
     for (int i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && requests[next].pair == requests[i].pair;) next++;
-        NB_TRY(ctx, measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL, c ? c + i : NULL, scratch, alike, &sums, ctx));
+        NB_TRY(ctx, measure_pair(requests[i].pair->own, next - i, requests + i, which ? which + i : NULL,
+                                 c ? c + i : NULL, scratch, alike, &sums, ctx));
     }
     return NB_OK;
 }
@@ -698,7 +717,8 @@ static nb_status tell_unseen(const batch *b, int count, nb_request *requests, nb
         const view *v = r->pair->own;
         if (r->seen == 0 || r->failure || !isfinite(r->measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = nb_unseen_measure(&v->p, &(nb_seen){b->order, r->seen, r->keep_rows}, r->x, &r->measures, ctx);
+        nb_status status =
+            nb_unseen_measure(&v->p, &(nb_seen){b->order, r->seen, r->keep_rows}, r->x, &r->measures, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
     }
@@ -706,7 +726,8 @@ static nb_status tell_unseen(const batch *b, int count, nb_request *requests, nb
 }
 
 /* The entries of the requests on one pair. */
-static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx)
+static nb_status entries_of_pair(const batch *b, int pair, const double *f, unsigned wanted, int count,
+                                 nb_request *requests, nb_ctx *ctx)
 {
     const view *v = &b->views[pair];
     double *rows;
@@ -751,7 +772,8 @@ static nb_status all_entries(batch *b, unsigned wanted, int count, nb_request *r
 }
 
 /* The spectral norms of all differences, together. */
-static nb_status spectral(nb_scene *scene, const int *order, int count, nb_request *requests, double *const *c, nb_ctx *ctx)
+static nb_status spectral(nb_scene *scene, const int *order, int count, nb_request *requests, double *const *c,
+                          nb_ctx *ctx)
 {
     nb_difference *differences;
     nb_request **of;
@@ -762,7 +784,12 @@ static nb_status spectral(nb_scene *scene, const int *order, int count, nb_reque
         const nb_projection *p = &((const view *)requests[i].pair->own)->p;
         if (requests[i].failure || !isfinite(requests[i].measures.error)) continue;
         of[used] = &requests[i];
-        differences[used++] = (nb_difference){.m = p->m, .q_f = p->q_f, .c = c[i], .q_b = p->q_b, .zero = order, .zeros = requests[i].keep_rows ? requests[i].seen : 0};
+        differences[used++] = (nb_difference){.m = p->m,
+                                              .q_f = p->q_f,
+                                              .c = c[i],
+                                              .q_b = p->q_b,
+                                              .zero = order,
+                                              .zeros = requests[i].keep_rows ? requests[i].seen : 0};
     }
     if (used > 0) NB_TRY(ctx, nb_spectral_norms(scene, used, differences, ctx));
     for (int i = 0; i < used; i++) {
@@ -790,7 +817,8 @@ nb_status nb_streamed_measure(nb_scene *scene, const nb_how *how, int count, nb_
     bool *again;
     batch *b = ((view *)requests[0].pair->own)->of;
     for (int i = 0; i < count; i++)
-        NB_REQUIRE(ctx, ((view *)requests[i].pair->own)->of == b, NB_EBUG, "requests of two batches in one measurement");
+        NB_REQUIRE(ctx, ((view *)requests[i].pair->own)->of == b, NB_EBUG,
+                   "requests of two batches in one measurement");
     if (how->wanted & NB_WANT_SPECTRAL) NB_TRY(ctx, keep_cores(count, requests, &c, ctx));
     NB_NEED(again, nb_alloc(ctx, (size_t)count, sizeof *again));
     NB_TRY(ctx, measure_all(count, requests, NULL, c, ctx));
@@ -799,6 +827,7 @@ nb_status nb_streamed_measure(nb_scene *scene, const nb_how *how, int count, nb_
         NB_TRY(ctx, measure_all(count, requests, again, c, ctx));
     }
     NB_TRY(ctx, tell_unseen(b, count, requests, ctx));
-    if (how->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) NB_TRY(ctx, all_entries(b, how->wanted, count, requests, ctx));
+    if (how->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY))
+        NB_TRY(ctx, all_entries(b, how->wanted, count, requests, ctx));
     return how->wanted & NB_WANT_SPECTRAL ? spectral(scene, b->order, count, requests, c, ctx) : NB_OK;
 }

@@ -20,25 +20,25 @@ static const double CUT = 1e-10; /* of singular values, to the largest */
 typedef struct { /* a factor, its points, and what follows from them */
     nb_tile tile;
     bool landmarks_are_keys; /* F; else B */
-    double *points;   /* d x m: the tile's landmarks */
-    double *values;   /* m x n (F), n x m (B): as the kernel has it */
-    double *q;        /* n x m: the basis, zero columns after its rank */
-    double *inverse;  /* m x m: s^-1 V', zero rows after the rank; q times it is the pseudo-inverse's transpose */
-    double *slope;    /* as values */
+    double *points;          /* d x m: the tile's landmarks */
+    double *values;          /* m x n (F), n x m (B): as the kernel has it */
+    double *q;               /* n x m: the basis, zero columns after its rank */
+    double *inverse; /* m x m: s^-1 V', zero rows after the rank; q times it is the pseudo-inverse's transpose */
+    double *slope;   /* as values */
 } factor;
 
 struct nb_subspace {
     int n, d, m;
     const nb_kernel *kernel;
     const void *options;
-    const double *rows;   /* S by rows */
-    double norm2;         /* |S|^2 */
+    const double *rows; /* S by rows */
+    double norm2;       /* |S|^2 */
     factor f, b;
-    double *right, *left; /* n x m: S Q_B, S'Q_F */
-    double *core;         /* m x m: Q_F'S Q_B */
+    double *right, *left;           /* n x m: S Q_B, S'Q_F */
+    double *core;                   /* m x m: Q_F'S Q_B */
     double *r, *u, *s, *vt, *small; /* m x m, s: m */
-    double *tall;         /* n x m */
-    double *stripe, *product; /* n x STRIPE, m x STRIPE */
+    double *tall;                   /* n x m */
+    double *stripe, *product;       /* n x STRIPE, m x STRIPE */
 };
 
 static nb_status factor_init(factor *f, const nb_subspace *w, const double *x, bool landmarks_are_keys, nb_ctx *ctx)
@@ -62,14 +62,20 @@ nb_status nb_subspace_new(nb_scene *scene, int m, nb_subspace **out, nb_ctx *ctx
     double norm;
     nb_subspace *w;
     NB_NEED(w, nb_alloc(ctx, 1, sizeof *w));
-    *w = (nb_subspace){.n = scene->head->n, .d = scene->head->d, .m = m, .kernel = (const nb_kernel *)scene->kernel->component, .options = scene->kernel->options};
-    NB_REQUIRE(ctx, w->kernel->pull_back && !scene->head->causal, NB_EINVAL, "a gradient needs a kernel with one, and no mask");
+    *w = (nb_subspace){.n = scene->head->n,
+                       .d = scene->head->d,
+                       .m = m,
+                       .kernel = (const nb_kernel *)scene->kernel->component,
+                       .options = scene->kernel->options};
+    NB_REQUIRE(ctx, w->kernel->pull_back && !scene->head->causal, NB_EINVAL,
+               "a gradient needs a kernel with one, and no mask");
     NB_TRY(ctx, nb_scene_rows(scene, &w->rows, ctx));
     NB_TRY(ctx, nb_scene_norm(scene, &norm, ctx));
     w->norm2 = norm * norm;
     NB_TRY(ctx, factor_init(&w->f, w, scene->head->q, true, ctx));
     NB_TRY(ctx, factor_init(&w->b, w, scene->head->k, false, ctx));
-    double **const tall[] = {&w->right, &w->left, &w->tall}, **const square[] = {&w->core, &w->r, &w->u, &w->vt, &w->small};
+    double **const tall[] = {&w->right, &w->left, &w->tall},
+                   **const square[] = {&w->core, &w->r, &w->u, &w->vt, &w->small};
     for (size_t i = 0; i < sizeof tall / sizeof *tall; i++) NB_NEED(*tall[i], nb_alloc_reals(ctx, n, mm));
     for (size_t i = 0; i < sizeof square / sizeof *square; i++) NB_NEED(*square[i], nb_alloc_reals(ctx, mm, mm));
     NB_NEED(w->s, nb_alloc_reals(ctx, mm, 1));
@@ -136,7 +142,8 @@ static nb_status pull_back(nb_subspace *w, factor *f, const double *product, nb_
     size_t size = (size_t)n * (size_t)m * sizeof *f->slope;
     memcpy(f->slope, product, size);
     nb_gemm(NB_PLAIN, op, n, m, m, -1, f->q, n, w->core, m, 1, f->slope, n);
-    nb_gemm(op == NB_PLAIN ? NB_TRANSPOSED : NB_PLAIN, NB_PLAIN, m, m, m, -2 / w->norm2, w->core, m, f->inverse, m, 0, w->small, m);
+    nb_gemm(op == NB_PLAIN ? NB_TRANSPOSED : NB_PLAIN, NB_PLAIN, m, m, m, -2 / w->norm2, w->core, m, f->inverse, m, 0,
+            w->small, m);
     nb_gemm(NB_PLAIN, NB_PLAIN, n, m, m, 1, f->slope, n, w->small, m, 0, w->tall, n);
     if (f->landmarks_are_keys)
         nb_transpose(n, m, w->tall, f->slope);

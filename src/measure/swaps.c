@@ -22,7 +22,8 @@ nb_status nb_swaps_init(nb_swaps *w, int n, int m, nb_ctx *ctx)
     size_t nn = (size_t)n, mm = (size_t)m;
     *w = (nb_swaps){.n = n, .m = m};
     double **const n_by_m[] = {&w->g, &w->w, &w->e}, **const m_by_m[] = {&w->h, &w->inverse, &w->middle};
-    double **const n_long[] = {&w->rest, &w->u, &w->change, &w->zw, &w->ezh, &w->energy}, **const m_long[] = {&w->z, &w->zh, &w->coefficients};
+    double **const n_long[] = {&w->rest, &w->u, &w->change, &w->zw, &w->ezh, &w->energy},
+                   **const m_long[] = {&w->z, &w->zh, &w->coefficients};
     for (size_t i = 0; i < sizeof n_by_m / sizeof *n_by_m; i++) NB_NEED(*n_by_m[i], nb_alloc_reals(ctx, nn, mm));
     for (size_t i = 0; i < sizeof m_by_m / sizeof *m_by_m; i++) NB_NEED(*m_by_m[i], nb_alloc_reals(ctx, mm, mm));
     for (size_t i = 0; i < sizeof n_long / sizeof *n_long; i++) NB_NEED(*n_long[i], nb_alloc_reals(ctx, nn, 1));
@@ -49,7 +50,8 @@ static const double *column(const nb_swap_side *s, int n, int c)
 
 /* u <- what is left of a_c outside the first `count` columns of q, by classical
  * Gram-Schmidt done twice, and its square; `coefficients` gets what was taken off. */
-static double residual(const nb_swap_side *s, const nb_swaps *w, int c, int count, double *u, double *coefficients, double *scratch)
+static double residual(const nb_swap_side *s, const nb_swaps *w, int c, int count, double *u, double *coefficients,
+                       double *scratch)
 {
     memcpy(u, column(s, w->n, c), (size_t)w->n * sizeof *u);
     memset(coefficients, 0, (size_t)w->m * sizeof *coefficients);
@@ -169,8 +171,8 @@ static bool swap(nb_swap_side *s, nb_swaps *w, int j, int c)
     if (!new_direction(s, w, c)) return false;
     replace_column(w, j);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, n, 1, 1, w->zh, m, w->zw, n, 1, w->e, m);
-    nb_gemv(NB_TRANSPOSED, n, n, 1, s->a, n, w->u, 0, w->change);          /* u'a */
-    nb_gemv(NB_TRANSPOSED, n, m, 1, w->g, n, w->u, 0, w->coefficients);    /* u'G */
+    nb_gemv(NB_TRANSPOSED, n, n, 1, s->a, n, w->u, 0, w->change);       /* u'a */
+    nb_gemv(NB_TRANSPOSED, n, m, 1, w->g, n, w->u, 0, w->coefficients); /* u'G */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, n, 1, -1, w->coefficients, m, w->change, n, 1, w->e, m);
     for (int i = 0; i < n; i++) {
         w->rest[i] += w->zw[i] * w->zw[i] - w->change[i] * w->change[i];

@@ -16,7 +16,7 @@
 
 enum { NB_SWAP_STRIPE = 128 };
 
-typedef struct { /* the columns of `a` are what is chosen from */
+typedef struct {     /* the columns of `a` are what is chosen from */
     const double *a; /* n x n: S for the keys, S' for the queries */
     double *norms;   /* n: |a_c|^2 */
     int *tokens;     /* m: chosen */
@@ -26,19 +26,19 @@ typedef struct { /* the columns of `a` are what is chosen from */
 
 typedef struct { /* of the turn of one side, `a` its matrix */
     int n, m;
-    double norm2;    /* |S|^2 */
-    double *g;       /* n x m: a Q of the other side */
-    double *w;       /* m x n: Q'a */
-    double *h;       /* m x m: Q'G */
-    double *e;       /* m x n: G'a - H'W */
-    double *rest;    /* n: |a_c|^2 - |w_c|^2, at least 0 */
-    double *inverse; /* m x m: column j is row j of R^-1 */
-    double *u, *change; /* n */
+    double norm2;                  /* |S|^2 */
+    double *g;                     /* n x m: a Q of the other side */
+    double *w;                     /* m x n: Q'a */
+    double *h;                     /* m x m: Q'G */
+    double *e;                     /* m x n: G'a - H'W */
+    double *rest;                  /* n: |a_c|^2 - |w_c|^2, at least 0 */
+    double *inverse;               /* m x m: column j is row j of R^-1 */
+    double *u, *change;            /* n */
     double *z, *zh, *coefficients; /* m */
-    double *zw, *ezh; /* n */
-    double *energy;  /* n: |e_c|^2 */
-    double *stripe;  /* n x NB_SWAP_STRIPE */
-    double *middle, *product; /* m x m, m x NB_SWAP_STRIPE */
+    double *zw, *ezh;              /* n */
+    double *energy;                /* n: |e_c|^2 */
+    double *stripe;                /* n x NB_SWAP_STRIPE */
+    double *middle, *product;      /* m x m, m x NB_SWAP_STRIPE */
 } nb_swaps;
 
 nb_status nb_swaps_init(nb_swaps *w, int n, int m, nb_ctx *ctx);

@@ -14,22 +14,24 @@
 #include <math.h>
 #include <string.h>
 
-static const double small = 1e-6;  /* of squares */
-static const double thin = 1e-12;  /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
-static const double poor = 1e-6;   /* its eigenvalues are right to 1e-16 */
-static const double rounding = 16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 where that is more, in a difference of squares */
+static const double small = 1e-6; /* of squares */
+static const double thin =
+    1e-12;                       /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
+static const double poor = 1e-6; /* its eigenvalues are right to 1e-16 */
+static const double rounding =
+    16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 where that is more, in a difference of squares */
 
 typedef struct {
     const nb_projection *p;
     const nb_seen *seen;
     nb_exact_rows rows;
-    double *q;       /* m x seen: q_i of the rows seen */
-    double *c;       /* m x m */
-    double *scratch; /* m x seen */
+    double *q;                       /* m x seen: q_i of the rows seen */
+    double *c;                       /* m x m */
+    double *scratch;                 /* m x seen */
     double of_s, of_seen, of_unseen; /* |S|^2, |S_I|^2, |S_U|^2 */
-    double outside;  /* sum over I of |s_i|^2 - |s_i Q_B|^2 */
-    bool subtracted; /* the last |T_U|^2 is a difference */
-    double *vectors, *values; /* of G: m x m, m */
+    double outside;                  /* sum over I of |s_i|^2 - |s_i Q_B|^2 */
+    bool subtracted;                 /* the last |T_U|^2 is a difference */
+    double *vectors, *values;        /* of G: m x m, m */
 } unseen;
 
 /* Columns of Q_F (by rows) of some tokens. */
@@ -116,7 +118,8 @@ static nb_status unseen_init(unseen *u, const nb_projection *p, const nb_seen *s
     u->of_s = norm * norm;
     u->of_seen = nb_sum(k, u->rows.squares);
     u->of_unseen = u->of_s - u->of_seen;
-    for (size_t i = 0; i < k; i++) u->outside += fmax(0, u->rows.squares[i] - nb_sum_of_squares(m, u->rows.target + i * m));
+    for (size_t i = 0; i < k; i++)
+        u->outside += fmax(0, u->rows.squares[i] - nb_sum_of_squares(m, u->rows.target + i * m));
     return NB_OK;
 }
 
@@ -167,11 +170,11 @@ static nb_status parts(unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
 }
 
 typedef struct {
-    double *weights; /* C Q_B' 1, m */
+    double *weights;          /* C Q_B' 1, m */
     double deviation, inside; /* |F_U X B|^2 */
-    const double *exact; /* S V by rows, dv x n; NULL: not asked for */
-    double *output; /* V' Q_B C', dv x m */
-    double squares; /* of the outputs' difference */
+    const double *exact;      /* S V by rows, dv x n; NULL: not asked for */
+    double *output;           /* V' Q_B C', dv x m */
+    double squares;           /* of the outputs' difference */
 } kept_sums;
 
 static nb_status add_kept(const unseen *u, int count, const int *tokens, const double *q, void *self, nb_ctx *ctx)
@@ -183,10 +186,12 @@ static nb_status add_kept(const unseen *u, int count, const int *tokens, const d
     NB_NEED(product, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, count, m, 1, u->c, m, q, m, 0, product, m);
     sums->inside += nb_sum_of_squares((size_t)m * (size_t)count, product);
-    for (int i = 0; i < count; i++) sums->deviation = fmax(sums->deviation, fabs(nb_dot((size_t)m, q + i * m, sums->weights) - 1));
+    for (int i = 0; i < count; i++)
+        sums->deviation = fmax(sums->deviation, fabs(nb_dot((size_t)m, q + i * m, sums->weights) - 1));
     if (!sums->exact) return NB_OK;
     NB_NEED(difference, nb_alloc_raw(ctx, dv * (size_t)count));
-    for (size_t i = 0; i < (size_t)count; i++) memcpy(difference + i * dv, sums->exact + (size_t)tokens[i] * dv, dv * sizeof *difference);
+    for (size_t i = 0; i < (size_t)count; i++)
+        memcpy(difference + i * dv, sums->exact + (size_t)tokens[i] * dv, dv * sizeof *difference);
     nb_gemm(NB_PLAIN, NB_PLAIN, (int)dv, count, m, -1, sums->output, (int)dv, q, m, 1, difference, (int)dv);
     sums->squares += nb_sum_of_squares(dv * (size_t)count, difference);
     return NB_OK;

@@ -21,6 +21,7 @@ typedef struct {
  * rows seen and F X B elsewhere. error_core is NaN then: kept rows have no part in what
  * F X B alone is split into. O(seen m^2 + m^3), with `keep` O(n m (m + dv)); where the
  * rows U hold less than 1e-3 of the difference, O((n - seen) n (d + m)). */
-nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const double *x, nb_measures *out, nb_ctx *ctx);
+nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const double *x, nb_measures *out,
+                            nb_ctx *ctx);
 
 #endif

@@ -54,7 +54,8 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
 }
 
 static const char *const references[] = {
-    "Zhang, Tsang & Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008 (clustered data)", NULL};
+    "Zhang, Tsang & Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008 (clustered data)",
+    NULL};
 
 const nb_problem nb_problem_clusters = {
     .component = {"clusters", "tokens around common centres, in order or shuffled", references, options,

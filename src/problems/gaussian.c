@@ -14,8 +14,7 @@ static const nb_option options[] = {
     NB_INT(gaussian_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(gaussian_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_REAL(gaussian_options, scale, "1", 0, 1e3, "standard deviation of every coordinate"),
-    NB_PERMUTE(gaussian_options),
-    NB_OPTION_END};
+    NB_PERMUTE(gaussian_options), NB_OPTION_END};
 
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
 {
@@ -37,8 +36,7 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static const char *const references[] = {
-    "Xiong et al., Nystromformer, AAAI 2021 (efficiency on random inputs)", NULL};
+static const char *const references[] = {"Xiong et al., Nystromformer, AAAI 2021 (efficiency on random inputs)", NULL};
 
 const nb_problem nb_problem_gaussian = {
     .component = {"gaussian", "independent normal queries and keys", references, options, sizeof(gaussian_options)},

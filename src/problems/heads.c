@@ -12,10 +12,19 @@ static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
     NB_FILE(heads_options, file, NULL, "a .safetensors file or a folder of .npy files"),
-    {.key = "head", .type = NB_OPTION_INT, .offset = NB_FIELD_(heads_options, head, int), .initial = "all", .lo = 0,
-     .hi = 1 << 20, .word = "all", .selects_head = true, .help = "which of the file's query heads, from 0; a list takes several"},
-    NB_ENUM(heads_options, causal, "auto", masks, "whether a query sees only the keys up to its own position; auto: as the file says"),
-    NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30, "a window of at most that many tokens, as if there were no others"),
+    {.key = "head",
+     .type = NB_OPTION_INT,
+     .offset = NB_FIELD_(heads_options, head, int),
+     .initial = "all",
+     .lo = 0,
+     .hi = 1 << 20,
+     .word = "all",
+     .selects_head = true,
+     .help = "which of the file's query heads, from 0; a list takes several"},
+    NB_ENUM(heads_options, causal, "auto", masks,
+            "whether a query sees only the keys up to its own position; auto: as the file says"),
+    NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
+              "a window of at most that many tokens, as if there were no others"),
     NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
     NB_PERMUTE(heads_options),
     NB_OPTION_END};
@@ -35,9 +44,10 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
     const heads_options *o = opts;
     nb_head_shape file;
     NB_TRY(ctx, nb_head_file_shape(o->file, &file, ctx));
-    NB_REQUIRE(ctx, o->head == NB_AUTO || o->head < file.heads, NB_EINVAL, "%s: head = %d is not one of its heads 0 to %d",
-               o->file, o->head, file.heads - 1);
-    NB_REQUIRE(ctx, o->first < file.n, NB_EINVAL, "%s: first = %d is not one of its tokens 0 to %d", o->file, o->first, file.n - 1);
+    NB_REQUIRE(ctx, o->head == NB_AUTO || o->head < file.heads, NB_EINVAL,
+               "%s: head = %d is not one of its heads 0 to %d", o->file, o->head, file.heads - 1);
+    NB_REQUIRE(ctx, o->first < file.n, NB_EINVAL, "%s: first = %d is not one of its tokens 0 to %d", o->file, o->first,
+               file.n - 1);
     *shape = (nb_problem_shape){.first = o->head == NB_AUTO ? 0 : o->head,
                                 .count = o->head == NB_AUTO ? file.heads : 1,
                                 .n = window(o, file.n),
@@ -58,8 +68,8 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static const char *const references[] = {
-    "the safetensors format; the .npy format (NumPy enhancement proposal 1)", NULL};
+static const char *const references[] = {"the safetensors format; the .npy format (NumPy enhancement proposal 1)",
+                                         NULL};
 
 const nb_problem nb_problem_heads = {
     .component = {"heads", "attention heads captured from a model, from a file", references, options,

@@ -18,8 +18,7 @@ static const nb_option options[] = {
     NB_INT(heavy_tail_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(heavy_tail_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_REAL(heavy_tail_options, dof, "4", 0.1, 1e6, "degrees of freedom: P(|x| > t) falls like t^-dof"),
-    NB_PERMUTE(heavy_tail_options),
-    NB_OPTION_END};
+    NB_PERMUTE(heavy_tail_options), NB_OPTION_END};
 
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
 {

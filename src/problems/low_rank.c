@@ -20,7 +20,8 @@ static const nb_option options[] = {
     NB_INT(low_rank_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(low_rank_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_INT(low_rank_options, rank, "8", 1, 1 << 14, "r, dimension of the subspace; at most d"),
-    NB_REAL(low_rank_options, noise, "0.1", 0, 1e3, "standard deviation of the noise in each coordinate; the signal's is 1"),
+    NB_REAL(low_rank_options, noise, "0.1", 0, 1e3,
+            "standard deviation of the noise in each coordinate; the signal's is 1"),
     NB_PERMUTE(low_rank_options),
     NB_OPTION_END};
 

@@ -15,8 +15,12 @@
 
 /* A row of every problem's table. */
 #define NB_PERMUTE(T) \
-    {.key = "permute", .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, permute, int), .initial = "false", .reorders = true, \
-     .help = "order of the tokens destroyed: q, k and v by one random permutation, drawn in each trial where the data are"}
+    { \
+        .key = "permute", .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, permute, int), .initial = "false", \
+        .reorders = true, \
+        .help = \
+            "order of the tokens destroyed: q, k and v by one random permutation, drawn in each trial where the data are" \
+    }
 
 typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */

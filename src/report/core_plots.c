@@ -69,9 +69,11 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
     for (int i = 0; i < m->row_count; i++) { /* which are there */
         int c = nb_summary_find(m, &m->rows[i]).core, f = of->sweeps.cores[c].family;
         bool cuts = isfinite(m->rows[i].measures.core_cutoff) && !keeps_rows(&m->rows[i]);
-        if (cuts && f >= 0 && of_family[f] < 0) of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE, of->sweeps.families[f].look);
+        if (cuts && f >= 0 && of_family[f] < 0)
+            of_family[f] = nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE, of->sweeps.families[f].look);
         if (cuts && (f < 0 || of->sweeps.cores[c].standard) && mark[c] < 0) mark[c] = -2;
-        if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !nb_swept_is_oracle(&of->sweeps.cores[c])) of_core[c] = -2;
+        if (!cuts && good(&m->rows[i]) && f < 0 && of_core[c] < 0 && !nb_swept_is_oracle(&of->sweeps.cores[c]))
+            of_core[c] = -2;
     }
     for (int c = 0; c < m->core_count; c++) {
         if (mark[c] == -2) mark[c] = nb_sheet_series(s, m->cores[c].label, NB_MARK, of->sweeps.cores[c].look);
@@ -86,10 +88,15 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
         nb_sheet_point one = {p.variant, p.panel, best, 0, 1, row->measures.error_subspace};
         NB_TRY(ctx, nb_sheet_add(s, one, ctx));
         one.y = row->measures.error;
-        if (of_core[p.core] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, of_core[p.core], 0, 1, one.y}, ctx));
+        if (of_core[p.core] >= 0)
+            NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, of_core[p.core], 0, 1, one.y}, ctx));
         one.x = row->measures.core_cutoff;
-        if (f >= 0 && of_family[f] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, of_family[f], p.core, one.x, one.y}, ctx));
-        if (mark[p.core] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, mark[p.core], p.core, one.x, one.y}, ctx));
+        if (f >= 0 && of_family[f] >= 0)
+            NB_TRY(ctx,
+                   nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, of_family[f], p.core, one.x, one.y}, ctx));
+        if (mark[p.core] >= 0)
+            NB_TRY(ctx,
+                   nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, mark[p.core], p.core, one.x, one.y}, ctx));
     }
     NB_NEED(s->title, nb_format(ctx, "error against cut-off: %%s, m = %d", at));
     s->x_name = "singular value of A, relative to the largest, of which the core inverts half";
@@ -106,11 +113,14 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
     int at = of->m, *of_family;
     NB_NEED(of_family, nb_alloc(ctx, (size_t)of->sweeps.family_count + 1, sizeof *of_family));
     for (int f = 0; f < of->sweeps.family_count; f++)
-        of_family[f] = strcmp(of->sweeps.families[f].option, "steps") ? -1 : nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE, of->sweeps.families[f].look);
+        of_family[f] = strcmp(of->sweeps.families[f].option, "steps")
+                           ? -1
+                           : nb_sheet_series(s, of->sweeps.families[f].label, NB_CURVE, of->sweeps.families[f].look);
     s->columns = 3;
     s->panel_count = 0;
     for (int p = 0; p < m->panel_count; p++)
-        for (int k = 0; k < 3; k++) NB_NEED(s->panels[s->panel_count++], nb_format(ctx, "%s: %s", what[k], m->panels[p].label));
+        for (int k = 0; k < 3; k++)
+            NB_NEED(s->panels[s->panel_count++], nb_format(ctx, "%s: %s", what[k], m->panels[p].label));
     for (int i = 0; i < m->row_count && s->series_count > 0; i++) {
         const nb_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
@@ -118,7 +128,10 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
         if (row->landmarks != at || !good(row) || core->family < 0 || of_family[core->family] < 0) continue;
         const double y[] = {row->measures.error, row->measures.core_residual, row->measures.rowsum_deviation};
         for (int k = 0; k < 3; k++)
-            NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, 3 * p.panel + k, of_family[core->family], p.core, core->x, y[k]}, ctx));
+            NB_TRY(ctx,
+                   nb_sheet_add(
+                       s, (nb_sheet_point){p.variant, 3 * p.panel + k, of_family[core->family], p.core, core->x, y[k]},
+                       ctx));
     }
     NB_NEED(s->title, nb_format(ctx, "error, residual and row sums against steps: %%s, m = %d", at));
     s->x_name = "steps";
@@ -129,7 +142,9 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
 /* The core that is the same in double precision, another one; -1: there is none. */
 static int double_of(const source *of, int core, nb_ctx *ctx)
 {
-    int twin = of->sweeps.cores[core].choice.component ? nb_sweeps_sibling(&of->sweeps, of->summary->core_count, core, "precision", "double", ctx) : -1;
+    int twin = of->sweeps.cores[core].choice.component
+                   ? nb_sweeps_sibling(&of->sweeps, of->summary->core_count, core, "precision", "double", ctx)
+                   : -1;
     return twin == core ? -1 : twin;
 }
 
@@ -141,7 +156,9 @@ static nb_status name_cores(const source *of, nb_sheet *s, int *of_core, int *of
     const nb_summary *m = of->summary;
     for (int c = 0; c < m->core_count; c++) {
         const nb_swept *core = &of->sweeps.cores[c];
-        of_core[c] = !nb_swept_is_oracle(core) && (core->family < 0 || core->standard) ? nb_sheet_series(s, m->cores[c].label, NB_CURVE, core->look) : -1;
+        of_core[c] = !nb_swept_is_oracle(core) && (core->family < 0 || core->standard)
+                         ? nb_sheet_series(s, m->cores[c].label, NB_CURVE, core->look)
+                         : -1;
     }
     for (int f = 0; f < of->sweeps.family_count; f++) {
         const nb_family *family = &of->sweeps.families[f];
@@ -178,11 +195,19 @@ static nb_status cores(const source *of, nb_sheet *s, nb_ctx *ctx)
             int c = nb_summary_find(m, row).core, f = of->sweeps.cores[c].family;
             double above = nb_above_best(row), excess = fmax(shown, above);
             if (isnan(above) || keeps_rows(row)) continue;
-            if (of_core[c] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, excess}, ctx));
+            if (of_core[c] >= 0)
+                NB_TRY(ctx,
+                       nb_sheet_add(
+                           s, (nb_sheet_point){p.variant, p.panel, of_core[c], row->landmarks, row->landmarks, excess},
+                           ctx));
             if (f >= 0) least[f] = fmin(least[f], excess);
         }
         for (int f = 0; f < of->sweeps.family_count; f++)
-            if (of_family[f] >= 0) NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){p.variant, p.panel, of_family[f], m->rows[i].landmarks, m->rows[i].landmarks, least[f]}, ctx));
+            if (of_family[f] >= 0)
+                NB_TRY(ctx, nb_sheet_add(s,
+                                         (nb_sheet_point){p.variant, p.panel, of_family[f], m->rows[i].landmarks,
+                                                          m->rows[i].landmarks, least[f]},
+                                         ctx));
     }
     s->title = "cores above the best core: %s";
     s->x_name = "landmarks m";
@@ -208,9 +233,13 @@ static nb_status rows(const source *of, nb_sheet *s, nb_ctx *ctx)
         const nb_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &of->sweeps.cores[p.core];
-        if (!good(row) || core->family < 0 || figure[core->family] < 0 || core->x > row->n) continue; /* more rows than there are */
+        if (!good(row) || core->family < 0 || figure[core->family] < 0 || core->x > row->n)
+            continue; /* more rows than there are */
         double x = core->x / row->landmarks;
-        NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){figure[core->family], p.panel, p.variant, (int)lround(1e6 * log2(x)), x, 1 + nb_above_best(row)}, ctx));
+        NB_TRY(ctx, nb_sheet_add(s,
+                                 (nb_sheet_point){figure[core->family], p.panel, p.variant, (int)lround(1e6 * log2(x)),
+                                                  x, 1 + nb_above_best(row)},
+                                 ctx));
     }
     s->title = "error against exact rows: %s";
     s->x_name = "exact rows of S / landmarks m, all m together";
@@ -239,7 +268,10 @@ static nb_status precision(const source *of, nb_sheet *s, nb_ctx *ctx)
                 if (nb_summary_find(m, &m->rows[k]).core != twin[p.core] || !good(&m->rows[k])) continue;
                 if (nb_is_noise(row, NB_WHOLE) && nb_is_noise(&m->rows[k], NB_WHOLE)) continue;
                 double distance = fabs(row->measures.error / m->rows[k].measures.error - 1);
-                NB_TRY(ctx, nb_sheet_add(s, (nb_sheet_point){0, p.panel, line[p.core], j, row->measures.landmark_condition, fmax(distance, 1e-9)}, ctx));
+                NB_TRY(ctx, nb_sheet_add(s,
+                                         (nb_sheet_point){0, p.panel, line[p.core], j, row->measures.landmark_condition,
+                                                          fmax(distance, 1e-9)},
+                                         ctx));
             }
         }
     }

@@ -27,7 +27,11 @@ static int cell_of(const nb_summary *s, const nb_summary_index *of)
 static nb_status weigh(const nb_summary *s, const nb_summary_index *of, int *weights, nb_ctx *ctx)
 {
     bool *drawn;
-    NB_NEED(drawn, nb_alloc(ctx, (size_t)s->panel_count * (size_t)s->variant_count * (size_t)s->core_count * (size_t)s->landmark_count + 1, sizeof *drawn));
+    NB_NEED(drawn, nb_alloc(ctx,
+                            (size_t)s->panel_count * (size_t)s->variant_count * (size_t)s->core_count *
+                                    (size_t)s->landmark_count +
+                                1,
+                            sizeof *drawn));
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < s->row_count; i++) {
             bool *mine = &drawn[nb_summary_cell(s, of[i].panel, of[i].variant, of[i].core, of[i].landmark)];
@@ -144,8 +148,11 @@ static void print_core(FILE *out, const table *t, int core, int width)
         double percent = 100 * a->median;
         if (fabs(percent) < 0.05) percent = 0; /* a sign would be rounding's */
         snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : fabs(percent) >= 9.95 ? "%.0f" : "%.1f", percent);
-        fprintf(out, "%*s%s%s", CELL, a->count ? number : t->planned[core * s->landmark_count + m] ? "-" : "", nearest(t, m) == core ? "*" : " ",
-                a->count && !is_full(t, core, m) ? "!" : " ");
+        fprintf(out, "%*s%s%s", CELL,
+                a->count                                   ? number
+                : t->planned[core * s->landmark_count + m] ? "-"
+                                                           : "",
+                nearest(t, m) == core ? "*" : " ", a->count && !is_full(t, core, m) ? "!" : " ");
     }
     fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
 }
@@ -154,7 +161,8 @@ static void print_core(FILE *out, const table *t, int core, int width)
 static bool any_below(const table *t)
 {
     bool below = false;
-    for (int i = 0; i < t->summary->core_count * t->summary->landmark_count; i++) below |= t->above[i].count && 100 * t->above[i].median <= -0.05;
+    for (int i = 0; i < t->summary->core_count * t->summary->landmark_count; i++)
+        below |= t->above[i].count && 100 * t->above[i].median <= -0.05;
     return below;
 }
 
@@ -162,7 +170,9 @@ static bool any_below(const table *t)
 static bool first_of_size(const nb_summary *s, int i)
 {
     int k = i - 1; /* what is alike mostly stands together */
-    while (k >= 0 && !(s->rows[k].n == s->rows[i].n && s->rows[k].d == s->rows[i].d && !isnan(s->rows[k].measures.exact_s))) k--;
+    while (k >= 0 &&
+           !(s->rows[k].n == s->rows[i].n && s->rows[k].d == s->rows[i].d && !isnan(s->rows[k].measures.exact_s)))
+        k--;
     return k < 0 && !isnan(s->rows[i].measures.exact_s);
 }
 
@@ -171,14 +181,17 @@ static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
 {
     double *seconds;
     NB_NEED(seconds, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
-    fputs("Exact attention on these heads, S V: multiplications, and median seconds on one core (column exact_s)\n", out);
+    fputs("Exact attention on these heads, S V: multiplications, and median seconds on one core (column exact_s)\n",
+          out);
     for (int i = 0; i < s->row_count; i++) {
         const nb_row *r = &s->rows[i];
         int count = 0;
         if (!first_of_size(s, i)) continue;
         for (int k = i; k < s->row_count; k++)
-            if (s->rows[k].n == r->n && s->rows[k].d == r->d && !isnan(s->rows[k].measures.exact_s)) seconds[count++] = s->rows[k].measures.exact_s;
-        fprintf(out, "  n = %d, d = %d: 2 n^2 d = %.2g, %.2g s\n", r->n, r->d, 2.0 * r->n * r->n * r->d, nb_statistic_of(count, seconds).median);
+            if (s->rows[k].n == r->n && s->rows[k].d == r->d && !isnan(s->rows[k].measures.exact_s))
+                seconds[count++] = s->rows[k].measures.exact_s;
+        fprintf(out, "  n = %d, d = %d: 2 n^2 d = %.2g, %.2g s\n", r->n, r->d, 2.0 * r->n * r->n * r->d,
+                nb_statistic_of(count, seconds).median);
     }
     return NB_OK;
 }
@@ -200,11 +213,13 @@ nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL, s->landmarks[m]);
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, &t, c, width);
-    fputs("100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and trials.\n"
-          "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not measured on\n"
-          "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part is\n"
-          "rounding noise; a blank: not in the plan. core_s: median seconds at the core's largest m.\n",
-          out);
-    if (any_below(&t)) fputs("Below 0: the core keeps rows of S exactly, so its result is not of the form F X B.\n", out);
+    fputs(
+        "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and trials.\n"
+        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not measured on\n"
+        "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part is\n"
+        "rounding noise; a blank: not in the plan. core_s: median seconds at the core's largest m.\n",
+        out);
+    if (any_below(&t))
+        fputs("Below 0: the core keeps rows of S exactly, so its result is not of the form F X B.\n", out);
     return print_exact(out, s, ctx);
 }

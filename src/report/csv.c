@@ -44,23 +44,17 @@ static void number_text(const nb_column *c, const nb_row *row, char text[NUMBER]
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
-    case NB_COLUMN_TEXT:
-        break;
-    case NB_COLUMN_INT:
-        snprintf(text, NUMBER, "%d", *(const int *)field);
-        break;
-    case NB_COLUMN_SEED:
-        snprintf(text, NUMBER, "%lld", *(const long long *)field);
-        break;
-    case NB_COLUMN_REAL:
-        real_text(*(const double *)field, text);
-        break;
+    case NB_COLUMN_TEXT: break;
+    case NB_COLUMN_INT: snprintf(text, NUMBER, "%d", *(const int *)field); break;
+    case NB_COLUMN_SEED: snprintf(text, NUMBER, "%lld", *(const long long *)field); break;
+    case NB_COLUMN_REAL: real_text(*(const double *)field, text); break;
     }
 }
 
 static bool same_bits(const nb_column *c, const nb_row *a, const nb_row *b)
 {
-    static const size_t bytes[] = {[NB_COLUMN_INT] = sizeof(int), [NB_COLUMN_SEED] = sizeof(long long), [NB_COLUMN_REAL] = sizeof(double)};
+    static const size_t bytes[] = {
+        [NB_COLUMN_INT] = sizeof(int), [NB_COLUMN_SEED] = sizeof(long long), [NB_COLUMN_REAL] = sizeof(double)};
     return memcmp((const char *)a + c->offset, (const char *)b + c->offset, bytes[c->type]) == 0;
 }
 
@@ -83,7 +77,7 @@ static void print_row(FILE *out, const nb_row *row, const nb_row *above, char (*
 
 nb_status nb_csv_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx)
 {
-    char (*numbers)[NUMBER];
+    char(*numbers)[NUMBER];
     size_t columns = 0;
     while (nb_columns[columns].name) columns++;
     NB_NEED(numbers, nb_alloc(ctx, columns, sizeof *numbers));
@@ -103,15 +97,12 @@ static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
-    case NB_COLUMN_TEXT:
-        return json_text(*(const char *const *)field, ctx);
-    case NB_COLUMN_INT:
-        return json_integer(*(const int *)field);
-    case NB_COLUMN_SEED:
-        return json_integer(*(const long long *)field);
+    case NB_COLUMN_TEXT: return json_text(*(const char *const *)field, ctx);
+    case NB_COLUMN_INT: return json_integer(*(const int *)field);
+    case NB_COLUMN_SEED: return json_integer(*(const long long *)field);
     case NB_COLUMN_REAL:
         if (!isfinite(*(const double *)field)) return json_null();
-        return c->integer ? json_integer((json_int_t)*(const double *)field) : json_real(*(const double *)field);
+        return c->integer ? json_integer((json_int_t) * (const double *)field) : json_real(*(const double *)field);
     }
     return NULL;
 }
@@ -121,7 +112,8 @@ nb_status nb_json_print_row(FILE *out, const nb_row *row, nb_ctx *ctx)
     json_t *object = json_object();
     nb_mark mark = nb_ctx_mark(ctx);
     int bad = !object;
-    for (const nb_column *c = nb_columns; c->name && !bad; c++) bad = json_object_set_new(object, c->name, json_field(c, row, ctx));
+    for (const nb_column *c = nb_columns; c->name && !bad; c++)
+        bad = json_object_set_new(object, c->name, json_field(c, row, ctx));
     bad = bad || json_dumpf(object, out, JSON_REAL_PRECISION(17));
     json_decref(object);
     nb_ctx_release(ctx, mark);

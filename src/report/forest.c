@@ -24,7 +24,7 @@ typedef struct {
     const char *headings[2]; /* of the texts; NULL: there are none */
     const char *output, *core;
     int count;
-    line *lines;             /* the least pooled first, which is drawn on top */
+    line *lines; /* the least pooled first, which is drawn on top */
 } forest;
 
 static int compare_lines(const void *a, const void *b)
@@ -59,9 +59,18 @@ static nb_status print_points(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-static const char *label_of(const line *l) { return l->label; }
-static const char *first_of(const line *l) { return l->texts[0] ? l->texts[0] : ""; }
-static const char *second_of(const line *l) { return l->texts[1] ? l->texts[1] : ""; }
+static const char *label_of(const line *l)
+{
+    return l->label;
+}
+static const char *first_of(const line *l)
+{
+    return l->texts[0] ? l->texts[0] : "";
+}
+static const char *second_of(const line *l)
+{
+    return l->texts[1] ? l->texts[1] : "";
+}
 
 static void print_strings(FILE *out, const forest *f, const char *array, const char *(*text)(const line *))
 {
@@ -171,7 +180,10 @@ static nb_status draw_all(const nb_drawing *d, const char *kind, forest *figures
 
 static nb_status seconds_text(double s, const char **text, nb_ctx *ctx)
 {
-    static const struct { double unit; const char *name; } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}};
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}};
     int u = s >= 1 ? 0 : s >= 1e-3 ? 1 : 2;
     double x = s / units[u].unit;
     if (isnan(s))
@@ -182,7 +194,8 @@ static nb_status seconds_text(double s, const char **text, nb_ctx *ctx)
 }
 
 /* The median over m of a panel's numbers. */
-static nb_status by_panel(const nb_summary *s, double (*number)(const void *of, int cell), const void *of, int variant, int core, line *l, nb_ctx *ctx)
+static nb_status by_panel(const nb_summary *s, double (*number)(const void *of, int cell), const void *of, int variant,
+                          int core, line *l, nb_ctx *ctx)
 {
     double *values;
     NB_NEED(l->by_panel, nb_alloc_reals(ctx, (size_t)s->panel_count, 1));
@@ -236,7 +249,11 @@ static nb_status add_line(forest *f, const nb_shares *shares, int variant, int c
     const nb_variant *v = &s->variants[variant];
     line *l = &f->lines[f->count];
     if (c->cells == 0) return NB_OK;
-    *l = (line){.label = v->label, .oracle = v->oracle, .fixed = c->fixed, .pooled = c->whole.relative, .subspace = c->subspace.relative};
+    *l = (line){.label = v->label,
+                .oracle = v->oracle,
+                .fixed = c->fixed,
+                .pooled = c->whole.relative,
+                .subspace = c->subspace.relative};
     if (!c->fixed) NB_NEED(l->label, nb_format(ctx, "%s against %s", v->label, s->variants[c->base].pairing));
     NB_TRY(ctx, by_panel(s, ratio_of, &(ratios){shares, c->fixed}, variant, core, l, ctx));
     NB_NEED(l->texts[0], isnan(c->whole.share) ? nb_strdup(ctx, "") : nb_format(ctx, "%.2f", c->whole.share));
@@ -256,8 +273,10 @@ nb_status nb_plot_forest(const nb_drawing *d, int *figures, nb_ctx *ctx)
     NB_TRY(ctx, pairing_words(s, &words, ctx));
     for (int c = 0; c < s->core_count; c++) {
         forest *f = &all[c];
-        NB_NEED(f->title, nb_format(ctx, "%s: error relative to %s, %s", d->experiment, shares.baseline, s->cores[c].label));
-        NB_NEED(f->subtitle, nb_format(ctx, "medians over m, heads and trials of the ratio in the same trial%s", words));
+        NB_NEED(f->title,
+                nb_format(ctx, "%s: error relative to %s, %s", d->experiment, shares.baseline, s->cores[c].label));
+        NB_NEED(f->subtitle,
+                nb_format(ctx, "medians over m, heads and trials of the ratio in the same trial%s", words));
         f->x_name = "error / the baseline's";
         f->headings[0] = "share of gap";
         f->headings[1] = "to select";
@@ -278,7 +297,8 @@ static nb_status add_core_line(forest *f, int variant, int core, nb_ctx *ctx)
     line *l = &f->lines[f->count];
     double *values;
     int count = 0;
-    *l = (line){.label = s->variants[variant].label, .oracle = s->variants[variant].oracle, .fixed = true, .subspace = NAN};
+    *l = (line){
+        .label = s->variants[variant].label, .oracle = s->variants[variant].oracle, .fixed = true, .subspace = NAN};
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->panel_count * (size_t)s->landmark_count + 1, 1));
     for (int p = 0; p < s->panel_count; p++)
         for (int m = 0; m < s->landmark_count; m++) {
@@ -301,8 +321,10 @@ nb_status nb_plot_core_forest(const nb_drawing *d, const char *kind, int *figure
     NB_TRY(ctx, pairing_words(s, &words, ctx));
     for (int c = 1; c < s->core_count; c++) {
         forest *f = &all[c];
-        NB_NEED(f->title, nb_format(ctx, "%s: error with %s / error with %s", d->experiment, s->cores[c].label, s->cores[0].label));
-        NB_NEED(f->subtitle, nb_format(ctx, "medians over m, heads and trials of the ratio on the same landmarks%s", words));
+        NB_NEED(f->title, nb_format(ctx, "%s: error with %s / error with %s", d->experiment, s->cores[c].label,
+                                    s->cores[0].label));
+        NB_NEED(f->subtitle,
+                nb_format(ctx, "medians over m, heads and trials of the ratio on the same landmarks%s", words));
         f->x_name = "ratio of errors, same landmarks";
         for (int v = 0; v < s->variant_count; v++) NB_TRY(ctx, add_core_line(f, v, c, ctx));
     }

@@ -29,13 +29,15 @@ typedef struct {
 static void print_real(FILE *out, double x)
 {
     fputc(',', out);
-    if (isfinite(x)) fprintf(out, "%.16e", x); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
+    if (isfinite(x))
+        fprintf(out, "%.16e", x); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
 }
 
 /* The numbers of core, panel and series count from 1, as the script's arrays do. */
 enum { ANY_CORE = 0, FLOOR = 0, BASELINE = -1 };
 
-static void print_statistic(FILE *out, const nb_summary *s, int core, int panel, int series, int m, const nb_statistic *value)
+static void print_statistic(FILE *out, const nb_summary *s, int core, int panel, int series, int m,
+                            const nb_statistic *value)
 {
     char constant[32];
     snprintf(constant, sizeof constant, "constant %s", s->constant);
@@ -115,7 +117,8 @@ static const plot_kind kinds[] = {
     {"svd_vs_iterative", ratio_of, ratios_of, print_ratio_data, 1},
 };
 
-const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff", "steps", "cores", "rows", "precision", "spectrum", "forest", NULL};
+const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff",   "steps",  "cores",
+                                     "rows",  "precision",        "spectrum", "forest", NULL};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -130,7 +133,8 @@ static const plot_kind *find_kind(const char *name)
 static int compare_heads(const void *a, const void *b)
 {
     const head_median *x = a, *y = b;
-    const int order[] = {x->core - y->core, x->panel - y->panel, x->variant - y->variant, x->head - y->head, x->landmark - y->landmark};
+    const int order[] = {x->core - y->core, x->panel - y->panel, x->variant - y->variant, x->head - y->head,
+                         x->landmark - y->landmark};
     for (int i = 0; i < 5; i++)
         if (order[i]) return order[i];
     return 0;
@@ -152,7 +156,8 @@ static nb_status find_heads(const plot_kind *kind, figure *f, nb_ctx *ctx)
     }
     qsort(f->heads, (size_t)count, sizeof *f->heads, compare_heads);
     for (int i = 0, end; i < count; i = end) {
-        for (end = i; end < count && compare_heads(&f->heads[i], &f->heads[end]) == 0; end++) values[end - i] = f->heads[end].value;
+        for (end = i; end < count && compare_heads(&f->heads[i], &f->heads[end]) == 0; end++)
+            values[end - i] = f->heads[end].value;
         f->heads[f->head_count] = f->heads[i];
         f->heads[f->head_count++].value = nb_statistic_of(end - i, values).median;
     }
@@ -339,7 +344,8 @@ nb_status nb_plot(const nb_drawing *d, const char *kind, int *figures, nb_ctx *c
     if (k->first_core >= s->core_count || s->panel_count == 0) return nb_plot_prune(d->folder, kind, 0, NULL, ctx);
     if (s->variant_count <= NB_MOST_CURVES) return plot_curves(d, k, figures, ctx);
     if (strcmp(kind, "error") != 0) return nb_plot_core_forest(d, kind, figures, ctx);
-    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as a forest\n", s->variant_count);
+    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as a forest\n",
+            s->variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, kind, 0, NULL, ctx));
     return nb_plot_forest(d, figures, ctx);
 }

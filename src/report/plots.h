@@ -11,7 +11,7 @@
 
 extern const char *const nb_plot_kinds[]; /* NULL-terminated; each has a script plots/KIND.gp */
 
-typedef struct { /* what figures are made of, and where they go */
+typedef struct {                     /* what figures are made of, and where they go */
     const char *folder, *experiment; /* the folder is made if it is not there */
     const nb_summary *summary;
     const char *baseline; /* of the strategies, canonical; NULL: the first that is no oracle */

@@ -32,13 +32,15 @@ static bool read_shard(const char *name, nb_shard *shard)
     char again[64];
     if (sscanf(name, "%d-of-%d", &shard->index, &shard->count) != 2) return false;
     snprintf(again, sizeof again, "%d-of-%d", shard->index, shard->count);
-    return strcmp(name, again) == 0 && shard->index >= 1 && shard->index <= shard->count && shard->count <= NB_MOST_SHARDS;
+    return strcmp(name, again) == 0 && shard->index >= 1 && shard->index <= shard->count &&
+           shard->count <= NB_MOST_SHARDS;
 }
 
 static int compare_shards(const void *a, const void *b)
 {
     const nb_shard *x = a, *y = b;
-    return x->count != y->count ? (x->count > y->count) - (x->count < y->count) : (x->index > y->index) - (x->index < y->index);
+    return x->count != y->count ? (x->count > y->count) - (x->count < y->count)
+                                : (x->index > y->index) - (x->index < y->index);
 }
 
 static int is_shard(const struct dirent *entry)
@@ -70,7 +72,8 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx)
 {
     const char *path;
     struct stat info;
-    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_size > 0;
 }
 
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)

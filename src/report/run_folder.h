@@ -25,7 +25,8 @@ nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **p
 /* The shards that have a folder there, by count and then index, and which they are. */
 nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ctx *ctx);
 
-bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run; a store that was not finished being made is none */
+bool nb_run_exists(const char *folder,
+                   nb_ctx *ctx); /* whether it holds a run; a store that was not finished being made is none */
 
 /* All rows of the run in a folder; NB_EIO where it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);

@@ -64,7 +64,10 @@ static nb_status set_aside(const char *path, nb_ctx *ctx)
     NB_NEED(aside, nb_format(ctx, "%s.edited", path));
     for (int i = 2; access(aside, F_OK) == 0; i++) NB_NEED(aside, nb_format(ctx, "%s.edited-%d", path, i));
     NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot become %s: %s", path, aside, strerror(errno));
-    fprintf(stderr, "nysbench: warning: %s is not as this nysbench wrote it, and would be another one now: yours is kept as %s\n", path, aside);
+    fprintf(
+        stderr,
+        "nysbench: warning: %s is not as this nysbench wrote it, and would be another one now: yours is kept as %s\n",
+        path, aside);
     return NB_OK;
 }
 
@@ -97,8 +100,9 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
     return nb_write_file(path, print_text, whole, ctx);
 }
 
-nb_status nb_plot_print_script(const char *folder, const char *name, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
-                               const void *what, nb_ctx *ctx)
+nb_status nb_plot_print_script(const char *folder, const char *name,
+                               nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                               nb_ctx *ctx)
 {
     char *text = NULL;
     size_t length;
@@ -139,7 +143,8 @@ static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool 
     NB_TRY(ctx, read_script(path, &s, ctx));
     *ours = strncmp(s.text, wanted, strlen(wanted)) == 0;
     *edited = *ours && s.sealed && s.edited;
-    if (*edited) fprintf(stderr, "nysbench: note: %s has been edited and is kept with its figure, whose rows are gone\n", path);
+    if (*edited)
+        fprintf(stderr, "nysbench: note: %s has been edited and is kept with its figure, whose rows are gone\n", path);
     return NB_OK;
 }
 
@@ -155,7 +160,8 @@ static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx
 }
 
 /* The figure whose script has that name, where it is of the kind, and none of `stems`. */
-static nb_status prune_script(const char *folder, const char *name, const char *kind, int count, const char *const *stems, bool *kept, nb_ctx *ctx)
+static nb_status prune_script(const char *folder, const char *name, const char *kind, int count,
+                              const char *const *stems, bool *kept, nb_ctx *ctx)
 {
     size_t length = strlen(name), kind_length = strlen(kind);
     char *stem;

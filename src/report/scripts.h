@@ -11,8 +11,9 @@
  * edited is never overwritten: where the text is what it was, the edited one stays, and draws;
  * where it is another one now, the edited one becomes NAME.edited. Both are told. */
 nb_status nb_plot_write_script(const char *folder, const char *name, const char *text, nb_ctx *ctx);
-nb_status nb_plot_print_script(const char *folder, const char *name, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
-                               const void *what, nb_ctx *ctx);
+nb_status nb_plot_print_script(const char *folder, const char *name,
+                               nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                               nb_ctx *ctx);
 nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx); /* one of plots/ */
 
 /* Removes the figures of a kind that were drawn by this program, but for the given stems and

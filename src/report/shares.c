@@ -121,7 +121,8 @@ static void pair_up(const matcher *m, int cell, int base, nb_part part, nb_share
 {
     int a = m->first[cell], a_end = m->first[cell + 1], b = m->first[base], b_end = m->first[base + 1];
     while (a < a_end && b < b_end) {
-        int a_next = head_end(m, a, a_end), b_next = head_end(m, b, b_end), order = m->entries[a].head - m->entries[b].head;
+        int a_next = head_end(m, a, a_end), b_next = head_end(m, b, b_end),
+            order = m->entries[a].head - m->entries[b].head;
         if (order == 0) out->pairs += match_trials(m, a, a_next, b, b_next, part, m->values + out->pairs, &out->noise);
         if (order <= 0) a = a_next;
         if (order >= 0) b = b_next;
@@ -131,7 +132,8 @@ static void pair_up(const matcher *m, int cell, int base, nb_part part, nb_share
 
 /* The baseline of a cell, with the same factors and, if that is planned there, with the same
  * pairing; or -1. */
-static int baseline_of(const nb_summary *s, const char *baseline, int panel, int variant, int core, int landmark, bool *fixed)
+static int baseline_of(const nb_summary *s, const char *baseline, int panel, int variant, int core, int landmark,
+                       bool *fixed)
 {
     int found = -1;
     *fixed = false;
@@ -157,7 +159,8 @@ static double share(double relative, double best)
     return isfinite(s) ? s + 0.0 : NAN; /* -0 becomes 0 */
 }
 
-static void compare_cell(const matcher *m, const char *baseline, nb_comparison *cells, int panel, int variant, int core, int landmark)
+static void compare_cell(const matcher *m, const char *baseline, nb_comparison *cells, int panel, int variant, int core,
+                         int landmark)
 {
     const nb_summary *s = m->summary;
     int cell = nb_summary_cell(s, panel, variant, core, landmark);
@@ -172,7 +175,8 @@ static void compare_cell(const matcher *m, const char *baseline, nb_comparison *
 }
 
 /* Of cells that are compared with one baseline; known where the ratio is. */
-static void find_best(const nb_summary *s, nb_comparison *cells, int panel, int variant, int core, int landmark, nb_part part)
+static void find_best(const nb_summary *s, nb_comparison *cells, int panel, int variant, int core, int landmark,
+                      nb_part part)
 {
     nb_comparison *mine = &cells[nb_summary_cell(s, panel, variant, core, landmark)];
     nb_share *out = share_of(mine, part);
@@ -192,13 +196,15 @@ static void compare_all(const matcher *m, const char *baseline, nb_comparison *c
                 for (int c = 0; c < s->core_count; c++)
                     for (int l = 0; l < s->landmark_count; l++) {
                         if (!best) compare_cell(m, baseline, cells, p, v, c, l);
-                        for (nb_part part = NB_WHOLE; best && part <= NB_SUBSPACE; part++) find_best(s, cells, p, v, c, l, part);
+                        for (nb_part part = NB_WHOLE; best && part <= NB_SUBSPACE; part++)
+                            find_best(s, cells, p, v, c, l, part);
                     }
 }
 
 /* The median over problems and landmarks of the number at `offset` of a comparison, of those
  * that hold the pairing fixed or (of those only) that do not. */
-static double pool(const matcher *m, const nb_comparison *cells, int variant, int core, bool fixed, size_t offset, int *count)
+static double pool(const matcher *m, const nb_comparison *cells, int variant, int core, bool fixed, size_t offset,
+                   int *count)
 {
     const nb_summary *s = m->summary;
     *count = 0;
@@ -271,8 +277,8 @@ static const char *default_baseline(const nb_summary *s)
     return s->variants[v < s->variant_count ? v : 0].strategy;
 }
 
-nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline, nb_shares *shares,
-                         nb_ctx *ctx)
+nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline,
+                         nb_shares *shares, nb_ctx *ctx)
 {
     matcher m;
     int variants = summary->variant_count, cores = summary->core_count;
@@ -342,17 +348,21 @@ void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
     }
     if (compared < 2) return;
     width = width < LONGEST ? width : LONGEST;
-    fprintf(out, "\nRelative to %s\n    %-*s%10s%9s%12s%9s%12s\n", shares->baseline, width, "", "error", "share", "subspace", "share", "select_s");
+    fprintf(out, "\nRelative to %s\n    %-*s%10s%9s%12s%9s%12s\n", shares->baseline, width, "", "error", "share",
+            "subspace", "share", "select_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
-    fputs("error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; subspace: the same\n"
-          "for the least error that any core reaches; both are medians over problems and m of each cell's median.\n"
-          "share: of the gap between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's);\n"
-          "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both sides, at\n"
-          "the end of a line: in some cells; ! some cells are missing, or have the baseline only with another pairing.\n"
-          "select_s: seconds.\n",
-          out);
-    if (!fixed) fputs("Where a line names two pairings, the baseline was not run with the first: the ratio is the effect\n"
-                      "of strategy and pairing together, and there is no share.\n", out);
+    fputs(
+        "error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; subspace: the same\n"
+        "for the least error that any core reaches; both are medians over problems and m of each cell's median.\n"
+        "share: of the gap between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's);\n"
+        "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both sides, at\n"
+        "the end of a line: in some cells; ! some cells are missing, or have the baseline only with another pairing.\n"
+        "select_s: seconds.\n",
+        out);
+    if (!fixed)
+        fputs("Where a line names two pairings, the baseline was not run with the first: the ratio is the effect\n"
+              "of strategy and pairing together, and there is no share.\n",
+              out);
 }
 
 static void print_csv_real(FILE *out, double x)
@@ -373,8 +383,17 @@ static void print_csv_line(FILE *out, const nb_summary *s, const nb_panel *panel
                            const nb_comparison *c)
 {
     const nb_variant *v = &s->variants[variant];
-    const char *texts[] = {panel ? panel->label : "all", panel ? panel->problem : NULL, panel ? panel->kernel : NULL, v->label, v->strategy, v->pairing,
-                           c->base < 0 ? NULL : c->fixed ? v->pairing : s->variants[c->base].pairing, v->factors, s->cores[core].core};
+    const char *texts[] = {panel ? panel->label : "all",
+                           panel ? panel->problem : NULL,
+                           panel ? panel->kernel : NULL,
+                           v->label,
+                           v->strategy,
+                           v->pairing,
+                           c->base < 0 ? NULL
+                           : c->fixed  ? v->pairing
+                                       : s->variants[c->base].pairing,
+                           v->factors,
+                           s->cores[core].core};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nb_csv_print_text(out, texts[i]);
         fputc(',', out);
@@ -391,8 +410,10 @@ static void print_csv_line(FILE *out, const nb_summary *s, const nb_panel *panel
 
 void nb_shares_print_csv(FILE *out, const nb_summary *s, const nb_shares *shares)
 {
-    fputs("panel,problem,kernel,label,strategy,pairing,baseline_pairing,factors,core,landmarks,count,noise,error,error_relative,error_share,"
-          "subspace,subspace_relative,subspace_share,select_s\n", out);
+    fputs(
+        "panel,problem,kernel,label,strategy,pairing,baseline_pairing,factors,core,landmarks,count,noise,error,error_relative,error_share,"
+        "subspace,subspace_relative,subspace_share,select_s\n",
+        out);
     for (int v = 0; v < s->variant_count; v++)
         for (int c = 0; c < s->core_count; c++) {
             for (int p = 0; p < s->panel_count; p++)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-typedef struct { /* all NaN where there is no baseline to compare with */
+typedef struct {     /* all NaN where there is no baseline to compare with */
     double error;    /* median, as in the summary */
     double relative; /* median of error / baseline's error on the same head and trial */
     double best;     /* the least `relative` of the strategies that this one is compared with, its own included */
@@ -25,9 +25,9 @@ typedef struct {
 } nb_comparison;
 
 typedef struct {
-    const char *baseline;   /* its label */
-    nb_comparison *cells;   /* nb_summary_cell */
-    nb_comparison *pooled;  /* variant * core_count + core: over problems and landmarks */
+    const char *baseline;  /* its label */
+    nb_comparison *cells;  /* nb_summary_cell */
+    nb_comparison *pooled; /* variant * core_count + core: over problems and landmarks */
 } nb_shares;
 
 /* `baseline`: a strategy, canonical; NULL: the first that is no oracle. Problem, core,
@@ -41,8 +41,8 @@ typedef struct {
  * as the best is better. It is NaN where the best is less than 1 % below the baseline.
  * Pooled, `relative` and `best` are medians over problems and landmarks, over the same cells,
  * and the share is of these two. */
-nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline, nb_shares *shares,
-                         nb_ctx *ctx);
+nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline,
+                         nb_shares *shares, nb_ctx *ctx);
 
 /* The pooled medians as a table for people; nothing where no strategy but the baseline
  * has any. */

@@ -49,7 +49,8 @@ int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style, int l
 static int compare(const void *left, const void *right)
 {
     const nb_sheet_point *a = left, *b = right;
-    const int order[] = {a->figure - b->figure, a->panel - b->panel, a->series - b->series, (a->key > b->key) - (a->key < b->key)};
+    const int order[] = {a->figure - b->figure, a->panel - b->panel, a->series - b->series,
+                         (a->key > b->key) - (a->key < b->key)};
     for (int i = 0; i < 4; i++)
         if (order[i]) return order[i];
     return 0;
@@ -87,7 +88,8 @@ static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)
             y[end - i] = s->points[end].y;
         }
         entry *e = &s->entries[s->entry_count++];
-        *e = (entry){p->figure, p->panel, p->series, nb_statistic_of(end - i, x).median, nb_statistic_of(end - i, y), NAN, NAN};
+        *e = (entry){p->figure, p->panel, p->series, nb_statistic_of(end - i, x).median, nb_statistic_of(end - i, y),
+                     NAN,       NAN};
         nb_median_interval(end - i, y, &e->median_low, &e->median_high);
     }
     qsort(s->entries, (size_t)s->entry_count, sizeof *s->entries, compare_entries);
@@ -98,7 +100,9 @@ static void print_reals(FILE *out, int count, const double *x)
 {
     for (int i = 0; i < count; i++) {
         fputc(',', out);
-        if (isfinite(x[i])) fprintf(out, "%.16e", x[i]); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
+        if (isfinite(x[i]))
+            fprintf(out, "%.16e",
+                    x[i]); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
     }
     fputc('\n', out);
 }
@@ -209,7 +213,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(output, output_name(s, ctx));
     NB_NEED(title, nb_format(ctx, "%s: ", s->experiment));
     const char *hole = strstr(s->title, "%s");
-    NB_NEED(title, nb_format(ctx, "%s%.*s%s%s", title, (int)(hole - s->title), s->title, s->figures[s->figure], hole + 2));
+    NB_NEED(title,
+            nb_format(ctx, "%s%.*s%s%s", title, (int)(hole - s->title), s->title, s->figures[s->figure], hole + 2));
     NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count, sizeof *labels));
     for (int i = 0; i < s->series_count; i++) labels[i] = s->series[i].label;
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
@@ -221,7 +226,11 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     nb_plot_print_string(out, s->y_name);
     fputs("\nshadow = ", out);
     nb_plot_print_string(out, s->shadow ? s->shadow : "");
-    fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n", s->log_x_2 ? 2 : s->log_x ? 10 : 0, s->level_1, s->columns, s->intervals);
+    fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
+            s->log_x_2 ? 2
+            : s->log_x ? 10
+                       : 0,
+            s->level_1, s->columns, s->intervals);
     print_texts(out, "panels", s->panel_count, s->panels);
     print_texts(out, "series", s->series_count, labels);
     fprintf(out, "array styles[%d] = [", s->series_count);

@@ -26,12 +26,12 @@ typedef struct {
     const char *kind, *experiment;       /* the stem of the files; what the title begins with */
     const char *title, *x_name, *y_name; /* the title has one %s: the figure's name */
     int figure_count, panel_count, series_count;
-    const char **figures, **panels;      /* the caller's, with their counts */
-    nb_series *series;                   /* the caller's room */
-    int columns;                         /* of panels; 0: as many as suit */
-    bool log_x, log_x_2, level_1;        /* scale of x, with base 2; a line at y = 1 */
-    const char *shadow;                  /* what a dashed line means; NULL: there is none */
-    bool intervals;                      /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */
+    const char **figures, **panels; /* the caller's, with their counts */
+    nb_series *series;              /* the caller's room */
+    int columns;                    /* of panels; 0: as many as suit */
+    bool log_x, log_x_2, level_1;   /* scale of x, with base 2; a line at y = 1 */
+    const char *shadow;             /* what a dashed line means; NULL: there is none */
+    bool intervals;                 /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */
 
     /* Private. */
     nb_sheet_point *points;

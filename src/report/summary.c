@@ -23,7 +23,8 @@ int nb_summary_level(const nb_summary *s, int panel, int landmark)
 }
 
 /* The labels of a canonical text, or the text itself where the component is gone. */
-static nb_status labels_of(const nb_registry *registry, const char *canonical, const char **full, const char **brief, nb_ctx *ctx)
+static nb_status labels_of(const nb_registry *registry, const char *canonical, const char **full, const char **brief,
+                           nb_ctx *ctx)
 {
     nb_choice choice;
     nb_status status = nb_choice_parse(registry, canonical, &choice, ctx);
@@ -43,7 +44,9 @@ static nb_status label_of(const nb_registry *registry, const char *canonical, co
 static int find_panel(const nb_summary *s, const nb_row *row)
 {
     int i = 0;
-    while (i < s->panel_count && (strcmp(s->panels[i].problem, row->problem) || strcmp(s->panels[i].kernel, row->kernel))) i++;
+    while (i < s->panel_count &&
+           (strcmp(s->panels[i].problem, row->problem) || strcmp(s->panels[i].kernel, row->kernel)))
+        i++;
     return i;
 }
 
@@ -68,7 +71,9 @@ int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pa
         if (v->pairing && strcmp(v->pairing, pairing) == 0) found = i;
     }
     for (int i = 0; i < s->variant_count && found < 0; i++)
-        if (strcmp(s->variants[i].strategy, strategy) == 0 && (!factors || strcmp(s->variants[i].factors, factors) == 0)) found = i;
+        if (strcmp(s->variants[i].strategy, strategy) == 0 &&
+            (!factors || strcmp(s->variants[i].factors, factors) == 0))
+            found = i;
     return found;
 }
 
@@ -89,7 +94,8 @@ static int find_landmark(const nb_summary *s, int m)
 nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row)
 {
     int panel = find_panel(s, row);
-    return (nb_summary_index){panel, find_variant(s, row, s->panels[panel].one_set), find_core(s, row), find_landmark(s, row->landmarks)};
+    return (nb_summary_index){panel, find_variant(s, row, s->panels[panel].one_set), find_core(s, row),
+                              find_landmark(s, row->landmarks)};
 }
 
 /* What the kernel of a new panel says, where it is still known. */
@@ -110,8 +116,12 @@ static nb_status add_names(nb_summary *s, const nb_row *row, nb_ctx *ctx)
 {
     int panel = find_panel(s, row), core = find_core(s, row);
     if (panel == s->panel_count) {
-        s->panels[s->panel_count++] = (nb_panel){
-            .problem = row->problem, .kernel = row->kernel, .rows = row->rows, .last_head = -1, .n = row->n, .d = row->d};
+        s->panels[s->panel_count++] = (nb_panel){.problem = row->problem,
+                                                 .kernel = row->kernel,
+                                                 .rows = row->rows,
+                                                 .last_head = -1,
+                                                 .n = row->n,
+                                                 .d = row->d};
         NB_TRY(ctx, look_at_kernel(s, &s->panels[panel], ctx));
     }
     bool one_set = s->panels[panel].one_set;
@@ -195,7 +205,8 @@ static const char *usual_pairing(const nb_summary *s)
         const nb_variant *one = &s->variants[v];
         int count = 0;
         if (!one->pairing) continue;
-        for (int i = 0; i < s->variant_count; i++) count += s->variants[i].pairing && same_pairing(&s->variants[i], one);
+        for (int i = 0; i < s->variant_count; i++)
+            count += s->variants[i].pairing && same_pairing(&s->variants[i], one);
         if (count > most) usual = one->pairing, most = count;
         with++;
     }
@@ -222,7 +233,8 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
 {
     bool kernels = false;
     named *all;
-    NB_NEED(all, nb_alloc(ctx, (size_t)(s->panel_count > s->variant_count ? s->panel_count : s->variant_count) + 1, sizeof *all));
+    NB_NEED(all, nb_alloc(ctx, (size_t)(s->panel_count > s->variant_count ? s->panel_count : s->variant_count) + 1,
+                          sizeof *all));
     for (int i = 0; i < s->panel_count; i++) all[i] = (named){s->panels[i].problem, &s->panels[i].label};
     NB_TRY(ctx, label_apart(&nb_problems, s->panel_count, all, ctx));
     for (int i = 0; i < s->variant_count; i++) all[i] = (named){s->variants[i].strategy, &s->variants[i].name};
@@ -349,9 +361,9 @@ static nb_status statistics(const bag *b, nb_statistic **out, nb_ctx *ctx)
 
 bool nb_same_landmarks(const nb_row *a, const nb_row *b)
 {
-    return a->head == b->head && a->trial == b->trial && a->landmarks == b->landmarks && !strcmp(a->problem, b->problem) &&
-           !strcmp(a->kernel, b->kernel) && !strcmp(a->strategy, b->strategy) && !strcmp(a->pairing, b->pairing) &&
-           !strcmp(a->factors, b->factors);
+    return a->head == b->head && a->trial == b->trial && a->landmarks == b->landmarks &&
+           !strcmp(a->problem, b->problem) && !strcmp(a->kernel, b->kernel) && !strcmp(a->strategy, b->strategy) &&
+           !strcmp(a->pairing, b->pairing) && !strcmp(a->factors, b->factors);
 }
 
 /* What does not depend on the cell counts once for each head and trial, however many
@@ -379,10 +391,12 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     NB_TRY(ctx, bag_init(&baselines, count, levels, ctx));
     for (int i = 0; i < count; i++) { /* those of one choice of landmarks stand together, one for each core */
         nb_summary_index at = nb_summary_find(s, &rows[i]);
-        int cell = nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark), level = nb_summary_level(s, at.panel, at.landmark);
+        int cell = nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark),
+            level = nb_summary_level(s, at.panel, at.landmark);
         if (i == 0 || !nb_same_landmarks(&rows[i - 1], &rows[i])) first_core = NULL;
         if (at.core == 0) first_core = &rows[i];
-        bool noise = nb_is_noise(&rows[i], NB_WHOLE), compared = first_core && !(noise && nb_is_noise(first_core, NB_WHOLE));
+        bool noise = nb_is_noise(&rows[i], NB_WHOLE),
+             compared = first_core && !(noise && nb_is_noise(first_core, NB_WHOLE));
         put(&errors, cell, nb_part_of(&rows[i], NB_WHOLE), noise);
         s->row_ratios[i] = compared ? nb_part_of(&rows[i], NB_WHOLE) / nb_part_of(first_core, NB_WHOLE) : NAN;
         put(&ratios, cell, s->row_ratios[i], noise);

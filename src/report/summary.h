@@ -6,23 +6,23 @@
 #include "base/ctx.h"
 #include "experiment/row.h"
 
-typedef struct { /* over the heads and trials whose status is ok */
-    int count, planned; /* planned = 0: a hole, where the experiment is no full product */
-    int noise;          /* of the count: values that are rounding noise */
+typedef struct {              /* over the heads and trials whose status is ok */
+    int count, planned;       /* planned = 0: a hole, where the experiment is no full product */
+    int noise;                /* of the count: values that are rounding noise */
     double median, low, high; /* quantiles 0.5, 0.1, 0.9; NaN where count = 0 */
 } nb_statistic;
 
-typedef struct { /* one problem under one kernel */
+typedef struct {                  /* one problem under one kernel */
     const char *problem, *kernel; /* canonical */
     const char *rows;             /* all, or sample(k) */
     const char *label;
-    bool one_set;                 /* a kernel of one point set: its pairing says nothing of a strategy */
+    bool one_set; /* a kernel of one point set: its pairing says nothing of a strategy */
     int heads, last_head, trials, n, d;
 } nb_panel;
 
-typedef struct { /* one way to pick landmarks and to form factors */
+typedef struct {                              /* one way to pick landmarks and to form factors */
     const char *strategy, *pairing, *factors; /* pairing: NULL where only kernels of one point set have it */
-    const char *name;  /* of the strategy alone, for people */
+    const char *name;                         /* of the strategy alone, for people */
     bool oracle;
     const char *label; /* that it is an oracle, and a pairing that is not the run's, too */
 } nb_variant;
@@ -38,16 +38,16 @@ typedef struct {
     nb_panel *panels;
     nb_variant *variants;
     nb_core_label *cores;
-    const char *constant;   /* the matrix of `baselines`, in a word */
-    const char *pairing;    /* of what no label names; NULL: all have one, or none counts */
-    int *landmarks;         /* ascending */
-    nb_statistic *errors;   /* nb_summary_error */
-    nb_statistic *ratios;   /* error with a core / error with the first core, on the same landmarks */
-    nb_statistic *floors;   /* nb_summary_level: by panel and landmarks; each head and trial once */
+    const char *constant; /* the matrix of `baselines`, in a word */
+    const char *pairing;  /* of what no label names; NULL: all have one, or none counts */
+    int *landmarks;       /* ascending */
+    nb_statistic *errors; /* nb_summary_error */
+    nb_statistic *ratios; /* error with a core / error with the first core, on the same landmarks */
+    nb_statistic *floors; /* nb_summary_level: by panel and landmarks; each head and trial once */
     nb_statistic *baselines;
     int row_count;
-    const nb_row *rows;     /* the caller's */
-    double *row_ratios;     /* of each row, what `ratios` are medians of; NaN where nothing is compared */
+    const nb_row *rows; /* the caller's */
+    double *row_ratios; /* of each row, what `ratios` are medians of; NaN where nothing is compared */
 } nb_summary;
 
 nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);

@@ -34,7 +34,8 @@ static nb_status texts(const nb_choice *choice, const char *except, bool brief, 
         if (brief && o->initial && strcmp(value, o->initial) == 0) continue;
         NB_NEED(text, nb_format(ctx, "%s%s%s=%s", text, *text ? ", " : "", o->key, value));
     }
-    NB_NEED(*out, *text || !brief ? nb_format(ctx, "%s(%s)", choice->component->name, text) : nb_strdup(ctx, choice->component->name));
+    NB_NEED(*out, *text || !brief ? nb_format(ctx, "%s(%s)", choice->component->name, text)
+                                  : nb_strdup(ctx, choice->component->name));
     return NB_OK;
 }
 
@@ -119,7 +120,8 @@ bool nb_swept_is_oracle(const nb_swept *core)
     return core->choice.component && nb_core_traits(&core->choice) & NB_CORE_ORACLE;
 }
 
-int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value, nb_ctx *ctx)
+int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value,
+                      nb_ctx *ctx)
 {
     const nb_choice *own = &sweeps->cores[core].choice;
     const char *mine, *other, *text;
@@ -127,7 +129,9 @@ int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const c
     for (int i = 0; i < core_count; i++) {
         const nb_choice *c = &sweeps->cores[i].choice;
         if (c->component != own->component) continue;
-        if (nb_option_text(c->options, find(c, option), 17, &text, ctx) != NB_OK || texts(c, option, false, &other, ctx) != NB_OK) return -1;
+        if (nb_option_text(c->options, find(c, option), 17, &text, ctx) != NB_OK ||
+            texts(c, option, false, &other, ctx) != NB_OK)
+            return -1;
         if (strcmp(text, value) == 0 && strcmp(mine, other) == 0) return i;
     }
     return -1;

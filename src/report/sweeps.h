@@ -5,7 +5,7 @@
 #include "base/component.h"
 #include "report/summary.h"
 
-typedef struct { /* by core of the summary */
+typedef struct {      /* by core of the summary */
     nb_choice choice; /* component NULL where the program does not know it any more */
     bool standard;    /* all options have their defaults */
     int family;       /* which sweep it is part of, or -1 */
@@ -32,7 +32,8 @@ nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *c
 bool nb_swept_is_oracle(const nb_swept *core); /* looks at all of S */
 
 /* The core that is the same but for the option, whose text there is `value`; -1: none. */
-int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value, nb_ctx *ctx);
+int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value,
+                      nb_ctx *ctx);
 
 /* The number, or NaN, that a core's option has; NaN where it has no such option. */
 double nb_sweeps_value(const nb_choice *choice, const char *option);

@@ -9,7 +9,8 @@ enum { CELL = 10, LONGEST = 64 };
 static int name_width(const nb_summary *s)
 {
     size_t width = strlen("constant ") + strlen(s->constant);
-    for (int v = 0; v < s->variant_count; v++) width = strlen(s->variants[v].label) > width ? strlen(s->variants[v].label) : width;
+    for (int v = 0; v < s->variant_count; v++)
+        width = strlen(s->variants[v].label) > width ? strlen(s->variants[v].label) : width;
     return (int)(width < LONGEST ? width : LONGEST);
 }
 
@@ -79,7 +80,8 @@ static void print_core(FILE *out, const nb_summary *s, int panel, int core, int 
     }
 }
 
-static void print_level(FILE *out, const char *name, const nb_summary *s, int panel, const nb_statistic *levels, int width)
+static void print_level(FILE *out, const char *name, const nb_summary *s, int panel, const nb_statistic *levels,
+                        int width)
 {
     fprintf(out, "  %-*s", width + 2, name);
     for (int m = 0; m < s->landmark_count; m++)
@@ -98,7 +100,9 @@ static void print_score(FILE *out, const nb_summary *s, int core)
                 all += e->count > 0;
                 below += e->median < s->baselines[nb_summary_level(s, p, m)].median;
             }
-    if (all > 0) fprintf(out, "%s: %d of %d medians are below the constant matrix %s.\n", s->cores[core].label, below, all, s->constant);
+    if (all > 0)
+        fprintf(out, "%s: %d of %d medians are below the constant matrix %s.\n", s->cores[core].label, below, all,
+                s->constant);
 }
 
 static bool has_holes(const nb_summary *s)
@@ -124,7 +128,8 @@ void nb_table_print(FILE *out, const nb_summary *s)
     int width = name_width(s);
     for (int p = 0; p < s->panel_count; p++) {
         const nb_panel *panel = &s->panels[p];
-        fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n", panel->label, panel->n, panel->d, panel->heads, panel->trials);
+        fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n", panel->label, panel->n, panel->d, panel->heads,
+                panel->trials);
         if (!has_results(s, p)) {
             fputs("  no results: skipped, failed, not run\n\n", out);
             continue;
@@ -140,12 +145,14 @@ void nb_table_print(FILE *out, const nb_summary *s)
         print_level(out, constant, s, p, s->baselines, width);
         fputc('\n', out);
     }
-    fprintf(out, "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
-                 "* least of its column and core among strategies of the same pairing and factors, where there are several;\n"
-                 "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
-                 "! some rows are missing, - all of them: skipped, failed or not run.\n"
-                 "%s",
-            s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
+    fprintf(
+        out,
+        "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
+        "* least of its column and core among strategies of the same pairing and factors, where there are several;\n"
+        "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
+        "! some rows are missing, - all of them: skipped, failed or not run.\n"
+        "%s",
+        s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
     if (s->pairing) fprintf(out, "The pairing is %s where a line names no other.\n", s->pairing);
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }

@@ -45,7 +45,8 @@ static double yardstick(nb_ctx *ctx)
     for (int i = 0; i < ORDER * ORDER; i++) a[i] = a[i + ORDER * ORDER] = 1.0 / (1 + i);
     for (int r = 0; r < 3; r++) {
         double start_s = nb_clock_s();
-        nb_gemm(NB_PLAIN, NB_PLAIN, ORDER, ORDER, ORDER, 1, a, ORDER, a + ORDER * ORDER, ORDER, 0, a + 2 * ORDER * ORDER, ORDER);
+        nb_gemm(NB_PLAIN, NB_PLAIN, ORDER, ORDER, ORDER, 1, a, ORDER, a + ORDER * ORDER, ORDER, 0,
+                a + 2 * ORDER * ORDER, ORDER);
         best = fmax(best, 2.0 * ORDER * ORDER * ORDER / (nb_clock_s() - start_s));
     }
     nb_ctx_release(ctx, mark);
@@ -118,9 +119,9 @@ static void bench(const char *precision, int n, nb_ctx *ctx)
     work w = work_of(n);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("%d,%s,%.1f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.3f,%.3f,%.1f\n", n, precision, rate / 1e9, best.form_s, best.orthonormal_s,
-           best.svd_s, best.pass_s, best_s, w.pass / rate / best.pass_s, (w.pass + w.factors + w.bases) / rate / best_s,
-           best_s / n / n * 1e9, (double)usage.ru_maxrss / 1024);
+    printf("%d,%s,%.1f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.3f,%.3f,%.1f\n", n, precision, rate / 1e9, best.form_s,
+           best.orthonormal_s, best.svd_s, best.pass_s, best_s, w.pass / rate / best.pass_s,
+           (w.pass + w.factors + w.bases) / rate / best_s, best_s / n / n * 1e9, (double)usage.ru_maxrss / 1024);
     fflush(stdout);
 }
 
@@ -131,7 +132,8 @@ int main(int argc, char **argv)
     MUST(nb_blas_start(argv, ctx));
     mallopt(M_MMAP_MAX, 0); /* as main does: memory that was freed is used again */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    puts("n,precision,dgemm_gflops,form_s,orthonormal_s,svd_s,pass_s,whole_s,pass_efficiency,whole_efficiency,ns_per_entry,peak_rss_mib");
+    puts(
+        "n,precision,dgemm_gflops,form_s,orthonormal_s,svd_s,pass_s,whole_s,pass_efficiency,whole_efficiency,ns_per_entry,peak_rss_mib");
     for (int i = 0; i < (argc > 1 ? argc - 1 : (int)(sizeof sizes / sizeof *sizes)); i++)
         for (int mixed = 0; mixed < 2; mixed++) {
             int n = atoi(argc > 1 ? argv[i + 1] : sizes[i]), status;

@@ -23,14 +23,14 @@ static const char *const heads_of[] = {
     "gaussian(n=7, d=4, scale=2.385)",
     "gaussian(n=64, d=8)",
     "gaussian(n=130, d=5)",
-    "gaussian(n=12, d=3, scale=0)",                    /* all points are zero */
-    "clusters(n=24, d=4, count=3, spread=0)",          /* repeated points */
+    "gaussian(n=12, d=3, scale=0)",           /* all points are zero */
+    "clusters(n=24, d=4, count=3, spread=0)", /* repeated points */
     "clusters(n=33, d=6, count=5, order=shuffled)",
-    "gaussian(n=20, d=1)",                             /* collinear points, on a line through 0 */
+    "gaussian(n=20, d=1)", /* collinear points, on a line through 0 */
     "smooth(n=64, d=4)",
-    "smooth(n=9, d=3, correlation=1)",                 /* all points are one */
-    "low_rank(n=40, d=8, rank=2, noise=0)",            /* points in a plane through 0 */
-    "heavy_tail(n=30, d=4, dof=0.1)",                  /* entries of 1e10 beside some of 1 */
+    "smooth(n=9, d=3, correlation=1)",      /* all points are one */
+    "low_rank(n=40, d=8, rank=2, noise=0)", /* points in a plane through 0 */
+    "heavy_tail(n=30, d=4, dof=0.1)",       /* entries of 1e10 beside some of 1 */
     "sink(n=30, d=5, sinks=2)",
     "rotated(n=31, d=6, count=4)",
     "rotated(n=33, d=1, count=33, order=shuffled)",
@@ -71,7 +71,8 @@ static const struct {
     const char *strategy;
     const char *(*options)(nb_ctx *ctx, int d);
     bool brief;
-} required[] = {{"command", picks_by_awk, true}, {"learned", weights_file, false}, {"optimized", few_steps, false}, {0}};
+} required[] = {
+    {"command", picks_by_awk, true}, {"learned", weights_file, false}, {"optimized", few_steps, false}, {0}};
 
 static bool is_brief(const nb_component *c)
 {
@@ -92,12 +93,14 @@ static nb_choices variants(nb_ctx *ctx, const nb_component *c, const nb_head *he
     return all;
 }
 
-static void run_checks(nb_ctx *ctx, const nb_check *checks, const nb_choice *choice, const nb_choice *kernel, const nb_head *head, const char *where)
+static void run_checks(nb_ctx *ctx, const nb_check *checks, const nb_choice *choice, const nb_choice *kernel,
+                       const nb_head *head, const char *where)
 {
     for (const nb_check *check = checks; check->name; check++) {
         nb_mark mark = nb_ctx_mark(ctx);
         nb_trial_run run = {.choice = choice, .kernel = kernel, .head = head};
-        if (check->run(&run, ctx) != NB_OK) fail_msg("%s on %s, %s: %s", choice->canonical, where, check->name, nb_error_message(ctx));
+        if (check->run(&run, ctx) != NB_OK)
+            fail_msg("%s on %s, %s: %s", choice->canonical, where, check->name, nb_error_message(ctx));
         nb_ctx_release(ctx, mark);
     }
 }
@@ -114,12 +117,14 @@ static void test_strategy(void **state)
     for (int p = 0; heads_of[p] && !is_brief(c); p++) {
         head = make_head(heads_of[p], 0, 0, ctx);
         all = variants(ctx, c, &head);
-        for (int v = 0; v < all.count; v++) run_checks(ctx, nb_strategy_checks, &all.items[v], &kernel, &head, heads_of[p]);
+        for (int v = 0; v < all.count; v++)
+            run_checks(ctx, nb_strategy_checks, &all.items[v], &kernel, &head, heads_of[p]);
     }
     for (int h = 0; name; h++) {
         assert_ok(ctx, nb_conformance_head(h, &name, &head, ctx));
         if (name) all = variants(ctx, c, &head);
-        for (int v = 0; name && v < all.count; v++) run_checks(ctx, nb_strategy_checks, &all.items[v], &kernel, &head, name);
+        for (int v = 0; name && v < all.count; v++)
+            run_checks(ctx, nb_strategy_checks, &all.items[v], &kernel, &head, name);
     }
     nb_ctx_free(ctx);
 }
@@ -154,8 +159,10 @@ static void check_rows(nb_ctx *ctx, const nb_scene *scene, double *row)
         assert_ok(ctx, nb_scene_some_rows(scene, 1, &i, row, ctx));
         for (int j = 0; j < h->n; j++) {
             double value = rows[(size_t)i * (size_t)h->n + (size_t)j];
-            if (j <= i || !h->causal) assert_close(row[j], value, tolerance);
-            else assert_true(row[j] == 0); /* of the kept rows, some of these are never written */
+            if (j <= i || !h->causal)
+                assert_close(row[j], value, tolerance);
+            else
+                assert_true(row[j] == 0); /* of the kept rows, some of these are never written */
         }
         if (h->causal) continue;
         assert_ok(ctx, nb_scene_kernel(scene, 1, h->q + (size_t)i * (size_t)h->d, h->n, h->k, row, ctx));
@@ -251,7 +258,7 @@ static void test_core(void **state)
         assert_ok(ctx, nb_conformance_head(h, &name, &head, ctx));
         for (int v = 0; name && v < 3 * all.count; v++) {
             nb_choice kernel = choose(&nb_kernels, kernels[v % 3], ctx);
-            if (head.causal && v % 3 == 2) continue; /* no mask */
+            if (head.causal && v % 3 == 2) continue;          /* no mask */
             if (strstr(name, "zero") && v % 3 == 2) continue; /* S = 0 */
             run_checks(ctx, nb_core_checks, &all.items[v / 3], &kernel, &head, name);
         }
@@ -277,7 +284,8 @@ static void test_one_kernel_is_standard(void **state)
 {
     int count = 0;
     (void)state;
-    for (const nb_entry *e = nb_kernels.entries; e->component; e++) count += ((const nb_kernel *)e->component)->standard;
+    for (const nb_entry *e = nb_kernels.entries; e->component; e++)
+        count += ((const nb_kernel *)e->component)->standard;
     assert_int_equal(count, 1);
 }
 
@@ -285,7 +293,8 @@ static void test_one_core_is_the_identity(void **state)
 {
     int count = 0;
     (void)state;
-    for (const nb_entry *e = nb_cores.entries; e->component; e++) count += (((const nb_core *)e->component)->traits & NB_CORE_IDENTITY) != 0;
+    for (const nb_entry *e = nb_cores.entries; e->component; e++)
+        count += (((const nb_core *)e->component)->traits & NB_CORE_IDENTITY) != 0;
     assert_int_equal(count, 1);
 }
 
@@ -295,20 +304,23 @@ static void test_one_default_pairing(void **state)
     (void)state;
     for (const nb_entry *e = nb_strategies.entries; e->component; e++) {
         const nb_strategy *s = (const nb_strategy *)e->component;
-        if (s->pairing != (s->pick ? NB_JOINT : NB_BOTH)) fail_msg("%s has another pairing than the rest", e->component->name);
+        if (s->pairing != (s->pick ? NB_JOINT : NB_BOTH))
+            fail_msg("%s has another pairing than the rest", e->component->name);
     }
 }
 
 enum { MOST = 512 };
 
-static void add(struct CMUnitTest *tests, size_t *count, const char *name, CMUnitTestFunction function, const void *state)
+static void add(struct CMUnitTest *tests, size_t *count, const char *name, CMUnitTestFunction function,
+                const void *state)
 {
     assert(*count < MOST);
-    tests[(*count)++] = (struct CMUnitTest){.name = name, .test_func = function, .initial_state = (void *)(uintptr_t)state};
+    tests[(*count)++] =
+        (struct CMUnitTest){.name = name, .test_func = function, .initial_state = (void *)(uintptr_t)state};
 }
 
-static void add_all(nb_ctx *ctx, struct CMUnitTest *tests, size_t *count, const nb_registry *registry, CMUnitTestFunction function,
-                    const char *what)
+static void add_all(nb_ctx *ctx, struct CMUnitTest *tests, size_t *count, const nb_registry *registry,
+                    CMUnitTestFunction function, const char *what)
 {
     for (const nb_entry *e = registry->entries; e->component; e++)
         add(tests, count, nb_format(ctx, "%s %s%s", registry->kind, e->component->name, what), function, e->component);

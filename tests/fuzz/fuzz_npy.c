@@ -11,7 +11,8 @@ static void check_reals(const char *path, const nb_tensor *t, nb_ctx *ctx)
     NB_MUST(whole && parts, "%s", nb_error_message(ctx));
     NB_MUST(nb_tensor_read_reals(path, t, 0, t->count, whole, ctx) == NB_OK, "%s", nb_error_message(ctx));
     NB_MUST(nb_tensor_read_reals(path, t, 0, half, parts, ctx) == NB_OK, "%s", nb_error_message(ctx));
-    NB_MUST(nb_tensor_read_reals(path, t, half, t->count - half, parts + half, ctx) == NB_OK, "%s", nb_error_message(ctx));
+    NB_MUST(nb_tensor_read_reals(path, t, half, t->count - half, parts + half, ctx) == NB_OK, "%s",
+            nb_error_message(ctx));
     NB_MUST(memcmp(whole, parts, (size_t)t->count * sizeof *whole) == 0, "%lld elements", (long long)t->count);
 }
 
@@ -40,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *path = nb_fuzz_file(data, size);
     NB_MUST(ctx, "no memory for a context");
     if (nb_npy_open(path, &t, ctx) == NB_OK) {
-        NB_MUST((uint64_t)t.count * nb_dtype_size(t.dtype) <= size, "%lld elements in %zu bytes", (long long)t.count, size);
+        NB_MUST((uint64_t)t.count * nb_dtype_size(t.dtype) <= size, "%lld elements in %zu bytes", (long long)t.count,
+                size);
         check_reals(path, &t, ctx);
         read_integers(path, &t, ctx);
     } else {

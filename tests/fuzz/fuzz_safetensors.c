@@ -15,16 +15,19 @@ static void read_tensors(const char *path, size_t size, nb_ctx *ctx)
     }
     for (int i = 0; i < file.count; i++) {
         const nb_tensor *t = &file.tensors[i];
-        NB_MUST((uint64_t)t->count * nb_dtype_size(t->dtype) <= size, "%lld elements in %zu bytes", (long long)t->count, size);
+        NB_MUST((uint64_t)t->count * nb_dtype_size(t->dtype) <= size, "%lld elements in %zu bytes", (long long)t->count,
+                size);
         NB_MUST(nb_safetensors_find(&file, t->name), "tensor '%s' is not found", t->name);
         double *values = nb_alloc_reals(ctx, (size_t)t->count + 1, 1);
-        NB_MUST(values && nb_tensor_read_reals(path, t, 0, t->count, values, ctx) == NB_OK, "%s", nb_error_message(ctx));
+        NB_MUST(values && nb_tensor_read_reals(path, t, 0, t->count, values, ctx) == NB_OK, "%s",
+                nb_error_message(ctx));
     }
 }
 
 static void check_finite(int rows, int cols, const double *x)
 {
-    for (int64_t i = 0; x && i < (int64_t)rows * cols; i++) NB_MUST(isfinite(x[i]), "entry %lld is %g", (long long)i, x[i]);
+    for (int64_t i = 0; x && i < (int64_t)rows * cols; i++)
+        NB_MUST(isfinite(x[i]), "entry %lld is %g", (long long)i, x[i]);
 }
 
 static void load_heads(const char *path, nb_ctx *ctx)
@@ -35,7 +38,8 @@ static void load_heads(const char *path, nb_ctx *ctx)
         nb_fuzz_check_message(ctx, path);
         return;
     }
-    NB_MUST(shape.n >= 1 && shape.d >= 1 && shape.heads >= 1 && shape.heads % shape.key_heads == 0, "%s", "a head without points");
+    NB_MUST(shape.n >= 1 && shape.d >= 1 && shape.heads >= 1 && shape.heads % shape.key_heads == 0, "%s",
+            "a head without points");
     for (int h = 0; h < shape.heads && h < MOST; h++) {
         nb_head head;
         if (nb_head_load(path, h, &head, ctx) != NB_OK) {

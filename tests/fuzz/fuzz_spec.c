@@ -10,7 +10,8 @@ static void check_choice(const nb_registry *registry, const nb_choice *choice, n
     nb_choice again;
     nb_mark mark = nb_ctx_mark(ctx);
     NB_MUST(strlen(choice->resolved) < MOST_KEPT, "%zu bytes", strlen(choice->resolved));
-    NB_MUST(nb_choice_parse(registry, choice->resolved, &again, ctx) == NB_OK, "%s: %s", choice->resolved, nb_error_message(ctx));
+    NB_MUST(nb_choice_parse(registry, choice->resolved, &again, ctx) == NB_OK, "%s: %s", choice->resolved,
+            nb_error_message(ctx));
     NB_MUST(strcmp(choice->resolved, again.resolved) == 0, "'%s' became '%s'", choice->resolved, again.resolved);
     NB_MUST(strcmp(choice->canonical, again.canonical) == 0, "'%s' became '%s'", choice->canonical, again.canonical);
     nb_ctx_release(ctx, mark);
@@ -24,9 +25,11 @@ static void choose(const nb_registry *registry, const char *text, nb_ctx *ctx)
     nb_mistakes_init(&mistakes, ctx);
     nb_status status = nb_choices_add(&choices, registry, text, (nb_place){"input", 1, 1}, &mistakes, ctx);
     NB_MUST(status == NB_OK, "%s", nb_error_message(ctx));
-    for (int i = 0; i < mistakes.count; i++) NB_MUST(strncmp(mistakes.texts[i], "input:1:", 8) == 0, "%s", mistakes.texts[i]);
+    for (int i = 0; i < mistakes.count; i++)
+        NB_MUST(strncmp(mistakes.texts[i], "input:1:", 8) == 0, "%s", mistakes.texts[i]);
     NB_MUST(choices.count > 0 || mistakes.count > 0, "'%s' gives neither a choice nor a mistake", text);
-    for (int i = 0; i < choices.count && i < MOST && mistakes.count == 0; i++) check_choice(registry, &choices.items[i], ctx);
+    for (int i = 0; i < choices.count && i < MOST && mistakes.count == 0; i++)
+        check_choice(registry, &choices.items[i], ctx);
 }
 
 /* The first byte names the registry. */

@@ -33,7 +33,8 @@ static inline const char *nb_fuzz_file(const void *data, size_t size)
     static char path[64];
     static int file = -1;
     if (file < 0) file = memfd_create("input", MFD_CLOEXEC);
-    NB_MUST(file >= 0 && ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size, "no memory for the input");
+    NB_MUST(file >= 0 && ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size,
+            "no memory for the input");
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     return path;
 }

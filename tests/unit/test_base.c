@@ -129,7 +129,8 @@ static void test_spec_mistakes_have_places(void **state)
         nb_mistakes m;
         assert_null(parse(*state, bad[i].text, &m));
         assert_int_equal(m.count, 1);
-        if (!strstr(m.texts[0], bad[i].message)) fail_msg("'%s': '%s' is not in '%s'", bad[i].text, bad[i].message, m.texts[0]);
+        if (!strstr(m.texts[0], bad[i].message))
+            fail_msg("'%s': '%s' is not in '%s'", bad[i].text, bad[i].message, m.texts[0]);
     }
 }
 
@@ -167,7 +168,8 @@ static void test_all_mistakes_of_a_spec_are_told(void **state)
     nb_mistakes m;
     nb_choices choices = {.count = 0};
     nb_mistakes_init(&m, ctx);
-    assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "kmeans(restart=4, init=pluplus, iterations=0, snap=none, snap=none)",
+    assert_ok(ctx, nb_choices_add(&choices, &nb_strategies,
+                                  "kmeans(restart=4, init=pluplus, iterations=0, snap=none, snap=none)",
                                   (nb_place){"e.yaml", 7, 3}, &m, ctx));
     assert_int_equal(m.count, 4);
     assert_string_equal(m.texts[0], "e.yaml:7:10: kmeans has no option 'restart'; did you mean 'restarts'?");
@@ -182,9 +184,12 @@ static void test_all_mistakes_of_a_spec_are_told(void **state)
 
 static void test_bad_numbers_are_refused(void **state)
 {
-    static const char *const bad[] = {"svd(rcond=nan)", "svd(rcond=inf)", "svd(rcond=1e-3x)", "svd(rcond=-1e-9)", "svd(rcond=1.5)",
-                                      "svd(rcond=true)", "svd(rcond=f(x=1))", "svd(rcond=\"0.5\")", "iterative(steps=6.5)",
-                                      "iterative(steps=99999999999999999999)", "iterative(steps=6k)"};
+    static const char *const bad[] = {"svd(rcond=nan)",       "svd(rcond=inf)",
+                                      "svd(rcond=1e-3x)",     "svd(rcond=-1e-9)",
+                                      "svd(rcond=1.5)",       "svd(rcond=true)",
+                                      "svd(rcond=f(x=1))",    "svd(rcond=\"0.5\")",
+                                      "iterative(steps=6.5)", "iterative(steps=99999999999999999999)",
+                                      "iterative(steps=6k)"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_choice choice;
         assert_int_equal(nb_choice_parse(&nb_cores, bad[i], &choice, *state), NB_EINVAL);
@@ -277,7 +282,9 @@ int main(void)
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),
         test_with_ctx(test_bad_numbers_are_refused),
         test_with_ctx(test_hint_names_the_nearest_or_all),
-        test_with_ctx(test_streams), test_with_ctx(test_registry_add), cmocka_unit_test(test_overrun),
+        test_with_ctx(test_streams),
+        test_with_ctx(test_registry_add),
+        cmocka_unit_test(test_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

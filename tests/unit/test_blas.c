@@ -8,7 +8,8 @@
 static const nb_blas_situation zen3 = {.amd = true, .avx = true, .avx2_fma = true, .running = "Zen"};
 static const nb_blas_situation zen4 = {.amd = true, .avx = true, .avx2_fma = true, .avx512 = true, .running = "Zen"};
 static const nb_blas_situation xeon = {.avx = true, .avx2_fma = true, .avx512 = true, .running = "Prescott"};
-static const nb_blas_situation excavator = {.amd = true, .avx = true, .avx2_fma = true, .fma4 = true, .running = "Excavator"};
+static const nb_blas_situation excavator = {
+    .amd = true, .avx = true, .avx2_fma = true, .fma4 = true, .running = "Excavator"};
 static const nb_blas_situation old = {.running = "Nehalem"};
 
 static nb_blas_decision decide(nb_ctx *ctx, nb_blas_situation s)
@@ -79,7 +80,8 @@ static void refused(nb_ctx *ctx, nb_blas_situation s, const char *core_type, con
 
 static void test_what_the_cpu_cannot_do_is_refused(void **state)
 {
-    refused(*state, zen3, "SkylakeX", "OPENBLAS_CORETYPE=SkylakeX: this CPU does not support these kernels; this CPU allows");
+    refused(*state, zen3, "SkylakeX",
+            "OPENBLAS_CORETYPE=SkylakeX: this CPU does not support these kernels; this CPU allows");
     refused(*state, zen3, "SkylakeX", "Haswell, Zen");
     refused(*state, xeon, "Bulldozer", "does not support");
     refused(*state, xeon, "SapphireRapids", "does not support"); /* needs more than is looked at */
@@ -91,7 +93,8 @@ static void test_what_the_cpu_cannot_do_is_refused(void **state)
 
 static void test_instructions_of_old_amds(void **state)
 {
-    static const char *const lost[] = {"Opteron", "Opteron_SSE3", "Bulldozer", "Piledriver", "Steamroller", "Excavator"};
+    static const char *const lost[] = {"Opteron",    "Opteron_SSE3", "Bulldozer",
+                                       "Piledriver", "Steamroller",  "Excavator"};
     nb_blas_decision d;
     nb_blas_situation s = zen3;
     for (size_t i = 0; i < 6; i++) refused(*state, zen3, lost[i], "this CPU does not support these kernels");
@@ -127,9 +130,12 @@ static void test_description(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_worse_kernels_are_replaced),        test_with_ctx(test_right_or_newer_kernels_are_left),
-        test_with_ctx(test_the_user_wins),                     test_with_ctx(test_what_the_cpu_cannot_do_is_refused),
-        test_with_ctx(test_instructions_of_old_amds),          test_with_ctx(test_threads_and_the_second_start),
+        test_with_ctx(test_worse_kernels_are_replaced),
+        test_with_ctx(test_right_or_newer_kernels_are_left),
+        test_with_ctx(test_the_user_wins),
+        test_with_ctx(test_what_the_cpu_cannot_do_is_refused),
+        test_with_ctx(test_instructions_of_old_amds),
+        test_with_ctx(test_threads_and_the_second_start),
         test_with_ctx(test_description),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

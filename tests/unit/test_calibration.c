@@ -47,16 +47,18 @@ static void test_machine(void **state)
         wall.noisy = true;
         assert_ok(*state, nb_calibrate_machine(&noisy, *state));
         wall.noisy = false;
-        assert_at_most(noisy, 3 * quiet); /* by the wall 5 ms would be up to 100; 3: caches and cores that others use too */
+        assert_at_most(noisy,
+                       3 * quiet); /* by the wall 5 ms would be up to 100; 3: caches and cores that others use too */
         assert_at_most(quiet, 3 * noisy);
     }
 }
 
 static void test_growth(void **state)
 {
-    static const struct { double once, doubled, guess, least, most; } known[] = {
-        {1e-3, 2e-3, 1, 0.75, 1.25}, {1e-3, 8e-3, 2, 2.75, 3}, {1e-3, 1, 1, 2, 2}, {1e-3, 1e-6, 2, 1, 1},
-        {1e-3, 1e-3, 1, 0, 0.25}, {1e-6, 1, 1, 1, 1}, {1e-3, NAN, 3, 3, 3}, {NAN, 1, 2, 2, 2}};
+    static const struct {
+        double once, doubled, guess, least, most;
+    } known[] = {{1e-3, 2e-3, 1, 0.75, 1.25}, {1e-3, 8e-3, 2, 2.75, 3}, {1e-3, 1, 1, 2, 2},   {1e-3, 1e-6, 2, 1, 1},
+                 {1e-3, 1e-3, 1, 0, 0.25},    {1e-6, 1, 1, 1, 1},       {1e-3, NAN, 3, 3, 3}, {NAN, 1, 2, 2, 2}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double least, most;
@@ -71,8 +73,13 @@ static void test_growth(void **state)
  * the time was out before the plan's own size was tried. */
 static void test_picks(void **state)
 {
-    static const nb_override overrides[] = {{"problems", "gaussian(n=1500, d=64)"}, {"landmarks", "[8, 64]"}, {"strategies", "[uniform, segment_means, kmeans, context]"},
-                                            {"factors", "nystromformer"}, {"metrics", "[error]"}, {"trials", "50"}, {"plots", "[]"}};
+    static const nb_override overrides[] = {{"problems", "gaussian(n=1500, d=64)"},
+                                            {"landmarks", "[8, 64]"},
+                                            {"strategies", "[uniform, segment_means, kmeans, context]"},
+                                            {"factors", "nystromformer"},
+                                            {"metrics", "[error]"},
+                                            {"trials", "50"},
+                                            {"plots", "[]"}};
     nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
     bool *pending = nb_alloc(*state, (size_t)plan.row_count, sizeof *pending);
     double least = INFINITY, most = 0;
@@ -97,15 +104,28 @@ static void test_picks(void **state)
 /* The high end is that of the machine's load, which all its cores share. */
 static void test_load(void **state)
 {
-    static const nb_override overrides[] = {{"problems", "[\"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\"]"}, {"landmarks", "8"}, {"strategies", "uniform"}, {"cores", "svd"},
-                                            {"factors", "nystromformer"}, {"metrics", "[error]"}, {"trials", "1"}};
-    static const struct { double load; int cores, workers; double slower; } known[] = {
-        {0, 2, 2, 1}, {1, 4, 2, 1}, {2, 4, 2, 1}, {3, 4, 2, 1.25}, {6, 2, 2, 4}, {2, 1, 2, 2}, {2, 1, 1, 3}};
+    static const nb_override overrides[] = {{"problems", "[\"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\"]"},
+                                            {"landmarks", "8"},
+                                            {"strategies", "uniform"},
+                                            {"cores", "svd"},
+                                            {"factors", "nystromformer"},
+                                            {"metrics", "[error]"},
+                                            {"trials", "1"}};
+    static const struct {
+        double load;
+        int cores, workers;
+        double slower;
+    } known[] = {{0, 2, 2, 1}, {1, 4, 2, 1}, {2, 4, 2, 1}, {3, 4, 2, 1.25}, {6, 2, 2, 4}, {2, 1, 2, 2}, {2, 1, 1, 3}};
     nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
     bool pending[] = {true, true};
     assert_int_equal(plan.row_count, 2);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        nb_forecast f = {.plan = &plan, .low = {.machine = 1}, .likely = {.machine = 1}, .high = {.machine = 1}, .load = known[i].load, .cores = known[i].cores};
+        nb_forecast f = {.plan = &plan,
+                         .low = {.machine = 1},
+                         .likely = {.machine = 1},
+                         .high = {.machine = 1},
+                         .load = known[i].load,
+                         .cores = known[i].cores};
         nb_foreseen foreseen;
         assert_ok(*state, nb_foresee(&f, pending, known[i].workers, &foreseen, *state));
         assert_close(foreseen.high_s / foreseen.low_s, known[i].slower, 1e-12);
@@ -130,7 +150,8 @@ static void test_max_hours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_machine), test_with_ctx(test_growth), test_with_ctx(test_picks), test_with_ctx(test_load),
+    const struct CMUnitTest tests[] = {test_with_ctx(test_machine), test_with_ctx(test_growth),
+                                       test_with_ctx(test_picks), test_with_ctx(test_load),
                                        test_with_ctx(test_max_hours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

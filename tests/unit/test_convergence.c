@@ -35,40 +35,43 @@ __typeof__(LAPACKE_dsyevd_work) __real_LAPACKE_dsyevd_work, __wrap_LAPACKE_dsyev
 __typeof__(LAPACKE_dsyev_work) __real_LAPACKE_dsyev_work, __wrap_LAPACKE_dsyev_work;
 __typeof__(LAPACKE_dsyevr_work) __real_LAPACKE_dsyevr_work, __wrap_LAPACKE_dsyevr_work;
 
-lapack_int __wrap_LAPACKE_dgesdd_work(int layout, char job, lapack_int m, lapack_int n, double *a, lapack_int lda, double *s, double *u,
-                                      lapack_int ldu, double *vt, lapack_int ldvt, double *work, lapack_int lwork, lapack_int *iwork)
+lapack_int __wrap_LAPACKE_dgesdd_work(int layout, char job, lapack_int m, lapack_int n, double *a, lapack_int lda,
+                                      double *s, double *u, lapack_int ldu, double *vt, lapack_int ldvt, double *work,
+                                      lapack_int lwork, lapack_int *iwork)
 {
     lapack_int info = __real_LAPACKE_dgesdd_work(layout, job, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork, iwork);
     return first_fails(lwork, info) ? 1 : info;
 }
 
-lapack_int __wrap_LAPACKE_dgesvd_work(int layout, char jobu, char jobvt, lapack_int m, lapack_int n, double *a, lapack_int lda, double *s,
-                                      double *u, lapack_int ldu, double *vt, lapack_int ldvt, double *work, lapack_int lwork)
+lapack_int __wrap_LAPACKE_dgesvd_work(int layout, char jobu, char jobvt, lapack_int m, lapack_int n, double *a,
+                                      lapack_int lda, double *s, double *u, lapack_int ldu, double *vt, lapack_int ldvt,
+                                      double *work, lapack_int lwork)
 {
     lapack_int info = __real_LAPACKE_dgesvd_work(layout, jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork);
     return second_fails(lwork) ? 1 : info;
 }
 
-lapack_int __wrap_LAPACKE_dsyevd_work(int layout, char job, char uplo, lapack_int n, double *a, lapack_int lda, double *w, double *work,
-                                      lapack_int lwork, lapack_int *iwork, lapack_int liwork)
+lapack_int __wrap_LAPACKE_dsyevd_work(int layout, char job, char uplo, lapack_int n, double *a, lapack_int lda,
+                                      double *w, double *work, lapack_int lwork, lapack_int *iwork, lapack_int liwork)
 {
     lapack_int info = __real_LAPACKE_dsyevd_work(layout, job, uplo, n, a, lda, w, work, lwork, iwork, liwork);
     return first_fails(lwork, info) ? 1 : info;
 }
 
-lapack_int __wrap_LAPACKE_dsyev_work(int layout, char job, char uplo, lapack_int n, double *a, lapack_int lda, double *w, double *work,
-                                     lapack_int lwork)
+lapack_int __wrap_LAPACKE_dsyev_work(int layout, char job, char uplo, lapack_int n, double *a, lapack_int lda,
+                                     double *w, double *work, lapack_int lwork)
 {
     lapack_int info = __real_LAPACKE_dsyev_work(layout, job, uplo, n, a, lda, w, work, lwork);
     return second_fails(lwork) ? 1 : info;
 }
 
-lapack_int __wrap_LAPACKE_dsyevr_work(int layout, char job, char range, char uplo, lapack_int n, double *a, lapack_int lda, double vl,
-                                      double vu, lapack_int il, lapack_int iu, double abstol, lapack_int *m, double *w, double *z,
-                                      lapack_int ldz, lapack_int *support, double *work, lapack_int lwork, lapack_int *iwork, lapack_int liwork)
+lapack_int __wrap_LAPACKE_dsyevr_work(int layout, char job, char range, char uplo, lapack_int n, double *a,
+                                      lapack_int lda, double vl, double vu, lapack_int il, lapack_int iu, double abstol,
+                                      lapack_int *m, double *w, double *z, lapack_int ldz, lapack_int *support,
+                                      double *work, lapack_int lwork, lapack_int *iwork, lapack_int liwork)
 {
-    lapack_int info = __real_LAPACKE_dsyevr_work(layout, job, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, support, work,
-                                                 lwork, iwork, liwork);
+    lapack_int info = __real_LAPACKE_dsyevr_work(layout, job, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z,
+                                                 ldz, support, work, lwork, iwork, liwork);
     return first_fails(lwork, info) ? 1 : info;
 }
 
@@ -110,7 +113,8 @@ static void test_second_svd(void **state)
     nb_gemm(NB_PLAIN, NB_PLAIN, ROWS, COLS, COLS, -1, u, ROWS, vt, COLS, 1, product, ROWS);
     assert_at_most(nb_frobenius(ALL, product), 1e-14 * COLS * first[0]);
     inject(-1, true);
-    assert_error(ctx, nb_svd(ROWS, COLS, a, u, s, vt, ctx), NB_ENUMERIC, "23 x 17 matrix converge by neither of two algorithms (dgesdd: 1, dgesvd: 1)");
+    assert_error(ctx, nb_svd(ROWS, COLS, a, u, s, vt, ctx), NB_ENUMERIC,
+                 "23 x 17 matrix converge by neither of two algorithms (dgesdd: 1, dgesvd: 1)");
 }
 
 static void test_second_eigen(void **state)
@@ -133,7 +137,8 @@ static void test_second_eigen(void **state)
         assert_close(fabs(dot), 1, 1e-10); /* eps |A| over the gaps, some 0.1 */
     }
     inject(-1, true);
-    assert_error(ctx, nb_symmetric_eigen(N, a, values, ctx), NB_ENUMERIC, "order 19 converge by neither of two algorithms (dsyevd: 1, dsyev: 1)");
+    assert_error(ctx, nb_symmetric_eigen(N, a, values, ctx), NB_ENUMERIC,
+                 "order 19 converge by neither of two algorithms (dsyevd: 1, dsyev: 1)");
 }
 
 typedef struct {
@@ -200,13 +205,17 @@ static bool same_pair(const nb_row *a, const nb_row *b)
 
 static void check_same(const nb_row *got, const nb_row *want, bool floors)
 {
-    double e = want->measures.error, t = 1e-9 * e + 100 * want->measures.error_noise; /* another algorithm, other company in the products */
+    double e = want->measures.error,
+           t = 1e-9 * e + 100 * want->measures.error_noise; /* another algorithm, other company in the products */
     assert_string_equal(got->status, "ok");
     assert_close(got->measures.error, e, t);
     assert_true(isnan(got->measures.output_error) == isnan(want->measures.output_error));
     assert_true(isnan(got->measures.negative_mass) == isnan(want->measures.negative_mass));
-    if (floors && isfinite(want->measures.floor_rank)) assert_close(got->measures.floor_rank, want->measures.floor_rank, 1e-12);
-    if (floors && isfinite(want->measures.spectral_error)) assert_close(got->measures.spectral_error, want->measures.spectral_error, 1e-5 * want->measures.spectral_error + t);
+    if (floors && isfinite(want->measures.floor_rank))
+        assert_close(got->measures.floor_rank, want->measures.floor_rank, 1e-12);
+    if (floors && isfinite(want->measures.spectral_error))
+        assert_close(got->measures.spectral_error, want->measures.spectral_error,
+                     1e-5 * want->measures.spectral_error + t);
 }
 
 typedef struct {
@@ -216,9 +225,17 @@ typedef struct {
 /* Each decomposition of a run fails in its turn, by one algorithm and by both. */
 static toll check_each(const char *kernel, const char *engine, const char *rows, const char *problem, nb_ctx *ctx)
 {
-    nb_override overrides[] = {{"problems", problem}, {"landmarks", "[3, 8]"}, {"strategies", "[uniform, kmeans, leverage]"},
-                               {"factors", "[nystromformer, cur]"}, {"metrics", "all"}, {"trials", "1"}, {"plots", "[]"}, {"kernels", kernel},
-                               {"cores", "[svd(rcond=0.001), fitted]"}, {"engine", engine}, {"rows", rows}};
+    nb_override overrides[] = {{"problems", problem},
+                               {"landmarks", "[3, 8]"},
+                               {"strategies", "[uniform, kmeans, leverage]"},
+                               {"factors", "[nystromformer, cur]"},
+                               {"metrics", "all"},
+                               {"trials", "1"},
+                               {"plots", "[]"},
+                               {"kernels", kernel},
+                               {"cores", "[svd(rcond=0.001), fitted]"},
+                               {"engine", engine},
+                               {"rows", rows}};
     nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
     kept want = {.ctx = nb_ctx_child(ctx)};
     toll t = {.failures = 0};
@@ -240,12 +257,15 @@ static toll check_each(const char *kernel, const char *engine, const char *rows,
                     check_same(row, &want.rows[i], !lacks);
                     assert_true(!lacks || isnan(row->measures.floor_rank));
                 } else {
-                    assert_true(both && (!failed || same_pair(failed, row) || strcmp(row->strategy, failed->strategy) == 0));
+                    assert_true(both &&
+                                (!failed || same_pair(failed, row) || strcmp(row->strategy, failed->strategy) == 0));
                     bool of_its_own = !failed || same_pair(failed, row);
-                    assert_true(of_its_own || strstr(row->strategy, "leverage")); /* whose picks have an SVD of their own */
+                    assert_true(of_its_own ||
+                                strstr(row->strategy, "leverage")); /* whose picks have an SVD of their own */
                     failed = row;
                 }
-                if (lacks || row == failed) assert_non_null(strstr(row->reason, "converge by neither of two algorithms"));
+                if (lacks || row == failed)
+                    assert_non_null(strstr(row->reason, "converge by neither of two algorithms"));
                 t.failures += row == failed;
                 t.floors += lacks;
             }
@@ -279,7 +299,8 @@ static void test_bases_beyond_divide_and_conquer(void **state)
     inject(0, false);
     for (int t = 0; t < TRIES; t++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        double *left = nb_alloc_reals(ctx, N, RANK), *right = nb_alloc_reals(ctx, RANK, M), *a = nb_alloc_reals(ctx, N, M);
+        double *left = nb_alloc_reals(ctx, N, RANK), *right = nb_alloc_reals(ctx, RANK, M),
+               *a = nb_alloc_reals(ctx, N, M);
         double *s = nb_alloc_reals(ctx, M, 1), *u = nb_alloc_reals(ctx, M, M), *vt = nb_alloc_reals(ctx, M, M);
         double *r = nb_alloc_reals(ctx, M, M);
         for (int i = 0; i < N * RANK; i++) left[i] = gsl_ran_gaussian(rng, pow(10, -(double)(i / N) / RANK));
@@ -300,8 +321,10 @@ static void test_bases_beyond_divide_and_conquer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_second_svd),           test_with_ctx(test_second_eigen),
-        test_with_ctx(test_krylov_goes_on),       test_with_ctx(test_a_failure_costs_its_pair),
+        test_with_ctx(test_second_svd),
+        test_with_ctx(test_second_eigen),
+        test_with_ctx(test_krylov_goes_on),
+        test_with_ctx(test_a_failure_costs_its_pair),
         test_with_ctx(test_bases_beyond_divide_and_conquer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

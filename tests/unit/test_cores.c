@@ -149,7 +149,8 @@ static void check_penrose(nb_ctx *ctx, const char *core, const double *a, int m,
 {
     const double tolerance = 1000 * DBL_EPSILON / least;
     nb_factors factors = {.m = m, .a = (double *)a, .ctx = nb_ctx_child(ctx)};
-    double *x = compute(ctx, core, &factors), *p = nb_alloc_reals(ctx, (size_t)m, (size_t)m), *r = nb_alloc_reals(ctx, (size_t)m, (size_t)m);
+    double *x = compute(ctx, core, &factors), *p = nb_alloc_reals(ctx, (size_t)m, (size_t)m),
+           *r = nb_alloc_reals(ctx, (size_t)m, (size_t)m);
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, a, m, x, m, 0, p, m);
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, p, m, a, m, 0, r, m);
     for (int i = 0; i < m * m; i++) assert_close(r[i], a[i], tolerance);
@@ -166,8 +167,15 @@ static void check_penrose(nb_ctx *ctx, const char *core, const double *a, int m,
  * the one that is exact there: the iterations let rounding outside of the range grow. */
 static void test_exact_cores_fulfil_penrose(void **state)
 {
-    static const char *const exact[] = {"svd", "svd(rank=20)", "truncated_qr", "tikhonov(lambda=0)", "iterative(steps=30)", "newton_schulz(steps=40)",
-                                        "hyperpower(order=2, steps=40)", "hyperpower(order=9, steps=15)", "chebyshev(steps=30)"};
+    static const char *const exact[] = {"svd",
+                                        "svd(rank=20)",
+                                        "truncated_qr",
+                                        "tikhonov(lambda=0)",
+                                        "iterative(steps=30)",
+                                        "newton_schulz(steps=40)",
+                                        "hyperpower(order=2, steps=40)",
+                                        "hyperpower(order=9, steps=15)",
+                                        "chebyshev(steps=30)"};
     enum { M = 20, RANK = 12 };
     nb_ctx *ctx = *state;
     made t = make(ctx, M, 0.01, 1);
@@ -208,11 +216,23 @@ static double one_step(double y, double growth)
     return scalar_map(y, 1);
 }
 
-#define HYPERPOWER(p) {"hyperpower(order=" #p ", ", power, p, 2, DBL_EPSILON}
+#define HYPERPOWER(p) \
+    { \
+        "hyperpower(order=" #p ", ", power, p, 2, DBL_EPSILON \
+    }
 enum { OF_ORDER = 10 }; /* those whose order is their growth come first */
-static const variant variants[] = {{"newton_schulz(", newton, 2, 2, DBL_EPSILON}, {"chebyshev(", power, 3, 2, DBL_EPSILON},
-                                   HYPERPOWER(2), HYPERPOWER(3), HYPERPOWER(4), HYPERPOWER(5), HYPERPOWER(6), HYPERPOWER(7), HYPERPOWER(8), HYPERPOWER(9),
-                                   {"sloppy_newton(", sloppy, 1.5, 3, DBL_EPSILON}, {"iterative(", one_step, 3.25, 3, DBL_EPSILON},
+static const variant variants[] = {{"newton_schulz(", newton, 2, 2, DBL_EPSILON},
+                                   {"chebyshev(", power, 3, 2, DBL_EPSILON},
+                                   HYPERPOWER(2),
+                                   HYPERPOWER(3),
+                                   HYPERPOWER(4),
+                                   HYPERPOWER(5),
+                                   HYPERPOWER(6),
+                                   HYPERPOWER(7),
+                                   HYPERPOWER(8),
+                                   HYPERPOWER(9),
+                                   {"sloppy_newton(", sloppy, 1.5, 3, DBL_EPSILON},
+                                   {"iterative(", one_step, 3.25, 3, DBL_EPSILON},
                                    {"iterative(precision=float, ", one_step, 3.25, 3, FLT_EPSILON}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -226,7 +246,8 @@ static void test_iterations_follow_their_maps(void **state)
             for (int steps = 0; steps <= 8; steps += 4) {
                 enum { M = 9 };
                 made t = make(ctx, M, 1e-12, 1.3);
-                double one = nb_norm_one(M, M, t.factors.a), divisors[] = {one * nb_norm_infinity(M, M, t.factors.a), one, M, 7.5};
+                double one = nb_norm_one(M, M, t.factors.a),
+                       divisors[] = {one * nb_norm_infinity(M, M, t.factors.a), one, M, 7.5};
                 const char *spec = nb_format(ctx, "%ssteps=%d, start=%s)", variants[v].spec, steps, starts[s]);
                 double *d = in_singular_basis(ctx, &t, compute(ctx, spec, &t.factors));
                 double tolerance = 100 * M * variants[v].eps * pow(variants[v].growth, steps) * t.s[0] / divisors[s];
@@ -251,7 +272,8 @@ static double left(nb_ctx *ctx, const char *spec, int steps)
 static void test_orders_of_convergence(void **state)
 {
     nb_ctx *ctx = *state;
-    for (int v = 0; v < OF_ORDER; v++) assert_close(log(left(ctx, variants[v].spec, 1)) / log(0.4), variants[v].growth, 1e-11);
+    for (int v = 0; v < OF_ORDER; v++)
+        assert_close(log(left(ctx, variants[v].spec, 1)) / log(0.4), variants[v].growth, 1e-11);
     assert_close(log(left(ctx, "newton_schulz(", 3)) / log(0.4), 8, 1e-9);
     double e = left(ctx, "sloppy_newton(", 12), next = left(ctx, "sloppy_newton(", 13);
     assert_close(next / e, 0.5 + e / 2, 1e-10);
@@ -267,11 +289,13 @@ static void test_divergence_is_told(void **state)
         for (int outside = 0; outside < 2; outside++) {
             made t = make(ctx, 4, 0.5, 10);
             double scale = t.s[0] * t.s[0] / variants[v].region * (outside ? 1 - 1e-6 : 1.01);
-            const char *spec = nb_format(ctx, "%ssteps=%d, start=given, scale=%.17g)", variants[v].spec, outside ? 1 : 2000, scale);
+            const char *spec =
+                nb_format(ctx, "%ssteps=%d, start=given, scale=%.17g)", variants[v].spec, outside ? 1 : 2000, scale);
             double *x = compute(ctx, spec, &t.factors);
             assert_int_equal(nb_all_finite(16, x), !outside);
             assert_int_equal(!t.factors.notes.diverged, !outside);
-            if (outside) assert_non_null(strstr(t.factors.notes.diverged, nb_format(ctx, "not below %g", variants[v].region)));
+            if (outside)
+                assert_non_null(strstr(t.factors.notes.diverged, nb_format(ctx, "not below %g", variants[v].region)));
             if (outside) continue;
             double *d = in_singular_basis(ctx, &t, x);
             for (int j = 0; j < 4; j++) assert_close(d[j + 4 * j] * t.s[j], 1, 1e6 * variants[v].eps);
@@ -293,7 +317,8 @@ static void test_iterates_are_shared(void **state)
         assert_close(x[0], expected[0], 1e-5 * nb_frobenius(100, expected)); /* eps of float, some ten products */
         assert_true(asked[i] == 0 || x[0] != expected[0]);
     }
-    double *ended = compute(ctx, "iterative(steps=100, tolerance=1e-6)", &t.factors), *exact = compute(ctx, "svd", &t.factors);
+    double *ended = compute(ctx, "iterative(steps=100, tolerance=1e-6)", &t.factors),
+           *exact = compute(ctx, "svd", &t.factors);
     for (int i = 0; i < 100; i++) assert_close(ended[i], exact[i], 1e-6 * nb_frobenius(100, exact));
 }
 
@@ -325,7 +350,8 @@ static void test_truncated_qr(void **state)
     for (int i = 0; i < M * M; i++) assert_close(ax[i], i % (M + 1) == 0, 1000 * DBL_EPSILON / 0.01);
     for (int j = 5; j < M; j++) memcpy(t.factors.a + j * M, t.factors.a + (j - 5) * M, M * sizeof(double));
     double *x = compute(ctx, "truncated_qr(rcond=1e-10)", &t.factors);
-    double *axa = product(ctx, M, product(ctx, M, t.factors.a, x), t.factors.a), *xax = product(ctx, M, product(ctx, M, x, t.factors.a), x);
+    double *axa = product(ctx, M, product(ctx, M, t.factors.a, x), t.factors.a),
+           *xax = product(ctx, M, product(ctx, M, x, t.factors.a), x);
     for (int i = 0; i < M * M; i++) {
         assert_close(axa[i], t.factors.a[i], 1000 * DBL_EPSILON / 0.01);
         assert_close(xax[i], x[i], 1e5 * DBL_EPSILON / 0.01);
@@ -340,7 +366,8 @@ static void test_shifted(void **state)
     nb_factors f = {.m = 3, .a = a, .ctx = nb_ctx_child(ctx)};
     memcpy(shifted, a, sizeof a);
     for (int i = 0; i < 3; i++) shifted[4 * i] += 0.1;
-    double *x = compute(ctx, "shifted(gamma=0.1)", &f), *iterated = compute(ctx, "shifted(gamma=0.1, steps=30)", &f), *p = product(ctx, 3, shifted, x);
+    double *x = compute(ctx, "shifted(gamma=0.1)", &f), *iterated = compute(ctx, "shifted(gamma=0.1, steps=30)", &f),
+           *p = product(ctx, 3, shifted, x);
     for (int i = 0; i < 9; i++) {
         assert_close(p[i], i % 4 == 0, 1e-14);
         assert_close(iterated[i], x[i], 1e-13);
@@ -349,7 +376,8 @@ static void test_shifted(void **state)
     x = compute(ctx, "shifted(gamma=0)", &f);
     for (int i = 0; i < 9; i++) assert_close(x[i], i % 4 == 0, 0);
     a[0] = -1; /* a row sum that is not positive */
-    nb_choice exact = choose(&nb_cores, "shifted(gamma=0.1)", ctx), steps = choose(&nb_cores, "shifted(gamma=0.1, steps=6)", ctx);
+    nb_choice exact = choose(&nb_cores, "shifted(gamma=0.1)", ctx),
+              steps = choose(&nb_cores, "shifted(gamma=0.1, steps=6)", ctx);
     assert_null(((const nb_core *)exact.component)->refusal(&f, exact.options));
     assert_non_null(strstr(((const nb_core *)steps.component)->refusal(&f, steps.options), "row sum"));
     x = compute(ctx, "shifted(gamma=0.1)", &f);
@@ -387,7 +415,8 @@ static void test_shifted_steps_follow_the_map(void **state)
         nb_gemm(NB_PLAIN, NB_PLAIN, M, M, M, 1, left, M, h, M, 0, d, M);
         for (int j = 0; j < M; j++) /* rounding as in check_iterative; D's condition is 36 */
             for (int i = 0; i < M; i++)
-                assert_close(d[i + j * M], i == j ? scalar_map(s[j] * s[j] / c, steps) / s[j] : 0, 36 * 100 * M * DBL_EPSILON * pow(3.25, steps) / c);
+                assert_close(d[i + j * M], i == j ? scalar_map(s[j] * s[j] / c, steps) / s[j] : 0,
+                             36 * 100 * M * DBL_EPSILON * pow(3.25, steps) / c);
     }
 }
 
@@ -417,7 +446,8 @@ static void test_odd_matrices(void **state)
     for (const nb_entry *e = nb_cores.entries; e->component; e++) {
         const nb_core *core = (const nb_core *)e->component;
         nb_choice choice = choose(&nb_cores, e->component->name, ctx);
-        double zero[9] = {0}, number[1] = {4}, same[9] = {0.2, 0.2, 0.2, 0.3, 0.3, 0.3, 0.5, 0.5, 0.5}, bad[4] = {1, 2, 3, NAN}, x[9];
+        double zero[9] = {0}, number[1] = {4}, same[9] = {0.2, 0.2, 0.2, 0.3, 0.3, 0.3, 0.5, 0.5, 0.5},
+               bad[4] = {1, 2, 3, NAN}, x[9];
         if (core->traits & (NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_IDENTITY)) continue;
         nb_factors f = {.m = 3, .a = zero, .ctx = nb_ctx_child(ctx)};
         bool shifts = strcmp(e->component->name, "shifted") == 0;
@@ -438,8 +468,14 @@ static void test_odd_matrices(void **state)
 /* What is said to be inverted by half is: a 2 x 2 matrix with that singular value. */
 static void test_cutoffs(void **state)
 {
-    static const char *const specs[] = {"iterative(steps=6)", "iterative(steps=20)", "iterative(steps=0, start=worst)", "newton_schulz(steps=9)",
-                                        "chebyshev(steps=4, start=exact)", "hyperpower(order=7, steps=3)", "sloppy_newton(steps=12)", "tikhonov(lambda=1e-5)"};
+    static const char *const specs[] = {"iterative(steps=6)",
+                                        "iterative(steps=20)",
+                                        "iterative(steps=0, start=worst)",
+                                        "newton_schulz(steps=9)",
+                                        "chebyshev(steps=4, start=exact)",
+                                        "hyperpower(order=7, steps=3)",
+                                        "sloppy_newton(steps=12)",
+                                        "tikhonov(lambda=1e-5)"};
     nb_ctx *ctx = *state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         double a[4] = {1, 0, 0, 1e-3}, at;
@@ -451,8 +487,10 @@ static void test_cutoffs(void **state)
         }
         nb_factors f = {.m = 2, .a = a, .ctx = nb_ctx_child(ctx)};
         double *x = compute(ctx, specs[i], &f);
-        if (at <= 1) assert_close(a[3] * x[3], 0.5, 1e-9);
-        else assert_at_most(x[0], 0.5); /* not even the largest */
+        if (at <= 1)
+            assert_close(a[3] * x[3], 0.5, 1e-9);
+        else
+            assert_at_most(x[0], 0.5); /* not even the largest */
     }
     made t = make(ctx, 13, 1e-12, 2.385);
     compute(ctx, "svd(rank=4)", &t.factors);
@@ -463,7 +501,8 @@ static void test_cutoffs(void **state)
     assert_close(t.factors.notes.cutoff, 1e-15, 0);
     double *d = in_singular_basis(ctx, &t, compute(ctx, "gcv", &t.factors));
     int kept = 0;
-    while (kept < 13 && fabs(d[kept + 13 * kept] * t.s[kept] - 1) < 1e-3) kept++; /* else 0; rounding of A is 1e-16 of s_1 */
+    while (kept < 13 && fabs(d[kept + 13 * kept] * t.s[kept] - 1) < 1e-3)
+        kept++; /* else 0; rounding of A is 1e-16 of s_1 */
     assert_in_range(kept, 1, 12);
     assert_close(t.factors.notes.cutoff / (t.s[kept] / t.s[0]), 1, 1e-3);
 }
@@ -478,12 +517,20 @@ static void test_the_cutoff_after_a_tolerance(void **state)
     for (int p = 0; p < 2; p++) {
         made t = make(ctx, 10, 0.1, 1);
         int before[3];
-        compute(ctx, nb_format(ctx, "iterative(steps=2, tolerance=0.1, precision=%s)", precisions[p]), &t.factors); /* not in the others' way */
+        compute(ctx, nb_format(ctx, "iterative(steps=2, tolerance=0.1, precision=%s)", precisions[p]),
+                &t.factors); /* not in the others' way */
         for (int k = 0; k < 3; k++) {
-            double *ended = compute(ctx, nb_format(ctx, "iterative(steps=50, tolerance=%g, precision=%s)", tolerances[k], precisions[p]), &t.factors);
+            double *ended = compute(
+                ctx, nb_format(ctx, "iterative(steps=50, tolerance=%g, precision=%s)", tolerances[k], precisions[p]),
+                &t.factors);
             double cutoff = t.factors.notes.cutoff;
             int steps = 0;
-            while (steps < 50 && memcmp(ended, compute(ctx, nb_format(ctx, "iterative(steps=%d, precision=%s)", steps, precisions[p]), &t.factors), 100 * sizeof *ended) != 0) steps++;
+            while (steps < 50 &&
+                   memcmp(ended,
+                          compute(ctx, nb_format(ctx, "iterative(steps=%d, precision=%s)", steps, precisions[p]),
+                                  &t.factors),
+                          100 * sizeof *ended) != 0)
+                steps++;
             assert_in_range(steps, 1, 49);
             assert_close(t.factors.notes.cutoff, cutoff, 0);
             before[k] = steps;
@@ -513,7 +560,8 @@ static void test_the_official_start(void **state)
 {
     enum { HEADS = 3, M = 12 };
     nb_ctx *ctx = *state;
-    double *a = golden(ctx, "a", HEADS * M * M), *x = golden(ctx, "x", HEADS * M * M), scale = golden(ctx, "scale", 1)[0];
+    double *a = golden(ctx, "a", HEADS * M * M), *x = golden(ctx, "x", HEADS * M * M),
+           scale = golden(ctx, "scale", 1)[0];
     const char *spec = nb_format(ctx, "iterative(steps=6, start=given, scale=%.17g)", scale);
     for (int h = 0; h < HEADS; h++) {
         double by_columns[M * M];
@@ -521,23 +569,33 @@ static void test_the_official_start(void **state)
         nb_factors f = {.m = M, .a = by_columns, .ctx = nb_ctx_child(ctx)};
         double *got = compute(ctx, spec, &f);
         for (int i = 0; i < M; i++)
-            for (int j = 0; j < M; j++) assert_close(got[i + j * M], x[(h * M + i) * M + j], 1e-12 * nb_frobenius(M * M, got));
+            for (int j = 0; j < M; j++)
+                assert_close(got[i + j * M], x[(h * M + i) * M + j], 1e-12 * nb_frobenius(M * M, got));
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_iterative_follows_the_scalar_map), test_with_ctx(test_iterative_diverges_openly),
-        test_with_ctx(test_iterative_of_zero_is_zero),        test_with_ctx(test_iterative_converges_to_the_inverse),
-        test_with_ctx(test_svd_cuts_hard),                    test_with_ctx(test_exact_cores_fulfil_penrose),
-        test_with_ctx(test_iterations_follow_their_maps),     test_with_ctx(test_orders_of_convergence),
-        test_with_ctx(test_divergence_is_told),               test_with_ctx(test_iterates_are_shared),
-        test_with_ctx(test_tikhonov),                         test_with_ctx(test_truncated_qr),
-        test_with_ctx(test_shifted),                          test_with_ctx(test_gcv_finds_the_rank),
+        test_with_ctx(test_iterative_follows_the_scalar_map),
+        test_with_ctx(test_iterative_diverges_openly),
+        test_with_ctx(test_iterative_of_zero_is_zero),
+        test_with_ctx(test_iterative_converges_to_the_inverse),
+        test_with_ctx(test_svd_cuts_hard),
+        test_with_ctx(test_exact_cores_fulfil_penrose),
+        test_with_ctx(test_iterations_follow_their_maps),
+        test_with_ctx(test_orders_of_convergence),
+        test_with_ctx(test_divergence_is_told),
+        test_with_ctx(test_iterates_are_shared),
+        test_with_ctx(test_tikhonov),
+        test_with_ctx(test_truncated_qr),
+        test_with_ctx(test_shifted),
+        test_with_ctx(test_gcv_finds_the_rank),
         test_with_ctx(test_shifted_steps_follow_the_map),
-        test_with_ctx(test_odd_matrices),                     test_with_ctx(test_the_official_start),
-        test_with_ctx(test_cutoffs),                          test_with_ctx(test_the_cutoff_after_a_tolerance),
+        test_with_ctx(test_odd_matrices),
+        test_with_ctx(test_the_official_start),
+        test_with_ctx(test_cutoffs),
+        test_with_ctx(test_the_cutoff_after_a_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,9 @@
 
 static nb_plan make_plan(const char *const *settings, nb_ctx *ctx)
 {
-    nb_override overrides[16] = {{"kernels", "softmax"}, {"factors", "nystromformer"}, {"metrics", "[error]"}, {"trials", "1"},
-                                 {"strategies", "uniform"}, {"cores", "svd"}, {"plots", "[]"}};
+    nb_override overrides[16] = {{"kernels", "softmax"}, {"factors", "nystromformer"}, {"metrics", "[error]"},
+                                 {"trials", "1"},        {"strategies", "uniform"},    {"cores", "svd"},
+                                 {"plots", "[]"}};
     int count = 7;
     for (; *settings; settings++) {
         const char *equals = strchr(*settings, '=');
@@ -68,9 +69,11 @@ static const char *const configurations[][6] = {
     {"problems=gaussian(n=900, d=32)", "landmarks=[8, 32]", "strategies=\"ridge_leverage(of=kernel)\""},
     {"problems=gaussian(n=1500, d=32)", "landmarks=[8, 16]", "strategies=[rplu, cpqr]", "factors=cur"},
     {"problems=gaussian(n=700, d=32)", "landmarks=[8, 32]", "strategies=kdpp", "pairing=shared"}, /* of 1400 points */
-    {"problems=gaussian(n=1500, d=32)", MANY, "strategies=[kmeans, leverage]", "pairing=[shared, shared_keys]", "factors=[nocore, nystromformer]"},
+    {"problems=gaussian(n=1500, d=32)", MANY, "strategies=[kmeans, leverage]", "pairing=[shared, shared_keys]",
+     "factors=[nocore, nystromformer]"},
     {"problems=gaussian(n=1600, d=32)", "landmarks=[64, 100]", "strategies=segment_means", "cores=[svd, best, fitted]"},
-    {"problems=gaussian(n=700, d=32)", MANY, "cores=[svd, \"svd(rcond=0.01)\", iterative, gcv, tikhonov]", "strategies=[uniform, group_means]", "metrics=all"},
+    {"problems=gaussian(n=700, d=32)", MANY, "cores=[svd, \"svd(rcond=0.01)\", iterative, gcv, tikhonov]",
+     "strategies=[uniform, group_means]", "metrics=all"},
 };
 
 static void test_memory(void **state)
@@ -86,8 +89,10 @@ static void test_memory(void **state)
         nb_cost cost = nb_cost_of(&plan, &(nb_unit){0, plan.row_count}, NULL);
         double start_s = nb_clock_s(), predicted = cost.bytes, measured = measured_bytes(&plan, *state);
         bool right = predicted >= measured && predicted <= 2 * measured + 48e6;
-        if (!right || getenv("NB_SHOW_COST")) fprintf(stderr, "%s %s: predicted %.1f MB, measured %.1f MB (%.2f s, %.2f s)\n",
-                    configurations[i][0], configurations[i][2] ? configurations[i][2] : "", predicted / 1e6, measured / 1e6, cost.seconds, nb_clock_s() - start_s);
+        if (!right || getenv("NB_SHOW_COST"))
+            fprintf(stderr, "%s %s: predicted %.1f MB, measured %.1f MB (%.2f s, %.2f s)\n", configurations[i][0],
+                    configurations[i][2] ? configurations[i][2] : "", predicted / 1e6, measured / 1e6, cost.seconds,
+                    nb_clock_s() - start_s);
         wrong += !right;
         nb_ctx_release(*state, mark);
     }
@@ -99,8 +104,10 @@ static void test_memory(void **state)
  * what is known of a machine changes the seconds alone. */
 static void test_seconds(void **state)
 {
-    static const char *const settings[] = {"problems=gaussian(n=1000, d=32)", MANY, "strategies=[uniform, kmeans, exchange]", "cores=[svd, iterative]", NULL};
-    static const char *const twice[] = {"problems=gaussian(n=2000, d=32)", MANY, "strategies=[uniform, kmeans, exchange]", "cores=[svd, iterative]", NULL};
+    static const char *const settings[] = {"problems=gaussian(n=1000, d=32)", MANY,
+                                           "strategies=[uniform, kmeans, exchange]", "cores=[svd, iterative]", NULL};
+    static const char *const twice[] = {"problems=gaussian(n=2000, d=32)", MANY,
+                                        "strategies=[uniform, kmeans, exchange]", "cores=[svd, iterative]", NULL};
     nb_plan plan = make_plan(settings, *state), larger = make_plan(twice, *state);
     nb_unit unit = {0, plan.row_count};
     bool *pending = nb_alloc(*state, (size_t)plan.row_count, sizeof *pending);
@@ -119,7 +126,12 @@ static void test_seconds(void **state)
     assert_at_most(2, growth);
     assert_at_most(growth, 8);
 
-    nb_pick_time slow = {.strategy = plan.cells[plan.cell_count - 1].strategy, .n = 500, .m = 32, .seconds = 10, .n_power = 2, .m_power = 1};
+    nb_pick_time slow = {.strategy = plan.cells[plan.cell_count - 1].strategy,
+                         .n = 500,
+                         .m = 32,
+                         .seconds = 10,
+                         .n_power = 2,
+                         .m_power = 1};
     nb_speeds same = {.machine = 1}, half = {.machine = 2, .count = 1, .picks = &slow};
     assert_close(nb_cost_at(&plan, &unit, NULL, &same).seconds, all.seconds, 0);
     nb_cost other = nb_cost_at(&plan, &unit, NULL, &half);
@@ -133,7 +145,9 @@ static void test_seconds(void **state)
 static void test_skipped(void **state)
 {
     static const char *const settings[] = {"problems=gaussian(n=3000, d=32)", "landmarks=3500", NULL};
-    static const char *const causal[] = {"problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, head=0, causal=true)", "landmarks=30", "kernels=gauss(bandwidth=1)", NULL};
+    static const char *const causal[] = {
+        "problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, head=0, causal=true)",
+        "landmarks=30", "kernels=gauss(bandwidth=1)", NULL};
     nb_plan more = make_plan(settings, *state), masked = make_plan(causal, *state);
     assert_at_most(nb_cost_of(&more, &(nb_unit){0, more.row_count}, NULL).seconds, 1e-3);
     nb_cost cost = nb_cost_of(&masked, &(nb_unit){0, masked.row_count}, NULL);
@@ -143,7 +157,9 @@ static void test_skipped(void **state)
 /* The next unit goes to the worker that is free first. */
 static void test_wall(void **state)
 {
-    static const char *const settings[] = {"problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, d=8)\"]", "landmarks=8", NULL};
+    static const char *const settings[] = {
+        "problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, d=8)\"]",
+        "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
     nb_forecast forecast = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
@@ -172,6 +188,7 @@ static void test_wall(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_memory), test_with_ctx(test_seconds), test_with_ctx(test_skipped), test_with_ctx(test_wall)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_memory), test_with_ctx(test_seconds),
+                                       test_with_ctx(test_skipped), test_with_ctx(test_wall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

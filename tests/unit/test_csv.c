@@ -46,11 +46,16 @@ static void check_back(nb_ctx *ctx, int count, const nb_row *rows)
 /* Each row changes a little of the row above, which is where its numbers may come from. */
 static void test_rows_come_back(void **state)
 {
-    static const double errors[] = {0.1, 0.1, 0.1 + DBL_EPSILON / 16, NAN, NAN, 0, -0.0, -0.0, INFINITY, DBL_MIN / 3, 1e300, 0.1};
+    static const double errors[] = {0.1,   0.1, 0.1 + DBL_EPSILON / 16, NAN, NAN, 0, -0.0, -0.0, INFINITY, DBL_MIN / 3,
+                                    1e300, 0.1};
     enum { COUNT = sizeof errors / sizeof *errors };
     nb_row rows[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        rows[i] = (nb_row){.problem = i % 3 ? "gaussian" : "a problem", .core = "svd", .status = i == 3 ? "failed" : "ok", .head = i / 4, .landmarks = -i / 5,
+        rows[i] = (nb_row){.problem = i % 3 ? "gaussian" : "a problem",
+                           .core = "svd",
+                           .status = i == 3 ? "failed" : "ok",
+                           .head = i / 4,
+                           .landmarks = -i / 5,
                            .seed = i < 6 ? 9007199254740993 : 1};
         nb_measures_clear(&rows[i].measures);
         rows[i].measures.error = errors[i];

@@ -70,8 +70,8 @@ static const char *put(fixture *f, const char *name, const void *bytes, size_t s
 }
 
 /* A file's bytes: `start`, the length of the text in `width` bytes, the text, the data. */
-static const char *put_parts(fixture *f, const char *name, const char *start, size_t start_size, size_t width, const char *text,
-                             const void *data, size_t data_size)
+static const char *put_parts(fixture *f, const char *name, const char *start, size_t start_size, size_t width,
+                             const char *text, const void *data, size_t data_size)
 {
     size_t length = strlen(text), used = start_size;
     unsigned char *bytes = nb_alloc(f->ctx, start_size + width + length + data_size + 1, 1);
@@ -142,7 +142,8 @@ static void check_element(fixture *f, const char *path, const nb_tensor *t, int 
         assert_ok(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx));
         assert_true(integer == elements[which].integer);
     } else
-        assert_refused(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx), NB_EINVAL, path, "floating-point");
+        assert_refused(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx), NB_EINVAL, path,
+                       "floating-point");
 }
 
 static void test_npy_reads_every_type(void **state)
@@ -151,7 +152,8 @@ static void test_npy_reads_every_type(void **state)
     for (int i = 0; i < ELEMENTS; i++) {
         nb_tensor t;
         size_t size = (size_t)(elements[i].descr[2] - '0');
-        char *header = nb_format(f->ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", elements[i].descr);
+        char *header =
+            nb_format(f->ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", elements[i].descr);
         const char *path = put_npy(f, "x.npy", 1, header, elements[i].bytes, size);
         assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
         assert_int_equal(nb_dtype_size(t.dtype), size);
@@ -166,7 +168,8 @@ static void test_safetensors_reads_every_type(void **state)
         nb_safetensors file;
         int size = elements[i].descr[2] - '0';
         if (!elements[i].name) continue;
-        char *header = nb_format(f->ctx, "{\"x\":{\"dtype\":\"%s\",\"shape\":[],\"data_offsets\":[0,%d]}}", elements[i].name, size);
+        char *header = nb_format(f->ctx, "{\"x\":{\"dtype\":\"%s\",\"shape\":[],\"data_offsets\":[0,%d]}}",
+                                 elements[i].name, size);
         const char *path = put_safetensors(f, "x.safetensors", header, elements[i].bytes, (size_t)size);
         assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
         assert_int_equal(file.count, 1);
@@ -183,7 +186,8 @@ static void test_integers_beyond_int64_are_refused(void **state)
     const char *path = put_npy(f, "x.npy", 1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}",
                                "\x00\x00\x00\x00\x00\x00\x00\x80", 8);
     assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
-    assert_refused(f->ctx, nb_tensor_read_integers(path, &t, 0, 1, &integer, f->ctx), NB_EINVAL, path, "9223372036854775808");
+    assert_refused(f->ctx, nb_tensor_read_integers(path, &t, 0, 1, &integer, f->ctx), NB_EINVAL, path,
+                   "9223372036854775808");
 }
 
 static void test_npy_versions_and_spellings(void **state)
@@ -217,7 +221,8 @@ static void test_npy_fortran_order(void **state)
     unsigned char stored[24];
     double all[24], part[5];
     for (int i = 0; i < 24; i++) stored[i] = (unsigned char)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
-    const char *path = put_npy(f, "x.npy", 1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4), }", stored, 24);
+    const char *path =
+        put_npy(f, "x.npy", 1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4), }", stored, 24);
     assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
     assert_true(t.fortran_order);
     assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 24, all, f->ctx));
@@ -268,7 +273,8 @@ static void test_npy_empty_array(void **state)
 
 static void test_elements_outside_are_refused(void **state)
 {
-    static const int64_t ranges[][2] = {{-1, 1}, {0, 7}, {6, 1}, {7, 0}, {0, -1}, {INT64_MAX, INT64_MAX}, {3, INT64_MAX}};
+    static const int64_t ranges[][2] = {{-1, 1},       {0, 7}, {6, 1}, {7, 0}, {0, -1}, {INT64_MAX, INT64_MAX},
+                                        {3, INT64_MAX}};
     fixture *f = *state;
     nb_tensor t;
     const int64_t shape[1] = {6};
@@ -277,7 +283,8 @@ static void test_elements_outside_are_refused(void **state)
     assert_ok(f->ctx, nb_npy_save_reals(path, 1, shape, values, f->ctx));
     assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        assert_refused(f->ctx, nb_tensor_read_reals(path, &t, ranges[i][0], ranges[i][1], values, f->ctx), NB_EINVAL, path, "there are 6");
+        assert_refused(f->ctx, nb_tensor_read_reals(path, &t, ranges[i][0], ranges[i][1], values, f->ctx), NB_EINVAL,
+                       path, "there are 6");
     assert_int_equal(truncate(path, t.offset + 47), 0);
     assert_refused(f->ctx, nb_tensor_read_reals(path, &t, 0, 6, values, f->ctx), NB_EIO, path, "shorter");
 }
@@ -352,9 +359,11 @@ static void test_real_to_bfloat_rounds_to_nearest_even(void **state)
 static void test_safetensors_round_trip(void **state)
 {
     static const char *const names[4] = {"sixteen", "brain", "\xc3\xa9 \"single\"", "double"};
-    static const double values[4] = {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40}, expected[4][4] = {
-        {2.384765625, -0x1.064p-10, INFINITY, 1.00390625}, {2.390625, -0x1.06p-10, 70144, 0x1.02p0},
-        {0x1.3147aep+1, -0x1.0624dep-10, 70000, 0x1.01p0}, {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40}};
+    static const double values[4] = {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40},
+                        expected[4][4] = {{2.384765625, -0x1.064p-10, INFINITY, 1.00390625},
+                                          {2.390625, -0x1.06p-10, 70144, 0x1.02p0},
+                                          {0x1.3147aep+1, -0x1.0624dep-10, 70000, 0x1.01p0},
+                                          {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40}};
     fixture *f = *state;
     nb_safetensors file;
     nb_tensor_out out[4];
@@ -374,7 +383,8 @@ static void test_safetensors_round_trip(void **state)
         assert_true(t == &file.tensors[i] && t->dtype == out[i].dtype && t->rank == 3 && t->count == 4);
         assert_int_equal(t->offset % 8, 0);
         assert_ok(f->ctx, nb_tensor_read_reals(path, t, 0, 4, got, f->ctx));
-        for (int j = 0; j < 4; j++) assert_close(isinf(got[j]) ? 0 : got[j], isinf(expected[i][j]) ? 0 : expected[i][j], 0);
+        for (int j = 0; j < 4; j++)
+            assert_close(isinf(got[j]) ? 0 : got[j], isinf(expected[i][j]) ? 0 : expected[i][j], 0);
         assert_int_equal(isinf(got[2]), i == 0);
     }
     assert_int_equal(entries(f->folder), 1);
@@ -404,12 +414,16 @@ static void test_writers_refuse(void **state)
     const nb_tensor_out huge = {"q", NB_F64, 2, {INT64_MAX / 8, 2}, &value};
     assert_refused(f->ctx, nb_npy_save_reals(path, 1, negative, &value, f->ctx), NB_EINVAL, path, "shape");
     assert_refused(f->ctx, nb_npy_save_integers(path, 2, vast, vast, f->ctx), NB_EINVAL, path, "shape");
-    assert_refused(f->ctx, nb_npy_save_reals(path, 9, vast, &value, f->ctx), NB_EINVAL, path, "rank 9, allowed are 0 to 8");
-    assert_refused(f->ctx, nb_safetensors_save(path, 2, twice, NULL, f->ctx), NB_EINVAL, path, "'q': the name is taken");
+    assert_refused(f->ctx, nb_npy_save_reals(path, 9, vast, &value, f->ctx), NB_EINVAL, path,
+                   "rank 9, allowed are 0 to 8");
+    assert_refused(f->ctx, nb_safetensors_save(path, 2, twice, NULL, f->ctx), NB_EINVAL, path,
+                   "'q': the name is taken");
     assert_refused(f->ctx, nb_safetensors_save(path, 1, &reserved, NULL, f->ctx), NB_EINVAL, path, "__metadata__");
-    assert_refused(f->ctx, nb_safetensors_save(path, 1, &integer, NULL, f->ctx), NB_EINVAL, path, "only floating types");
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &integer, NULL, f->ctx), NB_EINVAL, path,
+                   "only floating types");
     assert_refused(f->ctx, nb_safetensors_save(path, 1, &huge, NULL, f->ctx), NB_EINVAL, path, "shape");
-    assert_refused(f->ctx, nb_safetensors_save(path, 2, sum, NULL, f->ctx), NB_EINVAL, path, "tensor 'k', shape: too large");
+    assert_refused(f->ctx, nb_safetensors_save(path, 2, sum, NULL, f->ctx), NB_EINVAL, path,
+                   "tensor 'k', shape: too large");
     json_t *metadata = json_pack("{s:i}", "n", 3);
     assert_refused(f->ctx, nb_safetensors_save(path, 1, twice, metadata, f->ctx), NB_EIO, path, "'n': is not a text");
     json_decref(metadata);
@@ -520,7 +534,8 @@ static void test_malformed_npy_starts(void **state)
 
 #define ONE(dtype, shape, offsets) "{\"q\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
 #define TWO(first, second) \
-    "{\"q\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" first "},\"k\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" second "}}"
+    "{\"q\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" first \
+    "},\"k\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" second "}}"
 static const struct {
     const char *header;
     size_t size;
@@ -557,7 +572,8 @@ static const struct {
     {ONE("\"F32\"", "[2]", "[-8,0]"), 8, "tensor 'q', data_offsets: item 0"},
     {ONE("\"F32\"", "[2]", "[8,0]"), 8, "tensor 'q', data_offsets: expected a begin and an end"},
     {ONE("\"F32\"", "[2]", "[0,8]"), 7, "tensor 'q', data_offsets: ends at 8, the file has 7 bytes of data"},
-    {ONE("\"U8\"", "[4611686018427387904]", "[0,4611686018427387904]"), 8, "tensor 'q', data_offsets: ends at 4611686018427387904"},
+    {ONE("\"U8\"", "[4611686018427387904]", "[0,4611686018427387904]"), 8,
+     "tensor 'q', data_offsets: ends at 4611686018427387904"},
     {ONE("\"F32\"", "[2]", "[0,8]"), 9, "data_offsets: end at 8, the file has 9 bytes of data"},
     {ONE("\"F32\"", "[2]", "[4,12]"), 12, "tensor 'q', data_offsets: begins at 4, expected 0"},
     {TWO("[0,4]", "[5,9]"), 9, "tensor 'k', data_offsets: begins at 5, expected 4"},
@@ -574,7 +590,8 @@ static void test_malformed_safetensors(void **state)
     fixture *f = *state;
     nb_safetensors file;
     for (size_t i = 0; i < sizeof bad_safetensors / sizeof *bad_safetensors; i++) {
-        const char *path = put_safetensors(f, "bad.safetensors", bad_safetensors[i].header, zeros, bad_safetensors[i].size);
+        const char *path =
+            put_safetensors(f, "bad.safetensors", bad_safetensors[i].header, zeros, bad_safetensors[i].size);
         assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path, bad_safetensors[i].message);
     }
 }
@@ -600,13 +617,15 @@ static void test_malformed_safetensors_starts(void **state)
     nb_safetensors file;
     for (size_t i = 0; i < sizeof bad_safetensors_starts / sizeof *bad_safetensors_starts; i++) {
         const char *path = put(f, "bad.safetensors", bad_safetensors_starts[i].bytes, bad_safetensors_starts[i].size);
-        assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path, bad_safetensors_starts[i].message);
+        assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path,
+                       bad_safetensors_starts[i].message);
     }
 }
 
 /* Every prefix is refused; with any bit changed, the readers say something or
  * nothing, and stay within their memory. */
-static void check_damaged(fixture *f, const char *name, const char *bytes, size_t size, nb_status open(fixture *, const char *))
+static void check_damaged(fixture *f, const char *name, const char *bytes, size_t size,
+                          nb_status open(fixture *, const char *))
 {
     char copy[256];
     assert_true(size <= sizeof copy);
@@ -639,14 +658,16 @@ static nb_status open_safetensors(fixture *f, const char *path)
     double values[2];
     NB_TRY(f->ctx, nb_safetensors_open(path, &file, f->ctx));
     for (int i = 0; i < file.count; i++)
-        NB_TRY(f->ctx, nb_tensor_read_reals(path, &file.tensors[i], 0, file.tensors[i].count < 2 ? file.tensors[i].count : 2, values, f->ctx));
+        NB_TRY(f->ctx, nb_tensor_read_reals(path, &file.tensors[i], 0,
+                                            file.tensors[i].count < 2 ? file.tensors[i].count : 2, values, f->ctx));
     return NB_OK;
 }
 
 static void test_damaged_files(void **state)
 {
     static const char npy[] = "\x93NUMPY\x01\x00\x37\x00{'descr': '<f2', 'fortran_order': True, 'shape': (2,1)}\0<\0=";
-    static const char safetensors[] = "\x38\0\0\0\0\0\0\0{\"q\":{\"dtype\":\"F16\",\"shape\":[2,1],\"data_offsets\":[0,4]}}\0<\0=";
+    static const char safetensors[] =
+        "\x38\0\0\0\0\0\0\0{\"q\":{\"dtype\":\"F16\",\"shape\":[2,1],\"data_offsets\":[0,4]}}\0<\0=";
     fixture *f = *state;
     check_damaged(f, "x.npy", npy, sizeof npy - 1, open_npy);
     check_damaged(f, "x.safetensors", safetensors, sizeof safetensors - 1, open_safetensors);
@@ -680,7 +701,8 @@ static nb_tensor_out ramp(fixture *f, const char *name, int rank, const int64_t 
 }
 
 /* v NULL: no v; causal NULL: no metadata. */
-static const char *save_head(fixture *f, int rank, const int64_t *q, const int64_t *k, const int64_t *v, const char *causal)
+static const char *save_head(fixture *f, int rank, const int64_t *q, const int64_t *k, const int64_t *v,
+                             const char *causal)
 {
     nb_tensor_out out[3] = {ramp(f, "q", rank, q, 1000), ramp(f, "k", rank, k, 2000)};
     if (v) out[2] = ramp(f, "v", rank, v, 3000);
@@ -716,7 +738,8 @@ static void test_grouped_queries(void **state)
         check_ramp(head.v, 15, 3000 + 15 * (h < 3 ? 0 : 1));
     }
     nb_head head;
-    assert_refused(f->ctx, nb_head_load(path, 6, &head, f->ctx), NB_EINVAL, path, "head 6 is not one of its heads 0 to 5");
+    assert_refused(f->ctx, nb_head_load(path, 6, &head, f->ctx), NB_EINVAL, path,
+                   "head 6 is not one of its heads 0 to 5");
     assert_refused(f->ctx, nb_head_load(path, -1, &head, f->ctx), NB_EINVAL, path, "head -1");
 }
 
@@ -740,7 +763,8 @@ static void test_layouts(void **state)
         json_decref(metadata);
         assert_ok(f->ctx, status);
         if (known == 2) {
-            assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path, "layout: 'n, heads, d' is not 'heads,n,d' or 'n,heads,d'");
+            assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path,
+                           "layout: 'n, heads, d' is not 'heads,n,d' or 'n,heads,d'");
             continue;
         }
         assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
@@ -754,7 +778,10 @@ static void test_layouts(void **state)
                 assert_true(head.q[i * D + l] == expected && head.k[i * D + l] == i * D + l);
             }
     }
-    static const struct { int64_t q[3]; bool doubtful; } unsaid[] = {{{4, 3, 2}, true}, {{3, 3, 3}, false}, {{1, 3, 4}, true}, {{3, 3, 2}, false}};
+    static const struct {
+        int64_t q[3];
+        bool doubtful;
+    } unsaid[] = {{{4, 3, 2}, true}, {{3, 3, 3}, false}, {{1, 3, 4}, true}, {{3, 3, 2}, false}};
     for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
         path = save_head(f, 3, unsaid[i].q, unsaid[i].q, NULL, NULL);
         assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
@@ -770,7 +797,8 @@ static void test_one_head_without_values(void **state)
     nb_head head;
     const char *path = save_head(f, 2, q, q, NULL, NULL);
     assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
-    assert_true(shape.heads == 1 && shape.key_heads == 1 && shape.n == 1 && shape.d == 3 && shape.dv == 0 && !shape.causal);
+    assert_true(shape.heads == 1 && shape.key_heads == 1 && shape.n == 1 && shape.d == 3 && shape.dv == 0 &&
+                !shape.causal);
     assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
     assert_null(head.v);
     assert_false(head.causal);
@@ -798,7 +826,8 @@ static void test_folder_of_npy(void **state)
     put(f, "v.npy", "", 0);
     assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "is no .npy file");
     put_npy(f, "v.npy", 1, NPY("'<i4'", "False", "(2, 1)"), "\1\0\0\0\2\0\0\0", 8);
-    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "tensor 'v', dtype: holds integers");
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy",
+                   "tensor 'v', dtype: holds integers");
 }
 
 static void test_shapes_that_disagree(void **state)
@@ -836,7 +865,8 @@ static void test_heads_that_are_refused(void **state)
     const char *path = save_head(f, 1, line, line, line, NULL);
     assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q' has 1 dimensions");
     save_head(f, 3, wide, shape, shape, NULL);
-    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q', shape: dimension 0 is 2147483648");
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path,
+                   "tensor 'q', shape: dimension 0 is 2147483648");
     save_head(f, 3, shape, shape, shape, "True");
     assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, "causal: 'True' is not true or false");
     save_head(f, 3, shape, shape, shape, "false");
@@ -946,7 +976,8 @@ static void test_shipped_file(void **state)
     nb_safetensors file;
     nb_head head, other;
     assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
-    assert_true(shape.heads == 3 && shape.key_heads == 1 && shape.n == 1024 && shape.d == 64 && shape.dv == 64 && shape.causal);
+    assert_true(shape.heads == 3 && shape.key_heads == 1 && shape.n == 1024 && shape.d == 64 && shape.dv == 64 &&
+                shape.causal);
     assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
     assert_string_equal(nb_safetensors_metadata(&file, "input"), "opticks");
     assert_int_equal(nb_safetensors_find(&file, "k")->dtype, NB_F16);

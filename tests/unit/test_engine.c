@@ -87,27 +87,35 @@ static void compare(nb_ctx *ctx, fixture *f, const nb_measures *a, const nb_meas
     bool stochastic = ((const nb_kernel *)f->kernel.component)->stochastic;
     assert_true(isnan(a->rowsum_deviation) == !stochastic && isnan(b->rowsum_deviation) == !stochastic);
     assert_true(isnan(a->entropy_difference) == !stochastic && isnan(b->entropy_difference) == !stochastic);
-    if (stochastic) assert_close(a->rowsum_deviation, b->rowsum_deviation, t * norm * sqrt(n) + 1e-12 * b->rowsum_deviation);
+    if (stochastic)
+        assert_close(a->rowsum_deviation, b->rowsum_deviation, t * norm * sqrt(n) + 1e-12 * b->rowsum_deviation);
     assert_close(a->negative_mass, b->negative_mass, t * norm + 1e-12 * b->negative_mass);
     if (nb_frobenius(count, output) > 0)
-        assert_close(a->output_error, b->output_error, t * norm * nb_frobenius(count, f->head.v) / nb_frobenius(count, output) + 1e-11 * b->output_error);
+        assert_close(a->output_error, b->output_error,
+                     t * norm * nb_frobenius(count, f->head.v) / nb_frobenius(count, output) + 1e-11 * b->output_error);
     assert_close(a->baseline_mean, b->baseline_mean, 1e-13);
     assert_close(a->floor_rank, b->floor_rank, a->floor_accuracy + b->floor_accuracy);
-    assert_close(a->negative_fraction, b->negative_fraction, 1e-3); /* entries of F X B that are rounding, on few of them */
+    assert_close(a->negative_fraction, b->negative_fraction,
+                 1e-3); /* entries of F X B that are rounding, on few of them */
     if (fabs(b->cosine) > 0.01) assert_close(a->cosine, b->cosine, 100 * t);
     assert_true(isnan(a->core_residual) == isnan(b->core_residual)); /* nocore: there is no A */
-    if (!isnan(a->core_residual)) assert_close(a->core_residual, b->core_residual, t * norm + 1e-12 * b->core_residual); /* of an A rounded another way */
+    if (!isnan(a->core_residual))
+        assert_close(a->core_residual, b->core_residual,
+                     t * norm + 1e-12 * b->core_residual); /* of an A rounded another way */
     least_error = fmin(least_error, e);
     largest_error = fmax(largest_error, e);
 }
 
 /* Pairs of the strategies, `all` with the oracle, on a scene streamed together, each also
  * measured directly, where S is formed also if the kernel has factors of it. */
-static void check_agreement(nb_ctx *ctx, const char *kernel, bool all, const char *problem, bool causal, int most, double ranges)
+static void check_agreement(nb_ctx *ctx, const char *kernel, bool all, const char *problem, bool causal, int most,
+                            double ranges)
 {
-    static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "leverage", NULL}; /* nested or not, tokens or means */
+    static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "leverage",
+                                             NULL}; /* nested or not, tokens or means */
     static const char *const cores[] = {"svd", "svd(rcond=1e-3)", "iterative"};
-    nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY}, direct = {.engine = NB_DIRECT, .wanted = streamed.wanted};
+    nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY},
+           direct = {.engine = NB_DIRECT, .wanted = streamed.wanted};
     nb_pair pairs[MOST], alone[MOST];
     fixture f, whole;
     int count = 0;
@@ -115,7 +123,8 @@ static void check_agreement(nb_ctx *ctx, const char *kernel, bool all, const cha
     open_under(ctx, &whole, kernel, problem, causal);
     whole.scene->factors.rank = 0;
     for (const char *const *s = strategies; *s; s++)
-        for (int m = 1; m <= f.head.n && m <= most && (all || strcmp(*s, "leverage") != 0); m = m < most && 3 * m > most ? most : 3 * m) {
+        for (int m = 1; m <= f.head.n && m <= most && (all || strcmp(*s, "leverage") != 0);
+             m = m < most && 3 * m > most ? most : 3 * m) {
             const nb_landmarks *landmarks = pick(ctx, &f, *s, m, 0);
             for (int kind = 0; kind < NB_FACTORS_COUNT; kind++)
                 if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal)) {
@@ -144,9 +153,15 @@ static void test_engines_agree(void **state)
         const char *problem;
         int most;
         double ranges;
-    } cases[] = {{"gaussian(n=1, d=2)", 1, 0},          {"gaussian(n=2, d=3)", 2, 0},          {"gaussian(n=63, d=4)", 63, 0},
-                 {"gaussian(n=64, d=2)", 64, 0},        {"gaussian(n=65, d=8, scale=1.5)", 65, 0}, {"gaussian(n=65, d=3, scale=0.3)", 40, 0},
-                 {"gaussian(n=511, d=16)", 40, 0},      {"gaussian(n=513, d=2, scale=0.7)", 48, 0}, {"gaussian(n=1000, d=5)", 30, 0},
+    } cases[] = {{"gaussian(n=1, d=2)", 1, 0},
+                 {"gaussian(n=2, d=3)", 2, 0},
+                 {"gaussian(n=63, d=4)", 63, 0},
+                 {"gaussian(n=64, d=2)", 64, 0},
+                 {"gaussian(n=65, d=8, scale=1.5)", 65, 0},
+                 {"gaussian(n=65, d=3, scale=0.3)", 40, 0},
+                 {"gaussian(n=511, d=16)", 40, 0},
+                 {"gaussian(n=513, d=2, scale=0.7)", 48, 0},
+                 {"gaussian(n=1000, d=5)", 30, 0},
                  {"clusters(n=90, d=4, count=9, spread=0)", 30, 0}, /* repeated points: F and B of deficient rank */
                  /* Rows with one entry of 1, the rest far below rounding: columns of F have lengths from 1 down to
                   * that, of which the direct engine's SVD gets the short ones to eps times their quotient. */
@@ -169,8 +184,10 @@ static void test_engines_agree_under_other_kernels(void **state)
     static const struct {
         const char *problem;
         int most;
-    } cases[] = {{"gaussian(n=1, d=2)", 1},         {"gaussian(n=7, d=9)", 7}, /* d > n: no thin factors */
-                 {"gaussian(n=65, d=8)", 65},       {"gaussian(n=513, d=3, scale=0.7)", 9},
+    } cases[] = {{"gaussian(n=1, d=2)", 1},
+                 {"gaussian(n=7, d=9)", 7}, /* d > n: no thin factors */
+                 {"gaussian(n=65, d=8)", 65},
+                 {"gaussian(n=513, d=3, scale=0.7)", 9},
                  {"low_rank(n=100, d=6, rank=2, noise=1e-6)", 40},
                  {"clusters(n=90, d=4, count=3, spread=0)", 30}};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
@@ -193,7 +210,9 @@ static void check_the_rest(nb_ctx *ctx, const char *kernel)
     open_under(ctx, &f, kernel, problem, false);
     open_under(ctx, &whole, kernel, problem, false);
     whole.scene->factors.rank = 0;
-    nb_pair pairs[2] = {{.landmarks = pick(ctx, &f, "segment_means", 9, 0)}, {.landmarks = pick(ctx, &f, "uniform", 30, 0)}}, alone[2];
+    nb_pair pairs[2] = {{.landmarks = pick(ctx, &f, "segment_means", 9, 0)},
+                        {.landmarks = pick(ctx, &f, "uniform", 30, 0)}},
+            alone[2];
     memcpy(alone, pairs, sizeof pairs);
     prepare(ctx, &f, &streamed, 2, pairs);
     prepare(ctx, &whole, &direct, 2, alone);
@@ -202,7 +221,8 @@ static void check_the_rest(nb_ctx *ctx, const char *kernel)
         nb_measures a = measure(ctx, &f, &streamed, &pairs[i], x), b = measure(ctx, &whole, &direct, &alone[i], x);
         assert_at_most(a.spectral_accuracy, 1e-6);
         assert_close(a.spectral_error / b.spectral_error, 1, 1e-6);
-        if (((const nb_kernel *)f.kernel.component)->stochastic) assert_close(a.entropy_difference, b.entropy_difference, 1e-10);
+        if (((const nb_kernel *)f.kernel.component)->stochastic)
+            assert_close(a.entropy_difference, b.entropy_difference, 1e-10);
         assert_close(a.negative_fraction, b.negative_fraction, 1e-4);
     }
 }
@@ -288,8 +308,10 @@ static void test_other_cores_change_nothing(void **state)
 static void check_equal_cores(nb_ctx *ctx, nb_precision precision)
 {
     enum { COUNT = 6 };
-    static const char *const cores[COUNT] = {"svd(rcond=1e-14)", "iterative", "svd(rcond=1e-15)", "iterative", "svd(rcond=0.5)", "svd(rcond=0.5)"};
-    nb_how how = {.precision = precision, .wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY};
+    static const char *const cores[COUNT] = {"svd(rcond=1e-14)", "iterative",      "svd(rcond=1e-15)",
+                                             "iterative",        "svd(rcond=0.5)", "svd(rcond=0.5)"};
+    nb_how how = {.precision = precision,
+                  .wanted = NB_WANT_OUTPUT | NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY};
     fixture f;
     nb_request requests[COUNT];
     open_fixture(ctx, &f, "gaussian(n=300, d=16)", false);
@@ -327,7 +349,8 @@ static void test_order_of_the_parts(void **state)
     nb_pair pairs[10];
     double before = INFINITY;
     open_fixture(ctx, &f, "gaussian(n=400, d=12)", true);
-    for (int i = 0; i < 10; i++) pairs[i] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", 5 * (i + 1), 0), .kind = NB_CUR};
+    for (int i = 0; i < 10; i++)
+        pairs[i] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", 5 * (i + 1), 0), .kind = NB_CUR};
     prepare(ctx, &f, &how, 10, pairs);
     for (int i = 0; i < 10; i++) {
         nb_measures got = measure(ctx, &f, &how, &pairs[i], core_of(ctx, pairs[i].factors, "svd(rcond=1e-6)"));
@@ -375,13 +398,18 @@ static void check_promise(const nb_measures *fast, const nb_measures *slow)
 static void test_mixed_precision(void **state)
 {
     nb_ctx *ctx = *state;
-    static const char *const problems[] = {"gaussian(n=600, d=16)", "gaussian(n=513, d=2, scale=0.7)",
-                                           "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)",
-                                           "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors)",
-                                           "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, causal=false)",
-                                           "gaussian(n=700, d=64, scale=0.18)", "gaussian(n=700, d=64, scale=0.4)", "sink(n=600)",
-                                           "clusters(n=300, d=4, count=5, spread=0)", "clusters(n=1000, d=16, count=5, spread=0)",
-                                           "clusters(n=1000, d=8, count=40, spread=0, order=shuffled)"};
+    static const char *const problems[] = {
+        "gaussian(n=600, d=16)",
+        "gaussian(n=513, d=2, scale=0.7)",
+        "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)",
+        "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors)",
+        "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, causal=false)",
+        "gaussian(n=700, d=64, scale=0.18)",
+        "gaussian(n=700, d=64, scale=0.4)",
+        "sink(n=600)",
+        "clusters(n=300, d=4, count=5, spread=0)",
+        "clusters(n=1000, d=16, count=5, spread=0)",
+        "clusters(n=1000, d=8, count=40, spread=0, order=shuffled)"};
     nb_how mixed = {.precision = NB_MIXED, .wanted = NB_WANT_OUTPUT}, exact = {.wanted = NB_WANT_OUTPUT};
     int single = 0, all = 0;
     for (size_t p = 0; p < sizeof problems / sizeof *problems; p++)
@@ -391,12 +419,14 @@ static void test_mixed_precision(void **state)
             nb_mark mark = nb_ctx_mark(ctx);
             open_fixture(ctx, &f, problems[p], causal);
             for (int i = 0; i < 8; i++)
-                a[i] = b[i] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", 2 + 7 * i, 0), .kind = causal || i % 2 ? NB_CUR : NB_NYSTROMFORMER};
+                a[i] = b[i] = (nb_pair){.landmarks = pick(ctx, &f, "uniform", 2 + 7 * i, 0),
+                                        .kind = causal || i % 2 ? NB_CUR : NB_NYSTROMFORMER};
             prepare(ctx, &f, &mixed, 8, a);
             prepare(ctx, &f, &exact, 8, b);
             for (int i = 0; i < 8; i++)
                 for (int c = 0; c < 4; c++, all++) {
-                    static const char *const cores[] = {"iterative", "svd(rcond=1e-4)", "iterative(steps=1)", "tikhonov(lambda=1e-3)"};
+                    static const char *const cores[] = {"iterative", "svd(rcond=1e-4)", "iterative(steps=1)",
+                                                        "tikhonov(lambda=1e-3)"};
                     double *x = core_of(ctx, b[i].factors, cores[c]);
                     nb_measures fast = measure(ctx, &f, &mixed, &a[i], x), slow = measure(ctx, &f, &exact, &b[i], x);
                     check_promise(&fast, &slow);
@@ -480,7 +510,8 @@ static int *order_of(nb_ctx *ctx, int n, unsigned long seed)
  * what 1e-12 of B or F costs; fitted to all rows it is hardly above; fitted to few it is. */
 static void test_cores_that_look_at_s(void **state)
 {
-    static const char *const problems[] = {"gaussian(n=300, d=16)", "gaussian(n=200, d=3, scale=0.6)", "clusters(n=90, d=4, count=9, spread=0)"};
+    static const char *const problems[] = {"gaussian(n=300, d=16)", "gaussian(n=200, d=3, scale=0.6)",
+                                           "clusters(n=90, d=4, count=9, spread=0)"};
     nb_ctx *ctx = *state;
     for (int p = 0; p < 3; p++)
         for (int kind = 0; kind < NB_FACTORS_COUNT; kind++)
@@ -491,7 +522,8 @@ static void test_cores_that_look_at_s(void **state)
                 nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", 20, 0), .kind = (nb_factors_kind)kind};
                 prepare(ctx, &f, &how, 1, &pair);
                 nb_measures best = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, "best"));
-                nb_measures all = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, nb_format(ctx, "fitted(rows=%d)", f.head.n)));
+                nb_measures all = measure(ctx, &f, &how, &pair,
+                                          core_of(ctx, pair.factors, nb_format(ctx, "fitted(rows=%d)", f.head.n)));
                 nb_measures few = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, "fitted"));
                 assert_at_most(best.error_core, 1e-9 + best.error_noise);
                 assert_at_most(best.error, all.error + 1e-13);
@@ -511,7 +543,10 @@ static void test_chosen_chooses_the_least(void **state)
     prepare(ctx, &f, &how, 1, &pair);
     static const char *const families[] = {"svd", "iterative", "tikhonov"};
     for (int k = 0; k < 3; k++) {
-        double least = INFINITY, cutoff = NAN, chosen = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, nb_format(ctx, "chosen(of=%s, rows=200)", families[k]))).error;
+        double least = INFINITY, cutoff = NAN,
+               chosen = measure(ctx, &f, &how, &pair,
+                                core_of(ctx, pair.factors, nb_format(ctx, "chosen(of=%s, rows=200)", families[k])))
+                            .error;
         double noted = pair.factors->notes.cutoff;
         for (int i = 0; i <= (k == 0 ? 24 : k == 1 ? 40 : 60); i++) {
             const char *spec = k == 0   ? nb_format(ctx, "svd(rank=%d)", i ? i : 1)
@@ -545,7 +580,8 @@ static void test_chosen_takes_the_first_of_equals(void **state)
         double noted = pair.factors->notes.cutoff;
         assert_ok(ctx, nb_factors_rows(pair.factors, N, &rows, ctx));
         for (int i = 0; i < STEPS; i++) {
-            double *x = core_of(ctx, pair.factors, nb_format(ctx, "iterative(steps=%d)", i)), middle[MOST_M * MOST_M], rest[MOST_M * N];
+            double *x = core_of(ctx, pair.factors, nb_format(ctx, "iterative(steps=%d)", i)), middle[MOST_M * MOST_M],
+                   rest[MOST_M * N];
             size_t count = (size_t)m * N;
             memcpy(rest, rows.target, count * sizeof *rest);
             nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, rows.r_b, m, x, m, 0, middle, m);
@@ -581,7 +617,8 @@ static void test_rounding_is_not_negative(void **state)
     double *x = core_of(ctx, a.factors, "svd"), *lower = nb_alloc_reals(ctx, M, M);
     for (int j = 0; j < M; j++)
         for (int i = j; i < M; i++) lower[i + j * M] = x[i + j * M];
-    nb_measures want = measure(ctx, &f, &streamed, &a, lower), got = measure(ctx, &f, &streamed, &a, x), other = measure(ctx, &f, &direct, &b, x);
+    nb_measures want = measure(ctx, &f, &streamed, &a, lower), got = measure(ctx, &f, &streamed, &a, x),
+                other = measure(ctx, &f, &direct, &b, x);
     assert_at_most(0.01, want.negative_fraction);
     assert_close(got.negative_fraction, want.negative_fraction, 1e-15);
     assert_close(other.negative_fraction, want.negative_fraction, 1e-15);
@@ -611,9 +648,12 @@ static void test_rows_on_offer(void **state)
             double inside = 0;
             for (int i = 0; i < rows.k; i++) {
                 const double *row = s + how.order[i] * N;
-                for (int j = 0; j < M; j++) assert_close(rows.f[j + i * M], row[pair.landmarks->keys.tokens[j]], 1e-15); /* entries of at most 1, formed in company of other rows */
+                for (int j = 0; j < M; j++)
+                    assert_close(rows.f[j + i * M], row[pair.landmarks->keys.tokens[j]],
+                                 1e-15); /* entries of at most 1, formed in company of other rows */
                 inside += pow(nb_frobenius((size_t)rows.rank_b, rows.target + i * rows.rank_b), 2);
-                assert_at_most(nb_frobenius((size_t)rows.rank_b, rows.target + i * rows.rank_b), nb_frobenius(N, row) + 1e-14);
+                assert_at_most(nb_frobenius((size_t)rows.rank_b, rows.target + i * rows.rank_b),
+                               nb_frobenius(N, row) + 1e-14);
             }
             assert_true(inside > 0);
         }
@@ -640,7 +680,8 @@ static void test_engines_agree_on_all_components(void **state)
     nb_ctx *ctx = *state;
     fixture f;
     open_fixture(ctx, &f, "gaussian(n=65, d=6)", false);
-    nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY, .order = order_of(ctx, 65, 10)}, direct = streamed;
+    nb_how streamed = {.wanted = NB_WANT_OUTPUT | NB_WANT_ENTRIES | NB_WANT_ENTROPY, .order = order_of(ctx, 65, 10)},
+           direct = streamed;
     direct.engine = NB_DIRECT;
     int compared = 0;
     for (const nb_entry *s = nb_strategies.entries; s->component; s++)
@@ -743,7 +784,8 @@ static void check_coverage(nb_ctx *ctx, const char *problem, const char *strateg
         nb_ctx_release(ctx, mark);
     }
     if (held < least || held > most) fail_msg("%s: the interval held the error in %d of 400 samples", problem, held);
-    if (held_output < least || held_output > most) fail_msg("%s: the interval held the output error in %d of 400 samples", problem, held_output);
+    if (held_output < least || held_output > most)
+        fail_msg("%s: the interval held the output error in %d of 400 samples", problem, held_output);
     assert_close(mean / whole.mse, 1, 0.02); /* unbiased: the mean of 400 samples */
 }
 
@@ -755,7 +797,8 @@ static void test_coverage_of_sampled_rows(void **state)
     check_coverage(*state, "gaussian(n=1024, d=16)", "segment_means", 128, 368, 392);
     check_coverage(*state, "gaussian(n=1024, d=64)", "segment_means", 64, 368, 392);
     check_coverage(*state, "gaussian(n=1024, d=64)", "uniform", 128, 344, 396);
-    check_coverage(*state, "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, causal=false)", "uniform", 256, 344, 396);
+    check_coverage(*state, "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, causal=false)",
+                   "uniform", 256, 344, 396);
 }
 
 /* Whatever allocation fails, there is an error or a failure, and nothing is lost. */
@@ -776,14 +819,17 @@ static void check_allocation_failures(nb_ctx *ctx, const char *kernel, nb_how ho
         nb_mark mark = nb_ctx_mark(ctx);
         fixture f;
         open_under(ctx, &f, kernel, "gaussian(n=40, d=4)", false);
-        nb_pair pairs[2] = {{.landmarks = pick(ctx, &f, "uniform", 3, 0), .kind = NB_CUR}, {.landmarks = pick(ctx, &f, "kmeans", 6, 0)}};
+        nb_pair pairs[2] = {{.landmarks = pick(ctx, &f, "uniform", 3, 0), .kind = NB_CUR},
+                            {.landmarks = pick(ctx, &f, "kmeans", 6, 0)}};
         double x[36] = {0.5};
         nb_engine_times times = {.pass_s = 0};
         assert_true(k < 10000);
         nb_ctx_fail_alloc(ctx, k);
-        bool good = nb_engine_prepare(f.scene, &how, 2, pairs, &times, ctx) == NB_OK && !failed(pairs[0].failure) && !failed(pairs[1].failure);
+        bool good = nb_engine_prepare(f.scene, &how, 2, pairs, &times, ctx) == NB_OK && !failed(pairs[0].failure) &&
+                    !failed(pairs[1].failure);
         nb_request requests[2] = {{.pair = &pairs[0], .x = x}, {.pair = &pairs[1], .x = x}};
-        good = good && nb_engine_measure(f.scene, &how, 2, requests, ctx) == NB_OK && !failed(requests[0].failure) && !failed(requests[1].failure);
+        good = good && nb_engine_measure(f.scene, &how, 2, requests, ctx) == NB_OK && !failed(requests[0].failure) &&
+               !failed(requests[1].failure);
         nb_error_clear(ctx);
         nb_ctx_fail_alloc(ctx, 1); /* if the k-th was never reached, nothing has failed yet */
         done = good && nb_alloc(ctx, 1, 1) == NULL;
@@ -828,7 +874,8 @@ static void test_one_pair_fails(void **state)
     double *queries = nb_alloc_reals(ctx, 4, 30);
     for (int i = 0; i < 120; i++) queries[i] = 1e308;
     f.head.q = queries; /* the pairs share one B, rows of S */
-    nb_pair shared[2] = {{.landmarks = pick(ctx, &f, "uniform", 2, 0), .kind = NB_CUR}, {.landmarks = pick(ctx, &f, "uniform", 5, 0), .kind = NB_CUR}};
+    nb_pair shared[2] = {{.landmarks = pick(ctx, &f, "uniform", 2, 0), .kind = NB_CUR},
+                         {.landmarks = pick(ctx, &f, "uniform", 5, 0), .kind = NB_CUR}};
     assert_ok(ctx, nb_engine_prepare(f.scene, &how, 2, shared, &times, ctx));
     for (int i = 0; i < 2; i++) assert_non_null(strstr(shared[i].failure, "not finite"));
 }
@@ -836,18 +883,28 @@ static void test_one_pair_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_engines_agree),           test_with_ctx(test_engines_agree_under_other_kernels),
+        test_with_ctx(test_engines_agree),
+        test_with_ctx(test_engines_agree_under_other_kernels),
         test_with_ctx(test_engines_agree_on_the_rest),
-        test_with_ctx(test_company_changes_nothing), test_with_ctx(test_other_cores_change_nothing),
-        test_with_ctx(test_equal_cores),             test_with_ctx(test_order_of_the_parts),
-        test_with_ctx(test_floor_by_krylov),         test_with_ctx(test_mixed_precision),
+        test_with_ctx(test_company_changes_nothing),
+        test_with_ctx(test_other_cores_change_nothing),
+        test_with_ctx(test_equal_cores),
+        test_with_ctx(test_order_of_the_parts),
+        test_with_ctx(test_floor_by_krylov),
+        test_with_ctx(test_mixed_precision),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
-        test_with_ctx(test_cores_that_look_at_s),    test_with_ctx(test_chosen_chooses_the_least),
-        test_with_ctx(test_chosen_takes_the_first_of_equals), test_with_ctx(test_rounding_is_not_negative),
-        test_with_ctx(test_rows_on_offer),           test_with_ctx(test_engines_agree_on_all_components),
-        test_with_ctx(test_the_best_core),           test_with_ctx(test_keeping_s_changes_nothing),
-        test_with_ctx(test_sample_of_all_rows),      test_with_ctx(test_coverage_of_sampled_rows),
-        test_with_ctx(test_allocation_failures),     test_with_ctx(test_one_pair_fails),
+        test_with_ctx(test_cores_that_look_at_s),
+        test_with_ctx(test_chosen_chooses_the_least),
+        test_with_ctx(test_chosen_takes_the_first_of_equals),
+        test_with_ctx(test_rounding_is_not_negative),
+        test_with_ctx(test_rows_on_offer),
+        test_with_ctx(test_engines_agree_on_all_components),
+        test_with_ctx(test_the_best_core),
+        test_with_ctx(test_keeping_s_changes_nothing),
+        test_with_ctx(test_sample_of_all_rows),
+        test_with_ctx(test_coverage_of_sampled_rows),
+        test_with_ctx(test_allocation_failures),
+        test_with_ctx(test_one_pair_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

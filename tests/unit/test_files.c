@@ -79,7 +79,8 @@ static void test_write_names(void **state)
     path = nb_format(ctx, "%s/%s", folder, name);
     assert_ok(ctx, nb_write_file(path, print_text, "text", ctx));
     assert_content(path, "text");
-    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), print_text, "text", ctx), NB_EIO, "File name too long");
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), print_text, "text", ctx), NB_EIO,
+                 "File name too long");
     assert_error(ctx, nb_write_file(folder, print_text, "text", ctx), NB_EIO, "cannot be written");
 }
 
@@ -166,7 +167,9 @@ static void test_yaml_text_reads_back(void **state)
         char text[16], alone[4] = {(char)c, 0, 0, 0};
         if (c >= 0xd800 && c < 0xe000) continue;
         if (c >= 0x80) alone[0] = (char)(0xc0 | c >> 6), alone[1] = (char)(0x80 | (c & 63));
-        if (c >= 0x800) alone[0] = (char)(0xe0 | c >> 12), alone[1] = (char)(0x80 | (c >> 6 & 63)), alone[2] = (char)(0x80 | (c & 63));
+        if (c >= 0x800)
+            alone[0] = (char)(0xe0 | c >> 12), alone[1] = (char)(0x80 | (c >> 6 & 63)),
+            alone[2] = (char)(0x80 | (c & 63));
         snprintf(text, sizeof text, "a %s b", alone);
         assert_reads_back(alone);
         assert_reads_back(text);
@@ -177,8 +180,9 @@ static void test_yaml_text_reads_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_write_is_whole_or_not), test_with_ctx(test_write_names),         test_with_ctx(test_write_to_a_device),
-        test_with_ctx(test_long_messages_keep_their_end), test_with_ctx(test_yaml_text_reads_back),
+        test_with_ctx(test_write_is_whole_or_not), test_with_ctx(test_write_names),
+        test_with_ctx(test_write_to_a_device),     test_with_ctx(test_long_messages_keep_their_end),
+        test_with_ctx(test_yaml_text_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

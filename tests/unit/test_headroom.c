@@ -18,7 +18,8 @@ static nb_status try_pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, 
 {
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_stream stream = {.seed = 1, .trial = trial, .component = choice.canonical};
-    return nb_landmarks_pick(f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream, f->rng, out, ctx);
+    return nb_landmarks_pick(f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream, f->rng,
+                             out, ctx);
 }
 
 static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, int trial)
@@ -100,7 +101,8 @@ static void test_exchange_ends_where_no_swap_helps(void **state)
         fixture f;
         open_fixture(ctx, &f, "gaussian(n=8, d=3, scale=1.385)", trial);
         nb_landmarks start = pick(ctx, &f, "uniform", 2, trial), end = pick(ctx, &f, "exchange(sweeps=100)", 2, trial);
-        double before = subspace(ctx, &f, &start, NB_CUR), error = subspace(ctx, &f, &end, NB_CUR), best = best_of_all(ctx, &f);
+        double before = subspace(ctx, &f, &start, NB_CUR), error = subspace(ctx, &f, &end, NB_CUR),
+               best = best_of_all(ctx, &f);
         assert_true(best > 0.05);
         assert_at_most(error, best_swap(ctx, &f, &end) + 1e-10);
         assert_at_most(error, before + 1e-10);
@@ -117,7 +119,10 @@ static void test_exchange_ends_where_no_swap_helps(void **state)
 static void test_exchange_of_many_is_a_local_optimum(void **state)
 {
     nb_ctx *ctx = *state;
-    static const struct { const char *problem; int m; } cases[] = {{"gaussian(n=30, d=6, scale=1.385)", 6}, {"clusters(n=24, d=4, count=5)", 4}};
+    static const struct {
+        const char *problem;
+        int m;
+    } cases[] = {{"gaussian(n=30, d=6, scale=1.385)", 6}, {"clusters(n=24, d=4, count=5)", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f;
         open_fixture(ctx, &f, cases[i].problem, 0);
@@ -167,14 +172,13 @@ static void test_exchange_is_the_plain_algorithm(void **state)
     }
 }
 
-static const char *const heads[] = {
-    "gaussian(n=130, d=5)", /* S is of low rank to rounding */
-    "gaussian(n=96, d=16, scale=2)",
-    "clusters(n=64, d=4, count=3, spread=0)", /* 3 different columns */
-    "gaussian(n=40, d=3, scale=0)",           /* 1 */
-    "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)",
-    "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=1)",
-    NULL};
+static const char *const heads[] = {"gaussian(n=130, d=5)", /* S is of low rank to rounding */
+                                    "gaussian(n=96, d=16, scale=2)",
+                                    "clusters(n=64, d=4, count=3, spread=0)", /* 3 different columns */
+                                    "gaussian(n=40, d=3, scale=0)",           /* 1 */
+                                    "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)",
+                                    "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=1)",
+                                    NULL};
 
 /* Never worse than its start. Both errors are rounded: 1e-14 in the square, so 1e-7
  * where it vanishes. */
@@ -186,7 +190,8 @@ static void test_exchange_is_never_worse(void **state)
             nb_mark mark = nb_ctx_mark(ctx);
             fixture f;
             open_fixture(ctx, &f, heads[h], 0);
-            nb_landmarks start = pick(ctx, &f, "kmeans(snap=nearest)", m, 2), end = pick(ctx, &f, "exchange(start=kmeans(snap=nearest), sweeps=1)", m, 2);
+            nb_landmarks start = pick(ctx, &f, "kmeans(snap=nearest)", m, 2),
+                         end = pick(ctx, &f, "exchange(start=kmeans(snap=nearest), sweeps=1)", m, 2);
             nb_landmarks none = pick(ctx, &f, "exchange(start=kmeans(snap=nearest), sweeps=0)", m, 2);
             double before = subspace(ctx, &f, &start, NB_CUR), after = subspace(ctx, &f, &end, NB_CUR);
             assert_at_most(after * after, before * before + 1e-14);
@@ -215,13 +220,15 @@ static void test_exchange_needs_tokens(void **state)
     fixture f;
     nb_landmarks out;
     open_fixture(ctx, &f, "gaussian(n=20, d=3)", 0);
-    assert_error(ctx, try_pick(ctx, &f, "exchange(start=segment_means)", 4, 0, &out), NB_EINVAL, "segment_means gives no tokens");
+    assert_error(ctx, try_pick(ctx, &f, "exchange(start=segment_means)", 4, 0, &out), NB_EINVAL,
+                 "segment_means gives no tokens");
 }
 
 static const char *refusal(nb_ctx *ctx, const char *strategy, fixture *f, int n)
 {
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
-    const char *text = ((const nb_strategy *)choice.component)->refusal(&(nb_points){.n = n, .d = 3, .scene = f->scene}, 4, choice.options);
+    const char *text = ((const nb_strategy *)choice.component)
+                           ->refusal(&(nb_points){.n = n, .d = 3, .scene = f->scene}, 4, choice.options);
     return text ? text : "";
 }
 
@@ -250,7 +257,8 @@ static void check_gradient(nb_ctx *ctx, const char *problem, int m)
     open_fixture(ctx, &f, problem, 0);
     int count = 2 * m * f.head.d;
     size_t size = (size_t)count;
-    double *x = nb_alloc_reals(ctx, size, 1), *direction = nb_alloc_reals(ctx, size, 1), *moved = nb_alloc_reals(ctx, size, 1), *gradient = nb_alloc_reals(ctx, size, 1);
+    double *x = nb_alloc_reals(ctx, size, 1), *direction = nb_alloc_reals(ctx, size, 1),
+           *moved = nb_alloc_reals(ctx, size, 1), *gradient = nb_alloc_reals(ctx, size, 1);
     double value, up, down;
     for (int i = 0; i < count; i++) x[i] = gsl_ran_ugaussian(f.rng);
     assert_ok(ctx, nb_subspace_new(f.scene, m, &s, ctx));
@@ -261,7 +269,8 @@ static void check_gradient(nb_ctx *ctx, const char *problem, int m)
     assert_true(length > 1e-2);
     for (int trial = 0; trial < 60; trial++) {
         double slope = 0;
-        for (int i = 0; i < count; i++) direction[i] = trial < 20 ? gsl_ran_ugaussian(f.rng) / sqrt(count) : i == trial * 7 % count;
+        for (int i = 0; i < count; i++)
+            direction[i] = trial < 20 ? gsl_ran_ugaussian(f.rng) / sqrt(count) : i == trial * 7 % count;
         for (int i = 0; i < count; i++) slope += gradient[i] * direction[i];
         for (int i = 0; i < count; i++) moved[i] = x[i] + h * direction[i];
         assert_ok(ctx, nb_subspace_value(s, moved, &up, ctx));
@@ -315,9 +324,11 @@ static void test_optimized_is_never_worse(void **state)
             nb_mark mark = nb_ctx_mark(ctx);
             fixture f;
             open_fixture(ctx, &f, heads[h], 0);
-            nb_landmarks start = pick(ctx, &f, starts[i], 9, 2), end = pick(ctx, &f, nb_format(ctx, "optimized(start=%s, steps=20)", starts[i]), 9, 2);
+            nb_landmarks start = pick(ctx, &f, starts[i], 9, 2),
+                         end = pick(ctx, &f, nb_format(ctx, "optimized(start=%s, steps=20)", starts[i]), 9, 2);
             nb_landmarks none = pick(ctx, &f, nb_format(ctx, "optimized(start=%s, steps=0)", starts[i]), 9, 2);
-            double before = subspace(ctx, &f, &start, NB_NYSTROMFORMER), after = subspace(ctx, &f, &end, NB_NYSTROMFORMER);
+            double before = subspace(ctx, &f, &start, NB_NYSTROMFORMER),
+                   after = subspace(ctx, &f, &end, NB_NYSTROMFORMER);
             assert_int_equal(end.queries.kind, NB_POINTS);
             assert_at_most(after * after, before * before + 1e-14); /* its rounding */
             if (before > 0.2) assert_at_most(after, 0.97 * before);

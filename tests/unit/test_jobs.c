@@ -17,8 +17,13 @@ static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
         {"problems", "\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)\""},
-        {"strategies", "[uniform, dsquared, group_means]"}, {"factors", "[nystromformer, cur]"}, {"metrics", "[error]"},
-        {"pairing", "[independent, joint]"}, {"landmarks", "[3, 8]"}, {"trials", "2"}, {"cores", "[svd, iterative]"}};
+        {"strategies", "[uniform, dsquared, group_means]"},
+        {"factors", "[nystromformer, cur]"},
+        {"metrics", "[error]"},
+        {"pairing", "[independent, joint]"},
+        {"landmarks", "[3, 8]"},
+        {"trials", "2"},
+        {"cores", "[svd, iterative]"}};
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
@@ -96,10 +101,12 @@ static void test_first_the_one_at_work_is_parted_from_the_rest(void **state)
     assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_PICK, row, row + 1}, &parts, *state));
     assert_int_equal(parts->count, plan.row_count / 3);
     assert_int_equal(parts->next->count, plan.row_count * 2 / 3);
-    for (int i = 0; i < parts->count; i++) assert_ptr_equal(plan.cells[plan.rows[parts->rows[i]].cell].strategy, plan.cells[plan.rows[row].cell].strategy);
+    for (int i = 0; i < parts->count; i++)
+        assert_ptr_equal(plan.cells[plan.rows[parts->rows[i]].cell].strategy, plan.cells[plan.rows[row].cell].strategy);
     assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_CORE, row, row + 1}, &parts, *state));
     assert_int_equal(parts->count, plan.row_count / 2);
-    for (int i = 0; i < parts->count; i++) assert_ptr_equal(plan.cells[plan.rows[parts->rows[i]].cell].core, plan.cells[plan.rows[row].cell].core);
+    for (int i = 0; i < parts->count; i++)
+        assert_ptr_equal(plan.cells[plan.rows[parts->rows[i]].cell].core, plan.cells[plan.rows[row].cell].core);
     assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_MEASURE, 0, 1}, &parts, *state));
     assert_int_equal(parts->count, plan.row_count); /* once more, by a fresh worker */
     assert_ok(*state, nb_job_divide(&plan, parts, (nb_position){NB_AT_MEASURE, 0, 1}, &parts, *state));
@@ -112,7 +119,11 @@ static void test_positions_that_cannot_be(void **state)
 {
     nb_plan plan = make_plan(*state);
     nb_job *parts;
-    const nb_position wrong[] = {{NB_AT_PICK, -1, 3}, {NB_AT_PICK, 1 << 30, 3}, {NB_AT_CORE, 0, 1 << 30}, {(nb_phase)77, 0, 1}, {NB_AT_CORE, 2, 2}};
+    const nb_position wrong[] = {{NB_AT_PICK, -1, 3},
+                                 {NB_AT_PICK, 1 << 30, 3},
+                                 {NB_AT_CORE, 0, 1 << 30},
+                                 {(nb_phase)77, 0, 1},
+                                 {NB_AT_CORE, 2, 2}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_ok(*state, nb_job_divide(&plan, whole(&plan, true, *state), wrong[i], &parts, *state));
         check_parts(&plan, whole(&plan, true, *state), parts, *state);
@@ -147,7 +158,10 @@ static void test_as_many_workers_as_fit(void **state)
     bool *pending = nb_alloc(*state, (size_t)plan.row_count, sizeof *pending);
     memset(pending, true, (size_t)plan.row_count);
     double bytes = nb_cost_of(&plan, &(nb_unit){0, plan.row_count / 2}, pending).bytes;
-    const struct { double units; int jobs, expected; } cases[] = {{2.001, 7, 7}, {2.001, 2, 2}, {1.999, 7, 1}, {1.001, 2, 1}, {100, 1, 1}};
+    const struct {
+        double units;
+        int jobs, expected;
+    } cases[] = {{2.001, 7, 7}, {2.001, 2, 2}, {1.999, 7, 1}, {1.001, 2, 1}, {100, 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nb_workers w = {.jobs = cases[i].jobs, .memory = cases[i].units * bytes};
         assert_ok(*state, nb_workers_fit(&plan, pending, &w, *state));
@@ -180,7 +194,8 @@ static void test_messages_arrive_whole(void **state)
     inbox.first = inbox.used = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING);
-    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, {.error = 2.385}}));
+    assert_true(
+        nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, {.error = 2.385}}));
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING); /* it waits for company */
     assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){.kind = NB_TOLD_JOB_DONE, .reason = ""}));
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
@@ -210,7 +225,8 @@ static void test_rows_keep_order(void **state)
     for (int i = 0; i <= ROWS; i++) {
         memset(text, 'z', sizeof text);
         text[i * 37 % 4000] = '\0';
-        nb_message row = {NB_TOLD_ROW, i, "ok", text, {.error = i}}, end = {.kind = NB_TOLD_INSTANCE_DONE, .number = ROWS};
+        nb_message row = {NB_TOLD_ROW, i, "ok", text, {.error = i}},
+                   end = {.kind = NB_TOLD_INSTANCE_DONE, .number = ROWS};
         assert_true(nb_channel_tell(ends[1], &outbox, i < ROWS ? &row : &end));
         for (; hear(ends[0], &inbox, &m, *state) == NB_HEARD_MESSAGE; heard++) {
             assert_int_equal(m.number, heard);
@@ -261,10 +277,10 @@ static void test_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_the_culprit_is_found),      test_with_ctx(test_first_the_one_at_work_is_parted_from_the_rest),
-        test_with_ctx(test_positions_that_cannot_be),  test_with_ctx(test_suspects_are_kept_apart),
-        test_with_ctx(test_as_many_workers_as_fit),    test_with_ctx(test_messages_arrive_whole), test_with_ctx(test_rows_keep_order),
-        test_with_ctx(test_noise),
+        test_with_ctx(test_the_culprit_is_found),     test_with_ctx(test_first_the_one_at_work_is_parted_from_the_rest),
+        test_with_ctx(test_positions_that_cannot_be), test_with_ctx(test_suspects_are_kept_apart),
+        test_with_ctx(test_as_many_workers_as_fit),   test_with_ctx(test_messages_arrive_whole),
+        test_with_ctx(test_rows_keep_order),          test_with_ctx(test_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

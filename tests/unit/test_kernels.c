@@ -51,12 +51,14 @@ static void test_exp_that_overflows(void **state)
     fixture f;
     const double *rows;
     nb_head h = make_head("gaussian(n=20, d=4)", 0, 0, ctx);
-    for (int l = 0; l < 4; l++) h.q[4 * 7 + l] = h.k[4 * 3 + l] = 12; /* a score of 288, and with the larger below, 342.2 */
+    for (int l = 0; l < 4; l++)
+        h.q[4 * 7 + l] = h.k[4 * 3 + l] = 12; /* a score of 288, and with the larger below, 342.2 */
     open_whole(ctx, &f, "exp", h);
     assert_close(entry(f.scene, 7, 3) / exp(288), 1, 1e-11);
     h.q[4 * 7] = 12 + 108.4 / 12;
     open_scene(ctx, &f, h, "exp");
-    assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7 has a score of 342.2, allowed are at most 340: take a higher temperature than 2");
+    assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC,
+                 "exp: query 7 has a score of 342.2, allowed are at most 340: take a higher temperature than 2");
     h.q[4 * 7] = NAN;
     open_scene(ctx, &f, h, "exp");
     assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7");
@@ -90,7 +92,8 @@ static void test_gauss(void **state)
         for (int i = 0; i < 70; i++)
             for (int j = 0; j < (h.causal ? i + 1 : 70); j++) {
                 double exponent = nb_squared_distance(9, h.q + 9 * i, h.k + 9 * j) / (2 * width * width);
-                assert_close(entry(f.scene, i, j) / exp(-exponent), 1, (far ? 4e4 * DBL_EPSILON * 9 : 1e-14) * (1 + exponent));
+                assert_close(entry(f.scene, i, j) / exp(-exponent), 1,
+                             (far ? 4e4 * DBL_EPSILON * 9 : 1e-14) * (1 + exponent));
             }
     }
 }
@@ -105,7 +108,8 @@ static void test_gauss_of_landmarks(void **state)
     assert_ok(ctx, nb_median_distance(2, 40, h.q, 40, h.k, &median, ctx));
     open_scene(ctx, &f, h, "gauss");
     assert_ok(ctx, nb_scene_kernel(f.scene, 1, point, 40, h.k, row, ctx));
-    for (int j = 0; j < 40; j++) assert_close(row[j], exp(-nb_squared_distance(2, point, h.k + 2 * j) / (2 * median * median)), 1e-14);
+    for (int j = 0; j < 40; j++)
+        assert_close(row[j], exp(-nb_squared_distance(2, point, h.k + 2 * j) / (2 * median * median)), 1e-14);
 }
 
 static void test_gram(void **state)
@@ -139,8 +143,10 @@ static void test_pairing_of_one_point_set(void **state)
             const nb_picks *sides[] = {&got.queries, &got.keys};
             for (int i = 0; i < 2; i++) {
                 assert_int_equal(sides[i]->kind, expected.queries.kind);
-                if (sides[i]->kind == NB_TOKENS) assert_memory_equal(sides[i]->tokens, expected.queries.tokens, 6 * sizeof(int));
-                if (sides[i]->kind == NB_GROUPS) assert_memory_equal(sides[i]->groups, expected.queries.groups, 70 * sizeof(int));
+                if (sides[i]->kind == NB_TOKENS)
+                    assert_memory_equal(sides[i]->tokens, expected.queries.tokens, 6 * sizeof(int));
+                if (sides[i]->kind == NB_GROUPS)
+                    assert_memory_equal(sides[i]->groups, expected.queries.groups, 70 * sizeof(int));
             }
         }
     }
@@ -150,11 +156,13 @@ static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m)
 {
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_landmarks landmarks;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, NB_QUERIES, (nb_stream){.seed = 1, .component = choice.canonical}, f->rng, &landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, NB_QUERIES,
+                                     (nb_stream){.seed = 1, .component = choice.canonical}, f->rng, &landmarks, ctx));
     return landmarks;
 }
 
-static nb_measures measure(nb_ctx *ctx, fixture *f, const nb_how *how, const nb_landmarks *landmarks, nb_factors_kind kind, const char *core)
+static nb_measures measure(nb_ctx *ctx, fixture *f, const nb_how *how, const nb_landmarks *landmarks,
+                           nb_factors_kind kind, const char *core)
 {
     nb_pair pair = {.landmarks = landmarks, .kind = kind};
     nb_engine_times times;
@@ -163,7 +171,8 @@ static nb_measures measure(nb_ctx *ctx, fixture *f, const nb_how *how, const nb_
     assert_ok(ctx, nb_engine_prepare(f->scene, how, 1, &pair, &times, ctx));
     if (pair.failure) fail_msg("%s", pair.failure);
     nb_request request = {.pair = &pair, .x = nb_alloc_reals(ctx, m, m)};
-    assert_ok(ctx, ((const nb_core *)choice.component)->compute(pair.factors, choice.options, (double *)(uintptr_t)request.x, ctx));
+    assert_ok(ctx, ((const nb_core *)choice.component)
+                       ->compute(pair.factors, choice.options, (double *)(uintptr_t)request.x, ctx));
     assert_ok(ctx, nb_engine_measure(f->scene, how, 1, &request, ctx));
     if (request.failure) fail_msg("%s", request.failure);
     return request.measures;
@@ -195,7 +204,8 @@ static void check_scene(nb_ctx *ctx, fixture *a, fixture *b)
     assert_ok(ctx, nb_scene_singular_vectors(a->scene, n, &spectrum_a, ctx));
     assert_ok(ctx, nb_scene_singular_vectors(b->scene, n, &spectrum_b, ctx));
     assert_null(a->scene->rows); /* nothing above has formed S */
-    for (int i = 0; i < n; i++) assert_close(spectrum_a->values[i], spectrum_b->values[i], 1e-14 * n * spectrum_b->values[0]);
+    for (int i = 0; i < n; i++)
+        assert_close(spectrum_a->values[i], spectrum_b->values[i], 1e-14 * n * spectrum_b->values[0]);
     for (int i = 0; i < n; i++) {
         double left[2] = {0, 0}, right[2] = {0, 0};
         for (int j = 0; j < 5; j++) {
@@ -245,7 +255,8 @@ static void test_closed_form(void **state)
                     assert_close(x.error_subspace, y.error_subspace, tolerance);
                     assert_close(x.error_core, y.error_core, tolerance);
                     assert_close(x.output_error, y.output_error, tolerance);
-                    assert_close(x.spectral_error, y.spectral_error, tolerance + 1e-6 * y.spectral_error); /* Lanczos ends at 1e-6 */
+                    assert_close(x.spectral_error, y.spectral_error,
+                                 tolerance + 1e-6 * y.spectral_error); /* Lanczos ends at 1e-6 */
                     assert_close(x.cosine, y.cosine, tolerance);
                     assert_close(x.mse, y.mse, tolerance * (1 + y.mse));
                     assert_close(x.floor_rank, y.floor_rank, tolerance);
@@ -268,12 +279,14 @@ static void test_small_parts(void **state)
     open_scene(ctx, &b, h, "gram");
     b.scene->factors.rank = 0;
     nb_landmarks landmarks = pick(ctx, &a, "uniform", 3);
-    nb_measures x = measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd"), y = measure(ctx, &b, &direct, &landmarks, NB_CUR, "svd");
+    nb_measures x = measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd"),
+                y = measure(ctx, &b, &direct, &landmarks, NB_CUR, "svd");
     assert_true(x.error_subspace > 1e-13 && x.error_subspace < 1e-9);
     assert_close(x.error_subspace / y.error_subspace, 1, 1e-4);
     h = make_head("low_rank(n=200, d=8, rank=3, noise=1e-3)", 0, 0, ctx);
     open_scene(ctx, &a, h, "gram");
-    landmarks = pick(ctx, &a, "uniform", 8); /* all of range(S), whose values are 1 and 1e-6: eps / 1e-6 in the directions of the latter */
+    landmarks = pick(ctx, &a, "uniform",
+                     8); /* all of range(S), whose values are 1 and 1e-6: eps / 1e-6 in the directions of the latter */
     assert_at_most(measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd").error_subspace, 1e-14);
 }
 
@@ -289,8 +302,10 @@ static void test_many_tokens(void **state)
     open_scene(ctx, &f, make_head("gaussian(n=20000, d=16)", 0, 0, ctx), "gram(of=keys)");
     for (int kind = 0; kind < NB_NOCORE; kind++) { /* without a middle nothing is exact */
         nb_landmarks few = pick(ctx, &f, "uniform", 10), all = pick(ctx, &f, "leverage(take=top)", 16);
-        nb_measures some = measure(ctx, &f, &how, &few, (nb_factors_kind)kind, "svd"), none = measure(ctx, &f, &how, &all, (nb_factors_kind)kind, "svd");
-        assert_true(some.floor_rank <= some.error_subspace && some.error_subspace <= some.error && some.error < some.baseline_mean);
+        nb_measures some = measure(ctx, &f, &how, &few, (nb_factors_kind)kind, "svd"),
+                    none = measure(ctx, &f, &how, &all, (nb_factors_kind)kind, "svd");
+        assert_true(some.floor_rank <= some.error_subspace && some.error_subspace <= some.error &&
+                    some.error < some.baseline_mean);
         assert_close(some.floor_rank, sqrt(6.0 / 16), 0.02); /* singular values n (1 +- 2 sqrt(d/n)) */
         assert_at_most(some.spectral_error, 1.001);
         assert_true(none.floor_rank == 0);

@@ -66,7 +66,8 @@ static void check_basis(nb_ctx *ctx, int rows, int cols, int rank)
     assert_int_equal(found, rank);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, rank, rows, 1, q, rows, q, rows, 0, g, rank);
     for (int i = 0; i < rank; i++) g[i + i * rank] -= 1;
-    assert_at_most(nb_frobenius((size_t)rank * (size_t)rank, g), 20 * DBL_EPSILON * cols); /* Householder: a few eps a column */
+    assert_at_most(nb_frobenius((size_t)rank * (size_t)rank, g),
+                   20 * DBL_EPSILON * cols); /* Householder: a few eps a column */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, cols, rows, 1, q, rows, a, rows, 0, g, cols);
     nb_gemm(NB_PLAIN, NB_PLAIN, rows, cols, rank, -1, q, rows, g, cols, 1, a, rows);
     assert_at_most(nb_frobenius((size_t)rows * (size_t)cols, a), 20 * DBL_EPSILON * cols * norm);
@@ -74,8 +75,10 @@ static void check_basis(nb_ctx *ctx, int rows, int cols, int rank)
 
 static void test_basis_spans_the_range_alone(void **state)
 {
-    static const int cases[][3] = {{1, 1, 1}, {2, 2, 1}, {50, 8, 8}, {50, 8, 3}, {200, 64, 40}, {64, 64, 64}, {65, 64, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_basis(*state, cases[i][0], cases[i][1], cases[i][2]);
+    static const int cases[][3] = {{1, 1, 1},     {2, 2, 1},    {50, 8, 8}, {50, 8, 3},
+                                   {200, 64, 40}, {64, 64, 64}, {65, 64, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_basis(*state, cases[i][0], cases[i][1], cases[i][2]);
 }
 
 static void test_basis_of_zero_is_empty(void **state)
@@ -166,7 +169,8 @@ static void test_orthonormalise(void **state)
         for (int j = 1; j < m; j += 2)
             for (int k = 0; k < n; k++) a[k + j * n] = a[k + (j - 1) * n] + 1e-8 * noise[k + j * n];
         check_orthonormal(ctx, n, m, a, m);
-        for (int j = 1; j < m; j += 2) memcpy(a + (size_t)j * (size_t)n, a + (size_t)(j - 1) * (size_t)n, (size_t)n * sizeof *a);
+        for (int j = 1; j < m; j += 2)
+            memcpy(a + (size_t)j * (size_t)n, a + (size_t)(j - 1) * (size_t)n, (size_t)n * sizeof *a);
         check_orthonormal(ctx, n, m, a, (m + 1) / 2);
         memset(a, 0, (size_t)n * (size_t)m * sizeof *a);
         check_orthonormal(ctx, n, m, a, 0);
@@ -296,7 +300,8 @@ static void test_vector_sums(void **state)
     nb_negatives(7, x, -0.25, &number, &mass);
     assert_true(number == 2 && mass == 3);
     nb_row_sums(7, x, 1, totals, &sum, &squares, &distances);
-    assert_true(sum == 8.25 && squares == 67.3125 && distances == 67.3125 - 2 * 8.25 + 7 && totals[5] == 8 && totals[1] == -1);
+    assert_true(sum == 8.25 && squares == 67.3125 && distances == 67.3125 - 2 * 8.25 + 7 && totals[5] == 8 &&
+                totals[1] == -1);
     assert_true(nb_sum(7, x) == 8.25 && nb_dot(7, x, y) == -5 && nb_sum_of_squares(7, x) == 67.3125);
     assert_true(nb_squared_distance(7, x, y) == 67.3125 + 95.25 + 10 && nb_largest(7, x) == 7);
     assert_int_equal(nb_nearest(7, y, x, &least), 5); /* 0.5 - 14 */
@@ -304,7 +309,8 @@ static void test_vector_sums(void **state)
     assert_int_equal(nb_nearest(3, (double[]){1, 1, 1}, (double[]){0, 1, 1}, &least), 1); /* the first among equals */
     nb_add(7, x, y);
     assert_true(y[0] == 3 && y[6] == 2);
-    assert_true(nb_largest_distance(7, x, 1) == 6 && nb_largest_distance(5, x, 2) == 4 && nb_largest_distance(0, x, 1) == 0);
+    assert_true(nb_largest_distance(7, x, 1) == 6 && nb_largest_distance(5, x, 2) == 4 &&
+                nb_largest_distance(0, x, 1) == 0);
 }
 
 /* Wherever it stands, and whatever the sums would do. */
@@ -340,12 +346,19 @@ static void test_median_distance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_svd_reconstructs),           test_with_ctx(test_svd_refuses_nan),
-        test_with_ctx(test_basis_spans_the_range_alone), test_with_ctx(test_basis_of_zero_is_empty),
-        test_with_ctx(test_norms),                      test_with_ctx(test_triangles), test_with_ctx(test_orthonormalise),
-        test_with_ctx(test_krylov_on_known_spectra),    test_with_ctx(test_krylov_on_ties), test_with_ctx(test_median_distance),
+        test_with_ctx(test_svd_reconstructs),
+        test_with_ctx(test_svd_refuses_nan),
+        test_with_ctx(test_basis_spans_the_range_alone),
+        test_with_ctx(test_basis_of_zero_is_empty),
+        test_with_ctx(test_norms),
+        test_with_ctx(test_triangles),
+        test_with_ctx(test_orthonormalise),
+        test_with_ctx(test_krylov_on_known_spectra),
+        test_with_ctx(test_krylov_on_ties),
+        test_with_ctx(test_median_distance),
         test_with_ctx(test_vector_exp_and_log),
-        test_with_ctx(test_vector_sums), test_with_ctx(test_all_finite),
+        test_with_ctx(test_vector_sums),
+        test_with_ctx(test_all_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,8 +124,12 @@ static void test_here(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_no_groups),       test_with_ctx(test_cores_version_2), test_with_ctx(test_cores_in_a_container),
-        test_with_ctx(test_cores_version_1), test_with_ctx(test_memory),          test_with_ctx(test_here),
+        test_with_ctx(test_no_groups),
+        test_with_ctx(test_cores_version_2),
+        test_with_ctx(test_cores_in_a_container),
+        test_with_ctx(test_cores_version_1),
+        test_with_ctx(test_memory),
+        test_with_ctx(test_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,14 @@
 static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
-        {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\", \"gaussian(n=31, d=4)\"]"},
-        {"strategies", "[uniform, uniform(strided=true), segment_means, \"kmeans(restarts=4)\"]"}, {"factors", "[nystromformer, cur]"},
-        {"metrics", "[error]"}, {"landmarks", "[3, 13]"}, {"trials", "2"}, {"cores", "[svd, \"svd(rcond=0.1)\", iterative]"}};
+        {"problems",
+         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\", \"gaussian(n=31, d=4)\"]"},
+        {"strategies", "[uniform, uniform(strided=true), segment_means, \"kmeans(restarts=4)\"]"},
+        {"factors", "[nystromformer, cur]"},
+        {"metrics", "[error]"},
+        {"landmarks", "[3, 13]"},
+        {"trials", "2"},
+        {"cores", "[svd, \"svd(rcond=0.1)\", iterative]"}};
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
@@ -48,7 +53,8 @@ static void test_meaning(void **state)
     assert_int_equal(rows_of(&plan, "strategy=uniform( strided = true )", ctx), strided);
     assert_int_equal(rows_of(&plan, "strategy=uniform(strided=false)", ctx), uniform - strided);
     assert_int_equal(rows_of(&plan, " strategy = kmeans , landmarks = 13 ", ctx), with_strategy(&plan, "kmeans", 13));
-    assert_int_equal(rows_of(&plan, "strategy=kmeans(restarts=4, init=plusplus)", ctx), with_strategy(&plan, "kmeans", 0));
+    assert_int_equal(rows_of(&plan, "strategy=kmeans(restarts=4, init=plusplus)", ctx),
+                     with_strategy(&plan, "kmeans", 0));
     assert_int_equal(rows_of(&plan, "core=svd", ctx), 2 * rows_of(&plan, "core=svd(rcond=0.1)", ctx));
     assert_int_equal(rows_of(&plan, "factors=cur", ctx), plan.row_count / 2);
     assert_int_equal(rows_of(&plan, "n=30", ctx), rows_of(&plan, "problem=gaussian(n=30, d=4)", ctx));
@@ -59,12 +65,19 @@ static void test_meaning(void **state)
 
 static void test_refusals(void **state)
 {
-    static const struct { const char *key, *message; } wrong[] = {
-        {"", "expected COLUMN=VALUE"}, {"uniform", "expected COLUMN=VALUE"}, {"=uniform", "expected COLUMN=VALUE"},
-        {"strategy=uniform,", "expected COLUMN=VALUE"}, {"strategy=", "strategy: a value is missing"},
-        {"strategi=uniform", "did you mean 'strategy'"}, {"error=0", "no column 'error' tells rows apart"},
-        {"trial=one", "trial 'one': expected a whole number"}, {"trial=1x", "expected a whole number"},
-        {"trial=99999999999999999999", "expected a whole number"}, {"trial=1, trial=1", "column 'trial' twice"}};
+    static const struct {
+        const char *key, *message;
+    } wrong[] = {{"", "expected COLUMN=VALUE"},
+                 {"uniform", "expected COLUMN=VALUE"},
+                 {"=uniform", "expected COLUMN=VALUE"},
+                 {"strategy=uniform,", "expected COLUMN=VALUE"},
+                 {"strategy=", "strategy: a value is missing"},
+                 {"strategi=uniform", "did you mean 'strategy'"},
+                 {"error=0", "no column 'error' tells rows apart"},
+                 {"trial=one", "trial 'one': expected a whole number"},
+                 {"trial=1x", "expected a whole number"},
+                 {"trial=99999999999999999999", "expected a whole number"},
+                 {"trial=1, trial=1", "column 'trial' twice"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         nb_match match;
         assert_error(*state, nb_match_parse(wrong[i].key, &match, *state), NB_EINVAL, wrong[i].message);
@@ -73,9 +86,13 @@ static void test_refusals(void **state)
 
 static void test_no_row(void **state)
 {
-    static const struct { const char *key, *message; } none[] = {
-        {"strategy=leverage", "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, kmeans(restarts=4)"},
-        {"strategy=kmeans(restarts=5)", "this experiment has uniform,"}, {"strategy=kmeans(restarts", "no row has"},
+    static const struct {
+        const char *key, *message;
+    } none[] = {
+        {"strategy=leverage",
+         "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, kmeans(restarts=4)"},
+        {"strategy=kmeans(restarts=5)", "this experiment has uniform,"},
+        {"strategy=kmeans(restarts", "no row has"},
         {"landmarks=4", "no row has landmarks=4; this experiment has 3, 13"},
         {"problem=gaussian, head=2", "no row has all of these values together, though each of them occurs"}};
     nb_plan plan = make_plan(*state);
@@ -112,7 +129,7 @@ static void test_keys_mean_one_row(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_meaning), test_with_ctx(test_refusals), test_with_ctx(test_no_row),
-                                       test_with_ctx(test_keys_mean_one_row)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_meaning), test_with_ctx(test_refusals),
+                                       test_with_ctx(test_no_row), test_with_ctx(test_keys_mean_one_row)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,8 @@ static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, n
 }
 
 /* F X B for any X; x NULL: that of the core. */
-static nb_measures measure_x(nb_ctx *ctx, fixture *f, const nb_landmarks *landmarks, nb_factors_kind kind, const char *core,
-                             double *x, unsigned wanted)
+static nb_measures measure_x(nb_ctx *ctx, fixture *f, const nb_landmarks *landmarks, nb_factors_kind kind,
+                             const char *core, double *x, unsigned wanted)
 {
     nb_how how = {.engine = engine, .wanted = wanted};
     nb_engine_times times = {.pass_s = 0};
@@ -39,7 +39,8 @@ static nb_measures measure_x(nb_ctx *ctx, fixture *f, const nb_landmarks *landma
     return request.measures;
 }
 
-static nb_measures measure(nb_ctx *ctx, fixture *f, const nb_landmarks *landmarks, nb_factors_kind kind, const char *core)
+static nb_measures measure(nb_ctx *ctx, fixture *f, const nb_landmarks *landmarks, nb_factors_kind kind,
+                           const char *core)
 {
     return measure_x(ctx, f, landmarks, kind, core, NULL, NB_WANT_ALL);
 }
@@ -118,7 +119,8 @@ static void test_one_landmark_short_of_the_rank(void **state)
 /* error^2 = subspace^2 + core^2, floor <= subspace <= error, for every strategy,
  * both factors, both cores; and the norms' order. Relative to the larger part,
  * rounding of the three sums is some eps, of F X B the noise estimate. */
-static void check_identities(nb_ctx *ctx, fixture *f, const char *strategy, nb_factors_kind kind, int m, const char *core)
+static void check_identities(nb_ctx *ctx, fixture *f, const char *strategy, nb_factors_kind kind, int m,
+                             const char *core)
 {
     nb_landmarks landmarks = pick(ctx, f, strategy, m, NB_INDEPENDENT);
     if (nb_factors_refusal(kind, landmarks.queries.kind, f->head.causal)) return;
@@ -144,8 +146,9 @@ static void check_identities(nb_ctx *ctx, fixture *f, const char *strategy, nb_f
 
 static void test_identities(void **state)
 {
-    static const char *const problems[] = {"gaussian(n=1, d=2)", "gaussian(n=2, d=3)", "gaussian(n=63, d=8)", "clusters(n=257, d=4, count=9)",
-                                           "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, causal=true)"};
+    static const char *const problems[] = {
+        "gaussian(n=1, d=2)", "gaussian(n=2, d=3)", "gaussian(n=63, d=8)", "clusters(n=257, d=4, count=9)",
+        "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, causal=true)"};
     static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "leverage"};
     static const char *const cores[] = {"svd(rcond=1e-10)", "svd", "iterative"};
     for (size_t p = 0; p < sizeof problems / sizeof *problems; p++)
@@ -281,7 +284,8 @@ static void test_what_is_not_wanted_stays_nan(void **state)
     double x[4] = {1, 0, 0, 1};
     nb_measures out = measure_x(ctx, &f, &landmarks, NB_CUR, NULL, x, 0);
     assert_true(isfinite(out.error) && isfinite(out.mse) && isfinite(out.rowsum_deviation) && isfinite(out.cosine));
-    assert_true(isnan(out.output_error) && isnan(out.spectral_error) && isnan(out.entropy_difference) && isnan(out.negative_mass));
+    assert_true(isnan(out.output_error) && isnan(out.spectral_error) && isnan(out.entropy_difference) &&
+                isnan(out.negative_mass));
 }
 
 /* Uniform attention, all points zero: S = 1/n, of rank 1; any one landmark is exact,
@@ -402,12 +406,20 @@ static void test_leverage_frequencies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_exact_at_the_rank),         test_with_ctx(test_one_landmark_short_of_the_rank),
-        test_with_ctx(test_identities),                test_with_ctx(test_all_tokens_are_exact),
-        test_with_ctx(test_no_middle), test_with_ctx(test_no_middle_is_the_identity), test_with_ctx(test_row_sums_with_the_inverse), test_with_ctx(test_zero_core),
-        test_with_ctx(test_what_is_not_wanted_stays_nan), test_with_ctx(test_all_points_zero),
-        test_with_ctx(test_causal_rows),               test_with_ctx(test_refusals),
-        test_with_ctx(test_segments_of_unequal_length), test_with_ctx(test_kmeans_finds_clusters),
+        test_with_ctx(test_exact_at_the_rank),
+        test_with_ctx(test_one_landmark_short_of_the_rank),
+        test_with_ctx(test_identities),
+        test_with_ctx(test_all_tokens_are_exact),
+        test_with_ctx(test_no_middle),
+        test_with_ctx(test_no_middle_is_the_identity),
+        test_with_ctx(test_row_sums_with_the_inverse),
+        test_with_ctx(test_zero_core),
+        test_with_ctx(test_what_is_not_wanted_stays_nan),
+        test_with_ctx(test_all_points_zero),
+        test_with_ctx(test_causal_rows),
+        test_with_ctx(test_refusals),
+        test_with_ctx(test_segments_of_unequal_length),
+        test_with_ctx(test_kmeans_finds_clusters),
         test_with_ctx(test_leverage_frequencies),
     };
     int failures = 0;

@@ -12,8 +12,9 @@
 
 enum { N = 40, D = 5, M = 7 };
 
-static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "farthest_point", "orthogonal", "rpcholesky",
-                                         "kdpp", "ridge_leverage", "leverage", "leverage(of=points)", "context", "cpqr"};
+static const char *const strategies[] = {"uniform",    "segment_means",       "kmeans",  "farthest_point",
+                                         "orthogonal", "rpcholesky",          "kdpp",    "ridge_leverage",
+                                         "leverage",   "leverage(of=points)", "context", "cpqr"};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 static void open_fixture(nb_ctx *ctx, fixture *f, bool same)
@@ -168,10 +169,12 @@ static void test_where_queries_are_keys(void **state)
     fixture f;
     open_fixture(ctx, &f, true);
     for (int s = 0; s < STRATEGIES; s++) {
-        nb_landmarks tokens = pick(ctx, &f, strategies[s], M, NB_QUERIES), shared = pick(ctx, &f, strategies[s], M, NB_SHARED_QUERIES);
+        nb_landmarks tokens = pick(ctx, &f, strategies[s], M, NB_QUERIES),
+                     shared = pick(ctx, &f, strategies[s], M, NB_SHARED_QUERIES);
         assert_close(error_of(ctx, &f, &tokens), error_of(ctx, &f, &shared), same);
     }
-    nb_landmarks joint = pick(ctx, &f, "farthest_point(start=central)", M, NB_JOINT), shared = pick(ctx, &f, "farthest_point(start=central)", M, NB_SHARED);
+    nb_landmarks joint = pick(ctx, &f, "farthest_point(start=central)", M, NB_JOINT),
+                 shared = pick(ctx, &f, "farthest_point(start=central)", M, NB_SHARED);
     assert_close(error_of(ctx, &f, &joint), error_of(ctx, &f, &shared), same);
 }
 
@@ -181,7 +184,8 @@ static void test_first_of_shared(void **state)
     nb_ctx *ctx = *state;
     fixture f;
     open_fixture(ctx, &f, false);
-    nb_landmarks all = pick(ctx, &f, "farthest_point", N, NB_SHARED), some = pick(ctx, &f, "farthest_point", M, NB_SHARED);
+    nb_landmarks all = pick(ctx, &f, "farthest_point", N, NB_SHARED),
+                 some = pick(ctx, &f, "farthest_point", M, NB_SHARED);
     nb_landmarks first = nb_landmarks_first(&all, M);
     assert_int_equal(first.keys.m, M);
     assert_memory_equal(first.keys.points, some.keys.points, D * M * sizeof(double));
@@ -225,8 +229,12 @@ static nb_status pick_free(const nb_points *points, int m, const void *options, 
 
 static const nb_option no_options[] = {NB_OPTION_END};
 static const nb_strategy free_points = {
-    .component = {"free_points", "points that no token has, for a test", NULL, no_options, 0}, .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = pick_free};
-static const nb_choice chosen = {.component = &free_points.component, .canonical = "free_points", .label = "free_points"};
+    .component = {"free_points", "points that no token has, for a test", NULL, no_options, 0},
+    .abi = NB_STRATEGY_ABI,
+    .pairing = NB_JOINT,
+    .pick = pick_free};
+static const nb_choice chosen = {
+    .component = &free_points.component, .canonical = "free_points", .label = "free_points"};
 
 static double sum_of_differences(int count, const double *a, const double *b)
 {
@@ -254,7 +262,8 @@ static void test_free_points(void **state)
     }
     assert_ok(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_SHARED_KEYS, stream, f.rng, &l, ctx));
     assert_close(sum_of_differences(D * M, l.queries.points, f.head.k), D * M, 1e-12);
-    assert_error(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_QUERIES, stream, f.rng, &l, ctx), NB_EINVAL, "free points need the pairing 'joint'");
+    assert_error(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_QUERIES, stream, f.rng, &l, ctx), NB_EINVAL,
+                 "free points need the pairing 'joint'");
     for (const nb_check *check = nb_strategy_checks; check->name; check++) {
         nb_trial_run run = {.choice = &chosen, .kernel = &f.kernel, .head = &f.head};
         assert_ok(ctx, check->run(&run, ctx));
@@ -264,8 +273,9 @@ static void test_free_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_points_of_one_side),     test_with_ctx(test_points_of_both_sides), test_with_ctx(test_segments_of_both_sides),
-        test_with_ctx(test_scores_of_both_sides),   test_with_ctx(test_where_queries_are_keys), test_with_ctx(test_first_of_shared),
+        test_with_ctx(test_points_of_one_side),     test_with_ctx(test_points_of_both_sides),
+        test_with_ctx(test_segments_of_both_sides), test_with_ctx(test_scores_of_both_sides),
+        test_with_ctx(test_where_queries_are_keys), test_with_ctx(test_first_of_shared),
         test_with_ctx(test_without_memory),         test_with_ctx(test_free_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,10 +45,11 @@ static void test_permuted_tokens(void **state)
     static const struct {
         const char *plain, *permuted;
         bool random;
-    } cases[] = {{"gaussian(n=90, d=3)", "gaussian(n=90, d=3, permute=true)", true},
-                 {"smooth(n=90, d=3)", "smooth(n=90, d=3, permute=true)", true},
-                 {"heads(file=" VIT ")", "heads(file=" VIT ", permute=true)", false},
-                 {"heads(file=" VIT ", max_n=90, first=50)", "heads(file=" VIT ", max_n=90, first=50, permute=true)", false}};
+    } cases[] = {
+        {"gaussian(n=90, d=3)", "gaussian(n=90, d=3, permute=true)", true},
+        {"smooth(n=90, d=3)", "smooth(n=90, d=3, permute=true)", true},
+        {"heads(file=" VIT ")", "heads(file=" VIT ", permute=true)", false},
+        {"heads(file=" VIT ", max_n=90, first=50)", "heads(file=" VIT ", max_n=90, first=50, permute=true)", false}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int order[2][1000];
         for (int trial = 0; trial < 2; trial++) {
@@ -102,7 +103,8 @@ static void test_permuted_s(void **state)
     order_of(&heads[0], &heads[1], order);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) assert_close(rows[1][i * n + j], rows[0][order[i] * n + order[j]], 1e-14);
-    for (int i = 0; i < n; i++) assert_close(spectra[1]->values[i], spectra[0]->values[i], 1e-13 * spectra[0]->values[0]);
+    for (int i = 0; i < n; i++)
+        assert_close(spectra[1]->values[i], spectra[0]->values[i], 1e-13 * spectra[0]->values[0]);
     for (int j = 0; j < 9; j++) tokens[j] = 3 + 20 * j;
     nb_measures permuted = measure_tokens(ctx, scenes[1], tokens, 9);
     for (int j = 0; j < 9; j++) tokens[j] = order[tokens[j]];
@@ -125,7 +127,9 @@ static double subspace_error(nb_ctx *ctx, const char *problem, const char *strat
     double x[16 * 16] = {0};
     assert_ok(ctx, nb_random_new(&rng, ctx));
     assert_ok(ctx, nb_scene_new(&head, &kernel, &scene, ctx));
-    assert_ok(ctx, nb_landmarks_pick(scene, &choice, 16, NB_JOINT, (nb_stream){.seed = 1, .trial = trial, .component = choice.canonical}, rng, &landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(scene, &choice, 16, NB_JOINT,
+                                     (nb_stream){.seed = 1, .trial = trial, .component = choice.canonical}, rng,
+                                     &landmarks, ctx));
     nb_pair pair = {.landmarks = &landmarks};
     assert_ok(ctx, nb_engine_prepare(scene, &how, 1, &pair, &times, ctx));
     nb_request request = {.pair = &pair, .x = x};
@@ -142,7 +146,8 @@ static void test_what_segment_means_live_from(void **state)
     for (int t = 0; t < TRIALS; t++) {
         static const char *const plain = "smooth(n=192, d=8)", *const permuted = "smooth(n=192, d=8, permute=true)";
         uniform[t] = log(subspace_error(*state, permuted, "uniform", t) / subspace_error(*state, plain, "uniform", t));
-        segments[t] = log(subspace_error(*state, permuted, "segment_means", t) / subspace_error(*state, plain, "segment_means", t));
+        segments[t] = log(subspace_error(*state, permuted, "segment_means", t) /
+                          subspace_error(*state, plain, "segment_means", t));
     }
     double se = gsl_stats_sd(uniform, 1, TRIALS) / sqrt(TRIALS);
     assert_close(gsl_stats_mean(uniform, 1, TRIALS), 0, 4 * se);
@@ -157,7 +162,8 @@ static void test_refused(void **state)
     static const struct {
         const char *problem, *message;
     } cases[] = {
-        {"heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true)", "permute = true needs a head without a causal mask"},
+        {"heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true)",
+         "permute = true needs a head without a causal mask"},
         {"heads(file=" VIT ", causal=true, permute=true)", "permute = true needs a head without a causal mask"},
         {"heads(file=" VIT ", first=257)", "first = 257 is not one of its tokens 0 to 256"},
         {"low_rank(d=4, rank=5)", "rank = 5 is more than the dimension d = 4"},
@@ -168,7 +174,9 @@ static void test_refused(void **state)
         nb_problem_shape shape;
         assert_error(ctx, nb_heads_shape(&choice, &shape, ctx), NB_EINVAL, cases[i].message);
     }
-    nb_choice allowed = choose(&nb_problems, "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true, causal=false)", ctx);
+    nb_choice allowed =
+        choose(&nb_problems,
+               "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true, causal=false)", ctx);
     nb_problem_shape shape;
     assert_ok(ctx, nb_heads_shape(&allowed, &shape, ctx));
     assert_false(shape.causal);
@@ -180,8 +188,10 @@ static void test_windows(void **state)
     static const struct {
         const char *problem;
         int first, n;
-    } cases[] = {{"heads(file=" VIT ", max_n=40)", 0, 40}, {"heads(file=" VIT ", max_n=40, first=7)", 7, 40},
-                 {"heads(file=" VIT ", max_n=40, first=230)", 230, 27}, {"heads(file=" VIT ", first=256)", 256, 1},
+    } cases[] = {{"heads(file=" VIT ", max_n=40)", 0, 40},
+                 {"heads(file=" VIT ", max_n=40, first=7)", 7, 40},
+                 {"heads(file=" VIT ", max_n=40, first=230)", 230, 27},
+                 {"heads(file=" VIT ", first=256)", 256, 1},
                  {"heads(file=" VIT ", max_n=1000)", 0, 257}};
     nb_head whole = make_head("heads(file=" VIT ")", 1, 0, ctx);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -216,8 +226,10 @@ static void test_smooth(void **state)
         assert_close(nb_sum_of_squares(N * D, points[i]) / count, 4, 4 * 4 * spread);
         assert_close(nb_dot(N * D, points[i], points[(i + 1) % 3]) / count, 0, 4 * 4 * spread);
     }
-    nb_head wide = make_head("smooth(n=3, d=5000, correlation=0.9)", 0, 0, ctx); /* stationary from the first token on */
-    for (int i = 0; i < 3; i++) assert_close(nb_sum_of_squares(5000, wide.q + 5000 * i) / 5000, 1, 4 * sqrt(2.0 / 5000));
+    nb_head wide =
+        make_head("smooth(n=3, d=5000, correlation=0.9)", 0, 0, ctx); /* stationary from the first token on */
+    for (int i = 0; i < 3; i++)
+        assert_close(nb_sum_of_squares(5000, wide.q + 5000 * i) / 5000, 1, 4 * sqrt(2.0 / 5000));
     nb_head same = make_head("smooth(n=9, d=3, correlation=1)", 0, 0, ctx);
     for (int i = 3; i < 27; i++) assert_true(same.q[i] == same.q[i - 3]);
 }
@@ -237,9 +249,11 @@ static void test_low_rank(void **state)
     assert_close(nb_sum_of_squares(N * D, h.q) / (N * D), 1, 4 * sqrt(2.0 / (N * R)));
     assert_close(nb_dot(N * D, h.q, h.k) / (N * D), 0, 4 * sqrt(1.0 / (N * R)));
     nb_head noisy = make_head("low_rank(n=400, d=20, rank=5, noise=2)", 0, 0, ctx);
-    assert_close(nb_sum_of_squares(N * D, noisy.k) / (N * D), 1 + 4, 4 * sqrt(2.0 / (N * R) + 16 * 2.0 / (N * D) + 16.0 / (N * D)));
+    assert_close(nb_sum_of_squares(N * D, noisy.k) / (N * D), 1 + 4,
+                 4 * sqrt(2.0 / (N * R) + 16 * 2.0 / (N * D) + 16.0 / (N * D)));
     assert_ok(ctx, nb_svd(D, N, noisy.q, NULL, values, NULL, ctx));
-    assert_at_most(1.5 * sqrt(N), values[D - 1]); /* full rank: the noise's least singular value is about 2 (sqrt(N) - sqrt(D)) */
+    assert_at_most(1.5 * sqrt(N),
+                   values[D - 1]); /* full rank: the noise's least singular value is about 2 (sqrt(N) - sqrt(D)) */
 }
 
 /* Quartiles and tails. Closed forms for 1 and 2 degrees of freedom: t has the upper
@@ -306,18 +320,21 @@ static void test_sink(void **state)
     nb_head without = with_same_numbers(ctx, "sink(n=256, d=64, sinks=64, strength=0)");
     nb_head with = with_same_numbers(ctx, "sink(n=256, d=64, sinks=64, strength=2.385)");
     for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) assert_close(score(&with, i, j) - score(&without, i, j), j < SINKS ? 2.385 : 0, 1e-12);
+        for (int j = 0; j < N; j++)
+            assert_close(score(&with, i, j) - score(&without, i, j), j < SINKS ? 2.385 : 0, 1e-12);
     double factor = SINKS * exp(2.385);
     assert_close(mass_on_sinks(&without, SINKS), (double)SINKS / N, 0.04);
     assert_close(mass_on_sinks(&with, SINKS), factor / (factor + N - SINKS), 0.04);
-    assert_close(nb_sum_of_squares(N * 64, without.q) / (N * 63), 1, 4 * sqrt(2.0 / (N * 63))); /* the part along u is gone */
+    assert_close(nb_sum_of_squares(N * 64, without.q) / (N * 63), 1,
+                 4 * sqrt(2.0 / (N * 63))); /* the part along u is gone */
 }
 
 /* How many tokens are of another cluster than the one before, clusters being points (spread 0). */
 static int changes(const nb_head *h)
 {
     int count = 0;
-    for (int i = 1; i < h->n; i++) count += memcmp(h->q + (i - 1) * h->d, h->q + i * h->d, (size_t)h->d * sizeof(double)) != 0;
+    for (int i = 1; i < h->n; i++)
+        count += memcmp(h->q + (i - 1) * h->d, h->q + i * h->d, (size_t)h->d * sizeof(double)) != 0;
     return count;
 }
 
@@ -346,15 +363,22 @@ static void test_rotated(void **state)
         between += nb_squared_distance(D, noisy.k + i * D, noisy.k + (i + 30) % N * D) / (N / 2);
     }
     assert_close(within, 2 * 0.09 * D, 4 * 2 * 0.09 * sqrt(2.0 * D / (N / 2)));
-    assert_close(between, 2 * 1.09 * D, 4 * 2 * 1.09 * sqrt(2.0 * D / COUNT)); /* pairs of centres repeat: 10 that differ */
+    assert_close(between, 2 * 1.09 * D,
+                 4 * 2 * 1.09 * sqrt(2.0 * D / COUNT)); /* pairs of centres repeat: 10 that differ */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_permuted_tokens), test_with_ctx(test_permuted_s), test_with_ctx(test_what_segment_means_live_from),
-        test_with_ctx(test_refused),         test_with_ctx(test_windows),    test_with_ctx(test_smooth),
-        test_with_ctx(test_low_rank),        test_with_ctx(test_heavy_tail), test_with_ctx(test_sink),
+        test_with_ctx(test_permuted_tokens),
+        test_with_ctx(test_permuted_s),
+        test_with_ctx(test_what_segment_means_live_from),
+        test_with_ctx(test_refused),
+        test_with_ctx(test_windows),
+        test_with_ctx(test_smooth),
+        test_with_ctx(test_low_rank),
+        test_with_ctx(test_heavy_tail),
+        test_with_ctx(test_sink),
         test_with_ctx(test_rotated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

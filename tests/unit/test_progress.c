@@ -6,10 +6,15 @@
 
 static void test_durations(void **state)
 {
-    static const struct { double seconds; const char *text; } known[] = {
-        {0, "0.0 s"}, {0.04, "0.0 s"}, {0.06, "0.1 s"}, {2.385, "2.4 s"}, {9.94, "9.9 s"}, {9.96, "10 s"}, {59.4, "59 s"}, {59.6, "1 min"},
-        {60, "1 min"}, {61, "1 min 1 s"}, {185.2, "3 min 5 s"}, {3569, "59 min 29 s"}, {3599.6, "1 h"}, {3600, "1 h"}, {7800, "2 h 10 min"}, {84600, "23 h 30 min"},
-        {86399, "1 d"}, {86400, "1 d"}, {90000, "1 d 1 h"}, {604800, "7 d"}, {INFINITY, "inf s"}};
+    static const struct {
+        double seconds;
+        const char *text;
+    } known[] = {{0, "0.0 s"},       {0.04, "0.0 s"},   {0.06, "0.1 s"},      {2.385, "2.4 s"},
+                 {9.94, "9.9 s"},    {9.96, "10 s"},    {59.4, "59 s"},       {59.6, "1 min"},
+                 {60, "1 min"},      {61, "1 min 1 s"}, {185.2, "3 min 5 s"}, {3569, "59 min 29 s"},
+                 {3599.6, "1 h"},    {3600, "1 h"},     {7800, "2 h 10 min"}, {84600, "23 h 30 min"},
+                 {86399, "1 d"},     {86400, "1 d"},    {90000, "1 d 1 h"},   {604800, "7 d"},
+                 {INFINITY, "inf s"}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[NB_QUANTITY];
@@ -19,9 +24,17 @@ static void test_durations(void **state)
 
 static void test_bytes(void **state)
 {
-    static const struct { double bytes; const char *text; } known[] = {
-        {0, "0.0 KiB"}, {2385, "2.3 KiB"}, {850 * 0x1p10, "850 KiB"}, {999.4 * 0x1p10, "999 KiB"}, {999.6 * 0x1p10, "1.0 MiB"},
-        {120.4 * 0x1p20, "120 MiB"}, {2.385 * 0x1p30, "2.4 GiB"}, {5e4 * 0x1p40, "50000 TiB"}};
+    static const struct {
+        double bytes;
+        const char *text;
+    } known[] = {{0, "0.0 KiB"},
+                 {2385, "2.3 KiB"},
+                 {850 * 0x1p10, "850 KiB"},
+                 {999.4 * 0x1p10, "999 KiB"},
+                 {999.6 * 0x1p10, "1.0 MiB"},
+                 {120.4 * 0x1p20, "120 MiB"},
+                 {2.385 * 0x1p30, "2.4 GiB"},
+                 {5e4 * 0x1p40, "50000 TiB"}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[NB_QUANTITY];
@@ -49,7 +62,14 @@ static void test_left(void **state)
 static void test_line(void **state)
 {
     char text[NB_PROGRESS_LINE];
-    nb_progress_state s = {.scenes = 10, .scenes_done = 3, .rows = 100, .rows_done = 30, .failed = 2, .share = 0.4, .elapsed_s = 40, .foreseen_s = 100};
+    nb_progress_state s = {.scenes = 10,
+                           .scenes_done = 3,
+                           .rows = 100,
+                           .rows_done = 30,
+                           .failed = 2,
+                           .share = 0.4,
+                           .elapsed_s = 40,
+                           .foreseen_s = 100};
     (void)state;
     nb_progress_text(&s, 0, text);
     assert_string_equal(text, "40 %, 3 of 10 scenes, 30 of 100 rows, 2 failed, 1 min left");
@@ -59,10 +79,22 @@ static void test_line(void **state)
     s.share = 0.9999; /* not all: not 100 % */
     nb_progress_text(&s, 0, text);
     assert_true(strncmp(text, "99 %", 4) == 0);
-    s = (nb_progress_state){.scenes = 10, .scenes_done = 10, .rows = 100, .rows_done = 100, .share = 0.98, .elapsed_s = 47, .foreseen_s = 41};
+    s = (nb_progress_state){.scenes = 10,
+                            .scenes_done = 10,
+                            .rows = 100,
+                            .rows_done = 100,
+                            .share = 0.98,
+                            .elapsed_s = 47,
+                            .foreseen_s = 41};
     nb_progress_text(&s, 100, text);
     assert_string_equal(text, "[##############################] 100 %, 10 of 10 scenes, 100 of 100 rows, 47 s");
-    s = (nb_progress_state){.scenes = INT_MAX, .scenes_done = INT_MAX, .rows = INT_MAX, .rows_done = INT_MAX - 1, .failed = INT_MAX, .share = 7, .foreseen_s = INFINITY};
+    s = (nb_progress_state){.scenes = INT_MAX,
+                            .scenes_done = INT_MAX,
+                            .rows = INT_MAX,
+                            .rows_done = INT_MAX - 1,
+                            .failed = INT_MAX,
+                            .share = 7,
+                            .foreseen_s = INFINITY};
     nb_progress_text(&s, 100, text); /* the longest there is */
     assert_true(strlen(text) < NB_PROGRESS_LINE - 1);
 }
@@ -71,14 +103,22 @@ static void test_line(void **state)
 static void test_widths(void **state)
 {
     char text[NB_PROGRESS_LINE];
-    nb_progress_state s = {.scenes = 5200, .scenes_done = 5100, .rows = 1000000, .rows_done = 990000, .failed = 12, .share = 0.9, .elapsed_s = 90, .foreseen_s = 100};
+    nb_progress_state s = {.scenes = 5200,
+                           .scenes_done = 5100,
+                           .rows = 1000000,
+                           .rows_done = 990000,
+                           .failed = 12,
+                           .share = 0.9,
+                           .elapsed_s = 90,
+                           .foreseen_s = 100};
     (void)state;
     for (int width = 1; width < NB_PROGRESS_LINE; width++) {
         nb_progress_text(&s, width, text);
         assert_true(strlen(text) <= (size_t)width);
     }
     nb_progress_text(&s, 90, text);
-    assert_string_equal(text, "[##############..] 90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
+    assert_string_equal(text,
+                        "[##############..] 90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
     nb_progress_text(&s, 79, text);
     assert_string_equal(text, "90 %, 5100 of 5200 scenes, 990000 of 1000000 rows, 12 failed, 10 s left");
     nb_progress_text(&s, 50, text);
@@ -122,7 +162,8 @@ static void test_share(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_durations), test_with_ctx(test_bytes), test_with_ctx(test_left),
-                                       test_with_ctx(test_line), test_with_ctx(test_widths), test_with_ctx(test_share)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_durations), test_with_ctx(test_bytes),
+                                       test_with_ctx(test_left),      test_with_ctx(test_line),
+                                       test_with_ctx(test_widths),    test_with_ctx(test_share)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,8 @@ static void assert_items(nb_ctx *ctx, const char *text, int count, const long lo
     nb_range r = parse(ctx, text);
     assert_int_equal(nb_range_count(&r), count);
     for (int i = 0; i < count; i++) {
-        if (nb_range_item(&r, i) != items[i]) fail_msg("%s: item %d is %lld, expected %lld", text, i, nb_range_item(&r, i), items[i]);
+        if (nb_range_item(&r, i) != items[i])
+            fail_msg("%s: item %d is %lld, expected %lld", text, i, nb_range_item(&r, i), items[i]);
         assert_true(nb_range_holds(&r, items[i]));
     }
     assert_false(nb_range_holds(&r, items[0] - 1));
@@ -88,7 +89,8 @@ static void test_mistakes(void **state)
         nb_range r;
         const char *wrong = NULL;
         assert_ok(*state, nb_range_parse(texts[i][0], &r, &wrong, *state));
-        if (!wrong || !strstr(wrong, texts[i][1])) fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], wrong ? wrong : "no mistake");
+        if (!wrong || !strstr(wrong, texts[i][1]))
+            fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], wrong ? wrong : "no mistake");
     }
 }
 
@@ -147,7 +149,8 @@ static void test_mistakes_in_a_spec(void **state)
         nb_mistakes mistakes;
         choices_of(*state, texts[i][0], &mistakes);
         if (mistakes.count == 0) fail_msg("'%s' is no mistake", texts[i][0]);
-        if (!strstr(mistakes.texts[0], texts[i][1])) fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], mistakes.texts[0]);
+        if (!strstr(mistakes.texts[0], texts[i][1]))
+            fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], mistakes.texts[0]);
     }
 }
 

@@ -12,9 +12,14 @@
 static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
-        {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, 200], d=4)\"]"},
-        {"strategies", "[uniform, segment_means]"}, {"factors", "nystromformer"}, {"metrics", "[error]"},
-        {"landmarks", "[3, 5]"}, {"trials", "3"}, {"cores", "[svd, iterative]"}};
+        {"problems",
+         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, 200], d=4)\"]"},
+        {"strategies", "[uniform, segment_means]"},
+        {"factors", "nystromformer"},
+        {"metrics", "[error]"},
+        {"landmarks", "[3, 5]"},
+        {"trials", "3"},
+        {"cores", "[svd, iterative]"}};
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
@@ -22,8 +27,10 @@ enum { UNITS = 11 };
 
 static void test_parse(void **state)
 {
-    static const char *const bad[] = {"", "1", "/", "1/", "/2", "0/2", "3/2", "-1/2", "1/0", "1/-2", "1/2/3", "1/2x", "a/b",
-                                      "1.5/2", "1/100001", "1/99999999999999999999", "1 of 2"};
+    static const char *const bad[] = {
+        "",      "1",    "/",     "1/",   "/2",  "0/2",   "3/2",      "-1/2",
+        "1/0",   "1/-2", "1/2/3", "1/2x", "a/b", "1.5/2", "1/100001", "1/99999999999999999999",
+        "1 of 2"};
     nb_ctx *ctx = *state;
     nb_shard shard;
     assert_ok(ctx, nb_shard_parse("2/7", &shard, ctx));
@@ -212,7 +219,8 @@ static void test_merge_other_plan(void **state)
     nb_merge merge;
     rows[4].landmarks = 4;
     assert_ok(ctx, nb_merge_init(&plan, 1, &merge, ctx));
-    assert_error(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, rows, NULL, ctx), NB_EIO, "runs/a: its rows are not those of its config");
+    assert_error(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, rows, NULL, ctx), NB_EIO,
+                 "runs/a: its rows are not those of its config");
 }
 
 int main(void)

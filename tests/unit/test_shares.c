@@ -8,8 +8,20 @@
 
 static nb_row row(const char *strategy, int head, int trial, int m, double error, double subspace)
 {
-    nb_row r = {.experiment = "x", .problem = "p", .kernel = "k", .strategy = strategy, .pairing = "joint", .factors = "nystromformer",
-                .core = "c", .rows = "all", .status = "ok", .head = head, .trial = trial, .n = 9, .d = 2, .landmarks = m};
+    nb_row r = {.experiment = "x",
+                .problem = "p",
+                .kernel = "k",
+                .strategy = strategy,
+                .pairing = "joint",
+                .factors = "nystromformer",
+                .core = "c",
+                .rows = "all",
+                .status = "ok",
+                .head = head,
+                .trial = trial,
+                .n = 9,
+                .d = 2,
+                .landmarks = m};
     nb_measures_clear(&r.measures);
     r.measures.error = error;
     r.measures.error_subspace = subspace;
@@ -19,7 +31,8 @@ static nb_row row(const char *strategy, int head, int trial, int m, double error
     return r;
 }
 
-static nb_comparison compare(nb_ctx *ctx, int count, const nb_row *rows, const char *baseline, const char *strategy, int m)
+static nb_comparison compare(nb_ctx *ctx, int count, const nb_row *rows, const char *baseline, const char *strategy,
+                             int m)
 {
     nb_summary s;
     nb_shares shares;
@@ -43,19 +56,20 @@ static void test_shares(void **state)
     };
     int count = sizeof rows / sizeof *rows;
     nb_comparison a = compare(*state, count, rows, "base", "a", 4), b = compare(*state, count, rows, "base", "b", 4),
-                  c = compare(*state, count, rows, "base", "c", 4), base = compare(*state, count, rows, "base", "base", 4);
+                  c = compare(*state, count, rows, "base", "c", 4),
+                  base = compare(*state, count, rows, "base", "base", 4);
     const double exact = 1e-15; /* a few roundings of numbers of order 1 */
     assert_int_equal(a.whole.pairs, 3);
     assert_close(a.whole.relative, 0.25, exact); /* of 0.25, 0.75, 0.2 */
     assert_close(a.whole.share, 1, exact);
     assert_close(a.subspace.relative, 0.5, exact); /* of 0.2, 0.5, 1 */
     assert_int_equal(b.whole.pairs, 3);
-    assert_close(b.whole.relative, 0.8, exact);  /* of 0.5, 1, 0.8 */
+    assert_close(b.whole.relative, 0.8, exact);               /* of 0.5, 1, 0.8 */
     assert_close(b.whole.share, log(0.8) / log(0.25), exact); /* a has the least */
-    assert_close(b.subspace.relative, 0.5, exact); /* of 0.4, 0.5, 2/3 */
-    assert_close(b.subspace.share, 1, exact);    /* as a has */
-    assert_close(c.whole.relative, 2, exact);    /* of 1.25, 2.5, 2 */
-    assert_close(c.whole.share, -0.5, exact);    /* twice, where the best has a quarter */
+    assert_close(b.subspace.relative, 0.5, exact);            /* of 0.4, 0.5, 2/3 */
+    assert_close(b.subspace.share, 1, exact);                 /* as a has */
+    assert_close(c.whole.relative, 2, exact);                 /* of 1.25, 2.5, 2 */
+    assert_close(c.whole.share, -0.5, exact);                 /* twice, where the best has a quarter */
     assert_close(base.whole.relative, 1, 0);
     assert_close(base.whole.share, 0, 0);
     assert_close(base.select_s, 0.5, 0);
@@ -68,18 +82,21 @@ static void test_shares(void **state)
 static void test_pairs_by_head(void **state)
 {
     nb_row rows[] = {
-        row("base", 0, 0, 4, 0.8, 0.5), row("base", 0, 1, 4, 0.4, 0.4), row("a", 0, 0, 4, 0.2, 0.1), row("a", 0, 1, 4, 0.3, 0.2),
-        row("base", 2, 0, 4, 1.0, 0.5), row("base", 2, 1, 4, 0.9, 0.4), row("a", 2, 0, 4, 0.9, 0.1), row("a", 2, 1, 4, 0.1, 0.2),
+        row("base", 0, 0, 4, 0.8, 0.5), row("base", 0, 1, 4, 0.4, 0.4),
+        row("a", 0, 0, 4, 0.2, 0.1),    row("a", 0, 1, 4, 0.3, 0.2),
+        row("base", 2, 0, 4, 1.0, 0.5), row("base", 2, 1, 4, 0.9, 0.4),
+        row("a", 2, 0, 4, 0.9, 0.1),    row("a", 2, 1, 4, 0.1, 0.2),
         row("a", 1, 0, 4, 0.5, 0.1), /* without a baseline */
-        row("base", 3, 0, 4, 0.1, 0.1), row("base", 3, 1, 4, 0.2, 0.1), row("base", 3, 2, 4, 0.5, 0.1),
-        row("a", 3, 0, 4, 0.2, 0.1),    row("a", 3, 2, 4, 0.4, 0.1), /* no trial 1 */
+        row("base", 3, 0, 4, 0.1, 0.1), row("base", 3, 1, 4, 0.2, 0.1),
+        row("base", 3, 2, 4, 0.5, 0.1), row("a", 3, 0, 4, 0.2, 0.1),
+        row("a", 3, 2, 4, 0.4, 0.1), /* no trial 1 */
     };
     int count = sizeof rows / sizeof *rows;
     rows[7].status = "failed";
     nb_comparison a = compare(*state, count, rows, "base", "a", 4);
     assert_int_equal(a.whole.pairs, 5);
-    assert_close(a.whole.relative, 0.8, 1e-15);  /* of 0.25, 0.75, 0.9, 2, 0.8 */
-    assert_close(a.whole.error, 0.35, 1e-15);    /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
+    assert_close(a.whole.relative, 0.8, 1e-15); /* of 0.25, 0.75, 0.9, 2, 0.8 */
+    assert_close(a.whole.error, 0.35, 1e-15);   /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
 }
 
 /* Pooled: the median over m of each number. */
@@ -107,8 +124,10 @@ static void test_pooled(void **state)
 static void test_the_pooled_share_counts_losses(void **state)
 {
     const nb_row rows[] = {
-        row("base", 0, 0, 2, 1.0, 1), row("base", 0, 0, 4, 1.0, 1),
-        row("a", 0, 0, 2, 2.0, 1),    row("a", 0, 0, 4, 0.9, 1),
+        row("base", 0, 0, 2, 1.0, 1),
+        row("base", 0, 0, 4, 1.0, 1),
+        row("a", 0, 0, 2, 2.0, 1),
+        row("a", 0, 0, 4, 0.9, 1),
     };
     nb_comparison a = compare(*state, 4, rows, "base", "a", 0);
     assert_close(a.whole.relative, 1.45, 1e-15);
@@ -154,7 +173,8 @@ static void test_noise(void **state)
     nb_comparison a = compare(*state, 6, rows, "base", "a", 0);
     assert_close(a.whole.relative, 5, 1e-14);
     assert_int_equal(a.whole.noise, 0);
-    for (int i = 0; i < 6; i++) rows[i].measures.error_noise = i == 3 || i == 1 ? 1e-10 : 1e-8; /* trials 0 and 1 have a side each */
+    for (int i = 0; i < 6; i++)
+        rows[i].measures.error_noise = i == 3 || i == 1 ? 1e-10 : 1e-8; /* trials 0 and 1 have a side each */
     a = compare(*state, 6, rows, "base", "a", 2);
     assert_int_equal(a.whole.pairs, 2);
     assert_int_equal(a.whole.noise, 1);
@@ -190,8 +210,8 @@ static const char *table_of(nb_ctx *ctx, int count, const nb_row *rows)
 static void test_stars(void **state)
 {
     nb_row rows[] = {
-        row("base", 0, 0, 2, 0.4, 1),  row("a", 0, 0, 2, 0.3, 1),  row("b", 0, 0, 2, 0.1, 1), row("c", 0, 0, 2, 0.2, 1),
-        row("base", 0, 0, 4, 3e-9, 1), row("a", 0, 0, 4, 2e-9, 1),
+        row("base", 0, 0, 2, 0.4, 1), row("a", 0, 0, 2, 0.3, 1),     row("b", 0, 0, 2, 0.1, 1),
+        row("c", 0, 0, 2, 0.2, 1),    row("base", 0, 0, 4, 3e-9, 1), row("a", 0, 0, 4, 2e-9, 1),
     };
     rows[2].pairing = rows[3].pairing = "both";
     const char *text = table_of(*state, 6, rows);
@@ -204,7 +224,7 @@ static void test_stars(void **state)
     text = table_of(*state, 6, rows);
     assert_non_null(strstr(text, "    a                 0.3*     2e-09~ "));
     assert_non_null(strstr(text, "    b, both           0.1  ")); /* alone with its pairing */
-    rows[4].measures.error_noise = 1e-14; /* an error against a noise: less */
+    rows[4].measures.error_noise = 1e-14;                         /* an error against a noise: less */
     assert_non_null(strstr(table_of(*state, 6, rows), "2e-09* "));
 }
 
@@ -213,8 +233,8 @@ static void test_stars(void **state)
 static void test_pairings_apart(void **state)
 {
     nb_row rows[] = {
-        row("base", 0, 0, 4, 0.8, 1), row("base", 0, 0, 4, 0.4, 1), row("a", 0, 0, 4, 0.2, 1), row("b", 0, 0, 4, 0.1, 1),
-        row("a", 0, 0, 4, 0.4, 1),
+        row("base", 0, 0, 4, 0.8, 1), row("base", 0, 0, 4, 0.4, 1), row("a", 0, 0, 4, 0.2, 1),
+        row("b", 0, 0, 4, 0.1, 1),    row("a", 0, 0, 4, 0.4, 1),
     };
     rows[0].pairing = rows[4].pairing = "independent";
     rows[3].pairing = "both";
@@ -251,7 +271,8 @@ static void test_pairings_apart(void **state)
 /* Each factors' own baseline and best. */
 static void test_factors_apart(void **state)
 {
-    nb_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.4, 1)};
+    nb_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1),
+                     row("a", 0, 0, 4, 0.4, 1)};
     nb_summary s;
     nb_shares shares;
     rows[1].factors = rows[3].factors = "cur";
@@ -259,7 +280,11 @@ static void test_factors_apart(void **state)
     assert_ok(*state, nb_shares_make(4, rows, &s, "base", &shares, *state));
     assert_int_equal(s.variant_count, 4);
     for (int v = 0; v < 4; v++)
-        assert_close(shares.pooled[v].whole.relative, strcmp(s.variants[v].strategy, "base") == 0 ? 1 : strcmp(s.variants[v].factors, "cur") ? 0.5 : 0.8, 1e-15);
+        assert_close(shares.pooled[v].whole.relative,
+                     strcmp(s.variants[v].strategy, "base") == 0 ? 1
+                     : strcmp(s.variants[v].factors, "cur")      ? 0.5
+                                                                 : 0.8,
+                     1e-15);
 }
 
 /* An X so large that its error is noisy counts like any other: to leave it out would
@@ -284,7 +309,8 @@ static void test_labels_differ(void **state)
     nb_row rows[4];
     const char *runs[] = {"command(run=\"python3 /home/x/a/mine.py\", timeout=60, deterministic=false)",
                           "command(run=\"python3 /home/x/b/mine.py\", timeout=60, deterministic=false)",
-                          "command(run=\"python3 /home/x/b/other.py\", timeout=60, deterministic=false)", "uniform(strided=false)"};
+                          "command(run=\"python3 /home/x/b/other.py\", timeout=60, deterministic=false)",
+                          "uniform(strided=false)"};
     const char *expected[] = {"command(run=a/mine.py)", "command(run=b/mine.py)", "command(run=other.py)", "uniform"};
     nb_summary s;
     for (int i = 0; i < 4; i++) rows[i] = row(runs[i], 0, 0, 4, 1, 1);

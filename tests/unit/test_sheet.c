@@ -16,7 +16,8 @@
  * hand: 2 P(Binomial(n, 1/2) < k) <= 0.05. */
 static void test_median_interval(void **state)
 {
-    static const int table[][2] = {{1, 0}, {5, 0}, {6, 1}, {8, 1}, {9, 2}, {10, 2}, {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}};
+    static const int table[][2] = {{1, 0},  {5, 0},  {6, 1},  {8, 1},  {9, 2},   {10, 2},
+                                   {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}};
     double values[100], low, high;
     (void)state;
     for (int i = 0; i < 100; i++) values[i] = i + 1;
@@ -37,7 +38,8 @@ static void test_median_interval(void **state)
 /* One colour for each sweep and each core that is in none, in the order of the run. */
 static void test_looks_of_cores(void **state)
 {
-    static const char *const cores[] = {"svd(rcond=0.1, rank=all)", "best", "svd(rcond=0.2, rank=all)", "gone", "svd(rcond=0.3, rank=all)", "gcv", "svd(rcond=0.1, rank=3)"};
+    static const char *const cores[] = {"svd(rcond=0.1, rank=all)", "best", "svd(rcond=0.2, rank=all)", "gone",
+                                        "svd(rcond=0.3, rank=all)", "gcv",  "svd(rcond=0.1, rank=3)"};
     static const int expected[] = {0, 1, 0, 2, 0, 3, 4};
     nb_core_label labels[7];
     nb_sweeps sweeps;

@@ -22,10 +22,10 @@ static void write_file(const char *path, const char *text)
 /* FIPS 180-2, appendix B: the digests of "abc" and of 56 letters; and of nothing. */
 static void test_digest(void **state)
 {
-    static const char *const known[][2] = {
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}};
+    static const char *const known[][2] = {{"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+                                           {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                                            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+                                           {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}};
     nb_ctx *ctx = *state;
     const char *folder, *path, *sha256;
     long long bytes;
@@ -38,15 +38,20 @@ static void test_digest(void **state)
         assert_int_equal(bytes, strlen(known[i][0]));
     }
     assert_error(ctx, nb_digest_file(folder, &sha256, &bytes, ctx), NB_EIO, "cannot be read: Is a directory");
-    assert_error(ctx, nb_digest_file("/nonexistent", &sha256, &bytes, ctx), NB_EIO, "/nonexistent: cannot be opened: No such file");
+    assert_error(ctx, nb_digest_file("/nonexistent", &sha256, &bytes, ctx), NB_EIO,
+                 "/nonexistent: cannot be opened: No such file");
 }
 
 /* Ten rows: five trials under two strategies, the second with files. */
 static nb_plan make_plan(const char *strategy, nb_ctx *ctx)
 {
-    const nb_override overrides[] = {
-        {"problems", "[\"gaussian(n=30, d=4)\"]"}, {"strategies", nb_format(ctx, "[uniform, '%s']", strategy)}, {"factors", "nystromformer"},
-        {"metrics", "[error]"}, {"landmarks", "3"}, {"trials", "5"}, {"cores", "svd"}};
+    const nb_override overrides[] = {{"problems", "[\"gaussian(n=30, d=4)\"]"},
+                                     {"strategies", nb_format(ctx, "[uniform, '%s']", strategy)},
+                                     {"factors", "nystromformer"},
+                                     {"metrics", "[error]"},
+                                     {"landmarks", "3"},
+                                     {"trials", "5"},
+                                     {"cores", "svd"}};
     nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
     assert_int_equal(plan.row_count, 10);
     return plan;
@@ -69,7 +74,8 @@ static void test_inputs(void **state)
     other = nb_format(ctx, "%s/other", folder);
     write_file(script, "abc");
     write_file(other, "");
-    nb_plan plan = make_plan(nb_format(ctx, "command(run=\"true ''%s'' %s -x ''%s'' %s/none\")", script, other, script, folder), ctx);
+    nb_plan plan = make_plan(
+        nb_format(ctx, "command(run=\"true ''%s'' %s -x ''%s'' %s/none\")", script, other, script, folder), ctx);
     assert_int_equal(plan.inputs->count, 2);
     assert_string_equal(plan.inputs->items[0].path, script);
     assert_string_equal(inputs_of(&plan, 0, ctx), "");
@@ -78,16 +84,19 @@ static void test_inputs(void **state)
     assert_int_equal(utimensat(AT_FDCWD, script, times, 0), 0); /* touched, not changed */
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     write_file(script, "abd");
-    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO, "a script.py: was changed while it was being measured");
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO,
+                 "a script.py: was changed while it was being measured");
     write_file(script, "abc");
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     assert_int_equal(unlink(other), 0);
-    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO, "other: is gone while it was being measured: No such file");
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO,
+                 "other: is gone while it was being measured: No such file");
 }
 
 static const char *const nothing[] = {NULL};
 static const nb_manifest a = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels K"}, "{\"arithmetic\": \"kernels K\"}"};
-static const nb_manifest b = {{"build-b", "bbbbbbbbbbbbbbbb", "kernels K"}, "{\"arithmetic\": \"kernels K\", \"b\": 1}"};
+static const nb_manifest b = {{"build-b", "bbbbbbbbbbbbbbbb", "kernels K"},
+                              "{\"arithmetic\": \"kernels K\", \"b\": 1}"};
 static const nb_manifest l = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels L"}, "{\"arithmetic\": \"kernels L\"}"};
 
 static nb_store open_store(const char *folder, nb_ctx *ctx)
@@ -97,15 +106,18 @@ static nb_store open_store(const char *folder, nb_ctx *ctx)
     return store;
 }
 
-static int plan_store(nb_store *store, const nb_plan *plan, const nb_manifest *as, bool mixed, const char *const *retry, nb_ctx *ctx)
+static int plan_store(nb_store *store, const nb_plan *plan, const nb_manifest *as, bool mixed, const char *const *retry,
+                      nb_ctx *ctx)
 {
     bool *pending;
     int count = -1;
-    assert_ok(ctx, nb_store_plan(store, plan, &(nb_terms){.program = &as->program, .mixed = mixed, .retry = retry}, &pending, &count, ctx));
+    assert_ok(ctx, nb_store_plan(store, plan, &(nb_terms){.program = &as->program, .mixed = mixed, .retry = retry},
+                                 &pending, &count, ctx));
     return count;
 }
 
-static void write_rows(nb_store *store, const nb_plan *plan, const nb_manifest *as, const char *status, int first, int end, nb_ctx *ctx)
+static void write_rows(nb_store *store, const nb_plan *plan, const nb_manifest *as, const char *status, int first,
+                       int end, nb_ctx *ctx)
 {
     nb_store_sign(store, as);
     assert_ok(ctx, nb_store_begin(store, ctx));
@@ -143,10 +155,14 @@ static void test_signatures(void **state)
     nb_store store = open_store(folder, ctx);
     assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 10);
     write_rows(&store, &plan, &a, "ok", 0, 2, ctx);
-    assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx), NB_EINVAL,
-                 "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b (executable bbbbbbbbbbbb; kernels K); --mixed");
-    assert_error(ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx), NB_EINVAL,
-                 "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a (executable aaaaaaaaaaaa; kernels L); --mixed");
+    assert_error(
+        ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx),
+        NB_EINVAL,
+        "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b (executable bbbbbbbbbbbb; kernels K); --mixed");
+    assert_error(
+        ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx),
+        NB_EINVAL,
+        "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a (executable aaaaaaaaaaaa; kernels L); --mixed");
     assert_ok(ctx, nb_store_standing(&store, &plan, NULL, NULL, &standing, ctx));
     assert_int_equal(standing.done, 2);
     assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);
@@ -186,8 +202,10 @@ static void test_retry(void **state)
     for (int i = 0; i < 10; i++) {
         bool again = i == 4 || i == 5;
         assert_string_equal(rows[i].status, again ? "planned" : i < 4 ? "ok" : "diverged");
-        if (again) assert_true(isnan(rows[i].measures.error));
-        else assert_close(rows[i].measures.error, 0.385 + i, 0);
+        if (again)
+            assert_true(isnan(rows[i].measures.error));
+        else
+            assert_close(rows[i].measures.error, 0.385 + i, 0);
     }
 }
 

@@ -82,7 +82,7 @@ static void test_cosines_never_fall(void **state)
     open_fixture(ctx, &f, "gaussian(n=200, d=6)");
     for (int i = 0; i < N; i++)
         for (int l = 0; l < D; l++) f.head.q[i * D + l] *= exp(2 * sin(i)); /* lengths must not matter */
-    memset(f.head.q + 5 * D, 0, D * sizeof(double));                       /* nor a zero vector */
+    memset(f.head.q + 5 * D, 0, D * sizeof(double));                        /* nor a zero vector */
     for (int steps = 1; steps <= 15; steps++) {
         const char *spec = nb_format(ctx, "kmeans(metric=cosine, iterations=%d, tolerance=0)", steps);
         nb_landmarks l = pick(ctx, &f, spec, M, NB_QUERIES, 0);
@@ -217,7 +217,8 @@ static void check_chi_square(const double *counts, const double *probability)
 }
 
 /* Counts of the first and the second pick. */
-static void draw_pairs(nb_ctx *ctx, const fixture *f, const char *strategy, nb_pairing pairing, double *first, double *second)
+static void draw_pairs(nb_ctx *ctx, const fixture *f, const char *strategy, nb_pairing pairing, double *first,
+                       double *second)
 {
     for (int t = 0; t < DRAWS; t++) {
         nb_mark mark = nb_ctx_mark(ctx);
@@ -277,7 +278,8 @@ static void test_context_of_large_scores(void **state)
     context_scores(&f.head, NB_QUERIES, score);
     nb_landmarks top = pick(ctx, &f, "context", POINTS, NB_QUERIES, 0);
     nb_landmarks sample = pick(ctx, &f, "context(take=sample)", POINTS, NB_QUERIES, 0);
-    for (int j = 0; j < POINTS - 1; j++) assert_at_most(score[top.queries.tokens[j + 1]] + 40, score[top.queries.tokens[j]]); /* e^-40 */
+    for (int j = 0; j < POINTS - 1; j++)
+        assert_at_most(score[top.queries.tokens[j + 1]] + 40, score[top.queries.tokens[j]]); /* e^-40 */
     assert_memory_equal(top.queries.tokens, sample.queries.tokens, POINTS * sizeof(int));
 }
 
@@ -290,7 +292,8 @@ static void test_dsquared_frequencies(void **state)
     for (int i = 0; i < POINTS; i++) {
         double distance[POINTS], total = 0;
         for (int j = 0; j < POINTS; j++)
-            total += distance[j] = pow(f.head.k[2 * i] - f.head.k[2 * j], 2) + pow(f.head.k[2 * i + 1] - f.head.k[2 * j + 1], 2);
+            total += distance[j] =
+                pow(f.head.k[2 * i] - f.head.k[2 * j], 2) + pow(f.head.k[2 * i + 1] - f.head.k[2 * j + 1], 2);
         for (int j = 0; j < POINTS; j++) q[j] += distance[j] / total / POINTS;
         p[i] = 1.0 / POINTS;
     }
@@ -329,7 +332,8 @@ static void test_weights_files(void **state)
     check_refused(ctx, &f, "no-such-file.npy", NB_EIO, "cannot be opened");
     check_refused(ctx, &f, save(ctx, 2, (int64_t[]){5, 2}, w), NB_EDIM, "expected shape (2, d+1) or (d+1)");
     check_refused(ctx, &f, save(ctx, 3, (int64_t[]){1, 2, 5}, w), NB_EDIM, "expected shape (2, d+1) or (d+1)");
-    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 4}, w), NB_EDIM, "4 weights a side, expected 5 for heads of dimension d = 4");
+    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 4}, w), NB_EDIM,
+                  "4 weights a side, expected 5 for heads of dimension d = 4");
     const char *path = save(ctx, 2, (int64_t[]){2, 5}, w);
     assert_ok(ctx, nb_npy_save_integers(path, 1, (int64_t[]){5}, integers, ctx));
     check_refused(ctx, &f, path, NB_EIO, "integers");
@@ -367,7 +371,8 @@ static void test_regression_of_a_linear_function(void **state)
     nb_head h = make_head("gaussian(n=40, d=3)", 0, 0, ctx);
     double y[ROWS], w[P + 1];
     nb_part parts[3], joined;
-    for (int i = 0; i < ROWS; i++) y[i] = truth[0] * h.q[3 * i] + truth[1] * h.q[3 * i + 1] + truth[2] * h.q[3 * i + 2] + truth[3];
+    for (int i = 0; i < ROWS; i++)
+        y[i] = truth[0] * h.q[3 * i] + truth[1] * h.q[3 * i + 1] + truth[2] * h.q[3 * i + 2] + truth[3];
     assert_ok(ctx, nb_part_new(P, 2, h.q, y, &parts[0], ctx));
     assert_ok(ctx, nb_part_new(P, 20, h.q + 6, y + 2, &parts[1], ctx));
     assert_ok(ctx, nb_part_new(P, 18, h.q + 66, y + 22, &parts[2], ctx));
@@ -434,15 +439,14 @@ static void test_regression_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_inertia_never_rises),   test_with_ctx(test_cosines_never_fall),
-        test_with_ctx(test_cosine_converges),      test_with_ctx(test_cosine_groups_rays),
+        test_with_ctx(test_inertia_never_rises),     test_with_ctx(test_cosines_never_fall),
+        test_with_ctx(test_cosine_converges),        test_with_ctx(test_cosine_groups_rays),
         test_with_ctx(test_cosine_of_a_zero_centre), test_with_ctx(test_clusters_are_hit),
-        test_with_ctx(test_what_is_left_over),
-        test_with_ctx(test_order),                 test_with_ctx(test_context_frequencies),
-        test_with_ctx(test_context_of_large_scores), test_with_ctx(test_dsquared_frequencies),
-        test_with_ctx(test_weights_files),         test_with_ctx(test_one_row_of_weights),
-        test_with_ctx(test_regression_of_a_linear_function), test_with_ctx(test_regression_at_its_edges),
-        test_with_ctx(test_regression_without_memory),
+        test_with_ctx(test_what_is_left_over),       test_with_ctx(test_order),
+        test_with_ctx(test_context_frequencies),     test_with_ctx(test_context_of_large_scores),
+        test_with_ctx(test_dsquared_frequencies),    test_with_ctx(test_weights_files),
+        test_with_ctx(test_one_row_of_weights),      test_with_ctx(test_regression_of_a_linear_function),
+        test_with_ctx(test_regression_at_its_edges), test_with_ctx(test_regression_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

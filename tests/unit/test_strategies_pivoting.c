@@ -118,7 +118,8 @@ static void check_pairs(nb_ctx *ctx, const char *of, const char *text, bool bloc
         double residual[N], left = 0, p = k[i][i] / trace;
         for (int j = 0; j < N; j++) left += residual[j] = j == i ? 0 : k[j][j] - k[i][j] * k[i][j] / k[i][i];
         for (int j = 0; j < N; j++)
-            if (j != i) probability[N * i + j] = (block ? p * p : p) * residual[j] / left + (block ? p * k[j][j] / trace : 0);
+            if (j != i)
+                probability[N * i + j] = (block ? p * p : p) * residual[j] / left + (block ? p * k[j][j] / trace : 0);
     }
     nb_choice choice = choose(&nb_strategies, text, ctx);
     for (int t = 0; t < DRAWS; t++) {
@@ -195,19 +196,30 @@ static void check_note(nb_ctx *ctx, const char *problem, const char *text, nb_pa
     for (int m = rank > 1 ? rank - 1 : 1; m <= 20; m++) {
         nb_landmarks l = pick(ctx, &f, &choice, m, pairing, 0);
         const char *says = nb_format(ctx, " is %d:", rank);
-        if ((m > rank) != (l.note && strstr(l.note, says))) fail_msg("%s, m = %d: note '%s'", text, m, l.note ? l.note : "(none)");
+        if ((m > rank) != (l.note && strstr(l.note, says)))
+            fail_msg("%s, m = %d: note '%s'", text, m, l.note ? l.note : "(none)");
         assert_true(m > rank || !l.note);
     }
 }
 
 static void test_notes_at_the_rank(void **state)
 {
-    static const char *const strategies[] = {"rpcholesky", "rpcholesky(of=gauss)", "rpcholesky(of=gram)", "rpcholesky(block=4)",
-                                             "greedy_cholesky", "greedy_cholesky(of=gauss)", "greedy_cholesky(of=gram)",
-                                             "kdpp", "kdpp(of=exp)", "kdpp(of=gram)", "cpqr", "rplu"};
+    static const char *const strategies[] = {"rpcholesky",
+                                             "rpcholesky(of=gauss)",
+                                             "rpcholesky(of=gram)",
+                                             "rpcholesky(block=4)",
+                                             "greedy_cholesky",
+                                             "greedy_cholesky(of=gauss)",
+                                             "greedy_cholesky(of=gram)",
+                                             "kdpp",
+                                             "kdpp(of=exp)",
+                                             "kdpp(of=gram)",
+                                             "cpqr",
+                                             "rplu"};
     for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++)
         for (int joint = 0; joint < 2; joint++)
-            check_note(*state, "clusters(n=64, d=16, count=9, spread=0)", strategies[i], joint ? NB_JOINT : NB_INDEPENDENT, 9);
+            check_note(*state, "clusters(n=64, d=16, count=9, spread=0)", strategies[i],
+                       joint ? NB_JOINT : NB_INDEPENDENT, 9);
     static const char *const of_gram[] = {"rpcholesky(of=gram)", "greedy_cholesky(of=gram)"};
     for (size_t i = 0; i < 2; i++) {
         check_note(*state, "gaussian(n=130, d=5)", of_gram[i], NB_INDEPENDENT, 5);
@@ -248,7 +260,8 @@ static void test_long_and_short_points(void **state)
     }
     assert_ok(ctx, nb_similarity_init(&k, NB_EXP, NAN, M, D, x, ctx));
     nb_similarity_diagonal(&k, diagonal);
-    for (int i = 0; i < M; i++) assert_close(diagonal[i], i < 20 ? 1 : i < 39 ? exp(-100) : 0, 1e-12 * (i < 20 ? 1 : exp(-100))); /* eps 1000 */
+    for (int i = 0; i < M; i++)
+        assert_close(diagonal[i], i < 20 ? 1 : i < 39 ? exp(-100) : 0, 1e-12 * (i < 20 ? 1 : exp(-100))); /* eps 1000 */
     assert_ok(ctx, nb_cholesky_init(&c, M, M, diagonal, nb_similarity_column, &k, ctx));
     for (int i = 0; i < 39; i++) {
         assert_true(c.residual[i] > 0);
@@ -282,7 +295,10 @@ static void test_cholesky_is_exact(void **state)
 static void test_recursive_scores(void **state)
 {
     enum { M = 600, D = 8 };
-    static const struct { int landmarks; double factor; } cases[] = {{200, 1 + 1e-7}, {20, 4}};
+    static const struct {
+        int landmarks;
+        double factor;
+    } cases[] = {{200, 1 + 1e-7}, {20, 4}};
     nb_ctx *ctx = *state;
     nb_head h = make_head("clusters(n=600, d=8, count=12, spread=0.4)", 0, 0, ctx);
     nb_similarity k;
@@ -355,11 +371,16 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_kdpp_by_enumeration),  test_with_ctx(test_rpcholesky_frequencies),
-        test_with_ctx(test_rplu_frequencies),     test_with_ctx(test_leverage_of_points_frequencies),
-        test_with_ctx(test_notes_at_the_rank),    test_with_ctx(test_no_note_at_full_rank),
-        test_with_ctx(test_long_and_short_points), test_with_ctx(test_cholesky_is_exact),
-        test_with_ctx(test_recursive_scores),     test_with_ctx(test_randomized_leverage),
+        test_with_ctx(test_kdpp_by_enumeration),
+        test_with_ctx(test_rpcholesky_frequencies),
+        test_with_ctx(test_rplu_frequencies),
+        test_with_ctx(test_leverage_of_points_frequencies),
+        test_with_ctx(test_notes_at_the_rank),
+        test_with_ctx(test_no_note_at_full_rank),
+        test_with_ctx(test_long_and_short_points),
+        test_with_ctx(test_cholesky_is_exact),
+        test_with_ctx(test_recursive_scores),
+        test_with_ctx(test_randomized_leverage),
         test_with_ctx(test_refusals),
     };
     return cmocka_run_group_tests_name("strategies: pivoting", tests, NULL, NULL);

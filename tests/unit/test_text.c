@@ -50,7 +50,9 @@ static void test_what_becomes_of_it(void **state)
     assert_clean("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", "", "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80");
     assert_clean("caf\xe9", "", "caf\\xe9");
     assert_clean("a\nb\tc\x1b[31m\x7f", "\n", "a\nb\\x09c\\x1b[31m\\x7f");
-    assert_clean("\xc2\x9b" "5m \xc2\xa0", "", "\\xc2\\x9b5m \xc2\xa0");
+    assert_clean("\xc2\x9b"
+                 "5m \xc2\xa0",
+                 "", "\\xc2\\x9b5m \xc2\xa0");
     assert_clean("\xed\xa0\x80 \xc0\xaf \xf4\x90\x80\x80", "", "\\xed\\xa0\\x80 \\xc0\\xaf \\xf4\\x90\\x80\\x80");
     assert_clean("\xe2\x82", "", "\\xe2\\x82");
 }
@@ -60,7 +62,10 @@ static void test_too_long(void **state)
 {
     char out[7];
     (void)state;
-    assert_int_equal(nb_text_clean("abcd\x1b" "e", "", out, sizeof out), 9);
+    assert_int_equal(nb_text_clean("abcd\x1b"
+                                   "e",
+                                   "", out, sizeof out),
+                     9);
     assert_string_equal(out, "abcd");
     assert_int_equal(nb_text_clean("abcde\xc3\xafg", "", out, sizeof out), 8);
     assert_string_equal(out, "abcde");

@@ -20,21 +20,24 @@ static void fill(gsl_rng *rng, size_t count, double *x)
 static const int sizes[] = {1, 7, 33, 64, 65, 128, 257, 353, 513};
 
 /* group columns q (n x group) at `at` among `width` of others: what they give with the rows s (n x rows). */
-static void left(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s, double *out, double *product)
+static void left(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s,
+                 double *out, double *product)
 {
     memcpy(all + (size_t)at * (size_t)n, q, (size_t)n * (size_t)group * sizeof *q);
     nb_gemm_left_together(width, rows, n, 1, all, n, s, n, 0, product, width, (double)rows * n);
     for (int i = 0; i < rows; i++) memcpy(out + i * group, product + i * width + at, (size_t)group * sizeof *out);
 }
 
-static void right(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s, double *out, double *product)
+static void right(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s,
+                  double *out, double *product)
 {
     memcpy(all + (size_t)at * (size_t)n, q, (size_t)n * (size_t)group * sizeof *q);
     nb_gemm_right_together(NB_TRANSPOSED, rows, width, n, s, n, all, n, 0, product, rows, (double)rows * n);
     memcpy(out, product + at * rows, (size_t)rows * (size_t)group * sizeof *out);
 }
 
-static void right_single(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s, double *out, double *product)
+static void right_single(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s,
+                         double *out, double *product)
 {
     static float q32[1300000], s32[513 * 513], product32[1300000]; /* n (least + 400), of all sizes */
     memcpy(all + (size_t)at * (size_t)n, q, (size_t)n * (size_t)group * sizeof *q);
@@ -45,7 +48,8 @@ static void right_single(int n, int rows, int width, int at, int group, const do
     (void)product;
 }
 
-typedef void product_fn(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s, double *out, double *product);
+typedef void product_fn(int n, int rows, int width, int at, int group, const double *q, double *all, const double *s,
+                        double *out, double *product);
 
 static void check_company(nb_ctx *ctx, gsl_rng *rng, int n, int whole, int start, product_fn *multiply)
 {
@@ -53,8 +57,10 @@ static void check_company(nb_ctx *ctx, gsl_rng *rng, int n, int whole, int start
     int rows = n > 512 ? (n + 1) / 2 : n, least = nb_width_together(1, whole, (double)rows * n), widest = least + 400;
     nb_mark mark = nb_ctx_mark(ctx);
     double *all = nb_alloc_reals(ctx, (size_t)n, (size_t)widest), *s = nb_alloc_reals(ctx, (size_t)n, (size_t)rows);
-    double *q = nb_alloc_reals(ctx, (size_t)n, (size_t)start), *product = nb_alloc_reals(ctx, (size_t)rows, (size_t)widest);
-    double *first = nb_alloc_reals(ctx, (size_t)rows, (size_t)start), *out = nb_alloc_reals(ctx, (size_t)rows, (size_t)start);
+    double *q = nb_alloc_reals(ctx, (size_t)n, (size_t)start),
+           *product = nb_alloc_reals(ctx, (size_t)rows, (size_t)widest);
+    double *first = nb_alloc_reals(ctx, (size_t)rows, (size_t)start),
+           *out = nb_alloc_reals(ctx, (size_t)rows, (size_t)start);
     fill(rng, (size_t)n * (size_t)widest, all);
     fill(rng, (size_t)n * (size_t)rows, s);
     fill(rng, (size_t)n * (size_t)start, q);
@@ -66,7 +72,8 @@ static void check_company(nb_ctx *ctx, gsl_rng *rng, int n, int whole, int start
             if (places[p] + start > width) continue;
             multiply(n, rows, width, places[p], start, q, all, s, out, product);
             if (memcmp(out, first, (size_t)rows * (size_t)start * sizeof *out) != 0)
-                fail_msg("n = %d: %d columns at %d of %d differ from those at 0 of %d", n, start, places[p], width, least);
+                fail_msg("n = %d: %d columns at %d of %d differ from those at 0 of %d", n, start, places[p], width,
+                         least);
         }
     }
     nb_ctx_release(ctx, mark);
@@ -102,12 +109,14 @@ static void check_basis(int n, int m, int good, const double *a, const double *q
         for (int k = 0; k <= j; k++) {
             double dot = 0;
             for (int i = 0; i < n; i++) dot += q[i + j * n] * q[i + k * n];
-            if (fabs(dot - (j == k)) > 50 * m * DBL_EPSILON) fail_msg("q%d'q%d - %d = %g", k, j, j == k, dot - (j == k));
+            if (fabs(dot - (j == k)) > 50 * m * DBL_EPSILON)
+                fail_msg("q%d'q%d - %d = %g", k, j, j == k, dot - (j == k));
         }
         for (int i = 0; i < n; i++) {
             double sum = 0;
             for (int k = 0; k <= j; k++) sum += q[i + k * n] * r[k + j * m];
-            if (fabs(sum - a[i + j * n]) > 100 * m * DBL_EPSILON) fail_msg("q r - a = %g at %d, %d", sum - a[i + j * n], i, j);
+            if (fabs(sum - a[i + j * n]) > 100 * m * DBL_EPSILON)
+                fail_msg("q r - a = %g at %d, %d", sum - a[i + j * n], i, j);
         }
         for (int k = j + 1; k < m; k++) assert_true(r[k + j * m] == 0);
     }
@@ -159,14 +168,19 @@ static void test_bases_of_hard_vectors(void **state)
     static const int lengths[] = {8, 12, 20, 40, 100, LONGEST};
     nb_ctx *ctx = *state;
     int good;
-    double *a = nb_alloc_reals(ctx, LONGEST, MOST), *q = nb_alloc_reals(ctx, LONGEST, MOST), *r = nb_alloc_reals(ctx, MOST, MOST);
+    double *a = nb_alloc_reals(ctx, LONGEST, MOST), *q = nb_alloc_reals(ctx, LONGEST, MOST),
+           *r = nb_alloc_reals(ctx, MOST, MOST);
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
         for (int kind = 0; kind < KINDS; kind++) {
             int n = lengths[l], m = n < MOST ? n : MOST;
             for (int j = 0; j < m; j++)
                 for (int i = 0; i < n; i++) {
-                    const double kinds[KINDS] = {1.0 / (i + j + 1), pow((double)i / n, j), exp(-pow(3 * (i / (double)n - j / (double)m), 2)),
-                                                 j == 0 ? 1 : i == j - 1 ? 1e-9 : 0, sin(i * j + 1.0) * pow(10, -200.0 * j / m)};
+                    const double kinds[KINDS] = {1.0 / (i + j + 1), pow((double)i / n, j),
+                                                 exp(-pow(3 * (i / (double)n - j / (double)m), 2)),
+                                                 j == 0       ? 1
+                                                 : i == j - 1 ? 1e-9
+                                                              : 0,
+                                                 sin(i * j + 1.0) * pow(10, -200.0 * j / m)};
                     a[i + j * n] = kinds[kind];
                 }
             memcpy(q, a, (size_t)n * (size_t)m * sizeof *q);

@@ -16,7 +16,8 @@ static nb_pair *pair_of(nb_ctx *ctx, fixture *f, const nb_how *how, const char *
     nb_landmarks *landmarks = nb_alloc(ctx, 1, sizeof *landmarks);
     nb_stream stream = {.seed = 1, .component = choice.canonical};
     nb_engine_times times;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream, f->rng, landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream,
+                                     f->rng, landmarks, ctx));
     nb_pair *pair = nb_alloc(ctx, 1, sizeof *pair);
     *pair = (nb_pair){.landmarks = landmarks, .kind = kind};
     assert_ok(ctx, nb_engine_prepare(f->scene, how, 1, pair, &times, ctx));
@@ -58,7 +59,8 @@ static const char *now = ""; /* what is compared */
 static void both_or_close(const char *what, double a, double b, double tolerance)
 {
     if (isnan(a) && isnan(b)) return;
-    if (!(fabs(a - b) <= tolerance)) fail_msg("%s%s: %.17g and %.17g, apart by %g, allowed are %g", now, what, a, b, fabs(a - b), tolerance);
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s%s: %.17g and %.17g, apart by %g, allowed are %g", now, what, a, b, fabs(a - b), tolerance);
 }
 
 /* |S_U| / |S|, U the rows after the first `seen` of the order. */
@@ -79,31 +81,43 @@ static double least_unseen = INFINITY, least_share = 1; /* that the comparison h
  * 20 as in test_engine.c; on the rows U both are relative to |S_U|. Row sums differ by at
  * most sqrt(n) |D|, D the difference of the two F X B. The parts have 1e-6 more where
  * columns of F are thin on the rows U: there the best X is as large as the cut-off allows. */
-static void compare(nb_ctx *ctx, fixture *f, const nb_how *how, const nb_request *r, const nb_measures *a, const nb_measures *b)
+static void compare(nb_ctx *ctx, fixture *f, const nb_how *how, const nb_request *r, const nb_measures *a,
+                    const nb_measures *b)
 {
-    double norm, noise = 20 * (a->error_noise + b->error_noise) + 1e-13, share = share_unseen(ctx, f, how->order, r->seen);
+    double norm, noise = 20 * (a->error_noise + b->error_noise) + 1e-13,
+                 share = share_unseen(ctx, f, how->order, r->seen);
     assert_ok(ctx, nb_scene_norm(f->scene, &norm, ctx));
     both_or_close("error", a->error, b->error, noise + 1e-8 * b->error);
     both_or_close("error_core", a->error_core, b->error_core, noise + 1e-11 * b->error_core);
-    both_or_close("error_subspace", a->error_subspace, b->error_subspace, noise + (b->error_subspace < 1e-3 ? 1e-9 * b->error_subspace : 1e-13 / b->error_subspace));
+    both_or_close("error_subspace", a->error_subspace, b->error_subspace,
+                  noise + (b->error_subspace < 1e-3 ? 1e-9 * b->error_subspace : 1e-13 / b->error_subspace));
     assert_true(isnan(a->error_core) == r->keep_rows);
-    assert_true(isnan(a->error_unseen) == (r->seen == f->head.n) && isnan(a->error_unseen_subspace) == isnan(a->error_unseen));
+    assert_true(isnan(a->error_unseen) == (r->seen == f->head.n) &&
+                isnan(a->error_unseen_subspace) == isnan(a->error_unseen));
     both_or_close("error_unseen", a->error_unseen, b->error_unseen, noise / share + 1e-8 * b->error_unseen);
     both_or_close("error_unseen_subspace", a->error_unseen_subspace, b->error_unseen_subspace, 1e-6 + noise / share);
-    both_or_close("error_unseen_core", a->error_unseen_core, b->error_unseen_core, 1e-6 + noise / share + 1e-6 * b->error_unseen);
-    double apart = noise + 1e-8 * b->error, square = pow(norm / f->head.n, 2); /* mse is the error's square times that of |S| / n */
+    both_or_close("error_unseen_core", a->error_unseen_core, b->error_unseen_core,
+                  1e-6 + noise / share + 1e-6 * b->error_unseen);
+    double apart = noise + 1e-8 * b->error,
+           square = pow(norm / f->head.n, 2); /* mse is the error's square times that of |S| / n */
     both_or_close("mse", a->mse, b->mse, (2.1 * b->error + apart) * apart * square);
     both_or_close("cosine", a->cosine, b->cosine, 100 * noise);
-    both_or_close("rowsum_deviation", a->rowsum_deviation, b->rowsum_deviation, noise * norm * sqrt(f->head.n) + 1e-11 * b->rowsum_deviation);
-    both_or_close("output_error", a->output_error, b->output_error, 100 * noise * sqrt(f->head.n) + 1e-9 * b->output_error);
+    both_or_close("rowsum_deviation", a->rowsum_deviation, b->rowsum_deviation,
+                  noise * norm * sqrt(f->head.n) + 1e-11 * b->rowsum_deviation);
+    both_or_close("output_error", a->output_error, b->output_error,
+                  100 * noise * sqrt(f->head.n) + 1e-9 * b->output_error);
     both_or_close("negative_mass", a->negative_mass, b->negative_mass, noise * norm + 1e-11 * b->negative_mass);
-    both_or_close("negative_fraction", a->negative_fraction, b->negative_fraction, 1e-3); /* entries that are rounding */
-    both_or_close("entropy_difference", a->entropy_difference, b->entropy_difference, 1e-9 + 1e-9 * b->entropy_difference + 100 * noise);
+    both_or_close("negative_fraction", a->negative_fraction, b->negative_fraction,
+                  1e-3); /* entries that are rounding */
+    both_or_close("entropy_difference", a->entropy_difference, b->entropy_difference,
+                  1e-9 + 1e-9 * b->entropy_difference + 100 * noise);
     both_or_close("spectral_error", a->spectral_error, b->spectral_error, 1e-5 * b->spectral_error + 100 * noise);
     if (r->keep_rows && r->seen == f->head.n) assert_true(a->error == 0 && b->error == 0);
-    if (r->keep_rows && r->seen < f->head.n) both_or_close("kept", a->error, a->error_unseen * share, 1e-8 * a->error + noise);
+    if (r->keep_rows && r->seen < f->head.n)
+        both_or_close("kept", a->error, a->error_unseen * share, 1e-8 * a->error + noise);
     if (!isnan(a->error_unseen)) {
-        both_or_close("sum of the parts", hypot(a->error_unseen_subspace, a->error_unseen_core), a->error_unseen, 2e-6 + noise / share + 1e-6 * a->error_unseen);
+        both_or_close("sum of the parts", hypot(a->error_unseen_subspace, a->error_unseen_core), a->error_unseen,
+                      2e-6 + noise / share + 1e-6 * a->error_unseen);
         least_unseen = fmin(least_unseen, a->error_unseen);
     }
     if (r->seen < f->head.n) least_share = fmin(least_share, share);
@@ -115,16 +129,24 @@ static void check_agreement(nb_ctx *ctx, const char *kernel, const char *problem
     fixture f, whole;
     nb_head head = make_head(problem, 0, 0, ctx);
     int n = head.n, *order = order_of(ctx, n);
-    const char *cores[] = {"fitted", "fitted(keep_rows=true)", "chosen(rows=9, keep_rows=true)", "exact_rows(rows=1)", "exact_rows",
-                           "exact_rows(of=best, rows=5)", nb_format(ctx, "fitted(rows=%d)", n - 1), nb_format(ctx, "exact_rows(of=svd, rows=%d)", n - 1),
+    const char *cores[] = {"fitted",
+                           "fitted(keep_rows=true)",
+                           "chosen(rows=9, keep_rows=true)",
+                           "exact_rows(rows=1)",
+                           "exact_rows",
+                           "exact_rows(of=best, rows=5)",
+                           nb_format(ctx, "fitted(rows=%d)", n - 1),
+                           nb_format(ctx, "exact_rows(of=svd, rows=%d)", n - 1),
                            nb_format(ctx, "exact_rows(rows=%d)", n)};
-    nb_how streamed = {.wanted = NB_WANT_ALL, .order = order}, direct = {.engine = NB_DIRECT, .wanted = NB_WANT_ALL, .order = order};
+    nb_how streamed = {.wanted = NB_WANT_ALL, .order = order},
+           direct = {.engine = NB_DIRECT, .wanted = NB_WANT_ALL, .order = order};
     head.causal = causal;
     open_scene(ctx, &f, head, kernel);
     open_scene(ctx, &whole, head, kernel);
     whole.scene->factors.rank = 0;
     for (int kind = causal ? NB_CUR : 0; kind < NB_NOCORE; kind++) { /* whose core looks at no rows */
-        nb_pair *a = pair_of(ctx, &f, &streamed, "uniform", m, (nb_factors_kind)kind), *b = pair_of(ctx, &whole, &direct, "uniform", m, (nb_factors_kind)kind);
+        nb_pair *a = pair_of(ctx, &f, &streamed, "uniform", m, (nb_factors_kind)kind),
+                *b = pair_of(ctx, &whole, &direct, "uniform", m, (nb_factors_kind)kind);
         for (size_t c = 0; c < sizeof cores / sizeof *cores; c++) {
             nb_request r = request_of(ctx, b, cores[c]);
             nb_measures one = measure(ctx, &f, &streamed, a, r), two = measure(ctx, &whole, &direct, b, r);
@@ -142,9 +164,9 @@ static void test_engines_agree(void **state)
         int m;
     } cases[] = {{"softmax", "gaussian(n=70, d=8)", 9},
                  {"softmax", "gaussian(n=300, d=16)", 20},
-                 {"softmax", "gaussian(n=120, d=3, scale=0.3)", 30},          /* errors near rounding */
-                 {"softmax", "clusters(n=90, d=4, count=9, spread=0)", 20},   /* F and B of deficient rank */
-                 {"softmax", "gaussian(n=66, d=64, scale=3)", 12},            /* rows with one large entry */
+                 {"softmax", "gaussian(n=120, d=3, scale=0.3)", 30},        /* errors near rounding */
+                 {"softmax", "clusters(n=90, d=4, count=9, spread=0)", 20}, /* F and B of deficient rank */
+                 {"softmax", "gaussian(n=66, d=64, scale=3)", 12},          /* rows with one large entry */
                  {"softmax", "sink(n=80, d=8)", 8},
                  {"gram", "gaussian(n=65, d=8)", 5},
                  {"exp", "gaussian(n=65, d=8)", 9},
@@ -231,8 +253,10 @@ static void test_sampled_rows(void **state)
     nb_how whole = {.wanted = NB_WANT_OUTPUT, .order = order_of(ctx, N)}, sampled = whole;
     sampled.tokens = tokens;
     sampled.sample = N;
-    nb_pair *a = pair_of(ctx, &f, &whole, "uniform", 10, NB_NYSTROMFORMER), *b = pair_of(ctx, &f, &sampled, "uniform", 10, NB_NYSTROMFORMER);
-    static const char *const cores[] = {"iterative", "fitted", "fitted(keep_rows=true)", "exact_rows(rows=199)", "exact_rows(rows=200)"};
+    nb_pair *a = pair_of(ctx, &f, &whole, "uniform", 10, NB_NYSTROMFORMER),
+            *b = pair_of(ctx, &f, &sampled, "uniform", 10, NB_NYSTROMFORMER);
+    static const char *const cores[] = {"iterative", "fitted", "fitted(keep_rows=true)", "exact_rows(rows=199)",
+                                        "exact_rows(rows=200)"};
     nb_request kept = {.seen = 0};
     for (int c = 0; c < 5; c++) {
         nb_request r = request_of(ctx, a, cores[c]);
@@ -261,18 +285,23 @@ static void test_sampled_rows(void **state)
 static void test_mixed_precision(void **state)
 {
     nb_ctx *ctx = *state;
-    static const char *const cores[] = {"iterative", "exact_rows(of=svd(rcond=1e-3))", "exact_rows(rows=250)", "fitted(keep_rows=true)", "fitted"};
+    static const char *const cores[] = {"iterative", "exact_rows(of=svd(rcond=1e-3))", "exact_rows(rows=250)",
+                                        "fitted(keep_rows=true)", "fitted"};
     bool coarse = false;
     fixture f;
-    open_scene(ctx, &f, make_head("heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", 0, 0, ctx), "softmax");
+    open_scene(ctx, &f, make_head("heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", 0, 0, ctx),
+               "softmax");
     nb_how mixed = {.precision = NB_MIXED, .order = order_of(ctx, 257)}, exact = {.order = mixed.order};
     for (int m = 8; m <= 64; m *= 2) {
-        nb_pair *a = pair_of(ctx, &f, &mixed, "uniform", m, NB_NYSTROMFORMER), *b = pair_of(ctx, &f, &exact, "uniform", m, NB_NYSTROMFORMER);
+        nb_pair *a = pair_of(ctx, &f, &mixed, "uniform", m, NB_NYSTROMFORMER),
+                *b = pair_of(ctx, &f, &exact, "uniform", m, NB_NYSTROMFORMER);
         for (int c = 0; c < 5; c++) {
             nb_request r = request_of(ctx, b, cores[c]);
             nb_measures one = measure(ctx, &f, &mixed, a, r), two = measure(ctx, &f, &exact, b, r);
             if (c > 0) both_or_close("error_unseen", one.error_unseen, two.error_unseen, 1e-10 * two.error_unseen);
-            if (c > 0) both_or_close("error_unseen_subspace", one.error_unseen_subspace, two.error_unseen_subspace, 1e-10 * two.error_unseen_subspace);
+            if (c > 0)
+                both_or_close("error_unseen_subspace", one.error_unseen_subspace, two.error_unseen_subspace,
+                              1e-10 * two.error_unseen_subspace);
             if (r.keep_rows) both_or_close("error", one.error, two.error, 1e-10 * two.error);
             coarse = coarse || (c == 0 && one.error_noise > 1e-8);
         }
@@ -302,7 +331,8 @@ static void test_noise_of_kept_rows(void **state)
         order[at] = i;
     }
     nb_how streamed = {.order = order}, direct = {.engine = NB_DIRECT, .order = order};
-    nb_pair *a = pair_of(ctx, &f, &streamed, "uniform", 10, NB_NYSTROMFORMER), *b = pair_of(ctx, &f, &direct, "uniform", 10, NB_NYSTROMFORMER);
+    nb_pair *a = pair_of(ctx, &f, &streamed, "uniform", 10, NB_NYSTROMFORMER),
+            *b = pair_of(ctx, &f, &direct, "uniform", 10, NB_NYSTROMFORMER);
     for (int rows = 100; rows < N; rows += 9) {
         nb_request r = request_of(ctx, b, nb_format(ctx, "exact_rows(of=svd(rcond=0.1), rows=%d)", rows));
         nb_measures one = measure(ctx, &f, &streamed, a, r), two = measure(ctx, &f, &direct, b, r);
@@ -318,7 +348,8 @@ static void test_noise_of_kept_rows(void **state)
 static void test_company_changes_nothing(void **state)
 {
     enum { COUNT = 6 };
-    static const char *const cores[COUNT] = {"iterative", "exact_rows(rows=40)", "fitted", "fitted(keep_rows=true)", "exact_rows(rows=41)", "best"};
+    static const char *const cores[COUNT] = {
+        "iterative", "exact_rows(rows=40)", "fitted", "fitted(keep_rows=true)", "exact_rows(rows=41)", "best"};
     nb_ctx *ctx = *state;
     fixture f;
     nb_request requests[COUNT];
@@ -333,7 +364,8 @@ static void test_company_changes_nothing(void **state)
         assert_memory_equal(&alone, &requests[i].measures, sizeof alone);
     }
     assert_memory_equal(requests[0].x, requests[1].x, 100 * sizeof(double)); /* one X, two results */
-    assert_true(requests[0].measures.error != requests[1].measures.error && requests[1].measures.error != requests[4].measures.error);
+    assert_true(requests[0].measures.error != requests[1].measures.error &&
+                requests[1].measures.error != requests[4].measures.error);
 }
 
 /* Whatever allocation fails, there is an error or a failure, and nothing is lost. */
@@ -394,9 +426,11 @@ static void test_exact_attention(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_engines_agree),  test_with_ctx(test_nothing_seen),     test_with_ctx(test_rows_of_cores),
-        test_with_ctx(test_sampled_rows),   test_with_ctx(test_mixed_precision), test_with_ctx(test_company_changes_nothing),
-        test_with_ctx(test_allocation_failures), test_with_ctx(test_exact_attention), test_with_ctx(test_noise_of_kept_rows),
+        test_with_ctx(test_engines_agree),       test_with_ctx(test_nothing_seen),
+        test_with_ctx(test_rows_of_cores),       test_with_ctx(test_sampled_rows),
+        test_with_ctx(test_mixed_precision),     test_with_ctx(test_company_changes_nothing),
+        test_with_ctx(test_allocation_failures), test_with_ctx(test_exact_attention),
+        test_with_ctx(test_noise_of_kept_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

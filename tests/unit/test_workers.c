@@ -18,10 +18,10 @@ typedef struct {
     int times[ROWS]; /* each row was told */
     double error[ROWS];
     int instances, row_count, in_instance; /* in_instance: the first row of the present one, -1 before, -2 outside */
-    int stop_after, refuse_row; /* instances; the number of the row that is refused; 0: none */
-    bool raise;                 /* SIGTERM at the end of each instance */
-    int meanwhiles, asked;      /* how often the sink was called for that, and asked to stop */
-    int kill_at;                /* when it is asked so often, all workers are killed; 0: never */
+    int stop_after, refuse_row;            /* instances; the number of the row that is refused; 0: none */
+    bool raise;                            /* SIGTERM at the end of each instance */
+    int meanwhiles, asked;                 /* how often the sink was called for that, and asked to stop */
+    int kill_at;                           /* when it is asked so often, all workers are killed; 0: never */
     bool refuse_meanwhile;
     double timeout_s;
     int slow_ms;   /* how long the first instance takes to be put down */
@@ -109,9 +109,14 @@ static bool stop(void *self)
 static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
-        {"problems", "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\"]"},
-        {"strategies", "[uniform, segment_means]"}, {"factors", "nystromformer"}, {"metrics", "[error]"},
-        {"landmarks", "3"}, {"trials", "3"}, {"cores", "[svd, iterative]"}};
+        {"problems",
+         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\"]"},
+        {"strategies", "[uniform, segment_means]"},
+        {"factors", "nystromformer"},
+        {"metrics", "[error]"},
+        {"landmarks", "3"},
+        {"trials", "3"},
+        {"cores", "[svd, iterative]"}};
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
@@ -121,7 +126,8 @@ static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record 
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
-    nb_status status = nb_run_plan(plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1, .timeout_s = r->timeout_s}, &sink, ctx);
+    nb_status status = nb_run_plan(
+        plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1, .timeout_s = r->timeout_s}, &sink, ctx);
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
     nb_process_finish(); /* the janitor's */
     assert_int_equal(waitpid(-1, NULL, 0), -1);
@@ -242,9 +248,13 @@ static void test_workers_killed_at_any_message(void **state)
 /* A worker that is done in time while the row of a quicker one is put down is not late. */
 static void test_slow_sink(void **state)
 {
-    static const nb_override overrides[] = {
-        {"problems", "[\"gaussian(n=20)\", \"gaussian(n=600)\"]"}, {"strategies", "uniform"}, {"factors", "nystromformer"},
-        {"metrics", "[error]"}, {"landmarks", "3"}, {"trials", "1"}, {"cores", "svd"}};
+    static const nb_override overrides[] = {{"problems", "[\"gaussian(n=20)\", \"gaussian(n=600)\"]"},
+                                            {"strategies", "uniform"},
+                                            {"factors", "nystromformer"},
+                                            {"metrics", "[error]"},
+                                            {"landmarks", "3"},
+                                            {"trials", "1"},
+                                            {"cores", "svd"}};
     nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
     bool pending[ROWS];
     record r = {.timeout_s = 1, .slow_ms = 1500};
@@ -278,9 +288,14 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_pending_rows_once),        test_with_ctx(test_nothing_pending), test_with_ctx(test_stop),
-        test_with_ctx(test_refused_row_ends_the_run), test_with_ctx(test_out_of_memory),   test_with_ctx(test_signal_to_a_busy_parent),
-        test_with_ctx(test_refused_meanwhile_ends_the_run), test_with_ctx(test_workers_killed_at_any_message),
+        test_with_ctx(test_pending_rows_once),
+        test_with_ctx(test_nothing_pending),
+        test_with_ctx(test_stop),
+        test_with_ctx(test_refused_row_ends_the_run),
+        test_with_ctx(test_out_of_memory),
+        test_with_ctx(test_signal_to_a_busy_parent),
+        test_with_ctx(test_refused_meanwhile_ends_the_run),
+        test_with_ctx(test_workers_killed_at_any_message),
         test_with_ctx(test_slow_sink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,8 @@ static nb_status crashes(const nb_points *points, int m, const void *o, nb_picks
 static nb_status hangs(const nb_points *points, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
 {
     (void)points, (void)m, (void)o, (void)picks, (void)ctx;
-    for (volatile int i = 0; i >= 0; i = 1) {}
+    for (volatile int i = 0; i >= 0; i = 1) {
+    }
     return NB_OK;
 }
 
@@ -83,7 +84,10 @@ static nb_status swallows(const nb_points *points, int m, const void *o, nb_pick
 #define BAD(symbol, traits_) \
     const nb_strategy nb_strategy_##symbol; \
     const nb_strategy nb_strategy_##symbol = {.component = {#symbol, "breaks a promise", references, options, 0}, \
-        .abi = NB_STRATEGY_ABI, .traits = traits_, .pairing = NB_JOINT, .pick = symbol}
+                                              .abi = NB_STRATEGY_ABI, \
+                                              .traits = traits_, \
+                                              .pairing = NB_JOINT, \
+                                              .pick = symbol}
 BAD(out_of_range, 0);
 BAD(overrun, 0);
 BAD(unrepeatable, 0);

@@ -19,7 +19,9 @@ static const nb_option options[] = {NB_OPTION_END};
         __VA_ARGS__; \
         return NB_OK; \
     } \
-    static const nb_core core_##symbol = {.component = {#symbol, "breaks a promise", references, options, 0}, .traits = traits_, .compute = compute_##symbol};
+    static const nb_core core_##symbol = {.component = {#symbol, "breaks a promise", references, options, 0}, \
+                                          .traits = traits_, \
+                                          .compute = compute_##symbol};
 CORE(not_finite, 0, x[0] = NAN)
 CORE(not_repeatable, 0, static int calls; x[0] = calls++)
 CORE(writes_a, 0, f->a[0] += 1)
@@ -36,7 +38,9 @@ CORE(leaks, 0, NB_REQUIRE(ctx, nb_alloc(ctx, 3, 3), NB_EINVAL, "something else")
         __VA_ARGS__; \
         return NB_OK; \
     } \
-    static const nb_kernel kernel_##symbol = {.component = {#symbol, "breaks a promise", references, options, 0}, .stochastic = stochastic_, .fill = fill_##symbol};
+    static const nb_kernel kernel_##symbol = {.component = {#symbol, "breaks a promise", references, options, 0}, \
+                                              .stochastic = stochastic_, \
+                                              .fill = fill_##symbol};
 KERNEL(by_tile, false, t->queries)
 KERNEL(too_far, false, 1, out[t->keys] = 3)
 KERNEL(no_sum, true, 0.5 / (t->causal ? t->positions[i] + 1 : t->keys))
@@ -47,11 +51,13 @@ static nb_status fill_slope(const nb_tile *t, const void *o, double *out, nb_ctx
 {
     (void)o, (void)ctx;
     for (int i = 0; i < t->queries; i++)
-        for (int j = 0; j < t->keys; j++) out[i * t->ld + j] = t->causal && j > t->positions[i] ? 0 : sin(t->q[i * t->d] + t->k[j * t->d]);
+        for (int j = 0; j < t->keys; j++)
+            out[i * t->ld + j] = t->causal && j > t->positions[i] ? 0 : sin(t->q[i * t->d] + t->k[j * t->d]);
     return NB_OK;
 }
 
-static nb_status pull_back(const nb_tile *t, const void *o, const double *out, double *slope, double *dq, double *dk, nb_ctx *ctx)
+static nb_status pull_back(const nb_tile *t, const void *o, const double *out, double *slope, double *dq, double *dk,
+                           nb_ctx *ctx)
 {
     (void)o, (void)ctx, (void)out, (void)slope;
     for (int i = 0; i < t->queries * t->d; i++) dq[i] = 1;
@@ -59,7 +65,9 @@ static nb_status pull_back(const nb_tile *t, const void *o, const double *out, d
     return NB_OK;
 }
 
-static const nb_kernel kernel_wrong_slope = {.component = {"wrong_slope", "breaks a promise", references, options, 0}, .fill = fill_slope, .pull_back = pull_back};
+static const nb_kernel kernel_wrong_slope = {.component = {"wrong_slope", "breaks a promise", references, options, 0},
+                                             .fill = fill_slope,
+                                             .pull_back = pull_back};
 
 static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
 {
@@ -77,16 +85,19 @@ static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
         __VA_ARGS__; \
         return NB_OK; \
     } \
-    static const nb_problem problem_##symbol = {{#symbol, "breaks a promise", references, options, 0}, random_, shape, make_##symbol};
+    static const nb_problem problem_##symbol = { \
+        {#symbol, "breaks a promise", references, options, 0}, random_, shape, make_##symbol};
 PROBLEM(other_shape, 8, false, i)
 PROBLEM(holds_nan, 9, false, i, out->q[3] = INFINITY)
 PROBLEM(draws_elsewhere, 9, true, gsl_ran_gaussian(nb_ctx_rng(ctx), 1), static int calls; out->k[0] = calls++)
 PROBLEM(not_random, 9, true, i)
 PROBLEM(crashes, 9, false, i, *(volatile int *)8 = 1)
 
-NB_PLUGIN({"core", &core_not_finite.component}, {"core", &core_not_repeatable.component}, {"core", &core_writes_a.component},
-          {"core", &core_no_filter.component}, {"core", &core_leaks.component}, {"kernel", &kernel_by_tile.component},
-          {"kernel", &kernel_too_far.component}, {"kernel", &kernel_no_sum.component}, {"kernel", &kernel_no_mask.component},
-          {"kernel", &kernel_nan_entries.component}, {"kernel", &kernel_wrong_slope.component}, {"problem", &problem_other_shape.component},
-          {"problem", &problem_holds_nan.component}, {"problem", &problem_draws_elsewhere.component}, {"problem", &problem_not_random.component},
+NB_PLUGIN({"core", &core_not_finite.component}, {"core", &core_not_repeatable.component},
+          {"core", &core_writes_a.component}, {"core", &core_no_filter.component}, {"core", &core_leaks.component},
+          {"kernel", &kernel_by_tile.component}, {"kernel", &kernel_too_far.component},
+          {"kernel", &kernel_no_sum.component}, {"kernel", &kernel_no_mask.component},
+          {"kernel", &kernel_nan_entries.component}, {"kernel", &kernel_wrong_slope.component},
+          {"problem", &problem_other_shape.component}, {"problem", &problem_holds_nan.component},
+          {"problem", &problem_draws_elsewhere.component}, {"problem", &problem_not_random.component},
           {"problem", &problem_crashes.component});

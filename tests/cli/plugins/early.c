@@ -85,7 +85,15 @@ static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 static const nb_strategy early = {.component = {"early", "does harm before anything runs", references, options, 0},
-    .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .traits_of = traits_of, .check = check, .ready = ready, .pick = pick};
-static const nb_problem origin = {{"early_problem", "does harm before anything runs", references, options, 0}, false, shape, make};
-static const nb_core zero = {.component = {"early_core", "does harm before anything runs", references, options, 0}, .traits_of = core_traits_of, .compute = compute};
+                                  .abi = NB_STRATEGY_ABI,
+                                  .pairing = NB_JOINT,
+                                  .traits_of = traits_of,
+                                  .check = check,
+                                  .ready = ready,
+                                  .pick = pick};
+static const nb_problem origin = {
+    {"early_problem", "does harm before anything runs", references, options, 0}, false, shape, make};
+static const nb_core zero = {.component = {"early_core", "does harm before anything runs", references, options, 0},
+                             .traits_of = core_traits_of,
+                             .compute = compute};
 NB_PLUGIN({"core", &zero.component}, {"strategy", &early.component}, {"problem", &origin.component});

@@ -27,7 +27,12 @@ static const nb_option options[] = {
 #elif LIE == 7
     {.key = "m", .type = NB_OPTION_ENUM, .offset = 0, .initial = "1", .choices = choices, .help = "one of none"},
 #elif LIE == 8
-    {.key = "m", .type = NB_OPTION_SPEC, .offset = 0, .initial = "1", .registry = (const nb_registry *)(const void *)&references, .help = "of what is no registry"},
+    {.key = "m",
+     .type = NB_OPTION_SPEC,
+     .offset = 0,
+     .initial = "1",
+     .registry = (const nb_registry *)(const void *)&references,
+     .help = "of what is no registry"},
 #else
     NB_INT(lies_options, m, "1", 1, 9, "a number"),
 #endif
@@ -39,7 +44,14 @@ static const nb_option options[] = {
 #if LIE == 25
     NB_REAL_FOR(lies_options, y, "start", "given", "1", 1, 9, "for an option that is not there"),
 #elif LIE == 26
-    {.key = "y", .type = NB_OPTION_REAL, .offset = offsetof(lies_options, y), .initial = "1", .lo = 1, .hi = 9, .for_key = "m", .help = "for no value"},
+    {.key = "y",
+     .type = NB_OPTION_REAL,
+     .offset = offsetof(lies_options, y),
+     .initial = "1",
+     .lo = 1,
+     .hi = 9,
+     .for_key = "m",
+     .help = "for no value"},
 #elif LIE == 27
     NB_ENUM(lies_options, e, "a", names, "one of one"),
     NB_REAL_FOR(lies_options, y, "e", "b", "1", 1, 9, "for a value that is not there"),
@@ -59,13 +71,19 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
 }
 
 #define COMPONENT \
-    {LIE == 9 ? "Lies!" : "lies", LIE == 11 ? "" : "a strategy that lies", references, LIE == 12 ? NULL : options, \
-     LIE == 1 ? sizeof(int) * 2 : LIE == 2 ? 1000000000000 : sizeof(lies_options)}
+    { \
+        LIE == 9 ? "Lies!" : "lies", LIE == 11 ? "" : "a strategy that lies", references, LIE == 12 ? NULL : options, \
+            LIE == 1   ? sizeof(int) * 2 \
+            : LIE == 2 ? 1000000000000 \
+                       : sizeof(lies_options) \
+    }
 
 static const nb_strategy strategy = {.component = COMPONENT,
                                      .abi = LIE == 13 ? 0 : NB_STRATEGY_ABI,
                                      .traits = LIE == 17 ? 64 : NB_RANDOM | NB_SQUARE | NB_EIGEN,
-                                     .pairing = LIE == 15 ? NB_BOTH : LIE == 16 ? (nb_pairing)9 : NB_INDEPENDENT,
+                                     .pairing = LIE == 15   ? NB_BOTH
+                                                : LIE == 16 ? (nb_pairing)9
+                                                            : NB_INDEPENDENT,
                                      .pick = LIE == 14 ? NULL : pick};
 static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {

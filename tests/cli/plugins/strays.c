@@ -51,7 +51,9 @@ static nb_status pick_daemon_and_wait(const nb_points *p, int m, const void *o, 
 static nb_status pick_rude(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
 {
     (void)p, (void)o, (void)m, (void)picks;
-    NB_FAIL(ctx, NB_EINVAL, "caf\xe9 \x1b[31mred\x1b]0;title\a \xc2\x9b" "5m\r\n");
+    NB_FAIL(ctx, NB_EINVAL,
+            "caf\xe9 \x1b[31mred\x1b]0;title\a \xc2\x9b"
+            "5m\r\n");
 }
 
 /* A note of its own, which passes no message. */
@@ -62,10 +64,15 @@ static nb_status pick_rude_note(const nb_points *p, int m, const void *o, nb_pic
     return first(m, picks);
 }
 
-#define PART(symbol) {"strategy", &stray_##symbol.component}
+#define PART(symbol) \
+    { \
+        "strategy", &stray_##symbol.component \
+    }
 #define STRAY(symbol) \
     static const nb_strategy stray_##symbol = {.component = {#symbol, "leaves something", references, options, 0}, \
-        .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = pick_##symbol}
+                                               .abi = NB_STRATEGY_ABI, \
+                                               .pairing = NB_JOINT, \
+                                               .pick = pick_##symbol}
 STRAY(daemon);
 STRAY(daemon_and_wait);
 STRAY(rude);

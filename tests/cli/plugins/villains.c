@@ -16,7 +16,9 @@ typedef struct {
 } villain_options;
 
 static const char *const references[] = {"none: made to fail", NULL};
-static const nb_option options[] = {NB_INT(villain_options, from, "0", 0, 1000000, "with no more landmarks than that it does nothing wrong"), NB_OPTION_END};
+static const nb_option options[] = {
+    NB_INT(villain_options, from, "0", 0, 1000000, "with no more landmarks than that it does nothing wrong"),
+    NB_OPTION_END};
 
 /* Tokens 0 ... m-1, where they are good. */
 static nb_status first(int m, nb_picks *picks, int **tokens)
@@ -28,7 +30,8 @@ static nb_status first(int m, nb_picks *picks, int **tokens)
 
 static void spin(void)
 {
-    for (volatile int i = 0; i >= 0; i = 1) {}
+    for (volatile int i = 0; i >= 0; i = 1) {
+    }
 }
 
 static void segfault(const nb_points *p, int *tokens, int m)
@@ -133,8 +136,11 @@ static void killed(const nb_points *p, int *tokens, int m)
         if (m > ((const villain_options *)o)->from) symbol(p, tokens, m); \
         return NB_OK; \
     } \
-    static const nb_strategy villain_##symbol = {.component = {#symbol, "harms", references, options, sizeof(villain_options)}, \
-        .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = pick_##symbol};
+    static const nb_strategy villain_##symbol = { \
+        .component = {#symbol, "harms", references, options, sizeof(villain_options)}, \
+        .abi = NB_STRATEGY_ABI, \
+        .pairing = NB_JOINT, \
+        .pick = pick_##symbol};
 VILLAIN(segfault)
 VILLAIN(aborts)
 VILLAIN(hang)
@@ -167,10 +173,16 @@ static nb_status nan_points(const nb_points *p, int m, const void *o, nb_picks *
     return NB_OK;
 }
 
-static const nb_strategy villain_allocate = {.component = {"allocate", "harms", references, options, sizeof(villain_options)},
-    .abi = NB_STRATEGY_ABI, .pairing = NB_JOINT, .pick = allocate};
-static const nb_strategy villain_nan_points = {.component = {"nan_points", "harms", references, options, sizeof(villain_options)},
-    .abi = NB_STRATEGY_ABI, .pairing = NB_INDEPENDENT, .pick = nan_points};
+static const nb_strategy villain_allocate = {
+    .component = {"allocate", "harms", references, options, sizeof(villain_options)},
+    .abi = NB_STRATEGY_ABI,
+    .pairing = NB_JOINT,
+    .pick = allocate};
+static const nb_strategy villain_nan_points = {
+    .component = {"nan_points", "harms", references, options, sizeof(villain_options)},
+    .abi = NB_STRATEGY_ABI,
+    .pairing = NB_INDEPENDENT,
+    .pick = nan_points};
 
 static nb_status core_crash(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
@@ -180,8 +192,13 @@ static nb_status core_crash(nb_factors *f, const void *o, double *x, nb_ctx *ctx
     return NB_OK;
 }
 
-static const nb_core villain_core = {.component = {"core_crash", "harms", references, options, sizeof(villain_options)}, .compute = core_crash};
+static const nb_core villain_core = {.component = {"core_crash", "harms", references, options, sizeof(villain_options)},
+                                     .compute = core_crash};
 
-#define PART(symbol) {"strategy", &villain_##symbol.component}
-NB_PLUGIN(PART(segfault), PART(aborts), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes), PART(babble), PART(spoil), PART(orphans),
-          PART(repeat), PART(killed), PART(allocate), PART(nan_points), {"core", &villain_core.component});
+#define PART(symbol) \
+    { \
+        "strategy", &villain_##symbol.component \
+    }
+NB_PLUGIN(PART(segfault), PART(aborts), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes), PART(babble),
+          PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points),
+          {"core", &villain_core.component});
