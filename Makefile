@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # nysbench: make help tells what there is.
 
 VERSION := 0.1.0
@@ -47,7 +48,7 @@ plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
 names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c)))))
 
-SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c strategies/*.c))
+SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
@@ -75,8 +76,8 @@ deps:
 $B/registry.c: FORCE
 	@mkdir -p $B
 	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
-	   echo '#include "base/registry.h"'; \
-	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; echo '#include "measure/records.h"'; \
+	   echo '#include "components/registry.h"'; \
+	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; echo '#include "conformance/records.h"'; \
 	   echo '#include "problems/problem.h"'; echo '#include "strategies/strategy.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
@@ -95,7 +96,7 @@ $B/version.h: FORCE
 	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
-$B/src/main.o $B/src/experiment/provenance.o: $B/version.h
+$B/src/main.o $B/src/run/provenance.o: $B/version.h
 
 $B/registry.o: $B/registry.c
 	$(call say,cc $<)
@@ -183,8 +184,8 @@ bench: nysbench
 # What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
 PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
           $(addprefix src/data/,head.h synthetic.h) \
-          $(addprefix src/base/,component.h ctx.h mistakes.h plugin.h random.h spec.h) \
-          $(addprefix src/measure/,factors.h iteration.h picks.h scene.h similarity.h) \
+          $(addprefix src/base/,ctx.h mistakes.h random.h) $(addprefix src/components/,component.h plugin.h spec.h) \
+          $(addprefix src/nystrom/,factors.h iteration.h picks.h scene.h similarity.h) \
           $(addprefix src/linalg/,basis.h cholesky.h cover.h distances.h krylov.h linalg.h ridge.h vector.h)
 
 $B/nysbench.pc: FORCE

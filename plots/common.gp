@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # common.gp - what figures of curves share: reading the data, the grid of panels.
 #
 # A driver script sets data, output, experiment, constant, core, core_name, reference_name,

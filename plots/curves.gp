@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # curves.gp - curves, marks, levels and clouds over any x, a panel a problem.
 #
 # A driver script sets data, output, title, x_name, y_name, x_scale (0 linear,

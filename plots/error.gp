@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # error.gp - relative error against landmarks, a panel a problem: median of each strategy,
 # thin lines of its heads or a 10-90 % band, the best matrix of rank m (no method does better), and the
 # constant matrix with the mean of S (1/n; any method should do better). Variables: see common.gp.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # figure.gp - all panels, title and legend, once as SVG and once as PNG.
 
 stats data using (1) nooutput name "FILE"

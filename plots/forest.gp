@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # forest.gp - a line a strategy, the best on top: ratios on a logarithmic axis, by problem
 # and their median.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # landmarks.gp - where the landmarks of each strategy lie: a lane a strategy along the
 # sequence, and a panel a strategy in the plane of the first two principal components
 # of the keys (or queries).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # looks.gp - the colour, point and dash of number i, the same in all figures of a run: of a
 # strategy its place in the run, of a core that of its kind. 0 is black: what is compared with.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # svd_vs_iterative.gp - the error with one core over the error with another on the
 # same landmarks, a panel a problem: median of each strategy, thin lines
 # of its heads or a 10-90 % band.

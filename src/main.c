@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
 #include "commands/command.h"
 #include "base/process.h"

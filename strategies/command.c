@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.c - whatever a program picks, in Python or anything else.
  *
  * The program is started in a new folder, which is its current one and its last
@@ -25,8 +26,8 @@
 #include "base/scratch.h"
 #include "base/words.h"
 #include "data/tensor.h"
-#include "measure/landmarks.h"
-#include "measure/picks_file.h"
+#include "nystrom/landmarks.h"
+#include "nystrom/picks_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* context.c - tokens by how well they match the other side on average.
  *
  *     score of query i:  mean over j of q_i.k_j = q_i.(mean of the keys)

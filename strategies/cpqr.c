@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cpqr.c - column-pivoted QR of S for the keys, of S' for the queries, an oracle.
  *
  * The pivot is the column of largest residual a - Q Q' a, the lowest among equals

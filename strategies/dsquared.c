@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dsquared.c - each next token drawn in proportion to its squared distance to the
  * nearest of those there, the first one uniformly: k-means++ seeding without
  * k-means. O(nmd). Tokens at distance 0 come last, drawn uniformly. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exchange.c - one landmark swapped at a time while the subspace part of `cur` falls, an oracle.
  *
  * With factors `cur` the least error that any core reaches is |S - P_C S P_R|_F, P_C
@@ -5,7 +6,7 @@
  * tokens). A sweep goes once over the positions of J with I fixed, then over those
  * of I with J fixed, and puts at each position the token that lowers the error most.
  *
- * measure/swaps.h has the algebra. The error is formed entry by entry after each side's
+ * nystrom/swaps.h has the algebra. The error is formed entry by entry after each side's
  * turn, and a turn that did not lower it is taken back, so that part is never above
  * the start's; with other factors, or with X that is not the best one, the error may be.
  * The end is a local minimum, and one swap at a time is not all that there is: what it
@@ -14,9 +15,9 @@
  * Keys go first; the other order may end elsewhere, as may another start. */
 #include "strategy.h"
 
-#include "base/registry.h"
+#include "components/registry.h"
 #include "linalg/linalg.h"
-#include "measure/swaps.h"
+#include "nystrom/swaps.h"
 
 #include <string.h>
 

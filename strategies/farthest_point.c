@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* farthest_point.c - each next token is the one farthest from its nearest
  * landmark, the lowest index among equals. O(nmd).
  *

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* greedy_cholesky.c - pivoted Cholesky of a kernel of the points themselves
- * (measure/similarity.h): the pivot is the token of largest residual, the diagonal
+ * (nystrom/similarity.h): the pivot is the token of largest residual, the diagonal
  * of K - L L', the lowest among equals. O(n m (d + m)). When all residuals are 0, at
  * the numerical rank (linalg/cholesky.h), the lowest tokens that are left follow, and
  * the row says so. */
@@ -7,7 +8,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
-#include "measure/similarity.h"
+#include "nystrom/similarity.h"
 
 typedef struct {
     int of;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* group_means.c - the means of m random groups whose sizes differ by at most 1,
  * O(n).
  *

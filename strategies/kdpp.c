@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kdpp.c - an exact sample of the determinantal point process of m tokens: a set Y
  * of m has probability det K_Y / e_m(lambda), K a kernel of the points themselves
- * (measure/similarity.h), lambda its eigenvalues, e_m their elementary symmetric
+ * (nystrom/similarity.h), lambda its eigenvalues, e_m their elementary symmetric
  * polynomial.
  *
  * Eigenvectors first: from l = n down, vector l is taken with probability
@@ -16,7 +17,7 @@
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "measure/similarity.h"
+#include "nystrom/similarity.h"
 
 #include <float.h>
 #include <math.h>

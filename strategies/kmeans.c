@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kmeans.c - k-means by Lloyd's iteration: the groups, whose means are the landmarks.
  *
  * Each iteration assigns every token to its nearest centre, the lowest index

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learned.c - tokens by a linear score of their vector, O(nd):
  *
  *     score of x = w.x + b;  of a token, the mean of its query's and its key's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* leverage.c - tokens by their leverage scores.
  *
  * of = kernel, an oracle: the score of query i is |U_k(i,:)|^2 / k, of key j

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* optimized.c - free points, moved along the gradient of the subspace part of `nystromformer`.
  *
- * Minimises f of measure/subspace.h, the square of the least error that any core
+ * Minimises f of nystrom/subspace.h, the square of the least error that any core
  * reaches with factors `nystromformer`, over the landmarks K~ and Q~ themselves, by
  * GSL's vector_bfgs2 from the landmarks of another strategy: at best a local minimum,
  * so what it wins bounds what there is to win from below, as floor_rank does from
@@ -11,10 +12,10 @@
  * each. */
 #include "strategy.h"
 
-#include "base/registry.h"
+#include "components/registry.h"
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
-#include "measure/subspace.h"
+#include "nystrom/subspace.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>

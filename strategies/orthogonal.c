@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* orthogonal.c - each next token is the one whose largest |cosine| to those there
  * is smallest, the lowest index among equals; the first is drawn uniformly.
  * O(nmd).

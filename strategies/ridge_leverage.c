@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ridge_leverage.c - tokens by their ridge leverage scores (K (K + lambda I)^-1)_ii in a
- * kernel K of the points themselves (measure/ridge_scores.h, measure/similarity.h).
+ * kernel K of the points themselves (nystrom/ridge_scores.h, nystrom/similarity.h).
  *
  * of = kernel, an oracle: K = S S' for queries, S'S for keys, so
  * l_i = sum_k s_k^2 / (s_k^2 + lambda) u_ik^2 with S's singular triplets, and lambda's
@@ -10,7 +11,7 @@
 #include "strategy.h"
 
 #include "linalg/linalg.h"
-#include "measure/ridge_scores.h"
+#include "nystrom/ridge_scores.h"
 
 enum { MOST = 4096 }; /* the order of a K or S that is there whole */
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rpcholesky.c - randomly pivoted Cholesky of a kernel of the points themselves
- * (measure/similarity.h).
+ * (nystrom/similarity.h).
  *
  * A pivot is drawn with a probability proportional to its residual, the diagonal of
  * K - L L' (clipped at 0 and at rounding: linalg/cholesky.h), and eliminated:
@@ -12,7 +13,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
-#include "measure/similarity.h"
+#include "nystrom/similarity.h"
 
 typedef struct {
     int of, block;

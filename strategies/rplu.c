@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rplu.c - randomly pivoted LU of S, queries and keys together, an oracle.
  *
  * A pivot (i, j) is drawn with a probability proportional to the squared entry of the

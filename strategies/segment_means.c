@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* segment_means.c - the means of m contiguous segments, Nystromformer's landmarks.
  *
  * With n = m l + r, the first m - r segments have l tokens and the last r have

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* strategy.h - the one header that a strategy file includes.
  *
  * A strategy is one file, strategies/NAME.c, that defines
@@ -7,12 +8,12 @@
 #ifndef NB_STRATEGY_H
 #define NB_STRATEGY_H
 
-#include "base/component.h"
+#include "components/component.h"
 #include "base/ctx.h"
-#include "base/plugin.h"
+#include "components/plugin.h"
 #include "base/random.h"
-#include "measure/picks.h"
-#include "measure/scene.h"
+#include "nystrom/picks.h"
+#include "nystrom/scene.h"
 
 #include <gsl/gsl_rng.h>
 
@@ -40,7 +41,7 @@ typedef struct {
     int n, d; /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
-    nb_scene *scene;  /* for oracles: singular vectors of S and the like, measure/scene.h */
+    nb_scene *scene;  /* for oracles: singular vectors of S and the like, nystrom/scene.h */
     nb_stream stream; /* seed and trial, for nb_strategy_start alone */
 } nb_points;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* uniform.c - m tokens drawn uniformly, without replacement: the first m of a
  * random permutation (Fisher & Yates), O(n). The baseline that every other
  * strategy has to beat.

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* planning.h - plans for tests: experiments/00-smoke.yaml with some keys replaced, and what they give. */
 #ifndef NB_PLANNING_H
 #define NB_PLANNING_H
 
 #include "testing.h"
 
-#include "experiment/plan.h"
-#include "experiment/runner.h"
+#include "run/plan.h"
+#include "studies/error/runner.h"
 
 static inline nb_plan plan_with(int count, const nb_override *overrides, nb_ctx *ctx)
 {

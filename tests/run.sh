@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
 # repository's root: tests/run.sh [unit|fuzz|cli|oracle|asan|kernels]...

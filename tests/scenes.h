@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scenes.h - a head under a kernel, on which tests pick and measure. */
 #ifndef NB_SCENES_H
 #define NB_SCENES_H
 
 #include "testing.h"
 
-#include "measure/scene.h"
+#include "nystrom/scene.h"
 
 typedef struct {
     nb_head head;

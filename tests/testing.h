@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* testing.h - what the tests share: contexts, heads, and choices from text. */
 #ifndef NB_TESTING_H
 #define NB_TESTING_H
@@ -9,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "base/component.h"
+#include "components/component.h"
 #include "base/random.h"
-#include "base/registry.h"
-#include "measure/heads.h"
+#include "components/registry.h"
+#include "nystrom/heads.h"
 #include "problems/problem.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """undisturbed.py PROGRAM FOLDER [PART...] - whatever is done to a run, its rows end up as those of a run that was left alone.
 
     kills    the run, a worker, its guard, both, the whole group, and a worker's successor too, at random moments

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Farthest-point sampling for command(run="python3 experiments/plugins/farthest.py"):
 each landmark is the token farthest from those before it (Gonzalez 1985), O(nmd)."""
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* apart.c - the child's answer comes through a pipe, which takes it whole. */
 #include "base/apart.h"
 

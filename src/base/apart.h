@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* apart.h - calls of code that may crash, hang or change what is around it, in a child
  * process first. */
 #ifndef NB_APART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* capture.c - a pipe that is polled, so that a program that hangs is noticed. */
 #include "base/capture.h"
 

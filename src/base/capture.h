@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* capture.h - what another program says. */
 #ifndef NB_CAPTURE_H
 #define NB_CAPTURE_H

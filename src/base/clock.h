@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* clock.h - seconds since some moment, and of this process's work, for differences. */
 #ifndef NB_CLOCK_H
 #define NB_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ctx.c - the arena is a stack of blocks; a mark is its height. */
 #include "base/ctx.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ctx.h - what a computation carries with it: the first error with its trace,
  * the memory it owns, and its random stream. No globals: two contexts may live
  * side by side. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* digest.c - SHA-256 by Nettle. */
 #include "base/digest.h"
 

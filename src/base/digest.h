@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* digest.h - what a file or a text holds, in 64 letters. */
 #ifndef NB_DIGEST_H
 #define NB_DIGEST_H

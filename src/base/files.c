@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 

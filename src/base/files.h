@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* files.h - folders, and files that are replaced whole or not at all. */
 #ifndef NB_FILES_H
 #define NB_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gnuplot.c - see gnuplot.h */
 #include "base/gnuplot.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gnuplot.h - gnuplot as a program that may be missing, fail or hang. */
 #ifndef NB_GNUPLOT_H
 #define NB_GNUPLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* janitor.c - the janitor reads from a pipe whose other end is open in the program and in its
  * guards alone. A word there says that all is well; its end, that all of them have been
  * killed. It then kills what carries the program's mark, and removes its temporary folders. Marks are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* janitor.h - a process that cleans up where a program and the guards of its children (process.h)
  * were killed together. */
 #ifndef NB_JANITOR_H

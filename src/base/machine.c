@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* machine.c - a group's limits hold for all groups below it, so each folder on the way
  * from the top to the process's own is asked. In a container the path may name folders
  * that are not mounted there; what is mounted at the top are then its own. */

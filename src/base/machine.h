@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* machine.h - how much of the machine this process may use: what the scheduler and
  * the control groups (cgroups, version 1 and 2) that it is in allow. */
 #ifndef NB_MACHINE_H

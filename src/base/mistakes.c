@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mistakes.c - the collected mistakes, and the nearest valid name: least edit
  * distance (Levenshtein 1966) of at most a third of the name's length, at least 2. */
 #include "base/mistakes.h"

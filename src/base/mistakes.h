@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mistakes.h - everything that is wrong with an input, collected so that all of
  * it can be told in one go. */
 #ifndef NB_MISTAKES_H

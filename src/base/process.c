@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* process.c - fork and vfork, and waiting with a limit by way of a pidfd (Linux 5.3): it can be
  * polled, and leaves the child a zombie whose number nobody else can get until its
  * whole group has been killed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* process.h - child processes that cannot outstay their welcome. */
 #ifndef NB_PROCESS_H
 #define NB_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* random.c - FNV-1a over the stream's text, then the finalizer of MurmurHash3
  * (both public domain), folded to the 32 bits that mt19937 takes. */
 #include "base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* random.h - one stream of random numbers for each (seed, trial, role, component).
  *
  * A stream depends on nothing else, so adding a strategy to an experiment, or

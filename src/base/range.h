@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* range.h - integers as people write them in a sweep: 8, 2^5, 8..64, 8..64 step 8,
  * 2^3..2^6 (the powers 8, 16, 32, 64). */
 #ifndef NB_RANGE_H

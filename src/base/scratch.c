@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scratch.c - TMPDIR/nysbench-TOKEN/OWNER-NUMBER. The token, 128 random bits drawn before
  * the program starts another process, is all that has to be known to remove everything, whoever is
  * left to do it. Removing goes from an open folder to what is in it (openat, unlinkat),

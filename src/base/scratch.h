@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scratch.h - folders for a while: one of the program's own in TMPDIR or /tmp, under a name that
  * nobody can guess, and in it one for each that is asked for. */
 #ifndef NB_SCRATCH_H

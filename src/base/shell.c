@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shell.c - within single quotes nothing is special but the single quote. */
 #include "base/shell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shell.h - words for a shell that people or scripts give them to. */
 #ifndef NB_SHELL_H
 #define NB_SHELL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* surroundings.c - the calling thread's and the process's state, by questions to the system
  * that change nothing. */
 #include "base/surroundings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* surroundings.h - what a process has around its code, on which everyone in it relies:
  * a component from outside has to leave it as it was. */
 #ifndef NB_SURROUNDINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.h - text from outside (what a program says, a plugin's words, names of files) as
  * text that every file and terminal takes. */
 #ifndef NB_TEXT_H

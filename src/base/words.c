@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* words.c - popt splits; what it lets pass is looked at first. */
 #include "base/words.h"
 

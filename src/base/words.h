@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* words.h - the words of a command line that a user wrote, without a shell. */
 #ifndef NB_WORDS_H
 #define NB_WORDS_H

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - nysbench check: the conformance checks on somebody's components, each on each
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
 #include "commands/command.h"
 
 #include "base/apart.h"
 #include "base/files.h"
-#include "base/plugin.h"
-#include "base/registry.h"
-#include "experiment/config.h"
-#include "measure/conformance.h"
+#include "components/plugin.h"
+#include "components/registry.h"
+#include "config/config.h"
+#include "conformance/conformance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

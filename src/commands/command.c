@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.c - what the commands share: options, and how errors are told. */
 #include "commands/command.h"
 
-#include "base/plugin.h"
+#include "components/plugin.h"
 #include "base/text.h"
 #include "report/run_folder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.h - one file a command; main.c dispatches by the table. */
 #ifndef NB_COMMAND_H
 #define NB_COMMAND_H

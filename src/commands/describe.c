@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c - nysbench describe NAME: a component's options and sources, or a column. */
 #include "commands/command.h"
 
-#include "base/registry.h"
+#include "components/registry.h"
 #include "cores/core.h"
-#include "experiment/row.h"
+#include "studies/error/row.h"
 #include "kernels/kernel.h"
 #include "strategies/strategy.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
 #include "commands/command.h"
 
-#include "commands/landmark_files.h"
+#include "studies/error/landmark_files.h"
 #include "report/builds.h"
 #include "report/csv.h"
 #include "report/run_folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fit.c - nysbench fit: weights for the strategy `learned`.
  *
  * The target of token i is log(n l_i), where l_i = |U_k(i,:)|^2 / k for queries and
@@ -7,10 +8,10 @@
  * regression of all heads' tokens together is linalg/ridge.h's. */
 #include "commands/command.h"
 
-#include "base/registry.h"
+#include "components/registry.h"
 #include "data/tensor.h"
 #include "linalg/ridge.h"
-#include "measure/scene.h"
+#include "nystrom/scene.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* info.c - nysbench info: the program, the machine and the libraries; of a run, all
  * that have added rows to it. */
 #include "commands/command.h"
 
 #include "base/shell.h"
-#include "experiment/provenance.h"
+#include "run/provenance.h"
 #include "report/builds.h"
 #include "report/run_folder.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
 #include "commands/command.h"
 
-#include "base/registry.h"
+#include "components/registry.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c - nysbench measure: the rows that a run would have for one head and one
  * choice of landmarks, a strategy's or anybody's from files. */
-#include "commands/cell.h"
+#include "studies/error/cell.h"
 
 #include "base/text.h"
-#include "experiment/runner.h"
-#include "measure/picks_file.h"
+#include "studies/error/runner.h"
+#include "nystrom/picks_file.h"
 #include "report/csv.h"
 
 #include <math.h>

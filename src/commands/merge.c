@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
 #include "commands/command.h"
 
@@ -6,9 +7,9 @@
 #include "base/gnuplot.h"
 #include "base/shell.h"
 #include "commands/run.h"
-#include "experiment/merge.h"
-#include "experiment/provenance.h"
-#include "report/plots.h"
+#include "run/merge.h"
+#include "run/provenance.h"
+#include "studies/error/plots.h"
 #include "report/run_folder.h"
 
 #include <errno.h>

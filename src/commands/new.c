@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* new.c - nysbench new KIND NAME: a component that works, to be changed. */
 #include "commands/command.h"
 
 #include "base/files.h"
-#include "base/registry.h"
+#include "components/registry.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
 #include "commands/command.h"
 
 #include "base/machine.h"
-#include "commands/outlook.h"
-#include "commands/progress.h"
+#include "studies/error/outlook.h"
+#include "run/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot.c - nysbench plot RUN [KIND], or --landmarks */
 #include "commands/command.h"
 
 #include "base/gnuplot.h"
 
-#include "commands/experiment.h"
-#include "commands/landmark_plot.h"
-#include "commands/spectrum_plot.h"
+#include "run/experiment.h"
+#include "studies/error/landmark_plot.h"
+#include "studies/error/spectrum_plot.h"
 #include "report/builds.h"
-#include "report/plots.h"
+#include "studies/error/plots.h"
 #include "report/run_folder.h"
 
 #include <limits.h>

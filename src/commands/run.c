@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
 #include "commands/command.h"
 
@@ -5,22 +6,22 @@
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "commands/outcomes.h"
-#include "commands/outlook.h"
-#include "commands/prepare.h"
-#include "commands/progress.h"
+#include "run/outcomes.h"
+#include "studies/error/outlook.h"
+#include "run/prepare.h"
+#include "run/progress.h"
 #include "commands/run.h"
-#include "commands/spectrum_plot.h"
-#include "commands/worker_options.h"
-#include "experiment/inputs.h"
-#include "experiment/match.h"
-#include "experiment/workers.h"
+#include "studies/error/spectrum_plot.h"
+#include "run/worker_options.h"
+#include "run/inputs.h"
+#include "run/match.h"
+#include "run/workers.h"
 #include "linalg/blas.h"
 #include "report/builds.h"
-#include "report/core_table.h"
-#include "report/plots.h"
+#include "studies/error/core_table.h"
+#include "studies/error/plots.h"
 #include "report/run_folder.h"
-#include "report/table.h"
+#include "studies/error/table.h"
 
 #include <signal.h>
 #include <stdio.h>

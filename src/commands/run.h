@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.h - the end of a run, for the commands that make one. */
 #ifndef NB_RUN_H
 #define NB_RUN_H
 
-#include "commands/experiment.h"
-#include "experiment/store.h"
+#include "run/experiment.h"
+#include "run/store.h"
 
 /* Writes rows.csv and shares.csv of the store's planned rows, draws the experiment's
  * figures (with gnuplot: their pictures too), and prints the outcomes; unless quiet, the

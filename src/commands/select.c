@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* select.c - nysbench select: one strategy's landmarks on one head, as a run picks them. */
-#include "commands/cell.h"
+#include "studies/error/cell.h"
 
-#include "experiment/runner.h"
-#include "measure/picks_file.h"
+#include "studies/error/runner.h"
+#include "nystrom/picks_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

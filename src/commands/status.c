@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status.c - nysbench status RUN: how far its shards are, and its own rows. */
 #include "commands/command.h"
 
 #include "base/files.h"
-#include "commands/experiment.h"
-#include "commands/submission.h"
+#include "run/experiment.h"
+#include "run/submission.h"
 #include "report/run_folder.h"
 
 #include <stdio.h>

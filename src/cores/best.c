@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* best.c - X = F+ S B+, the core of least error: an oracle, since it looks at all of S.
  *
  * With F = Q_F R_F, B' = Q_B R_B and M = Q_F' S Q_B it is R_F+ M (R_B+)', so that

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chebyshev.c - Chebyshev's (of Halley's family): X <- X (3 I - A X (3 I - A X)),
  * 1 - y <- (1 - y)^3 on each y = s x, third order, for y_0 in (0, 2). 3 products a
  * step. In exact arithmetic it is hyperpower(order=3). */
 #include "cores/core.h"
 
-#include "measure/iteration.h"
+#include "nystrom/iteration.h"
 
 typedef struct {
     int steps, start;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chosen.c - the pseudo-inverse that does best on some exact rows I of S: of all
  * cut-offs of the SVD, 0 to 40 iterations, or 61 values of Tikhonov's lambda, the one
  * of least |S_I - F_I X B|; of those within 1e-9 of it, whose order is rounding's, the first: the fewest singular
@@ -6,7 +7,7 @@
 #include "cores/core.h"
 
 #include "linalg/linalg.h"
-#include "measure/iteration.h"
+#include "nystrom/iteration.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* core.h - the one header that a core file includes.
  *
  * A core is one file, src/cores/NAME.c, that defines
@@ -6,10 +7,10 @@
 #ifndef NB_CORE_H
 #define NB_CORE_H
 
-#include "base/component.h"
+#include "components/component.h"
 #include "base/ctx.h"
-#include "base/plugin.h"
-#include "measure/factors.h"
+#include "components/plugin.h"
+#include "nystrom/factors.h"
 
 enum {
     NB_CORE_RANDOM = 1 << 0,   /* looks at random rows of S: other ones in each trial */

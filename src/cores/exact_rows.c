@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exact_rows.c - some rows I of S returned exactly, and F X B elsewhere, X another core's.
  *
  * Whoever pays for exact rows may return them: the baseline of every core that only looks
@@ -6,7 +7,7 @@
  * most, so neither floor_rank nor error_subspace bounds its error. */
 #include "cores/core.h"
 
-#include "base/registry.h"
+#include "components/registry.h"
 
 typedef struct {
     const nb_choice *of;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fitted.c - X by ridge regression on some exact rows I of S.
  *
  * W = X R_B' minimises |S_I Q_B - F_I W|^2 + lambda s_1^2 |W|^2, s the singular values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gcv.c - a pseudo-inverse whose cut-off is chosen from A alone.
  *
  * Keeping r singular values leaves out tail_r = s_r+1^2 + ... + s_m^2 of |A|^2, with

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hyperpower.c - X <- X (I + R + ... + R^(p-1)), R = I - A X: 1 - y <- (1 - y)^p on
  * each y = s x, of order p, for y_0 in (0, 2). p products of m x m a step, by
  * Horner's rule. */
 #include "cores/core.h"
 
-#include "measure/iteration.h"
+#include "nystrom/iteration.h"
 
 typedef struct {
     int order, steps, start;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* identity.c - X = I, the product F B without a middle.
  *
  * The one core of the factors `nocore`, whatever an experiment's cores are, and of no

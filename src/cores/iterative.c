@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* iterative.c - Nystromformer's iterative pseudo-inverse.
  *
  *     X <- X (13 I - A X (15 I - A X (7 I - A X))) / 4
@@ -9,7 +10,7 @@
  * y - map(y) = y (y - 1) (y - 3)^2 / 4. 4 products of m x m a step. */
 #include "cores/core.h"
 
-#include "measure/iteration.h"
+#include "nystrom/iteration.h"
 
 typedef struct {
     int steps, start, precision;

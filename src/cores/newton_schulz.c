@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* newton_schulz.c - X <- X (2 I - A X): 1 - y <- (1 - y)^2 on each y = s x, second
  * order, for y_0 in (0, 2). 2 products of m x m a step. */
 #include "cores/core.h"
 
-#include "measure/iteration.h"
+#include "nystrom/iteration.h"
 
 typedef struct {
     int steps, start;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shifted.c - the inverse of A + gamma I, as Skyformer has it.
  *
  * With D = diag((A + gamma I) 1) and N = D^-1/2 (A + gamma I) D^-1/2, X = D^-1/2 Y D^-1/2
@@ -9,8 +10,8 @@
 #include "cores/core.h"
 
 #include "linalg/linalg.h"
-#include "measure/iteration.h"
-#include "measure/projection.h"
+#include "nystrom/iteration.h"
+#include "nystrom/projection.h"
 
 #include <lapacke.h>
 #include <math.h>

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sloppy_newton.c - X <- X (3 I - A X) / 2, a slip found in the wild for Newton's
  * X (2 I - A X): it converges, for y_0 = s^2 / c in (0, 3), but only linearly, 1 - y
  * halves a step near y = 1. 2 products of m x m a step. Here so that its cost shows. */
 #include "cores/core.h"
 
-#include "measure/iteration.h"
+#include "nystrom/iteration.h"
 
 typedef struct {
     int steps, start;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* svd.c - the Moore-Penrose pseudo-inverse with a hard cut-off.
  *
  * A = U diag(s) V', X = V diag(1/s_i where s_i is kept, else 0) U'. Kept are those

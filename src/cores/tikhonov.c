@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tikhonov.c - X = V diag(s / (s^2 + lambda s_1^2)) U': a soft cut-off at
  * s = sqrt(lambda) s_1, (A'A + lambda s_1^2 I)^-1 A'. */
 #include "cores/core.h"

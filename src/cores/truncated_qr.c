@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* truncated_qr.c - A P = Q R with column pivoting; of R the leading r x r block is
  * kept, r the rows with |R_jj| > rcond |R_11|: X = P [R_r^-1 Q_r'; 0], a basic
  * solution, which uses r of the columns of A alone. Cheaper than the SVD by a

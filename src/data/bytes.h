@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bytes.h - a file opened with its length known, and elements in it. */
 #ifndef NB_BYTES_H
 #define NB_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* head.c - q, k and v out of a .safetensors file or a folder of .npy files. */
 #include "data/head.h"
 

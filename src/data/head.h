@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* head.h - one attention head's points, and the files they come from. */
 #ifndef NB_HEAD_H
 #define NB_HEAD_H

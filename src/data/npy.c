@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* npy.c - NumPy's .npy files: magic, version, length of the header, the header
  * (a Python dictionary with the keys descr, fortran_order and shape), the data.
  * NumPy enhancement proposal 1; versions 1.0, 2.0 and 3.0. */

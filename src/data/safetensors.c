@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* safetensors.c - .safetensors files: 8 bytes with the length N of the header,
  * little endian; N bytes of JSON, { name: {dtype, shape, data_offsets} } and
  * perhaps __metadata__, a map of texts; the data, without holes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* synthetic.c - normal numbers and clusters. */
 #include "data/synthetic.h"
 

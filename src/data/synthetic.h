@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* synthetic.h - what several random problems are made of. */
 #ifndef NB_SYNTHETIC_H
 #define NB_SYNTHETIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tensor.c - elements of arrays in files: from and to bytes. */
 #include "data/tensor.h"
 

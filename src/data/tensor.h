@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tensor.h - arrays in files: .npy (versions 1 to 3) and .safetensors. */
 #ifndef NB_TENSOR_H
 #define NB_TENSOR_H

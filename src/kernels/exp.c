@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exp.c - k(x, y) = exp(x.y / temperature): softmax without its denominator.
  *
  * Entries are not scaled, so a score above 340 is refused: the sum of the squares

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gauss.c - k(x, y) = exp(-|x - y|^2 / (2 h^2)).
  *
  * |x - y|^2 = |x|^2 + |y|^2 - 2 x.y by one matrix product, and from the

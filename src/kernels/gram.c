@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gram.c - k(x, y) = x.y on one set of points: S = Q Q' or K K', of rank d.
  *
  * The linear kernel, symmetric and positive semidefinite. S is its own factors'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernel.h - the one header that a kernel file includes.
  *
  * A kernel is one file, src/kernels/NAME.c, that defines
@@ -6,9 +7,9 @@
 #ifndef NB_KERNEL_H
 #define NB_KERNEL_H
 
-#include "base/component.h"
+#include "components/component.h"
 #include "base/ctx.h"
-#include "base/plugin.h"
+#include "components/plugin.h"
 #include "data/head.h"
 
 typedef struct {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* softmax.c - k(X, Y) = softmax(scale X'Y), each query's row sums to 1.
  *
  * The attention matrix. The row's largest score is subtracted before exp, so

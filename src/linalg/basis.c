@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* basis.c - Cholesky QR: G = A'A = R'R, Q = A R^-1 (Yamamoto et al., ETNA 44,
  * 2015, for its repetition), and what catches it.
  *

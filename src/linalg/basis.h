@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* basis.h - orthonormal bases of what a few long vectors span. */
 #ifndef NB_BASIS_H
 #define NB_BASIS_H

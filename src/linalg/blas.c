@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* blas.c - which of OpenBLAS's kernels, and the second start. */
 #include "linalg/blas.h"
 

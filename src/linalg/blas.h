@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* blas.h - the start of OpenBLAS: the right kernels for this CPU, one thread.
  *
  * An OpenBLAS that is older than the CPU falls back to its slowest kernels. So

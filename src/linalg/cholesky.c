@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cholesky.c - left-looking: a pivot's column is formed when its turn comes. */
 #include "linalg/cholesky.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cholesky.h - pivoted Cholesky of a positive semi-definite K, n x n, that is asked
  * for its diagonal and for the pivots' columns alone; who chooses the pivots is the
  * caller's business. After r pivots K is near L L', L n x r, exact in the pivots'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cover.c - the distance of each point to the nearest chosen one, kept up to date. */
 #include "linalg/cover.h"
 

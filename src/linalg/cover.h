@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cover.h - points chosen one after the other by how far they lie from those
  * chosen before: farthest first (Gonzalez, Theor. Comput. Sci. 38, 1985) or drawn in
  * proportion to the squared distance (Arthur & Vassilvitskii, SODA 2007). */

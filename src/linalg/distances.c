@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* distances.c - the median distance, the usual bandwidth of a Gaussian kernel. */
 #include "linalg/distances.h"
 

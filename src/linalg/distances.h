@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* distances.h - how far apart points lie. */
 #ifndef NB_DISTANCES_H
 #define NB_DISTANCES_H

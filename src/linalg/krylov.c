@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* krylov.c - V spans the Krylov space, Z = S V, T = V'S'S V. With T y = t y, the
  * Ritz vector V y misses S'S by r = |R y_last|, R what the last product left
  * outside V, y_last the last block of y: no further product is needed. */

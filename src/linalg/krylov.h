@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* krylov.h - the largest singular triplets of a matrix that is only multiplied:
  * block Lanczos on S'S, all vectors kept orthogonal (Golub, Luk & Overton 1981;
  * block Krylov from a random start: Musco & Musco, NIPS 2015). */

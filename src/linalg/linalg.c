@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* linalg.c - thin wrappers of CBLAS and LAPACKE. */
 #include "linalg/linalg.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* linalg.h - the few dense operations that the rest is made of: BLAS and LAPACK,
  * column-major, one thread. Shapes are rows x cols; leading dimensions are the
  * rows unless an argument says otherwise. */

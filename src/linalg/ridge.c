@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ridge.c - triangles of parts (tall skinny QR: Demmel et al., SIAM J. Sci. Comput.
  * 34, 2012), and least squares on them. */
 #include "linalg/ridge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ridge.h - linear regression with an intercept and a ridge penalty (Hoerl &
  * Kennard, Technometrics 12, 1970), over parts that may be left out.
  *

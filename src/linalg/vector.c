@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vector.c - `omp simd` loops; exp and log vectorised by glibc's libmvec. */
 #include "linalg/vector.h"
 

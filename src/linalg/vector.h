@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vector.h - loops over contiguous memory where most time is spent beside the
  * matrix products. Compiled for several widths of SIMD, the widest that the CPU
  * has is taken at start; sums may differ in their last bits between widths, so

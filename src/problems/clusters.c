@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* clusters.c - tokens around common centres.
  *
  * Centre c has a query mean and a key mean, each from N(0, I_d); token i of

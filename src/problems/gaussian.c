@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gaussian.c - every entry of Q, K and V drawn from N(0, scale^2).
  *
  * The problem without structure: the scores q.k/sqrt(d) have standard deviation

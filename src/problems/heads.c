@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* heads.c - attention heads from a file: .safetensors with q, k, v, or a folder
  * with q.npy, k.npy, v.npy; one scene a head. */
 #include "problems/problem.h"

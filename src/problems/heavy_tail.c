@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* heavy_tail.c - every entry of Q, K and V from Student's t with `dof` degrees of
  * freedom, divided so that its quartiles are those of N(0, 1): most entries are
  * like `gaussian`'s, a few are far out. (A scale by the variance would shrink the

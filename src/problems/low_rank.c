@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* low_rank.c - queries and keys in a common subspace of r dimensions, and noise:
  *     q_i = sqrt(d/r) U a_i + noise e_i,   k_i likewise,
  * U d x r a random orthonormal basis, a and e of N(0, 1). The mean square of a

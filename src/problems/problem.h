@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* problem.h - the one header that a problem file includes.
  *
  * A problem is one file, src/problems/NAME.c, that defines
  *     const nb_problem nb_problem_NAME;
  * It says how many heads it has and makes one of them, with the tokens in the order
- * that the problem means; measure/heads.h destroys it where `permute` says so. */
+ * that the problem means; nystrom/heads.h destroys it where `permute` says so. */
 #ifndef NB_PROBLEM_H
 #define NB_PROBLEM_H
 
-#include "base/component.h"
+#include "components/component.h"
 #include "base/ctx.h"
-#include "base/plugin.h"
+#include "components/plugin.h"
 #include "data/head.h"
 #include "data/synthetic.h"
 

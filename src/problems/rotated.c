@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rotated.c - clusters whose keys lie elsewhere than their queries. Centre c of
  * the queries is from N(0, I_d), centre c of the keys is R times it, R one random
  * rotation or reflection (Haar): each side has the same clusters, but a query is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sink.c - a few tokens that everyone attends to, the first ones. With a random
  * unit vector u and normal points whose part along u is taken away,
  *     q_i = g_i + a u,    k_i = h_i + a u for a sink, h_i for any other token,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* smooth.c - neighbours alike: each coordinate is an AR(1) process along the
  * tokens,
  *     x_0 = scale e_0,   x_i = r x_{i-1} + sqrt(1 - r^2) scale e_i,   e ~ N(0, 1),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* builds.c - see builds.h */
 #include "report/builds.h"
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* builds.h - which programs have measured what is shown together. */
 #ifndef NB_BUILDS_H
 #define NB_BUILDS_H
 
-#include "experiment/store.h"
+#include "run/store.h"
 
 #include <stdio.h>
 

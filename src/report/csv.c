@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.c - rows as text. */
 #include "report/csv.h"
 

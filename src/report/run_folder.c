@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run_folder.c - reading and writing the folder of a run. */
 #include "report/run_folder.h"
 
 #include "base/files.h"
-#include "experiment/yaml.h"
+#include "config/yaml.h"
 #include "report/csv.h"
 
 #include <dirent.h>

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run_folder.h - the folder of one run, and what lies in it. */
 #ifndef NB_RUN_FOLDER_H
 #define NB_RUN_FOLDER_H
 
 #include "base/ctx.h"
-#include "experiment/shard.h"
-#include "experiment/store.h"
-#include "report/shares.h"
+#include "run/shard.h"
+#include "run/store.h"
+#include "studies/error/shares.h"
 
 #define NB_STORE_FILE "results.sqlite"
 #define NB_CSV_FILE "rows.csv"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scripts.h - the gnuplot scripts of a folder of figures, which may be edited there, and
  * what else figures of all kinds share. */
 #ifndef NB_SCRIPTS_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """arithmetic.py PROGRAM FOLDER [KERNELS KERNELS] - how far OpenBLAS's kernels move errors: experiments/01-error-vs-landmarks.yaml
 with one trial, and the same on two problems of low rank, under two of them (Haswell, SkylakeX); the runs go to FOLDER. By core the relative
 difference of `error`, its median and the largest, and how many rows differ by more than both their error_noise."""

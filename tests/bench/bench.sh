@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What users wait for and what they get, in six parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size

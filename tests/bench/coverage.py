@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How often the interval of a sampled error holds the error of all rows.
 
 usage: coverage.py FILE.safetensors[:HEAD]...

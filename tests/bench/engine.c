@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How near the streamed engine comes to the rate of a plain matrix product, by
  * part, and how time and memory grow with n: the card's 32 factor pairs (4
  * strategies, m = 8 ... 64) on one gaussian head, d = 64, one thread.
@@ -12,11 +13,11 @@
  * of the A, which belong to the cores, have a column of their own. */
 #include "base/clock.h"
 #include "base/random.h"
-#include "base/registry.h"
+#include "components/registry.h"
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
-#include "measure/engine.h"
-#include "measure/heads.h"
+#include "nystrom/engine.h"
+#include "nystrom/heads.h"
 
 #include <limits.h>
 #include <malloc.h>

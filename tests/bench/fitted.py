@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """fitted.py RUN - fitted by its number of exact rows, with and without a ridge, from the
 rows of a run of experiments/05-fitted-limits.yaml (m = 32): error over that of the best
 core, medians over strategies, heads and trials; `unseen` on the rows of S that it has not

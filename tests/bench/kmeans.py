@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """kmeans.py NYSBENCH FOLDER - what ten Lloyd iterations leave: how many picks of
 kmeans(iterations=10, tolerance=0.0001) on the shipped heads are no fixed point, how many
 more iterations they take to one, and what the error is there, over what it was (six

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The script that one writes without nysbench, timed against it.
 
     peer.py NYSBENCH OUT.csv [--peers numpy,processes,torch] [--sizes 1024,2048,4096] [--threads 2] [--repeat 2]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """pinv.py RUN - how far each way to compute X is above the best core, from the rows of a
 run of experiments/03-pinv.yaml: the README's table, on the heads of its files. A choice of
 landmarks that is the same in all trials has the rows of cores without randomness once, in

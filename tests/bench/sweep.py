@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a sweep over 40 settings of X costs beside one setting, on the same landmarks.
 
     tests/bench/sweep.py PROGRAM    from the repository's root

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Every command: help, results on standard output, wrong arguments refused with 2.
 
 load helpers

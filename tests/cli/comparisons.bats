@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a run compares with what, in its tables and figures, against NumPy's own
 # computation from the rows.
 

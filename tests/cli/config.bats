@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Mistakes in a config: each is told with its place, all in one go, before anything runs.
 
 load helpers

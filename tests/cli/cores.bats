@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Cores compared: their figures' data, recomputed with NumPy from the rows.
 
 load helpers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What plan and run foresee, what they show meanwhile, and how to repeat what went wrong.
 
 load helpers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a run starts ends with it, however it ends, and takes its temporary folders along; and
 # nothing else goes with them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Factors without a middle, and one set of points for both sides: what others build.
 load helpers
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # nysbench fit, and learned(weights=FILE) in a run.
 
 load helpers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the command-line tests share. NYSBENCH is the program under test.
 
 setup() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Strategies and cores that harm whoever runs them: their own rows say so, all other
 # rows are the same bits as in a run without them, and no process is left.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Several kernels, and the options that every problem has, through the whole chain.
 load helpers
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a run says of its strategies: the comparison with a baseline, and the pictures
 # of their landmarks, each against NumPy's own computation from the run's files.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Names of files and folders are names, whatever is in them; and what is written is
 # written whole, with the user's permissions.
 

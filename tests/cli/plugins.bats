@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Strategies of users: shared objects, programs, and `check` and `new`.
 
 load helpers

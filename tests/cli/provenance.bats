@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What made a row: manifests, digests of files, and what happens when a file changes
 # under a store.
 

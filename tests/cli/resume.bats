@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Going on from what is there: other builds, failures again, signals, full disks,
 # read-only and damaged stores, two runs at once.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Runs: outcomes, files, going on after a kill, and exit statuses.
 
 load helpers

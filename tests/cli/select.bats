@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # select and measure: what a run picks and measures, one at a time.
 
 load helpers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Parts of a run, in several processes that know nothing of each other, and what unites them.
 
 load helpers

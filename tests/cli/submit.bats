@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What is sent to Slurm and what is said of it, with a sbatch and a squeue of the test's own.
 # tests/cluster/ has the same with a real one.
 

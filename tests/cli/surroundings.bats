@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Surroundings that are odd, short of something, or hang: what can be done is done, what cannot is told,
 # and none of it becomes a row.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Ranges, blocks, exclusions and lists that advance together: what is planned,
 # counted by hand, and what is wrong.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Text from outside, whatever it is, is UTF-8 without control characters where it is stored or
 # shown; and failures for one reason are one group.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A row is the same bytes alone, beside others, with --only, with --retry and after the worker that
 # measured it has been killed twice, under every kernel of OpenBLAS that this CPU runs.
 

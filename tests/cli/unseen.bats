@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What cores do on rows of S that they have not looked at, rows that are kept, and what
 # exact attention costs beside them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Worker processes: the same rows whatever their number, and what is left when one
 # of them, or all, are ended.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Shards under GNU parallel, which knows nothing of this program.
 
 load ../cli/helpers

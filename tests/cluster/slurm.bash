@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A Slurm of our own on this machine: munge, controller and one node, on the loopback
 # interface, with all that they write in a folder. For bash, as root:
 #   slurm_start FOLDER || why=$slurm_why    # then sbatch and squeue talk to it

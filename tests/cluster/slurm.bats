@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # submit, status and merge with a real Slurm, which these tests start and stop. Where it cannot
 # be started they are skipped, with the reason.
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every strategy on every problem, found through the registries: a new file in
  * strategies/ or src/ is covered without a word here. What must hold is what
- * strategies/strategy.h and base/component.h promise. */
+ * strategies/strategy.h and components/component.h promise. */
 #include "testing.h"
 
 #include "base/scratch.h"
@@ -9,8 +10,8 @@
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "measure/conformance.h"
-#include "measure/engine.h"
+#include "conformance/conformance.h"
+#include "nystrom/engine.h"
 
 #include <assert.h>
 

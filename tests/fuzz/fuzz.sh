@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Fuzzes each parser for so many seconds, two at a time, and says how far it came:
 # tests/fuzz/fuzz.sh SECONDS [HARNESS]... . Begins with the kept inputs and writes into
 # build/fuzz; what breaks a harness stays there, as crash-*, leak-*, oom-* or timeout-*.

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_config.c - any bytes as an experiment's file: mistakes with their place, or a
  * config whose resolved text, read again, gives the same text. */
-#include "experiment/config.h"
+#include "config/config.h"
 #include "input.h"
 
 static bool load(const char *path, nb_config *config, nb_mistakes *mistakes, nb_ctx *ctx)

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_npy.c - any bytes as a .npy file: refused by name, or read, the same in one go
  * and in two; then as a file of landmarks. */
 #include "data/tensor.h"
 #include "input.h"
-#include "measure/picks_file.h"
+#include "nystrom/picks_file.h"
 
 static void check_reals(const char *path, const nb_tensor *t, nb_ctx *ctx)
 {

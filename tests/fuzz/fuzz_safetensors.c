@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_safetensors.c - any bytes as a .safetensors file: refused by name, or every
  * tensor is read; then as a file of heads. */
 #include "data/head.h"

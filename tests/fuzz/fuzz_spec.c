@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_spec.c - any text as a spec of any kind: mistakes with their place, or choices
  * whose canonical text, read again, gives the same. */
-#include "base/component.h"
-#include "base/registry.h"
+#include "components/component.h"
+#include "components/registry.h"
 #include "input.h"
 
 static void check_choice(const nb_registry *registry, const nb_choice *choice, nb_ctx *ctx)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* input.h - what the fuzz harnesses share: bytes as a file that has no name in any
  * folder, and a check that stays when assert() is compiled out.
  *

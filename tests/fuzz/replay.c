@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay.c - a harness on files, without libFuzzer: HARNESS FILE...; speaks TAP. A
  * crash ends it before the plan's last test, and the exit status says so. */
 #include "input.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Recomputes the errors of every core with NumPy and SciPy from exported landmarks.
 
 usage: cores.py NYSBENCH WORK_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Checks strategies of order and geometry, and those that learn, from exported picks.
 
 usage: geometry.py NYSBENCH WORK_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Recomputes a run with NumPy and SciPy from its exported landmarks, Q, K and V.
 
 usage: measures.py NYSBENCH WORK_FOLDER

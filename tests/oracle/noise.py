@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Holds error_noise against exact arithmetic: 60 digits, by mpmath.
 
 usage: noise.py NYSBENCH WORK_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Picks the landmarks of a run again with NumPy and SciPy, from its exported Q and K.
 
 usage: pivoting.py NYSBENCH WORK_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Recomputes with NumPy what is measured where cores look at rows of S.
 
 usage: unseen.py NYSBENCH WORK_FOLDER

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Contexts, specs, options, mistakes and random streams. What is expected
  * follows from the grammar and the headers' promises. */
 #include "testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The decision about OpenBLAS's kernels, on made-up machines. What each CPU can
  * do and what OpenBLAS 0.3.21 chooses there is from its driver/others/dynamic.c;
  * that Opteron's and Bulldozer's kernels die on Zen 3 (3DNow!, FMA4) was tried. */

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long strategies and the machine take, by a clock that other programs move: the
  * clock of the wall jumps at any time by up to a tenth of a second, the process's own
  * does not. The linker leads clock_gettime through here. */
 #include "planning.h"
 
-#include "commands/outlook.h"
-#include "experiment/calibration.h"
-#include "experiment/forecast.h"
+#include "studies/error/outlook.h"
+#include "studies/error/calibration.h"
+#include "run/forecast.h"
 
 #include <time.h>
 #include <unistd.h>

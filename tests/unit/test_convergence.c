@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* LAPACK that does not converge: the linker leads its decompositions through this file, where one of them may be
  * told to. The second algorithm takes over; where that fails too, its pair's rows alone go wrong. */
 #include "planning.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pseudo-inverses, on matrices built from chosen singular values with random
  * orthogonal factors, so that every singular value of X is known. */
 #include "testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a unit of work is said to need against what a process that runs it has
  * held at most (ru_maxrss), and that costs follow from the plan alone.
  *
@@ -9,7 +10,7 @@
 #include "planning.h"
 
 #include "base/clock.h"
-#include "experiment/forecast.h"
+#include "run/forecast.h"
 #include "linalg/blas.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_csv.c - what is read back from the CSV is what was printed, to the bit. */
 #include "testing.h"
 

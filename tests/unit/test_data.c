@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays in files and the heads read from them. What is expected follows from
  * NumPy enhancement proposal 1, the description of the safetensors format,
  * IEEE 754 (binary16; bfloat16 is the upper half of binary32), and the headers'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The streamed engine against the direct one, which forms S and F X B, and
  * against itself: in company and alone, in single precision, on sampled rows. */
 #include "scenes.h"
@@ -5,7 +6,7 @@
 #include "cores/core.h"
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
-#include "measure/engine.h"
+#include "nystrom/engine.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>

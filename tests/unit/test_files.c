@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_files.c - files that are replaced whole or not at all, and messages that are
  * longer than their room. */
 #include "base/files.h"
 #include "base/scratch.h"
-#include "experiment/yaml_text.h"
+#include "config/yaml_text.h"
 #include "testing.h"
 
 #include <signal.h>

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The two oracles that tell how much there is to win, judged by the engine, which
  * knows nothing of their algebra. */
 #include "scenes.h"
 
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
-#include "measure/engine.h"
-#include "measure/subspace.h"
+#include "nystrom/engine.h"
+#include "nystrom/subspace.h"
 
 #include <gsl/gsl_randist.h>
 

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How a job is divided whose worker died: whatever row is to blame, it is found, alone or
  * with those that share the same picks; the parts are all of the job, each row once;
  * rows that share computations stay together while there is somebody else to blame. And
  * what a channel makes of noise. */
 #include "planning.h"
 
-#include "experiment/channel.h"
-#include "experiment/cost.h"
-#include "experiment/jobs.h"
-#include "experiment/workers.h"
+#include "run/channel.h"
+#include "studies/error/cost.h"
+#include "run/jobs.h"
+#include "run/workers.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Kernels against their definitions, entry by entry; and the Gram matrix in closed
  * form against itself formed whole. */
 #include "scenes.h"
@@ -6,7 +7,7 @@
 #include "linalg/distances.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "measure/engine.h"
+#include "nystrom/engine.h"
 
 #include <float.h>
 #include <sys/resource.h>

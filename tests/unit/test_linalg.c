@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Linear algebra against identities: A = U S V', Q'Q = I, and a basis that spans
  * the range and nothing else. */
 #include "testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What control groups allow, read from trees that are made here: both versions, limits
  * above the process's own group, containers whose path is not mounted, broken files. */
 #include "testing.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keys of rows: what each means, what is refused, and that a key that was made
  * means its row alone. */
 #include "planning.h"
 
-#include "experiment/match.h"
+#include "run/match.h"
 
 /* Names that begin alike, a component with and without options, two factors, and
  * a problem whose file name is shown without its folder. */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Both engines against closed forms and identities. */
 #include "scenes.h"
 
 #include "cores/core.h"
 #include "linalg/linalg.h"
-#include "measure/engine.h"
+#include "nystrom/engine.h"
 
 #include <float.h>
 

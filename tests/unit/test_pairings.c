@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Points that serve both sides, from Q, from K or from all 2n: whose they are, and what
  * is known where Q = K. */
 #include "scenes.h"
@@ -5,8 +6,8 @@
 #include "base/scratch.h"
 #include "cores/core.h"
 #include "data/tensor.h"
-#include "measure/conformance.h"
-#include "measure/engine.h"
+#include "conformance/conformance.h"
+#include "nystrom/engine.h"
 
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What each random problem promises, by its statistics or exactly; the permuted
  * tokens and the windows of all. Standard errors are of means over the stated
  * numbers of draws; 4 of them fail by chance once in 16,000 seeds, and the seed is
@@ -6,7 +7,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "measure/engine.h"
+#include "nystrom/engine.h"
 
 #include <gsl/gsl_statistics_double.h>
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What people are shown of a run's progress: quantities, the line, what is left,
  * and the share of the foreseen cost. */
 #include "testing.h"
 
-#include "commands/progress.h"
+#include "run/progress.h"
 
 static void test_durations(void **state)
 {

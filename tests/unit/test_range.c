@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranges of integers, alone and inside a spec. What is expected is counted by hand. */
 #include "testing.h"
 
 #include "base/range.h"
-#include "base/spec.h"
+#include "components/spec.h"
 
 static nb_range parse(nb_ctx *ctx, const char *text)
 {

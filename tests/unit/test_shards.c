@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shards: disjoint, together the plan, no unit split, balanced as the greedy rule
  * promises. Merging: what is united, what is a conflict, what gives way. */
 #include "planning.h"
 
-#include "experiment/cost.h"
-#include "experiment/merge.h"
-#include "experiment/shard.h"
-#include "experiment/units.h"
+#include "studies/error/cost.h"
+#include "run/merge.h"
+#include "run/shard.h"
+#include "run/units.h"
 
 /* Two heads of a file, whose trials share the data, and problems of several sizes whose
  * trials have their own: 2 + 3 * 3 units. */

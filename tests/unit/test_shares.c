@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The comparison with the baseline, on rows written by hand. */
 #include "testing.h"
 
-#include "report/shares.h"
-#include "report/table.h"
+#include "studies/error/shares.h"
+#include "studies/error/table.h"
 
 #include <math.h>
 

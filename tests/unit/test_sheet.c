@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_sheet.c - what figures share: intervals of the median against the table of the sign
  * test, colours, scripts. */
 #include "testing.h"
@@ -5,8 +6,8 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/scripts.h"
-#include "report/sheet.h"
-#include "report/sweeps.h"
+#include "studies/error/sheet.h"
+#include "studies/error/sweeps.h"
 
 #include <math.h>
 #include <string.h>

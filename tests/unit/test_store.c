@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a plan is made from, and what a store keeps of rows, of those who measured them,
  * and of what they were measured on. */
 #include "planning.h"
 
 #include "base/digest.h"
 #include "base/scratch.h"
-#include "experiment/inputs.h"
-#include "experiment/store.h"
+#include "run/inputs.h"
+#include "run/store.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

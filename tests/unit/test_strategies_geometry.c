@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is known of the strategies of order and geometry and of those that learn:
  * k-means never gets worse, draws follow their probabilities, clusters are hit. */
 #include "scenes.h"
@@ -7,7 +8,7 @@
 #include "data/tensor.h"
 #include "linalg/linalg.h"
 #include "linalg/ridge.h"
-#include "measure/landmarks.h"
+#include "nystrom/landmarks.h"
 
 #include <float.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Strategies by leverage, pivoting and determinants: frequencies of draws against
  * their probabilities, written out here from the definitions (chi-square at a level
  * of 1e-6, fixed seeds), notes at the numerical rank, estimates against exact scores. */
@@ -5,8 +6,8 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
-#include "measure/landmarks.h"
-#include "measure/ridge_scores.h"
+#include "nystrom/landmarks.h"
+#include "nystrom/ridge_scores.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What forty settings of X cost beside one on the same landmarks, counted: the linker
  * leads the calls through this file. Seconds, which the machine decides, are the bench's. */
 #include "planning.h"

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows of S that a core has looked at: what is measured on the others, and what where it
  * keeps them, the streamed engine against the direct one, which forms all of it. */
 #include "scenes.h"
 
 #include "cores/core.h"
 #include "linalg/linalg.h"
-#include "measure/engine.h"
+#include "nystrom/engine.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>

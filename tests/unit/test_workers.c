@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the sink is told by one job and by several: each pending row once, whole
  * instances, and nothing after an error, whoever dies when; and that no worker is left. */
 #include "planning.h"
 
 #include "base/process.h"
-#include "experiment/workers.h"
+#include "run/workers.h"
 
 #include <errno.h>
 #include <signal.h>

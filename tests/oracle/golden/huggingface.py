@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes tests/golden/huggingface-{a,x,scale}.npy with Hugging Face's own module.
 
 usage: huggingface.py OUT_FOLDER        (needs torch and transformers, from PyPI)

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* component.c - from a spec to a component with its options. */
+#include "components/component.h"
+
+#include "base/range.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CHOICES = 10000 }; /* of a kind in one experiment */
+
+const nb_component *nb_registry_find(const nb_registry *registry, const char *name)
+{
+    for (const nb_entry *e = registry->entries; e->component; e++)
+        if (strcmp(e->component->name, name) == 0) return e->component;
+    return NULL;
+}
+
+nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx)
+{
+    nb_entry *at = registry->entries;
+    int count = 0;
+    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already",
+               registry->kind, component->name);
+    while (registry->entries[count].component) count++;
+    NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count,
+               registry->plural);
+    while (at->component && strcmp(at->component->name, component->name) < 0) at++;
+    memmove(at + 1, at, (size_t)(registry->entries + count + 1 - at) * sizeof *at);
+    *at = (nb_entry){file, component};
+    return NB_OK;
+}
+
+static nb_status unknown_component(const nb_registry *registry, const nb_spec *spec, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    size_t count = 0;
+    const char **names, *hint;
+    while (registry->entries[count].component) count++;
+    NB_NEED(names, nb_alloc(ctx, count + 1, sizeof *names));
+    for (size_t i = 0; i < count; i++) names[i] = registry->entries[i].component->name;
+    NB_NEED(hint, nb_hint(spec->name, names, ctx));
+    return nb_mistakes_add(mistakes, spec->place, "no %s '%s'%s", registry->kind, spec->name, hint);
+}
+
+static nb_status unknown_option(const nb_component *c, const nb_argument *a, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    size_t count = 0;
+    const char **keys, *hint;
+    while (c->options[count].key) count++;
+    NB_NEED(keys, nb_alloc(ctx, count + 1, sizeof *keys));
+    for (size_t i = 0; i < count; i++) keys[i] = c->options[i].key;
+    NB_NEED(hint, nb_hint(a->key, keys, ctx));
+    return nb_mistakes_add(mistakes, a->place, "%s has no option '%s'%s", c->name, a->key, hint);
+}
+
+static const nb_option *find_option(const nb_component *c, const char *key)
+{
+    for (const nb_option *o = c->options; o && o->key; o++)
+        if (strcmp(o->key, key) == 0) return o;
+    return NULL;
+}
+
+/* What the option allows, for a message. */
+static const char *allowed(const nb_option *o, nb_ctx *ctx)
+{
+    const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";
+    switch (o->type) {
+    case NB_OPTION_BOOL: return "true or false";
+    case NB_OPTION_STRING: return "a text, quoted where it has blanks, commas or brackets";
+    case NB_OPTION_ENUM: {
+        char *all = nb_strdup(ctx, "one of ");
+        for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);
+        return all;
+    }
+    case NB_OPTION_SPEC: return nb_format(ctx, "a %s", o->registry->kind);
+    case NB_OPTION_INT:
+    case NB_OPTION_REAL: break;
+    }
+    return nb_format(ctx, "%s from %.10g to %.10g%s%s", kind, o->lo, o->hi, o->word ? ", or " : "",
+                     o->word ? o->word : "");
+}
+
+static bool read_number(const char *text, double *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number);
+}
+
+static bool set_int(const nb_option *o, const char *text, int *field)
+{
+    if (o->word && strcmp(text, o->word) == 0) {
+        *field = NB_AUTO;
+        return true;
+    }
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || errno || (double)number < o->lo || (double)number > o->hi) return false;
+    *field = (int)number;
+    return true;
+}
+
+static bool set_real(const nb_option *o, const char *text, double *field)
+{
+    if (o->word && strcmp(text, o->word) == 0) {
+        *field = NAN;
+        return true;
+    }
+    double number;
+    if (!read_number(text, &number) || number < o->lo || number > o->hi) return false;
+    *field = number;
+    return true;
+}
+
+static bool set_bool(const char *text, int *field)
+{
+    *field = strcmp(text, "true") == 0;
+    return *field || strcmp(text, "false") == 0;
+}
+
+static bool set_enum(const nb_option *o, const char *text, int *field)
+{
+    for (*field = 0; o->choices[*field]; ++*field)
+        if (strcmp(o->choices[*field], text) == 0) return true;
+    return false;
+}
+
+/* False where the text is not what the option allows. */
+static bool set(const nb_option *o, const char *text, void *options)
+{
+    void *field = (char *)options + o->offset;
+    switch (o->type) {
+    case NB_OPTION_INT: return set_int(o, text, field);
+    case NB_OPTION_REAL: return set_real(o, text, field);
+    case NB_OPTION_BOOL: return set_bool(text, field);
+    case NB_OPTION_ENUM: return set_enum(o, text, field);
+    case NB_OPTION_STRING: *(const char **)field = text; return true;
+    case NB_OPTION_SPEC: break;
+    }
+    return false;
+}
+
+/* The component that an option names; its mistakes are its own. */
+static nb_status set_component(const nb_option *o, const nb_spec *spec, void *options, nb_mistakes *mistakes,
+                               nb_ctx *ctx)
+{
+    nb_choice *choice;
+    NB_NEED(choice, nb_alloc(ctx, 1, sizeof *choice));
+    *(const nb_choice **)((char *)options + o->offset) = choice;
+    return nb_choose(o->registry, spec, choice, mistakes, ctx);
+}
+
+static nb_status set_argument(const nb_component *c, const nb_argument *a, void *options, nb_mistakes *mistakes,
+                              nb_ctx *ctx)
+{
+    const nb_option *o = find_option(c, a->key);
+    if (!o) return unknown_option(c, a, mistakes, ctx);
+    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_SPEC)
+        return set_component(o, a->value.spec, options, mistakes, ctx);
+    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_WORD)
+        return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
+    if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
+        if (set(o, a->value.text, options)) return NB_OK;
+    const char *range, *hint = "", *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
+    NB_NEED(range, allowed(o, ctx));
+    if (o->type == NB_OPTION_INT) NB_NEED(hint, nb_range_hint(given, ctx));
+    return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s%s", c->name, o->key,
+                           a->value.kind == NB_STRING ? "\"" : "", given,
+                           a->value.kind == NB_STRING ? "\""
+                           : a->value.kind == NB_SPEC ? "(...)"
+                                                      : "",
+                           range, hint);
+}
+
+static bool given_twice(const nb_spec *spec, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (strcmp(spec->arguments[i].key, spec->arguments[index].key) == 0) return true;
+    return false;
+}
+
+static bool given(const nb_spec *spec, const char *key)
+{
+    for (int i = 0; i < spec->count; i++)
+        if (strcmp(spec->arguments[i].key, key) == 0) return true;
+    return false;
+}
+
+static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *options, nb_mistakes *mistakes,
+                              nb_ctx *ctx)
+{
+    for (const nb_option *o = c->options; o && o->key; o++) {
+        if (!o->initial && !given(spec, o->key))
+            NB_TRY(ctx,
+                   nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
+        if (o->type == NB_OPTION_SPEC) {
+            if (o->initial && !given(spec, o->key))
+                NB_TRY(ctx,
+                       set_component(o, &(nb_spec){.name = o->initial, .place = spec->place}, options, mistakes, ctx));
+            continue;
+        }
+        NB_REQUIRE(ctx, !o->initial || set(o, o->initial, options), NB_EBUG, "%s: the default %s = %s is not allowed",
+                   c->name, o->key, o->initial);
+    }
+    return NB_OK;
+}
+
+static bool needs_quotes(const char *text)
+{
+    return *text == '\0' || nb_range_like(text) || text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] != '\0';
+}
+
+static const char *quote(const char *text, nb_ctx *ctx)
+{
+    char *quoted = nb_alloc(ctx, 2 * strlen(text) + 3, 1), *to = quoted;
+    if (!quoted) return NULL;
+    *to++ = '"';
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') *to++ = '\\';
+        *to++ = *text;
+    }
+    *to = '"';
+    return quoted;
+}
+
+static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
+{
+    return needs_quotes(text) ? quote(text, ctx) : text;
+}
+
+/* The shortest text that reads back as the same number; 60, not 6e+01. */
+static const char *shortest(double x, nb_ctx *ctx)
+{
+    char text[32];
+    if (x == rint(x) && fabs(x) < 1e6) return nb_format(ctx, "%.0f", x);
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    return nb_strdup(ctx, text);
+}
+
+static const char *option_text(const void *options, const nb_option *o, int digits, nb_ctx *ctx)
+{
+    const void *field = (const char *)options + o->offset;
+    switch (o->type) {
+    case NB_OPTION_INT: {
+        int value = *(const int *)field;
+        return o->word && value == NB_AUTO ? o->word : nb_format(ctx, "%d", value);
+    }
+    case NB_OPTION_REAL: {
+        double value = *(const double *)field;
+        if (o->word && isnan(value)) return o->word;
+        return digits > 0 ? nb_format(ctx, "%.*g", digits, value) : shortest(value, ctx);
+    }
+    case NB_OPTION_BOOL: return *(const int *)field ? "true" : "false";
+    case NB_OPTION_ENUM: return o->choices[*(const int *)field];
+    case NB_OPTION_STRING: return quoted_where_needed(*(const char *const *)field, ctx);
+    case NB_OPTION_SPEC: {
+        const nb_choice *choice = *(const nb_choice *const *)field;
+        return digits > 0 ? choice->canonical : choice->label;
+    }
+    }
+    return NULL;
+}
+
+nb_status nb_option_text(const void *options, const nb_option *option, int digits, const char **text, nb_ctx *ctx)
+{
+    NB_NEED(*text, option_text(options, option, digits, ctx));
+    return NB_OK;
+}
+
+typedef enum { CANONICAL, RESOLVED, LABEL, FULL, DRAWN } form;
+
+/* What follows the slash before the last `parts` parts; a slash at the end is no part's beginning. */
+static const char *last_parts(const char *path, int parts)
+{
+    for (const char *at = path + strlen(path); at > path; at--)
+        if (at[-1] == '/' && at[0] && --parts == 0) return at;
+    return path;
+}
+
+/* parts: of paths, in a LABEL. */
+static nb_status describe_with(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
+{
+    const nb_component *c = choice->component;
+    const char *arguments = "";
+    for (const nb_option *o = c->options; o && o->key; o++) {
+        const char *value;
+        if ((o->selects_head && f != RESOLVED) || (o->reorders && f == DRAWN)) continue;
+        NB_TRY(ctx, nb_option_text(choice->options, o, f == LABEL || f == FULL ? 0 : 17, &value, ctx));
+        bool shown = f == CANONICAL || f == RESOLVED || (f == FULL && o == c->options);
+        if (!shown && o->initial && strcmp(value, o->initial) == 0) continue;
+        if (f == LABEL && o->type == NB_OPTION_STRING) {
+            const char *path = *(const char *const *)((const char *)choice->options + o->offset);
+            NB_NEED(value, quoted_where_needed(last_parts(path, parts), ctx));
+        }
+        NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, *arguments ? ", " : "", o->key, value));
+    }
+    NB_NEED(*text, *arguments ? nb_format(ctx, "%s(%s)", c->name, arguments) : nb_strdup(ctx, c->name));
+    return NB_OK;
+}
+
+static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, f, 1, text, ctx);
+}
+
+nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
+{
+    NB_TRY(ctx, describe(choice, CANONICAL, &choice->canonical, ctx));
+    NB_TRY(ctx, describe(choice, LABEL, &choice->label, ctx));
+    NB_TRY(ctx, describe(choice, FULL, &choice->full, ctx));
+    NB_TRY(ctx, describe(choice, RESOLVED, &choice->resolved, ctx));
+    return describe(choice, DRAWN, &choice->drawn, ctx);
+}
+
+/* Options that count with a value of another one only. */
+static nb_status check_company(const nb_component *c, const void *options, nb_place place, nb_mistakes *mistakes,
+                               nb_ctx *ctx)
+{
+    void *initial;
+    NB_NEED(initial, nb_alloc(ctx, 1, c->options_size + 1));
+    for (const nb_option *o = c->options; o && o->key; o++) {
+        const nb_option *other = o->for_key ? find_option(c, o->for_key) : NULL;
+        const char *value, *has, *kept;
+        if (!o->for_key) continue;
+        NB_REQUIRE(ctx, other && o->initial, NB_EBUG,
+                   "%s: option '%s' is for '%s', which is not there, or has no default", c->name, o->key, o->for_key);
+        NB_TRY(ctx, nb_option_text(options, other, 0, &has, ctx));
+        NB_REQUIRE(ctx, set(o, o->initial, initial), NB_EBUG, "%s: the default %s = %s is not allowed", c->name, o->key,
+                   o->initial);
+        NB_TRY(ctx, nb_option_text(options, o, 0, &value, ctx));
+        NB_TRY(ctx, nb_option_text(initial, o, 0, &kept, ctx));
+        if (strcmp(has, o->for_value) != 0 && strcmp(value, kept) != 0)
+            NB_TRY(ctx, nb_mistakes_add(mistakes, place, "%s: %s = %s is for %s=%s alone; here %s=%s", c->name, o->key,
+                                        value, o->for_key, o->for_value, o->for_key, has));
+    }
+    return NB_OK;
+}
+
+nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
+{
+    return describe_with(choice, LABEL, parts, text, ctx);
+}
+
+nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
+                    nb_ctx *ctx)
+{
+    *choice = (nb_choice){.component = NULL};
+    const nb_component *c = nb_registry_find(registry, spec->name);
+    if (!c) return unknown_component(registry, spec, mistakes, ctx);
+    int before = mistakes->count;
+    nb_choice filled = {.component = c};
+    NB_NEED(filled.options, nb_alloc(ctx, 1, c->options_size + 1));
+    NB_TRY(ctx, set_defaults(c, spec, filled.options, mistakes, ctx));
+    for (int i = 0; i < spec->count; i++) {
+        if (given_twice(spec, i))
+            NB_TRY(ctx, nb_mistakes_add(mistakes, spec->arguments[i].place, "%s: option '%s' is given twice", c->name,
+                                        spec->arguments[i].key));
+        else
+            NB_TRY(ctx, set_argument(c, &spec->arguments[i], filled.options, mistakes, ctx));
+    }
+    if (mistakes->count > before) return NB_OK;
+    NB_TRY(ctx, check_company(c, filled.options, spec->place, mistakes, ctx));
+    if (mistakes->count > before) return NB_OK;
+    NB_TRY(ctx, nb_choice_describe(&filled, ctx));
+    *choice = filled;
+    return NB_OK;
+}
+
+int nb_choices_find(const nb_choices *choices, const nb_choice *choice)
+{
+    for (int i = 0; i < choices->count; i++)
+        if (strcmp(choices->items[i].resolved, choice->resolved) == 0) return i;
+    return -1;
+}
+
+nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
+{
+    if (choices->count == choices->capacity) {
+        nb_choice *items;
+        int capacity = choices->capacity ? 2 * choices->capacity : 8;
+        NB_NEED(items, nb_alloc(ctx, (size_t)capacity, sizeof *items));
+        if (choices->count > 0) memcpy(items, choices->items, (size_t)choices->count * sizeof *items);
+        choices->items = items;
+        choices->capacity = capacity;
+    }
+    choices->items[choices->count++] = choice;
+    return NB_OK;
+}
+
+nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                          nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_spec *spec, **specs;
+    int count;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    if (!spec) return NB_OK;
+    nb_status status = nb_spec_expand(spec, &specs, &count, ctx);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    if (count > MOST_CHOICES - choices->count)
+        return nb_mistakes_add(mistakes, place, "there are more than %d %s", MOST_CHOICES, registry->plural);
+    int before = mistakes->count;
+    for (int i = 0; i < count; i++) {
+        nb_choice choice;
+        NB_TRY(ctx, nb_choose(registry, specs[i], &choice, mistakes, ctx));
+        if (mistakes->count > before) return NB_OK;
+        NB_TRY(ctx, nb_choices_append(choices, choice, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                         nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_choices all = {.count = 0};
+    NB_TRY(ctx, nb_choices_list(&all, registry, text, place, mistakes, ctx));
+    for (int i = 0; i < all.count; i++)
+        if (nb_choices_find(choices, &all.items[i]) < 0) NB_TRY(ctx, nb_choices_append(choices, all.items[i], ctx));
+    return NB_OK;
+}
+
+static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_choice_part *part,
+                           nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    *part = (nb_choice_part){.component = nb_registry_find(registry, spec->name)};
+    if (!part->component) return unknown_component(registry, spec, mistakes, ctx);
+    NB_NEED(part->options, nb_alloc(ctx, 1, part->component->options_size + 1));
+    NB_NEED(part->given, nb_alloc(ctx, (size_t)spec->count + 1, sizeof *part->given));
+    for (int i = 0; i < spec->count; i++) {
+        NB_TRY(ctx, set_argument(part->component, &spec->arguments[i], part->options, mistakes, ctx));
+        const nb_option *option = find_option(part->component, spec->arguments[i].key);
+        if (option) part->given[part->count++] = option;
+    }
+    return NB_OK;
+}
+
+nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count,
+                               nb_choice_part **parts, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_spec *spec, **specs;
+    int before = mistakes->count, total;
+    *count = 0;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    if (!spec) return NB_OK;
+    nb_status status = nb_spec_expand(spec, &specs, &total, ctx);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    NB_NEED(*parts, nb_alloc(ctx, (size_t)total, sizeof **parts));
+    for (int i = 0; i < total && mistakes->count == before; i++)
+        NB_TRY(ctx, read_part(registry, specs[i], &(*parts)[i], mistakes, ctx));
+    if (mistakes->count == before) *count = total;
+    return NB_OK;
+}
+
+nb_status nb_choice_part_text(const nb_choice_part *part, const char **text, nb_ctx *ctx)
+{
+    const char *arguments = "", *value;
+    for (int i = 0; i < part->count; i++) {
+        NB_TRY(ctx, nb_option_text(part->options, part->given[i], 17, &value, ctx));
+        NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, i ? ", " : "", part->given[i]->key, value));
+    }
+    NB_NEED(*text, part->count ? nb_format(ctx, "%s(%s)", part->component->name, arguments)
+                               : nb_strdup(ctx, part->component->name));
+    return NB_OK;
+}
+
+nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *choice, bool *matches, nb_ctx *ctx)
+{
+    *matches = part->component == choice->component;
+    for (int i = 0; i < part->count && *matches; i++) {
+        const char *wanted, *had;
+        NB_TRY(ctx, nb_option_text(part->options, part->given[i], 17, &wanted, ctx));
+        NB_TRY(ctx, nb_option_text(choice->options, part->given[i], 17, &had, ctx));
+        *matches = strcmp(wanted, had) == 0;
+    }
+    return NB_OK;
+}
+
+nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_choices choices = {.count = 0};
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_choices_add(&choices, registry, text, (nb_place){.source = NULL}, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    NB_REQUIRE(ctx, choices.count == 1, NB_EINVAL, "'%s' stands for %d %s, expected one", text, choices.count,
+               registry->plural);
+    *choice = choices.items[0];
+    return NB_OK;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plugin.h - components out of the tree, in a shared object.
+ *
+ * A plugin's source file is what the same file in the tree is, and ends with what
+ * it adds:
+ *     NB_PLUGIN({"strategy", &nb_strategy_mine.component});
+ * In the tree that line says nothing: there the Makefile finds the file. Build it
+ * with
+ *     cc $(pkg-config --cflags nysbench) -shared -fPIC mine.c -o mine.so
+ * It may call all that the installed headers declare. */
+#ifndef NB_PLUGIN_H
+#define NB_PLUGIN_H
+
+#include "components/component.h"
+
+/* The number of what the installed headers say. It grows when a record, a struct or
+ * a function in them changes, so that what was built for another is refused. */
+enum { NB_ABI = 6 };
+
+typedef struct {
+    const char *kind; /* "strategy", "problem", "kernel", "core" */
+    const nb_component *component;
+} nb_plugin_part;
+
+typedef struct {
+    int abi;                     /* first, so that it can be read whatever the rest is */
+    const nb_plugin_part *parts; /* ends with kind == NULL */
+} nb_plugin;
+
+#ifdef NB_IN_TREE
+#define NB_PLUGIN(...) _Static_assert(1, "the Makefile finds the file")
+#else
+#define NB_PLUGIN(...) \
+    static const nb_plugin_part nb_plugin_parts[] = {__VA_ARGS__, {NULL, NULL}}; \
+    extern const nb_plugin nysbench_plugin; \
+    const nb_plugin nysbench_plugin = {NB_ABI, nb_plugin_parts}
+#endif
+
+/* Loads a shared object and adds its components to the registries; again does
+ * nothing. It stays until the program ends. NB_EIO where it is no shared object,
+ * NB_EINVAL where it exports no nysbench_plugin, was built for another NB_ABI, or
+ * has a component that is not whole (no function, options outside of their struct)
+ * or whose name is taken; then none is added. What a plugin hides from its tables,
+ * such as a struct that is smaller than it says, `nysbench check` can only run into. */
+nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
+
+/* The paths of those that are loaded, as given, in that order; NULL-terminated. */
+const char *const *nb_plugins_loaded(void);
+
+/* The path of the plugin that a component came from, as given; NULL: it is in the tree. */
+const char *nb_plugin_of(const nb_component *component);
+
+#endif

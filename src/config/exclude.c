@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exclude.c - a rule's keys are the columns that say which row a row is. Names
+ * and options are looked up once in the config's lists, so that a row is matched
+ * by its indices. */
+#include "config/exclude.h"
+
+#include "components/registry.h"
+#include "config/lookup.h"
+#include "config/values.h"
+
+#include <string.h>
+
+/* In the order of nb_rule's ranges, which come first. */
+static const char *const rule_keys[] = {"landmarks", "head",     "trial", "n",       "d",       "problem",
+                                        "kernel",    "strategy", "core",  "pairing", "factors", NULL};
+enum { RULE_KEYS = sizeof rule_keys / sizeof *rule_keys - 1, PAIRING = RULE_KEYS - 2, FACTORS };
+
+typedef struct {
+    const nb_registry *registry;
+    const nb_choices *choices;
+    nb_axis axis;
+} component_list;
+
+static component_list list_of(const char *key, const nb_config *c)
+{
+    const component_list lists[] = {{&nb_problems, &c->problems, NB_AXIS_PROBLEM},
+                                    {&nb_kernels, &c->kernels, NB_AXIS_KERNEL},
+                                    {&nb_strategies, &c->strategies, NB_AXIS_STRATEGY},
+                                    {&nb_cores, &c->cores, NB_AXIS_CORE}};
+    int i = 0;
+    while (strcmp(lists[i].registry->kind, key) != 0) i++;
+    return lists[i];
+}
+
+static nb_status add_text(nb_rule_key *written, const char *text, nb_ctx *ctx)
+{
+    const char **texts;
+    NB_NEED(texts, nb_alloc(ctx, (size_t)written->count + 1, sizeof *texts));
+    if (written->count > 0) memcpy(texts, written->texts, (size_t)written->count * sizeof *texts);
+    written->texts = texts;
+    NB_NEED(texts[written->count++], nb_strdup(ctx, text));
+    return NB_OK;
+}
+
+/* Each part for itself where the files of one are elsewhere. */
+static nb_status keep_parts(nb_yaml value, int count, nb_choice_part *parts, nb_rule_key *written, nb_ctx *ctx)
+{
+    bool moved = false;
+    const char *text;
+    for (int p = 0; p < count && value.in_file; p++) {
+        bool changed;
+        NB_TRY(ctx, nb_lookup_options(parts[p].component, parts[p].options, value.source, &changed, ctx));
+        moved = moved || changed;
+    }
+    if (!moved) return add_text(written, nb_yaml_scalar(value), ctx);
+    for (int p = 0; p < count; p++) {
+        NB_TRY(ctx, nb_choice_part_text(&parts[p], &text, ctx));
+        NB_TRY(ctx, add_text(written, text, ctx));
+    }
+    return NB_OK;
+}
+
+/* Which of the config's choices a text means. */
+static nb_status choose(const component_list *list, nb_yaml value, bool *chosen, nb_rule_key *written,
+                        nb_mistakes *mistakes)
+{
+    nb_ctx *ctx = mistakes->ctx;
+    nb_choice_part *parts;
+    int count;
+    if (!nb_yaml_scalar(value))
+        return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: expected a value, found %s",
+                               list->registry->kind, nb_yaml_kind(value));
+    NB_TRY(ctx, nb_choice_parts_read(list->registry, nb_yaml_scalar(value), nb_yaml_place(value), &count, &parts,
+                                     mistakes, ctx));
+    if (count > 0)
+        NB_TRY(ctx, nb_mistakes_take(mistakes, nb_yaml_place(value), keep_parts(value, count, parts, written, ctx)));
+    for (int p = 0; p < count; p++) {
+        for (int g = 0; g < parts[p].count; g++)
+            if (parts[p].given[g]->selects_head)
+                return nb_mistakes_add(mistakes, nb_yaml_place(value),
+                                       "exclude: %s: the key 'head' names heads, not the option '%s'",
+                                       list->registry->kind, parts[p].given[g]->key);
+        for (int i = 0; i < list->choices->count; i++) {
+            bool matches;
+            NB_TRY(ctx, nb_choice_part_matches(&parts[p], &list->choices->items[i], &matches, ctx));
+            chosen[i] |= matches;
+        }
+    }
+    return NB_OK;
+}
+
+static nb_status read_components(nb_yaml value, const char *key, const nb_config *c, nb_rule *rule,
+                                 nb_rule_key *written, nb_mistakes *mistakes)
+{
+    component_list list = list_of(key, c);
+    bool *chosen;
+    NB_NEED(chosen, nb_alloc(mistakes->ctx, (size_t)list.choices->count + 1, sizeof *chosen));
+    if (nb_yaml_count(value) == 0)
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the list is empty", key));
+    for (int i = 0; i < nb_yaml_count(value); i++)
+        NB_TRY(mistakes->ctx, choose(&list, nb_yaml_item(value, i), chosen, written, mistakes));
+    rule->chosen[list.axis] = chosen;
+    return NB_OK;
+}
+
+static nb_status read_bits(nb_yaml value, const char *name, const char *const *allowed, unsigned *bits,
+                           nb_mistakes *mistakes)
+{
+    int count;
+    const char **words;
+    NB_TRY(mistakes->ctx, nb_read_words(name, value, allowed, NULL, &count, &words, mistakes));
+    for (int i = 0; i < count; i++)
+        for (int bit = 0; allowed[bit]; bit++)
+            if (strcmp(allowed[bit], words[i]) == 0) *bits |= 1u << bit;
+    return NB_OK;
+}
+
+/* The texts of a key as they stand in the file, for writing them again. */
+static nb_status keep_texts(nb_yaml value, nb_rule_key *written, nb_ctx *ctx)
+{
+    for (int i = 0; i < nb_yaml_count(value); i++) {
+        const char *text = nb_yaml_scalar(nb_yaml_item(value, i));
+        if (text) NB_TRY(ctx, add_text(written, text, ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status read_key(nb_yaml value, int key, const nb_config *c, nb_rule *rule, nb_mistakes *mistakes)
+{
+    const char *name;
+    nb_rule_key *written = &rule->keys[rule->key_count++];
+    *written = (nb_rule_key){.key = rule_keys[key]};
+    if (key >= NB_RULE_NUMBERS && key < PAIRING)
+        return read_components(value, rule_keys[key], c, rule, written, mistakes);
+    NB_TRY(mistakes->ctx, keep_texts(value, written, mistakes->ctx));
+    NB_NEED(name, nb_format(mistakes->ctx, "exclude: %s", rule_keys[key]));
+    if (key == PAIRING) return read_bits(value, name, nb_pairing_names, &rule->pairings, mistakes);
+    if (key == FACTORS) return read_bits(value, name, nb_factors_names, &rule->factors, mistakes);
+    return nb_read_ranges(name, value, 0, INT_MAX, &rule->range_count[key], &rule->ranges[key], mistakes);
+}
+
+static int find_key(const char *name)
+{
+    int key = 0;
+    while (rule_keys[key] && strcmp(rule_keys[key], name) != 0) key++;
+    return key;
+}
+
+static bool repeated(const nb_rule *rule, const char *name)
+{
+    for (int i = 0; i < rule->key_count; i++)
+        if (strcmp(rule->keys[i].key, name) == 0) return true;
+    return false;
+}
+
+static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistakes *mistakes)
+{
+    int pairs = nb_yaml_pairs(value);
+    if (value.node->type != YAML_MAPPING_NODE || pairs == 0)
+        return nb_mistakes_add(mistakes, nb_yaml_place(value),
+                               "exclude: expected a rule like {strategy: NAME, landmarks: 64..128}");
+    NB_NEED(rule->keys, nb_alloc(mistakes->ctx, (size_t)pairs, sizeof *rule->keys));
+    for (int i = 0; i < pairs; i++) {
+        nb_yaml key, what;
+        const char *hint;
+        nb_yaml_pair(value, i, &key, &what);
+        const char *name = nb_yaml_scalar(key) ? nb_yaml_scalar(key) : nb_yaml_kind(key);
+        int index = find_key(name);
+        if (!rule_keys[index]) {
+            NB_NEED(hint, nb_hint(name, rule_keys, mistakes->ctx));
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' is unknown%s", name, hint));
+        } else if (repeated(rule, name)) {
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' stands here a second time", name));
+        } else {
+            NB_TRY(mistakes->ctx, read_key(what, index, c, rule, mistakes));
+        }
+    }
+    return NB_OK;
+}
+
+nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes)
+{
+    int count = nb_yaml_count(value);
+    nb_rule *rules;
+    NB_NEED(rules, nb_alloc(mistakes->ctx, (size_t)(config->rule_count + count) + 1, sizeof *rules));
+    if (config->rule_count > 0) memcpy(rules, config->rules, (size_t)config->rule_count * sizeof *rules);
+    config->rules = rules;
+    for (int i = 0; i < count; i++) {
+        nb_yaml one = nb_yaml_item(value, i);
+        nb_rule *rule = &rules[config->rule_count++];
+        *rule = (nb_rule){.place = nb_yaml_place(one), .block = block};
+        NB_TRY(mistakes->ctx, read_rule(one, config, rule, mistakes));
+    }
+    return NB_OK;
+}
+
+static bool chosen(const nb_rule *rule, nb_axis axis, const nb_choices *list, const nb_choice *choice)
+{
+    return !rule->chosen[axis] || rule->chosen[axis][choice - list->items];
+}
+
+static bool holds(const nb_rule *rule, int number, int value)
+{
+    bool held = rule->range_count[number] == 0;
+    for (int i = 0; i < rule->range_count[number] && !held; i++) held = nb_range_holds(&rule->ranges[number][i], value);
+    return held;
+}
+
+bool nb_rule_matches(const nb_rule *rule, const nb_config *c, const nb_planned_scene *scene, const nb_cell *cell,
+                     int trial)
+{
+    const int numbers[NB_RULE_NUMBERS] = {cell->m, scene->head, trial, scene->n, scene->d};
+    unsigned pairing = 1u << nb_pairing_under(scene->kernel, cell->strategy, cell->pairing),
+             factors = 1u << cell->factors;
+    for (int i = 0; i < NB_RULE_NUMBERS; i++)
+        if (!holds(rule, i, numbers[i])) return false;
+    return chosen(rule, NB_AXIS_PROBLEM, &c->problems, scene->problem) &&
+           chosen(rule, NB_AXIS_KERNEL, &c->kernels, scene->kernel) &&
+           chosen(rule, NB_AXIS_STRATEGY, &c->strategies, cell->strategy) &&
+           chosen(rule, NB_AXIS_CORE, &c->cores, cell->core) && (rule->pairings == 0 || (rule->pairings & pairing)) &&
+           (rule->factors == 0 || (rule->factors & factors));
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lookup.c - see lookup.h */
+#include "config/lookup.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/shell.h"
+
+#include <jansson.h>
+#include <libgen.h>
+#include <popt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef enum { HERE, BESIDE, RECORDED, NOWHERE } whereabouts;
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* Of the folder in which a path lies. */
+static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
+{
+    char *copy;
+    NB_NEED(copy, nb_strdup(ctx, path));
+    *folder = dirname(copy);
+    return NB_OK;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t length = strlen(path), tail = strlen(end);
+    return length > tail && path[length - tail - 1] == '/' && strcmp(path + length - tail, end) == 0;
+}
+
+static void release(void *json)
+{
+    json_decref(json);
+}
+
+static nb_status read_files(const char *folder, const json_t **files, nb_ctx *ctx)
+{
+    const char *path;
+    json_error_t error;
+    *files = NULL;
+    NB_NEED(path, nb_format(ctx, "%s/manifest.json", folder));
+    if (!nb_is_file(path)) return NB_OK;
+    json_t *manifest = json_load_file(path, 0, &error);
+    NB_REQUIRE(ctx, manifest, NB_EIO, "%s: is no manifest of a run: %s", path, error.text);
+    *files = json_object_get(manifest, "files");
+    return nb_defer(ctx, release, manifest);
+}
+
+static nb_status check_content(const char *text, const char *place, const char *sha256, nb_ctx *ctx)
+{
+    const char *now;
+    long long bytes;
+    NB_TRY(ctx, nb_digest_file(place, &now, &bytes, ctx));
+    NB_REQUIRE(
+        ctx, strcmp(now, sha256) == 0, NB_EIO,
+        "%s: is not here, and %s, where the run had it, holds something else now (SHA-256 %.*s..., then %.*s...)", text,
+        place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256);
+    return NB_OK;
+}
+
+/* A file of the manifest beside the config, or a folder of some, by the path as it was
+ * written or by the end of the place where it was. */
+static nb_status find_recorded(const char *text, const char *folder, const char **found, whereabouts *where,
+                               nb_ctx *ctx)
+{
+    const json_t *files, *file;
+    size_t i;
+    NB_TRY(ctx, read_files(folder, &files, ctx));
+    json_array_foreach(files, i, file)
+    {
+        const char *path = json_string_value(json_object_get(file, "path")),
+                   *place = json_string_value(json_object_get(file, "place"));
+        const char *sha256 = json_string_value(json_object_get(file, "sha256")), *path_folder, *place_folder;
+        if (!path || !place || !sha256) continue;
+        NB_TRY(ctx, folder_of(path, &path_folder, ctx));
+        NB_TRY(ctx, folder_of(place, &place_folder, ctx));
+        bool same = strcmp(path, text) == 0 || ends_with(place, text),
+             within = strcmp(path_folder, text) == 0 || ends_with(place_folder, text);
+        if ((!same && !within) || !exists(place)) continue;
+        NB_TRY(ctx, check_content(text, place, sha256, ctx));
+        NB_NEED(*found, nb_strdup(ctx, same ? place : place_folder));
+        *where = RECORDED;
+        if (same) return NB_OK;
+    }
+    return NB_OK;
+}
+
+static nb_status find(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
+{
+    const char *folder, *beside;
+    *found = text;
+    *where = HERE;
+    if (exists(text)) return NB_OK;
+    *where = NOWHERE;
+    NB_TRY(ctx, folder_of(config, &folder, ctx));
+    NB_NEED(beside, nb_format(ctx, "%s/%s", folder, text));
+    if (*text && *text != '/' && exists(beside)) {
+        *found = beside;
+        *where = BESIDE;
+        return NB_OK;
+    }
+    return find_recorded(text, folder, found, where, ctx);
+}
+
+nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx)
+{
+    whereabouts where;
+    return find(path, config, found, &where, ctx);
+}
+
+/* Words as a shell has them, of which some are paths: the same words, with those that are
+ * elsewhere replaced. The first is looked for in PATH where it has no '/'. */
+static nb_status find_words(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
+{
+    const char **words, *all = "";
+    int count;
+    *where = NOWHERE;
+    if (poptParseArgvString(text, &count, &words) != 0) return NB_OK; /* whoever uses it says what is wrong with it */
+    NB_TRY(ctx, nb_defer(ctx, free, words));
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        whereabouts one = HERE;
+        if (i > 0 || strchr(word, '/')) NB_TRY(ctx, find(words[i], config, &word, &one, ctx));
+        if (one == RECORDED || (one == BESIDE && *where != RECORDED)) *where = one;
+        NB_TRY(ctx, nb_shell_word(word, &word, ctx));
+        NB_NEED(all, nb_format(ctx, "%s%s%s", all, *all ? " " : "", word));
+    }
+    if (*where != NOWHERE) *found = all;
+    return NB_OK;
+}
+
+/* One turn over all options: those beside the config, or those of the manifest. */
+static nb_status replace(const nb_component *c, void *options, const char *config, whereabouts wanted, bool *changed,
+                         nb_ctx *ctx)
+{
+    for (const nb_option *o = c->options; o && o->key; o++) {
+        const char **field = (const char **)((char *)options + o->offset), *found;
+        whereabouts where;
+        if (o->type != NB_OPTION_STRING || !o->names_files || !*field) continue; /* a part of a choice may lack it */
+        NB_TRY(ctx, find(*field, config, &found, &where, ctx));
+        if (where == NOWHERE) NB_TRY(ctx, find_words(*field, config, &found, &where, ctx));
+        if (where != wanted) continue;
+        *field = found;
+        *changed = true;
+    }
+    return NB_OK;
+}
+
+/* Those of nested components, whose own texts are part of their parent's. */
+static nb_status lookup_nested(const nb_component *c, void *options, const char *config, bool *changed, nb_ctx *ctx)
+{
+    for (const nb_option *o = c->options; o && o->key; o++) {
+        nb_choice **field = (nb_choice **)((char *)options + o->offset);
+        const char *before;
+        if (o->type != NB_OPTION_SPEC || !*field) continue;
+        before = (*field)->resolved;
+        NB_TRY(ctx, nb_lookup_choice(*field, config, ctx));
+        *changed = *changed || (*field)->resolved != before;
+    }
+    return NB_OK;
+}
+
+nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
+                            nb_ctx *ctx)
+{
+    bool recorded = false;
+    *changed = false;
+    NB_TRY(ctx, lookup_nested(component, options, config, changed, ctx));
+    NB_TRY(ctx, replace(component, options, config, BESIDE, changed, ctx));
+    return replace(component, options, config, RECORDED, &recorded, ctx);
+}
+
+nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx)
+{
+    bool changed = false, recorded = false;
+    NB_TRY(ctx, lookup_nested(choice->component, choice->options, config, &changed, ctx));
+    NB_TRY(ctx, replace(choice->component, choice->options, config, BESIDE, &changed, ctx));
+    if (changed) NB_TRY(ctx, nb_choice_describe(choice, ctx));
+    return replace(choice->component, choice->options, config, RECORDED, &recorded, ctx);
+}
+
+/* Whether a relative path is nowhere. */
+static bool is_lost(const char *path)
+{
+    return *path != '/' && *path != '~' && !exists(path);
+}
+
+static bool lacks_file(const nb_choice *choice)
+{
+    for (const nb_option *o = choice->component->options; o && o->key; o++) {
+        const void *field = (const char *)choice->options + o->offset;
+        if (o->type == NB_OPTION_SPEC && lacks_file(*(const nb_choice *const *)field)) return true;
+        if (o->type == NB_OPTION_STRING && o->names_files && is_lost(*(const char *const *)field)) return true;
+    }
+    return false;
+}
+
+static nb_status whole(const char *folder, const char **path, nb_ctx *ctx)
+{
+    char *real = realpath(folder, NULL);
+    *path = nb_strdup(ctx, real ? real : folder);
+    free(real);
+    return *path ? NB_OK : NB_ENOMEM;
+}
+
+static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
+{
+    const char *message, *folder, *here, *there;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_TRY(ctx, folder_of(config, &folder, ctx));
+    NB_TRY(ctx, whole(".", &here, ctx));
+    NB_TRY(ctx, whole(folder, &there, ctx));
+    if (strcmp(here, there) == 0) NB_FAIL(ctx, status, "%s; looked for in %s", message, here);
+    NB_FAIL(ctx, status, "%s; looked for in %s and in %s", message, here, there);
+}
+
+nb_status nb_lookup_explain(nb_status status, const nb_choice *choice, const char *config, nb_ctx *ctx)
+{
+    return status == NB_EIO && lacks_file(choice) ? explain(status, config, ctx) : status;
+}
+
+nb_status nb_lookup_explain_path(nb_status status, const char *path, const char *config, nb_ctx *ctx)
+{
+    return status == NB_EIO && is_lost(path) ? explain(status, config, ctx) : status;
+}

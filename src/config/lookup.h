@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lookup.h - where the files are that a config names: in the current folder; beside the
+ * config; or, for the config of a run's folder, where the run had them, by its manifest.
+ *
+ * A file beside the config is named by its path to there from then on, as if the config
+ * said so: rows, resolved config and shards agree. One that is found by the manifest, and holds
+ * what it held, is read there, but keeps the name that the run's rows have. */
+#ifndef NB_LOOKUP_H
+#define NB_LOOKUP_H
+
+#include "components/component.h"
+
+/* All files of a component that the file `config` names, in any of its options. NB_EIO
+ * where the manifest's file holds something else; what is nowhere is left to whoever reads it. */
+nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
+
+/* The same of options that belong to no choice; *changed: some have another text now. */
+nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
+                            nb_ctx *ctx);
+
+/* One path; *found is it or where it was found. */
+nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx);
+
+/* What reading a choice has failed with: adds to the ctx's error where a relative path
+ * of its options was looked for in vain. Returns `status`. */
+nb_status nb_lookup_explain(nb_status status, const nb_choice *choice, const char *config, nb_ctx *ctx);
+nb_status nb_lookup_explain_path(nb_status status, const char *path, const char *config, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* values.c - see values.h */
+#include "config/values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The end of the first item: a comma outside of brackets and quotes, or the end. */
+static const char *end_of_item(const char *text)
+{
+    int depth = 0;
+    char quote = '\0';
+    for (; *text && (quote || depth > 0 || *text != ','); text++) {
+        if (quote && *text == '\\' && text[1])
+            text++;
+        else if (quote)
+            quote = *text == quote ? '\0' : quote;
+        else if (*text == '"' || *text == '\'')
+            quote = *text;
+        else
+            depth += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
+    }
+    return text;
+}
+
+const char *nb_list_hint(const char *text, nb_ctx *ctx)
+{
+    const char *end = end_of_item(text), *all = "";
+    if (!*end) return "";
+    for (;; end = end_of_item(text)) {
+        while (*text == ' ') text++;
+        int length = (int)(end - text);
+        bool commas = memchr(text, ',', (size_t)length), quotes = memchr(text, '"', (size_t)length);
+        const char *quote = !commas ? "" : quotes ? "'" : "\"";
+        all = nb_format(ctx, "%s%s%s%.*s%s", all, *all ? ", " : "", quote, length, text, quote);
+        if (!all || !*end) break;
+        text = end + 1;
+    }
+    return all ? nb_format(ctx, "; a list stands in brackets: [%s]", all) : NULL;
+}
+
+static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected,
+                            nb_mistakes *mistakes)
+{
+    const char *text = nb_yaml_scalar(value), *hint = "";
+    if (text) NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
+    if (text && !*hint) NB_NEED(hint, nb_range_hint(text, mistakes->ctx));
+    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s%s", key,
+                           expected, lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "", hint);
+}
+
+nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
+                          nb_mistakes *mistakes)
+{
+    const char *text = nb_yaml_scalar(value);
+    char *end = NULL;
+    errno = 0;
+    long long number = text ? strtoll(text, &end, 10) : 0;
+    if (!text || end == text || *end || errno || number < lo || number > hi)
+        return no_integer(key, value, lo, hi, "an integer", mistakes);
+    *out = number;
+    return NB_OK;
+}
+
+static nb_status read_range(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range *out,
+                            nb_mistakes *mistakes)
+{
+    const char *text = nb_yaml_scalar(value), *wrong = NULL;
+    nb_range range = {.first = 0};
+    if (text) NB_TRY(mistakes->ctx, nb_range_parse(text, &range, &wrong, mistakes->ctx));
+    if (wrong && (nb_range_like(text) || strstr(text, "..")))
+        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: %s", key, wrong);
+    if (!text || wrong || range.first < lo || range.last > hi)
+        return no_integer(key, value, lo, hi, range.last > range.first ? "integers" : "an integer", mistakes);
+    out[(*count)++] = range;
+    return NB_OK;
+}
+
+static nb_status empty_list(const char *key, nb_yaml value, nb_mistakes *mistakes)
+{
+    return nb_yaml_count(value) > 0 ? NB_OK
+                                    : nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", key);
+}
+
+nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
+                         nb_mistakes *mistakes)
+{
+    int total = nb_yaml_count(value);
+    *count = 0;
+    NB_NEED(*out, nb_alloc(mistakes->ctx, (size_t)total + 1, sizeof **out));
+    NB_TRY(mistakes->ctx, empty_list(key, value, mistakes));
+    for (int i = 0; i < total; i++)
+        NB_TRY(mistakes->ctx, read_range(key, nb_yaml_item(value, i), lo, hi, count, *out, mistakes));
+    return NB_OK;
+}
+
+nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char ***out, nb_mistakes *mistakes)
+{
+    int total = nb_yaml_count(value);
+    *count = 0;
+    NB_NEED(*out, nb_alloc(mistakes->ctx, (size_t)total + 1, sizeof **out));
+    NB_TRY(mistakes->ctx, empty_list(key, value, mistakes));
+    for (int i = 0; i < total; i++) {
+        nb_yaml one = nb_yaml_item(value, i);
+        if (!nb_yaml_scalar(one))
+            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a value, found %s", key,
+                                                  nb_yaml_kind(one)));
+        else
+            NB_NEED((*out)[(*count)++], nb_strdup(mistakes->ctx, nb_yaml_scalar(one)));
+    }
+    return NB_OK;
+}
+
+static nb_status unknown_word(const char *key, nb_yaml value, const char *const *allowed, nb_mistakes *mistakes)
+{
+    const char *hint;
+    NB_NEED(hint, nb_list_hint(nb_yaml_scalar(value), mistakes->ctx));
+    if (!*hint) NB_NEED(hint, nb_hint(nb_yaml_scalar(value), allowed, mistakes->ctx));
+    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: '%s' is unknown%s", key, nb_yaml_scalar(value), hint);
+}
+
+nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allowed, const char *extra, int *count,
+                        const char ***out, nb_mistakes *mistakes)
+{
+    int known = 0;
+    const char **names;
+    while (allowed[known]) known++;
+    NB_NEED(names, nb_alloc(mistakes->ctx, (size_t)known + 2, sizeof *names));
+    memcpy(names, allowed, (size_t)known * sizeof *names);
+    names[known] = extra;
+    NB_TRY(mistakes->ctx, nb_read_texts(key, value, count, out, mistakes));
+    for (int i = 0; i < nb_yaml_count(value); i++) {
+        const char *text = nb_yaml_scalar(nb_yaml_item(value, i));
+        int at = 0;
+        while (text && names[at] && strcmp(names[at], text) != 0) at++;
+        if (text && !names[at]) NB_TRY(mistakes->ctx, unknown_word(key, nb_yaml_item(value, i), names, mistakes));
+    }
+    return NB_OK;
+}
+
+nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowed, int *index, nb_mistakes *mistakes)
+{
+    const char *text = nb_yaml_scalar(value);
+    *index = 0;
+    if (!text)
+        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected a word, found %s", key,
+                               nb_yaml_kind(value));
+    while (allowed[*index] && strcmp(allowed[*index], text) != 0) ++*index;
+    if (allowed[*index]) return NB_OK;
+    *index = 0;
+    return unknown_word(key, value, allowed, mistakes);
+}

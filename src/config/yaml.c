@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* yaml.c - libyaml's documents. */
+#include "config/yaml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+nb_place nb_yaml_place(nb_yaml value)
+{
+    if (!value.in_file) return (nb_place){.source = value.source};
+    bool quoted = value.node->type == YAML_SCALAR_NODE && value.node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    return (nb_place){value.source, (int)value.node->start_mark.line + 1,
+                      (int)value.node->start_mark.column + 1 + quoted};
+}
+
+const char *nb_yaml_scalar(nb_yaml value)
+{
+    if (value.node->type != YAML_SCALAR_NODE) return NULL;
+    const char *text = (const char *)value.node->data.scalar.value;
+    return strlen(text) == value.node->data.scalar.length ? text : NULL;
+}
+
+int nb_yaml_count(nb_yaml value)
+{
+    return value.node->type == YAML_SEQUENCE_NODE
+               ? (int)(value.node->data.sequence.items.top - value.node->data.sequence.items.start)
+               : 1;
+}
+
+nb_yaml nb_yaml_item(nb_yaml value, int index)
+{
+    if (value.node->type == YAML_SEQUENCE_NODE)
+        value.node = yaml_document_get_node(value.document, value.node->data.sequence.items.start[index]);
+    return value;
+}
+
+int nb_yaml_pairs(nb_yaml value)
+{
+    return value.node->type == YAML_MAPPING_NODE
+               ? (int)(value.node->data.mapping.pairs.top - value.node->data.mapping.pairs.start)
+               : 0;
+}
+
+void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value)
+{
+    const yaml_node_pair_t *pair = &mapping.node->data.mapping.pairs.start[index];
+    *key = *value = mapping;
+    key->node = yaml_document_get_node(mapping.document, pair->key);
+    value->node = yaml_document_get_node(mapping.document, pair->value);
+}
+
+const char *nb_yaml_kind(nb_yaml value)
+{
+    return value.node->type == YAML_MAPPING_NODE    ? "a mapping"
+           : value.node->type == YAML_SEQUENCE_NODE ? "a list"
+                                                    : "a value with a NUL byte";
+}
+
+static void delete_document(void *document)
+{
+    yaml_document_delete(document);
+    free(document);
+}
+
+static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser, const char *source, bool in_file)
+{
+    const char *tab = parser->problem && strstr(parser->problem, "cannot start any token")
+                          ? " (a tab, '%', '@' or '`'? YAML indents with blanks)"
+                          : "";
+    nb_place at = {.source = source};
+    if (in_file) at = (nb_place){source, (int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1};
+    return nb_mistakes_add(mistakes, at, "not YAML: %s%s%s%s", parser->context ? parser->context : "",
+                           parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
+}
+
+/* Loads the parser's one document; *document = NULL where that was a mistake. */
+static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, const char *source, bool in_file,
+                               yaml_document_t **document)
+{
+    yaml_document_t *loaded = malloc(sizeof *loaded), next;
+    *document = NULL;
+    NB_REQUIRE(mistakes->ctx, loaded, NB_ENOMEM, "out of memory: a YAML document");
+    if (!yaml_parser_load(parser, loaded)) {
+        free(loaded);
+        NB_REQUIRE(mistakes->ctx, parser->error != YAML_MEMORY_ERROR, NB_ENOMEM, "out of memory: a YAML document");
+        return yaml_mistake(mistakes, parser, source, in_file);
+    }
+    NB_TRY(mistakes->ctx, nb_defer(mistakes->ctx, delete_document, loaded));
+    if (!yaml_document_get_root_node(loaded))
+        return nb_mistakes_add(mistakes, (nb_place){.source = source},
+                               in_file ? "is empty; a config needs problems, strategies and cores"
+                                       : "expected a value, found nothing");
+    if (!yaml_parser_load(parser, &next)) return yaml_mistake(mistakes, parser, source, in_file);
+    bool more = yaml_document_get_root_node(&next);
+    yaml_document_delete(&next);
+    if (more) return nb_mistakes_add(mistakes, (nb_place){.source = source}, "holds more than one YAML document");
+    *document = loaded;
+    return NB_OK;
+}
+
+nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes)
+{
+    yaml_parser_t parser;
+    *root = (nb_yaml){.source = source};
+    NB_REQUIRE(mistakes->ctx, yaml_parser_initialize(&parser), NB_ENOMEM, "out of memory: a YAML parser");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
+    nb_status status = load_document(mistakes, &parser, source, false, &root->document);
+    yaml_parser_delete(&parser);
+    if (root->document) root->node = yaml_document_get_root_node(root->document);
+    return status;
+}
+
+nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
+{
+    nb_ctx *ctx = mistakes->ctx;
+    yaml_parser_t parser;
+    struct stat info;
+    *root = (nb_yaml){.source = path, .in_file = true};
+    NB_REQUIRE(ctx, stat(path, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO,
+               "%s: is a folder, expected an experiment's file", path);
+    FILE *file = fopen(path, "rb");
+    NB_REQUIRE(ctx, file, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    if (!yaml_parser_initialize(&parser)) {
+        fclose(file);
+        NB_FAIL(ctx, NB_ENOMEM, "out of memory: a YAML parser");
+    }
+    yaml_parser_set_input_file(&parser, file);
+    nb_status status = load_document(mistakes, &parser, path, true, &root->document);
+    bool unreadable = ferror(file);
+    yaml_parser_delete(&parser);
+    fclose(file);
+    NB_REQUIRE(ctx, !unreadable, NB_EIO, "%s: cannot be read", path);
+    if (root->document) root->node = yaml_document_get_root_node(root->document);
+    return status;
+}

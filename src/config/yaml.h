@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* yaml.h - YAML values with their places, for the files that people write. */
+#ifndef NB_YAML_H
+#define NB_YAML_H
+
+#include "base/mistakes.h"
+
+#include <yaml.h>
+
+typedef struct { /* one value, and the document that it is in */
+    yaml_document_t *document;
+    yaml_node_t *node;  /* NULL: there is none */
+    const char *source; /* a file, or an option of the command line */
+    bool in_file;       /* its line and column mean something */
+} nb_yaml;
+
+/* The one document of a file, or of a text; root->node = NULL where that was a
+ * mistake. The mistakes' ctx owns it. NB_EIO where the file cannot be read. */
+nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes);
+nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes);
+
+nb_place nb_yaml_place(nb_yaml value);
+const char *nb_yaml_kind(nb_yaml value); /* "a list" ..., for what is no text */
+
+/* NULL for what is no scalar, or one with a NUL byte, which would be cut there. */
+const char *nb_yaml_scalar(nb_yaml value);
+
+/* The items of a list; anything else stands for a list of one. */
+int nb_yaml_count(nb_yaml value);
+nb_yaml nb_yaml_item(nb_yaml value, int index);
+
+/* The pairs of a mapping; none of what is none. */
+int nb_yaml_pairs(nb_yaml value);
+void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value);
+
+#endif

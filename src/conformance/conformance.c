@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conformance.c - the checks of strategies, each with its options on one head, and what
+ * all kinds of components share. */
+#include "conformance/conformance.h"
+
+#include <ctype.h>
+#include <gsl/gsl_randist.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { LARGE = 100 }; /* tokens from which two random picks of 9 are never the same */
+
+typedef struct {
+    nb_trial_run *run;
+    nb_scene *scene;
+    gsl_rng *rng;
+} bench;
+
+static nb_status open_bench(nb_trial_run *run, bench *b, nb_ctx *ctx)
+{
+    *b = (bench){.run = run};
+    NB_TRY(ctx, nb_scene_new(run->head, run->kernel, &b->scene, ctx));
+    return nb_random_new(&b->rng, ctx);
+}
+
+static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_landmarks *out, nb_ctx *ctx)
+{
+    const nb_choice *strategy = b->run->choice;
+    nb_stream stream = {.seed = 5, .trial = trial, .component = strategy->canonical};
+    b->run->calls++;
+    return nb_landmarks_pick(b->scene, strategy, m, pairing, stream, b->rng, out, ctx);
+}
+
+static const nb_strategy *strategy_of(const nb_trial_run *run)
+{
+    return (const nb_strategy *)run->choice->component;
+}
+
+static bool same(const nb_picks *a, const nb_picks *b)
+{
+    if (a->kind != b->kind || a->m != b->m) return false;
+    if (a->kind == NB_TOKENS) return memcmp(a->tokens, b->tokens, (size_t)a->m * sizeof(int)) == 0;
+    if (a->kind == NB_GROUPS) return memcmp(a->groups, b->groups, (size_t)a->n * sizeof(int)) == 0;
+    return memcmp(a->points, b->points, (size_t)a->d * (size_t)a->m * sizeof(double)) == 0;
+}
+
+static uint64_t digest(size_t count, const double *x, uint64_t sum)
+{
+    for (size_t i = 0; x && i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        sum = sum * 31 + bits;
+    }
+    return sum;
+}
+
+/* Of all points that a strategy sees. */
+static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
+{
+    const nb_head *h = b->run->head;
+    const double *stacked, *united;
+    size_t count = (size_t)h->n * (size_t)h->d;
+    NB_TRY(ctx, nb_scene_stacked(b->scene, &stacked, ctx));
+    NB_TRY(ctx, nb_scene_united(b->scene, &united, ctx));
+    *sum = digest((size_t)h->n * (size_t)h->dv, h->v,
+                  digest(2 * count, united, digest(2 * count, stacked, digest(count, h->k, digest(count, h->q, 1)))));
+    return NB_OK;
+}
+
+static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_kind *kind, nb_ctx *ctx)
+{
+    nb_landmarks once, again;
+    uint64_t before, after;
+    NB_TRY(ctx, input(b, &before, ctx));
+    NB_TRY(ctx, pick(b, m, pairing, 0, &once, ctx));
+    *kind = once.queries.kind;
+    if (once.refusal) {
+        NB_REQUIRE(ctx, strlen(once.refusal) > 10, NB_EBUG, "it refuses without a sentence: '%s'", once.refusal);
+        return NB_OK;
+    }
+    NB_TRY(ctx, nb_picks_check(&once.queries, b->run->head->n, m, ctx));
+    NB_TRY(ctx, nb_picks_check(&once.keys, b->run->head->n, m, ctx));
+    NB_REQUIRE(ctx, once.select_s >= 0, NB_EBUG, "it took %g s", once.select_s);
+    NB_TRY(ctx, pick(b, m, pairing, 0, &again, ctx));
+    NB_REQUIRE(ctx, same(&once.queries, &again.queries) && same(&once.keys, &again.keys), NB_EBUG,
+               "other picks for the same seed");
+    NB_TRY(ctx, input(b, &after, ctx));
+    NB_REQUIRE(ctx, before == after, NB_EBUG, "it changed its input");
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc, or of its picks");
+    return NB_OK;
+}
+
+/* The ctx's error once more, with where. */
+static nb_status at(nb_status status, int m, nb_pairing pairing, nb_ctx *ctx)
+{
+    const char *message;
+    if (status == NB_OK || status == NB_ENOMEM) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "m = %d, pairing %s: %s", m, nb_pairing_names[pairing], message);
+}
+
+static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
+{
+    nb_landmarks landmarks;
+    NB_REQUIRE(ctx, pick(b, m, strategy_of(b->run)->pairing, 0, &landmarks, ctx) == NB_EINVAL, NB_EBUG,
+               "%d landmarks were not refused", m);
+    nb_error_clear(ctx);
+    return NB_OK;
+}
+
+/* Free points of one side have no token, whose other half would be the other side's landmark. */
+static bool serves_points(nb_pairing pairing)
+{
+    return pairing != NB_QUERIES && pairing != NB_KEYS;
+}
+
+static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
+{
+    bench b;
+    const nb_strategy *s = strategy_of(run);
+    nb_picks_kind kind = NB_NO_PICKS; /* of the pairing before, `independent` at first, which takes any */
+    int n = run->head->n, sizes[] = {1, n / 3, n / 2, n - 1, n};
+    NB_TRY(ctx, open_bench(run, &b, ctx));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int p = 0; p < NB_PAIRING_COUNT; p++)
+            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) &&
+                (kind != NB_POINTS || serves_points((nb_pairing)p)))
+                NB_TRY(ctx, at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], (nb_pairing)p, ctx));
+    NB_TRY(ctx, refuses(&b, 0, ctx));
+    return refuses(&b, n + 1, ctx);
+}
+
+/* The picks and the time for m, from those for n and by themselves. */
+static nb_status check_first(const nb_landmarks *all, const nb_landmarks *some, int m, nb_ctx *ctx)
+{
+    nb_landmarks first = nb_landmarks_first(all, m);
+    NB_REQUIRE(ctx, some->queries.kind == NB_TOKENS && all->selected_s, NB_EBUG,
+               "nested, but without nb_picks_begin and nb_picks_add");
+    NB_REQUIRE(ctx, same(&some->queries, &first.queries) && same(&some->keys, &first.keys), NB_EBUG,
+               "nested, but the first %d picks depend on how many there are", m);
+    NB_REQUIRE(ctx, !some->note == !first.note, NB_EBUG,
+               "nested, but the note for %d picks depends on how many there are", m);
+    /* the clock ticks in ns */
+    NB_REQUIRE(ctx, first.select_s > 0 && first.select_s <= all->select_s + 1e-9, NB_EBUG,
+               "%d picks took %g s, all %g s", m, first.select_s, all->select_s);
+    NB_REQUIRE(ctx, m < 2 || first.select_s >= all->selected_s[m - 2], NB_EBUG, "%d picks took less time than %d", m,
+               m - 1);
+    return NB_OK;
+}
+
+static nb_status check_nested(nb_trial_run *run, nb_ctx *ctx)
+{
+    bench b;
+    nb_landmarks all, some;
+    nb_pairing pairing = strategy_of(run)->pairing;
+    if (!(nb_strategy_traits(run->choice) & NB_NESTED)) return NB_OK;
+    NB_TRY(ctx, open_bench(run, &b, ctx));
+    NB_TRY(ctx, pick(&b, run->head->n, pairing, 0, &all, ctx));
+    for (int m = 1; m <= run->head->n && !all.refusal; m += 1 + m / 2) {
+        NB_TRY(ctx, pick(&b, m, pairing, 0, &some, ctx));
+        if (!some.refusal) NB_TRY(ctx, check_first(&all, &some, m, ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
+{
+    bench b;
+    nb_landmarks one, two;
+    const nb_strategy *s = strategy_of(run);
+    bool random = nb_strategy_traits(run->choice) & NB_RANDOM;
+    NB_REQUIRE(ctx, s->abi == NB_STRATEGY_ABI, NB_EBUG, "its abi is %d, expected NB_STRATEGY_ABI, %d", s->abi,
+               NB_STRATEGY_ABI);
+    NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG,
+               "it has not the function for its own pairing");
+    if (run->head->n < LARGE) return NB_OK;
+    NB_TRY(ctx, open_bench(run, &b, ctx));
+    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 0, &one, ctx));
+    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 1, &two, ctx));
+    if (one.refusal || two.refusal) return NB_OK;
+    NB_REQUIRE(ctx, same(&one.queries, &two.queries) != random, NB_EBUG,
+               "it %s NB_RANDOM, but picks %s in another trial", random ? "declares" : "does not declare",
+               random ? "the same" : "others");
+    return NB_OK;
+}
+
+nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
+                               void *self, nb_ctx *ctx)
+{
+    enum { MOST = 10000 };
+    for (long k = 1;; k++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        NB_REQUIRE(ctx, k < MOST, NB_EBUG, "more than %d allocations", MOST);
+        if (prepare) NB_TRY(ctx, prepare(self, ctx));
+        nb_ctx_fail_alloc(ctx, k);
+        nb_status status = act(self, ctx);
+        bool failed = nb_ctx_fail_alloc(ctx, 0) == 0;
+        nb_ctx_release(ctx, mark);
+        nb_error_clear(ctx);
+        if (!failed || nb_ctx_spoilt(ctx)) return NB_OK;
+        NB_REQUIRE(ctx, status == NB_OK || status == NB_ENOMEM, NB_EBUG,
+                   "allocation %ld failed, and it reported '%s', expected '%s'", k, nb_status_name(status),
+                   nb_status_name(NB_ENOMEM));
+        NB_REQUIRE(ctx, nb_ctx_blocks(ctx) == mark, NB_EBUG, "allocation %ld failed, and %zu blocks are left", k,
+                   nb_ctx_blocks(ctx) - mark);
+    }
+}
+
+typedef struct {
+    nb_trial_run *run;
+    bench b;
+} attempt;
+
+static nb_status prepare_pick(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    return open_bench(a->run, &a->b, ctx);
+}
+
+static nb_status try_pick(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    nb_landmarks landmarks;
+    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, strategy_of(a->run)->pairing, 0, &landmarks, ctx);
+}
+
+static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
+{
+    enum { SMALL = 50 };
+    return run->head->n < SMALL ? nb_check_allocations(prepare_pick, try_pick, &(attempt){.run = run}, ctx) : NB_OK;
+}
+
+const nb_check *nb_checks_of(const nb_registry *registry)
+{
+    return registry == &nb_problems  ? nb_problem_checks
+           : registry == &nb_kernels ? nb_kernel_checks
+           : registry == &nb_cores   ? nb_core_checks
+                                     : nb_strategy_checks;
+}
+
+bool nb_checks_need_heads(const nb_registry *registry)
+{
+    return registry != &nb_problems;
+}
+
+const nb_check nb_strategy_checks[] = {
+    {"picks",
+     "valid for 1 ... n landmarks and every pairing, the same for the same seed, input and other memory untouched",
+     check_picks},
+    {"nested", "if it says so: the first m picks do not depend on how many there are", check_nested},
+    {"traits", "as declared: other picks in another trial if random, else the same", check_traits},
+    {"memory", "an error and nothing left when any one allocation fails", check_memory},
+    {NULL, NULL, NULL}};
+
+typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED } pattern;
+
+static const struct {
+    const char *name;
+    int n, d;
+    pattern pattern;
+} heads[] = {{"1 token", 1, 1, NORMAL},
+             {"2 tokens", 2, 3, NORMAL},
+             {"7 tokens", 7, 4, NORMAL},
+             {"64 tokens", 64, 8, NORMAL},
+             {"130 tokens", 130, 5, NORMAL},
+             {"12 points, all zero", 12, 3, ZERO},
+             {"24 points, of 3 kinds", 24, 4, REPEATED},
+             {"20 points on a line", 20, 3, LINE},
+             {"33 tokens under a mask", 33, 6, MASKED}};
+
+static void fill(gsl_rng *rng, int n, int d, pattern p, double *x)
+{
+    for (int i = 0; i < n; i++)
+        for (int l = 0; l < d; l++) {
+            double *entry = x + (size_t)i * (size_t)d + (size_t)l;
+            *entry = p == ZERO ? 0 : 2.385 * gsl_ran_gaussian_ziggurat(rng, 1);
+            if (p == REPEATED && i >= 3) *entry = entry[-3 * d];
+            if (p == LINE && l > 0) *entry = entry[-1] / 3;
+        }
+}
+
+nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ctx *ctx)
+{
+    gsl_rng *rng;
+    *name = NULL;
+    if (index >= (int)(sizeof heads / sizeof *heads)) return NB_OK;
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    nb_random_seed(rng, &(nb_stream){.seed = 1, .role = "conformance", .component = heads[index].name});
+    NB_TRY(ctx, nb_head_new(heads[index].n, heads[index].d, head, ctx));
+    fill(rng, head->n, head->d, heads[index].pattern, head->q);
+    fill(rng, head->n, head->d, heads[index].pattern, head->k);
+    head->causal = heads[index].pattern == MASKED;
+    *name = heads[index].name;
+    return NB_OK;
+}
+
+static bool is_number(const nb_option *o)
+{
+    return o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
+}
+
+/* A value that the option must refuse. */
+static const char *bad_value(const nb_option *o, nb_ctx *ctx)
+{
+    return is_number(o) ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
+}
+
+static nb_status check_option(const nb_registry *registry, const nb_component *c, const nb_option *o, const char *given,
+                              nb_ctx *ctx)
+{
+    nb_choice choice;
+    const char *bad, *text, *printed;
+    NB_REQUIRE(ctx, o->help && strlen(o->help) > 3, NB_EBUG, "option '%s' has no help", o->key);
+    for (const char *k = o->key; *k; k++)
+        NB_REQUIRE(ctx, islower((unsigned char)*k) || *k == '_' || isdigit((unsigned char)*k), NB_EBUG,
+                   "option '%s': allowed are a-z, 0-9 and '_'", o->key);
+    if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC) return NB_OK;
+    NB_REQUIRE(ctx, o->initial, NB_EBUG, "option '%s' has no default", o->key);
+    NB_NEED(bad, bad_value(o, ctx));
+    NB_NEED(text, nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, bad));
+    nb_status status = nb_choice_parse(registry, text, &choice, ctx);
+    NB_REQUIRE(ctx, status == NB_EINVAL && strstr(nb_error_message(ctx), o->key), NB_EBUG, "%s was not refused: %s",
+               text, nb_error_message(ctx));
+    nb_error_clear(ctx);
+    NB_NEED(text, nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, o->initial));
+    NB_TRY(ctx, nb_choice_parse(registry, text, &choice, ctx));
+    NB_TRY(ctx, nb_option_text(choice.options, o, 0, &printed, ctx));
+    NB_REQUIRE(ctx, strcmp(printed, o->initial) == 0, NB_EBUG,
+               "option '%s': the default %s is printed as %s, so every label would show it", o->key, o->initial,
+               printed);
+    return NB_OK;
+}
+
+nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
+{
+    const char *given = "";
+    NB_REQUIRE(ctx, c->summary && strlen(c->summary) > 10, NB_EBUG, "the summary is too short");
+    NB_REQUIRE(ctx, c->references && c->references[0] && strlen(c->references[0]) > 10, NB_EBUG,
+               "there is no reference");
+    NB_REQUIRE(ctx, c->options, NB_EBUG, "there is no options table");
+    for (const nb_option *o = c->options; o->key; o++)
+        if (!o->initial) NB_NEED(given, nb_format(ctx, "%s%s=x, ", given, o->key));
+    for (const nb_option *o = c->options; o->key; o++) NB_TRY(ctx, check_option(registry, c, o, given, ctx));
+    return NB_OK;
+}
+
+static nb_status add_variant(const nb_registry *registry, const nb_component *c, const char *given, const char *key,
+                             const char *value, nb_choices *choices, nb_ctx *ctx)
+{
+    const char *text;
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_NEED(text,
+            nb_format(ctx, "%s(%s%s%s%s%s)", c->name, given, *given && *key ? ", " : "", key, *key ? "=" : "", value));
+    NB_TRY(ctx, nb_choices_add(choices, registry, text, (nb_place){.source = NULL}, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return NB_OK;
+}
+
+nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *c, const char *given,
+                                  nb_choices *choices, nb_ctx *ctx)
+{
+    static const char *const booleans[] = {"false", "true", NULL};
+    NB_TRY(ctx, add_variant(registry, c, given, "", "", choices, ctx));
+    for (const nb_option *o = c->options; o->key; o++) {
+        const char *const *values = o->type == NB_OPTION_ENUM   ? o->choices
+                                    : o->type == NB_OPTION_BOOL ? booleans
+                                                                : NULL;
+        for (int i = 0; values && values[i]; i++)
+            NB_TRY(ctx, add_variant(registry, c, given, o->key, values[i], choices, ctx));
+    }
+    return NB_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conformance.h - what must hold of every component on every head: what component.h and
+ * the header of its kind promise. The conformance test and `nysbench check` run the same. */
+#ifndef NB_CONFORMANCE_H
+#define NB_CONFORMANCE_H
+
+#include "components/registry.h"
+#include "nystrom/landmarks.h"
+
+typedef struct {
+    const nb_choice *choice; /* what is checked */
+    const nb_choice *kernel; /* for strategies and cores: what S is */
+    const nb_head *head;     /* NULL for a problem, which makes its own */
+    long calls;              /* counted by the checks */
+} nb_trial_run;
+
+typedef struct {
+    const char *name, *what; /* what it has looked at, where it finds nothing wrong */
+    /* NB_OK, or another status with a message: what does not hold, where. */
+    nb_status (*run)(nb_trial_run *run, nb_ctx *ctx);
+} nb_check;
+
+/* Each ends with name == NULL. */
+extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[], nb_problem_checks[];
+const nb_check *nb_checks_of(const nb_registry *registry);
+
+/* Whether its checks are for heads; else they are run once. */
+bool nb_checks_need_heads(const nb_registry *registry);
+
+/* Heads on which code breaks, by index: one token, repeated points, all zero, a mask;
+ * *name is NULL behind the last. */
+nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ctx *ctx);
+
+/* A component's record: texts, and that each option refuses what it must and prints
+ * its default as it is spelled. */
+nb_status nb_check_record(const nb_registry *registry, const nb_component *component, nb_ctx *ctx);
+
+/* What memory checks do: `act` with its k-th allocation failing, for every k until none does; before each, `prepare` (or
+ * NULL) without. NB_EBUG where it reports anything but NB_OK or NB_ENOMEM, or leaves a block; what else goes wrong is for
+ * other checks. */
+nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
+                               void *self, nb_ctx *ctx);
+
+/* The component as it is, and with each choice of each of its options, appended to
+ * choices; `given` are the options that must be there, "key=value, ...", or "". */
+nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *component, const char *given,
+                                  nb_choices *choices, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conformance_cores.c - the checks of cores, on A of few and many landmarks, regular and
+ * singular, of both kinds of factors. */
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+#include "conformance/conformance.h"
+#include "nystrom/engine.h"
+#include "nystrom/guard.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_TOKENS = 50 }; /* of the heads on which allocations fail */
+
+typedef struct {
+    nb_scene *scene;
+    nb_landmarks landmarks;
+    nb_pair pair;
+    int *order;
+} bench;
+
+static nb_status spread_tokens(nb_picks *picks, int n, int m, nb_ctx *ctx)
+{
+    int *tokens;
+    *picks = (nb_picks){.ctx = ctx};
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) tokens[j] = (int)((long)j * n / m);
+    return NB_OK;
+}
+
+/* Factors of their own, as the streamed engine hands them over; NULL where these cannot be had. */
+static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind, bench *b, nb_ctx *ctx)
+{
+    int n = run->head->n;
+    nb_engine_times times;
+    *b = (bench){.pair = {.kind = kind}};
+    NB_TRY(ctx, nb_scene_new(run->head, run->kernel, &b->scene, ctx));
+    NB_TRY(ctx, spread_tokens(&b->landmarks.queries, n, m, ctx));
+    b->landmarks.keys = b->landmarks.queries;
+    b->pair.landmarks = &b->landmarks;
+    if (nb_factors_refusal(kind, NB_TOKENS, run->head->causal)) return NB_OK;
+    NB_NEED(b->order, nb_alloc(ctx, (size_t)n, sizeof *b->order));
+    for (int i = 0; i < n; i++) b->order[i] = n - 1 - i;
+    NB_TRY(ctx, nb_engine_prepare(b->scene, &(nb_how){.order = b->order}, 1, &b->pair, &times, ctx));
+    NB_REQUIRE(ctx, !b->pair.failure, NB_EBUG, "no factors: %s", b->pair.failure);
+    return NB_OK;
+}
+
+/* X, or *refusal; what it has changed is an error. */
+static nb_status compute(nb_trial_run *run, bench *b, double *x, const char **refusal, nb_ctx *ctx)
+{
+    nb_guard guard;
+    const nb_choice *c = run->choice;
+    const nb_core *core = (const nb_core *)c->component;
+    nb_factors *f = b->pair.factors;
+    run->calls++;
+    nb_factors_begin(f);
+    nb_guard_start(&guard, c, b->scene, f);
+    *refusal = core->refusal ? core->refusal(f, c->options) : NULL;
+    nb_status status = *refusal ? NB_OK : core->compute(f, c->options, x, ctx);
+    return nb_guard_end(&guard, status, ctx);
+}
+
+/* What makes sense of X, or of its lack. */
+static nb_status judge(const nb_factors *f, const double *x, const char *refusal, nb_ctx *ctx)
+{
+    if (refusal) {
+        NB_REQUIRE(ctx, strlen(refusal) > 10, NB_EBUG, "it refuses without a sentence: '%s'", refusal);
+        return NB_OK;
+    }
+    NB_REQUIRE(ctx, nb_all_finite((size_t)f->m * (size_t)f->m, x) || f->notes.diverged, NB_EBUG,
+               "X is not finite, and notes.diverged does not say why");
+    NB_REQUIRE(ctx, isnan(f->notes.cutoff) || f->notes.cutoff >= 0, NB_EBUG,
+               "notes.cutoff is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
+    return NB_OK;
+}
+
+/* The same X of the same factors, also where another core has asked for the SVD of A before. */
+static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, nb_ctx *ctx)
+{
+    bench one, two;
+    const nb_factors_spectrum *s;
+    const char *refusal, *again;
+    double *x, *y;
+    size_t square = (size_t)m * (size_t)m;
+    NB_NEED(x, nb_alloc_reals(ctx, square, 2));
+    y = x + square;
+    NB_TRY(ctx, open_bench(run, m, kind, &one, ctx));
+    if (!one.pair.factors) return NB_OK;
+    NB_TRY(ctx, compute(run, &one, x, &refusal, ctx));
+    NB_TRY(ctx, judge(one.pair.factors, x, refusal, ctx));
+    NB_TRY(ctx, open_bench(run, m, kind, &two, ctx));
+    NB_TRY(ctx, nb_factors_svd(two.pair.factors, &s, ctx));
+    NB_TRY(ctx, compute(run, &two, y, &again, ctx));
+    NB_REQUIRE(ctx, !refusal == !again && memcmp(x, y, square * sizeof *x) == 0, NB_EBUG, "another X for the same A");
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc");
+    return NB_OK;
+}
+
+/* The ctx's error once more, with where. */
+static nb_status at(nb_status status, int m, nb_factors_kind kind, nb_ctx *ctx)
+{
+    const char *message;
+    if (status == NB_OK || status == NB_ENOMEM) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "m = %d, factors %s: %s", m, nb_factors_names[kind], message);
+}
+
+static nb_status check_x(nb_trial_run *run, nb_ctx *ctx)
+{
+    int n = run->head->n, sizes[] = {1, n / 3, n / 2, n};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int kind = 0; kind < NB_FACTORS_COUNT && sizes[i] >= 1; kind++)
+            NB_TRY(ctx,
+                   at(check_factors(run, sizes[i], (nb_factors_kind)kind, ctx), sizes[i], (nb_factors_kind)kind, ctx));
+    return NB_OK;
+}
+
+/* The entries of V' X U off the diagonal, relative to all, with A = U diag(s) V'. */
+static nb_status off_diagonal(nb_factors *f, const double *x, double *share, nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s;
+    int m = f->m;
+    double *xu, *filter, size;
+    NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
+    NB_NEED(xu, nb_alloc_reals(ctx, (size_t)m, 2 * (size_t)m));
+    filter = xu + m * m;
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, x, m, s->u, m, 0, xu, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, s->vt, m, xu, m, 0, filter, m);
+    size = nb_frobenius((size_t)m * (size_t)m, filter);
+    for (int j = 0; j < m; j++) filter[j + j * m] = 0;
+    *share = nb_frobenius((size_t)m * (size_t)m, filter) / size;
+    return NB_OK;
+}
+
+/* 1e-3: what single precision leaves of an A of condition 1e3, with room. */
+static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
+{
+    enum { FROM = 60, M = 8 };
+    bench b;
+    double x[M * M], share;
+    const char *refusal;
+    if (!(nb_core_traits(run->choice) & NB_CORE_FILTER) || run->head->n < FROM || run->head->causal) return NB_OK;
+    NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
+    NB_TRY(ctx, compute(run, &b, x, &refusal, ctx));
+    if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
+    NB_TRY(ctx, off_diagonal(b.pair.factors, x, &share, ctx));
+    NB_REQUIRE(ctx, share < 1e-3, NB_EBUG, "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A",
+               share);
+    return NB_OK;
+}
+
+typedef struct {
+    nb_trial_run *run;
+    bench b;
+} attempt;
+
+static nb_status prepare_x(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    return open_bench(a->run, a->run->head->n > 4 ? 4 : a->run->head->n, NB_NYSTROMFORMER, &a->b, ctx);
+}
+
+static nb_status try_x(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    const char *refusal;
+    double x[4 * 4];
+    return compute(a->run, &a->b, x, &refusal, ctx);
+}
+
+static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
+{
+    bool small = run->head->n < MOST_TOKENS && !run->head->causal;
+    return small ? nb_check_allocations(prepare_x, try_x, &(attempt){.run = run}, ctx) : NB_OK;
+}
+
+const nb_check nb_core_checks[] = {
+    {"x", "finite or with a reason why not, also of a singular A; the same for the same A, which is left as it was",
+     check_x},
+    {"traits", "as declared: a filter keeps the singular vectors of A", check_traits},
+    {"memory", "an error and nothing left when any one allocation fails", check_memory},
+    {NULL, NULL, NULL}};

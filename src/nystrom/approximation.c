@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* approximation.c - the factors of each kind. */
+#include "nystrom/approximation.h"
+
+#include "linalg/linalg.h"
+#include "nystrom/low_rank.h"
+
+#include <string.h>
+
+const char *const nb_factors_names[] = {
+    [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_NOCORE] = "nocore", [NB_FACTORS_COUNT] = NULL};
+
+const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal)
+{
+    if (kind == NB_CUR && picks != NB_TOKENS)
+        return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides share";
+    if (kind != NB_CUR && causal && picks == NB_TOKENS)
+        return "under a causal mask a query before the first landmark would attend to nothing";
+    if (kind != NB_CUR && causal && picks == NB_POINTS)
+        return "under a causal mask free points have no place in the sequence";
+    if (kind != NB_CUR && causal) return "under a causal mask a mean of tokens would see the future";
+    return NULL;
+}
+
+static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const double *x, double **landmarks,
+                           nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    NB_NEED(*landmarks, nb_alloc_reals(ctx, (size_t)h->d, (size_t)picks->m));
+    return nb_picks_landmarks(picks, h->d, h->n, x, *landmarks, ctx);
+}
+
+enum { WIDEST = 16 }; /* nb_panel_width's */
+
+/* `width` rows of B from `start` on: of tokens, or of the queries q. Behind the last the first comes again. */
+static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const double *q, int start, int width,
+                            double *rows, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    size_t d = (size_t)h->d;
+    int tokens[WIDEST];
+    double *points = NULL;
+    if (q) NB_NEED(points, nb_alloc_raw(ctx, d * (size_t)width));
+    for (int i = 0; i < width; i++) {
+        int from = start + i < picks->m ? start + i : 0;
+        if (q)
+            memcpy(points + (size_t)i * d, q + (size_t)from * d, d * sizeof *points);
+        else
+            tokens[i] = picks->tokens[from];
+    }
+    if (!q) return nb_scene_some_rows(scene, width, tokens, rows, ctx);
+    return nb_scene_kernel(scene, width, points, h->n, h->k, rows, ctx);
+}
+
+/* Of tokens in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin another's. */
+nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
+                      nb_ctx *ctx)
+{
+    const nb_picks *picks = &landmarks->queries;
+    size_t n = (size_t)scene->head->n;
+    double *q = NULL, *rows = NULL;
+    if (kind != NB_CUR) NB_TRY(ctx, points_of(scene, picks, scene->head->q, &q, ctx));
+    if (picks->kind != NB_TOKENS) return nb_scene_kernel(scene, picks->m, q, scene->head->n, scene->head->k, b, ctx);
+    for (int start = 0, width; start < picks->m; start += width) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        width = nb_panel_width(start);
+        int used = picks->m - start < width ? picks->m - start : width;
+        double *out = b + (size_t)start * n;
+        if (used < width) NB_NEED(rows, nb_alloc_raw(ctx, n * (size_t)width));
+        nb_status status = panel_of_b(scene, picks, q, start, width, used < width ? rows : out, ctx);
+        if (status == NB_OK && used < width) memcpy(out, rows, n * (size_t)used * sizeof *out);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
+}
+
+static nb_status kernel_of_landmarks(const nb_scene *scene, const nb_landmarks *landmarks, double *a, nb_ctx *ctx)
+{
+    const nb_head *h = scene->head;
+    int m = landmarks->queries.m;
+    double *q, *k, *rows;
+    NB_TRY(ctx, points_of(scene, &landmarks->queries, h->q, &q, ctx));
+    NB_TRY(ctx, points_of(scene, &landmarks->keys, h->k, &k, ctx));
+    NB_NEED(rows, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
+    NB_TRY(ctx, nb_scene_kernel(scene, m, q, m, k, rows, ctx));
+    nb_transpose(m, m, rows, a);
+    return NB_OK;
+}
+
+nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, const double *b,
+                      nb_factors **factors, nb_ctx *ctx)
+{
+    size_t m = (size_t)landmarks->queries.m, n = (size_t)scene->head->n;
+    nb_factors *f;
+    NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
+    f->m = landmarks->queries.m;
+    NB_NEED(f->a, nb_alloc_reals(ctx, m, m));
+    NB_NEED(f->ctx, nb_ctx_child(ctx));
+    *factors = f;
+    if (kind == NB_NYSTROMFORMER) return kernel_of_landmarks(scene, landmarks, f->a, ctx);
+    f->no_middle = kind == NB_NOCORE;
+    if (f->no_middle) {
+        for (size_t i = 0; i < m; i++) f->a[i + i * m] = 1;
+        return NB_OK;
+    }
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < m; i++) f->a[i + j * m] = b[(size_t)landmarks->keys.tokens[j] + i * n];
+    return NB_OK;
+}
+
+static void take_columns(const nb_stripe *s, const nb_picks *keys, double *f)
+{
+    size_t m = (size_t)keys->m;
+    for (size_t i = 0; i < (size_t)s->count; i++)
+        for (size_t j = 0; j < m; j++)
+            f[((size_t)s->first + i) * m + j] =
+                keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
+}
+
+void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe)
+{
+    for (const nb_f_columns *c = wanted; c->keys; c++) take_columns(stripe, c->keys, c->f);
+}
+
+static nb_status take_all(void *self, const nb_stripe *stripe, nb_ctx *ctx)
+{
+    (void)ctx;
+    nb_factor_take(self, stripe);
+    return NB_OK;
+}
+
+nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx)
+{
+    const nb_low_rank *s = &scene->factors;
+    if (!s->rank) return nb_scene_pass(scene, take_all, wanted, ctx);
+    for (const nb_f_columns *c = wanted; c->keys; c++)
+        NB_TRY(ctx, nb_low_rank_columns(s, scene->head->n, c->keys->m, c->keys->tokens, c->f, ctx));
+    return NB_OK;
+}
+
+/* The queries of some tokens, or all. */
+static nb_status queries_of(const nb_head *h, int count, const int *tokens, const double **q, nb_ctx *ctx)
+{
+    double *some;
+    size_t d = (size_t)h->d;
+    *q = h->q;
+    if (!tokens) return NB_OK;
+    NB_NEED(some, nb_alloc_reals(ctx, d, (size_t)count));
+    for (size_t i = 0; i < (size_t)count; i++) memcpy(some + i * d, h->q + (size_t)tokens[i] * d, d * sizeof *some);
+    *q = some;
+    return NB_OK;
+}
+
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f,
+                      nb_ctx *ctx)
+{
+    const double *q;
+    double *k;
+    NB_TRY(ctx, queries_of(scene->head, count, tokens, &q, ctx));
+    NB_TRY(ctx, points_of(scene, &landmarks->keys, scene->head->k, &k, ctx));
+    return nb_scene_kernel(scene, count, q, landmarks->keys.m, k, f, ctx);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* direct.h - the direct measurement: S, F X B and their difference are formed,
+ * by tiles of rows. O(n^2 m) a cell; the reference for whatever is faster. */
+#ifndef NB_DIRECT_H
+#define NB_DIRECT_H
+
+#include "nystrom/engine.h"
+
+nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                            nb_ctx *ctx);
+nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine.c - which engine does it. */
+#include "nystrom/engine.h"
+
+#include "nystrom/blocks.h"
+#include "nystrom/direct.h"
+#include "nystrom/sampled.h"
+#include "nystrom/streamed.h"
+
+#include <math.h>
+
+const char *const nb_engine_names[] = {[NB_STREAMED] = "streamed", [NB_DIRECT] = "direct", [NB_ENGINE_COUNT] = NULL};
+const char *const nb_precision_names[] = {[NB_DOUBLE] = "double", [NB_MIXED] = "mixed", [NB_PRECISION_COUNT] = NULL};
+
+int nb_engine_batch(int n, int count, const int *m)
+{
+    size_t bytes = 0;
+    int used = 0;
+    while (used < count) { /* Q_F and Q_B */
+        bytes += 2 * (size_t)n * (size_t)nb_block_width(m[used]) * sizeof(double);
+        if (used > 0 && bytes > NB_BATCH_BYTES) break;
+        used++;
+    }
+    return used;
+}
+
+nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
+                            nb_ctx *ctx)
+{
+    *times = (nb_engine_times){.pass_s = 0};
+    if (how->tokens) return nb_sampled_prepare(scene, how, count, pairs, times, ctx);
+    return (how->engine == NB_DIRECT ? nb_direct_prepare : nb_streamed_prepare)(scene, how, count, pairs, times, ctx);
+}
+
+static bool streams(const nb_how *how)
+{
+    return how->engine == NB_STREAMED && how->sample == 0;
+}
+
+size_t nb_engine_request_bytes(const nb_how *how, int m)
+{
+    size_t x = (size_t)m * (size_t)m * sizeof(double);
+    return streams(how) && (how->wanted & NB_WANT_SPECTRAL) ? 2 * x : x;
+}
+
+size_t nb_engine_together(const nb_how *how)
+{
+    const unsigned look_again = NB_WANT_SPECTRAL | NB_WANT_ENTRIES | NB_WANT_ENTROPY;
+    return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
+}
+
+/* Of a core that has looked at no rows all are unseen. */
+static void all_unseen(nb_measures *m)
+{
+    m->error_unseen = m->error;
+    m->error_unseen_subspace = m->error_subspace;
+    m->error_unseen_core = m->error_core;
+}
+
+static nb_status measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
+{
+    if (how->tokens) return nb_sampled_measure(scene, how, count, requests, ctx);
+    return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
+}
+
+/* What only S says: floor_rank, and spectral_error, so far the norm of the difference, relative to that of S. */
+static nb_status compare_with_spectrum(nb_scene *scene, nb_request *r, nb_ctx *ctx)
+{
+    nb_measures *out = &r->measures;
+    const nb_spectrum *of_s;
+    NB_TRY(ctx, nb_scene_floor_rank(scene, r->pair->factors->m, &out->floor_rank, &out->floor_accuracy, ctx));
+    if (isnan(out->spectral_error)) return NB_OK;
+    NB_TRY(ctx, nb_scene_singular_values(scene, 1, &of_s, ctx));
+    out->spectral_error /= of_s->values[0];
+    return NB_OK;
+}
+
+/* The spectrum of S is the scene's: where it does not converge the rows lack what needs it, and nothing else. */
+static nb_status compare_all(nb_scene *scene, int count, nb_request *requests, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++) {
+        nb_request *r = &requests[i];
+        if (r->failure || !isfinite(r->measures.error)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = compare_with_spectrum(scene, r, ctx);
+        nb_ctx_release(ctx, mark);
+        if (status == NB_OK) continue;
+        if (status == NB_ENUMERIC) {
+            r->measures.floor_rank = r->measures.floor_accuracy = r->measures.spectral_error =
+                r->measures.spectral_accuracy = NAN;
+            NB_NEED(r->note, nb_format(ctx, "what needs singular values of S is missing: %s", nb_error_message(ctx)));
+            nb_error_clear(ctx);
+        } else {
+            NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
+        }
+    }
+    return NB_OK;
+}
+
+nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
+{
+    nb_how possible = *how;
+    bool stochastic = ((const nb_kernel *)scene->kernel->component)->stochastic;
+    if (!stochastic) possible.wanted &= ~(unsigned)NB_WANT_ENTROPY;
+    for (int i = 0; i < count; i++)
+        NB_REQUIRE(ctx, requests[i].seen == 0 || how->order, NB_EBUG,
+                   "a core has looked at rows of S, and there is no order of them");
+    NB_TRY(ctx, measure(scene, &possible, count, requests, ctx));
+    if (!how->tokens) NB_TRY(ctx, compare_all(scene, count, requests, ctx));
+    for (int i = 0; i < count; i++) {
+        if (requests[i].seen == 0) all_unseen(&requests[i].measures);
+        if (!stochastic) requests[i].measures.rowsum_deviation = NAN;
+    }
+    return NB_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exact_rows.c - rows of S formed a few at a time, each times Q_B. */
+#include "nystrom/exact_rows.h"
+
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+
+#include <string.h>
+
+enum { TOGETHER = 64 }; /* rows that are formed at once: always so many, so that a row is the same bits whatever k is */
+
+/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again: S Q_B by rows,
+ * their rows of F, and their squares. */
+static nb_status take(const nb_offer *o, int first, int k, double *rows, double *target, double *f, double *squares,
+                      nb_ctx *ctx)
+{
+    int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];
+    nb_f_columns columns[] = {{&o->landmarks->keys, f}, {NULL, NULL}};
+    for (int i = 0; i < TOGETHER; i++) tokens[i] = o->order[first + i < k ? first + i : 0];
+    NB_TRY(ctx, nb_scene_some_rows(o->scene, TOGETHER, tokens, rows, ctx));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, b, TOGETHER, n, 1, o->q_b, n, rows, n, 0, target, b);
+    for (int i = 0; i < TOGETHER && first + i < k; i++)
+        squares[first + i] = nb_sum_of_squares((size_t)n, rows + (size_t)i * (size_t)n);
+    if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, TOGETHER, tokens, f, ctx);
+    nb_factor_take(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = rows});
+    return NB_OK;
+}
+
+static nb_status take_all(const nb_offer *o, int k, double *target, double *f, double *squares, nb_ctx *ctx)
+{
+    size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
+    double *rows, *panel, *panel_f;
+    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)o->scene->head->n * TOGETHER));
+    NB_NEED(panel, nb_alloc_raw(ctx, (b + m) * TOGETHER));
+    panel_f = panel + b * TOGETHER;
+    for (int i = 0; i < k; i += TOGETHER) {
+        size_t at = (size_t)i, count = (size_t)(k - i < TOGETHER ? k - i : TOGETHER);
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = take(o, i, k, rows, panel, panel_f, squares, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+        memcpy(target + at * b, panel, count * b * sizeof *target);
+        memcpy(f + at * m, panel_f, count * m * sizeof *f);
+    }
+    return NB_OK;
+}
+
+static nb_status make_rows(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx)
+{
+    const nb_offer *o = factors->offer;
+    double *target, *f, *squares;
+    NB_NEED(target, nb_alloc_raw(ctx, (size_t)o->ranges.rank_b * (size_t)k));
+    NB_NEED(f, nb_alloc_raw(ctx, (size_t)factors->m * (size_t)k));
+    NB_NEED(squares, nb_alloc_raw(ctx, (size_t)k));
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = take_all(o, k, target, f, squares, ctx);
+    nb_ctx_release(ctx, mark);
+    NB_TRY(ctx, status);
+    *rows = (nb_exact_rows){
+        .k = k, .rank_b = o->ranges.rank_b, .target = target, .f = f, .r_b = o->ranges.r_b, .squares = squares};
+    return NB_OK;
+}
+
+void nb_factors_offer(nb_factors *factors, const nb_offer *offer)
+{
+    factors->n = offer->scene->head->n;
+    factors->offer = offer;
+    factors->ranges = &offer->ranges;
+    factors->make_rows = offer->order ? make_rows : NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exact_rows.h - the rows of S that an engine offers to cores. */
+#ifndef NB_EXACT_ROWS_H
+#define NB_EXACT_ROWS_H
+
+#include "nystrom/approximation.h"
+
+typedef struct {
+    nb_scene *scene;
+    const nb_landmarks *landmarks;
+    nb_factors_kind kind;
+    nb_ranges ranges;
+    const double *q_b; /* n x rank_b */
+    const int *order;  /* of the tokens, n: rows are taken from its beginning; NULL: no rows are to be had */
+} nb_offer;
+
+/* Lets cores see the ranges and ask for rows. `offer` must outlive the factors. */
+void nb_factors_offer(nb_factors *factors, const nb_offer *offer);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* factors.c - what cores share is computed by the first that asks. */
+#include "nystrom/factors.h"
+
+#include "base/clock.h"
+#include "linalg/linalg.h"
+#include "nystrom/guard.h"
+
+#include <math.h>
+
+const char nb_diverged_by_rounding[] =
+    "rounding has driven the iteration out of its region of convergence: |I - AX|_F is more than twice what that allows";
+
+void nb_factors_begin(nb_factors *factors)
+{
+    factors->reused_s = 0;
+    factors->seen = 0;
+    factors->keep_rows = false;
+    factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
+}
+
+double nb_factors_kept_cutoff(const nb_factors_spectrum *spectrum, int m, int kept, double rcond)
+{
+    return kept < m ? fmax(rcond, spectrum->values[kept] / spectrum->values[0]) : rcond;
+}
+
+nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx)
+{
+    nb_factors_spectrum s = factors->spectrum;
+    if (s.values) {
+        factors->reused_s += factors->svd_s;
+    } else {
+        size_t m = (size_t)factors->m;
+        double start_s = nb_clock_s();
+        NB_NEED(s.u, nb_alloc_reals(factors->ctx, m, m));
+        NB_NEED(s.values, nb_alloc_reals(factors->ctx, m, 1));
+        NB_NEED(s.vt, nb_alloc_reals(factors->ctx, m, m));
+        NB_TRY(ctx, nb_svd(factors->m, factors->m, factors->a, s.u, s.values, s.vt, ctx));
+        factors->spectrum = s;
+        nb_guard_see_factors(factors);
+        factors->svd_s = nb_clock_s() - start_s;
+    }
+    *spectrum = &factors->spectrum;
+    return NB_OK;
+}
+
+void nb_factors_norms(nb_factors *factors, double *one, double *infinity)
+{
+    if (factors->norm_one == 0) { /* of A = 0 for ever */
+        factors->norm_one = nb_norm_one(factors->m, factors->m, factors->a);
+        factors->norm_infinity = nb_norm_infinity(factors->m, factors->m, factors->a);
+    }
+    *one = factors->norm_one;
+    *infinity = factors->norm_infinity;
+}
+
+nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x, nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s;
+    int m = factors->m, used = m;
+    double *scaled;
+    NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
+    NB_NEED(scaled, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
+    while (used > 0 && filter[used - 1] == 0) used--;
+    for (int j = 0; j < used; j++)
+        for (int i = 0; i < m; i++) scaled[i + j * m] = s->u[i + j * m] * filter[j];
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, m, used, 1, s->vt, m, scaled, m, 0, x, m);
+    return NB_OK;
+}
+
+nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, factors->make_rows, NB_EINVAL, "rows of S are asked for, and there is A alone");
+    if (k > factors->n) k = factors->n;
+    if (k > factors->seen) factors->seen = k;
+    if (factors->rows.k < k) {
+        double start_s = nb_clock_s();
+        NB_TRY(ctx, factors->make_rows(factors, k, &factors->rows, factors->ctx));
+        factors->rows_s = nb_clock_s() - start_s;
+        nb_guard_see_factors(factors);
+    } else {
+        factors->reused_s += factors->rows_s * k / factors->rows.k;
+    }
+    *rows = factors->rows;
+    if (k < rows->k) rows->k = k; /* the arrays hold a row as a column, so the first k are there */
+    return NB_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* picks_file.c - tokens and points in .npy files, none believed unchecked. */
+#include "nystrom/picks_file.h"
+
+#include "base/files.h"
+#include "base/scratch.h"
+#include "data/tensor.h"
+
+#include <stdio.h>
+
+static nb_status save_tokens(const char *path, const nb_picks *picks, nb_ctx *ctx)
+{
+    int64_t shape[1] = {picks->m}, *tokens;
+    NB_NEED(tokens, nb_alloc(ctx, (size_t)picks->m, sizeof *tokens));
+    for (int j = 0; j < picks->m; j++) tokens[j] = picks->tokens[j];
+    return nb_npy_save_integers(path, 1, shape, tokens, ctx);
+}
+
+nb_status nb_picks_save(const char *path, const nb_picks *picks, int d, int n, const double *x, nb_ctx *ctx)
+{
+    double *landmarks;
+    int64_t shape[2] = {picks->m, d};
+    if (picks->kind == NB_TOKENS) return save_tokens(path, picks, ctx);
+    NB_NEED(landmarks, nb_alloc_reals(ctx, (size_t)d, (size_t)picks->m));
+    NB_TRY(ctx, nb_picks_landmarks(picks, d, n, x, landmarks, ctx));
+    return nb_npy_save_reals(path, 2, shape, landmarks, ctx);
+}
+
+/* A pipe cannot be read twice, so what comes there is kept in a file for a while. */
+static nb_status keep_input(const char **path, nb_ctx *ctx)
+{
+    const char *folder;
+    NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
+    NB_NEED(*path, nb_format(ctx, "%s/standard-input.npy", folder));
+    return nb_copy_file("/dev/stdin", *path, ctx);
+}
+
+/* NB_EINVAL with the shape that came and those that are allowed. */
+static nb_status check_shape(const char *path, const nb_tensor *t, int m, int d, int n, nb_ctx *ctx)
+{
+    bool integers = t->dtype >= NB_I8;
+    const char *came = "", *rows = "m";
+    if (t->rank == (integers ? 1 : 2) && (m ? t->shape[0] == m : t->shape[0] >= 1 && t->shape[0] <= n) &&
+        (integers || t->shape[1] == d))
+        return NB_OK;
+    for (int i = 0; i < t->rank; i++)
+        NB_NEED(came, nb_format(ctx, "%s%s%lld", came, i ? ", " : "", (long long)t->shape[i]));
+    if (m) NB_NEED(rows, nb_format(ctx, "%d", m));
+    NB_FAIL(
+        ctx, NB_EINVAL,
+        "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d, or floats of shape (%s, %d), points%s",
+        path, integers ? "integers" : "floats", came, rows, n - 1, rows, d, m ? "" : ", with 1 <= m <= n");
+}
+
+static nb_status load_tokens(const char *path, const nb_tensor *t, int n, nb_picks *picks, nb_ctx *ctx)
+{
+    int64_t *wide;
+    int *tokens;
+    NB_NEED(wide, nb_alloc(ctx, (size_t)t->count, sizeof *wide));
+    NB_NEED(tokens, nb_picks_tokens(picks, (int)t->count));
+    NB_TRY(ctx, nb_tensor_read_integers(path, t, 0, t->count, wide, ctx));
+    for (int j = 0; j < picks->m; j++) {
+        NB_REQUIRE(ctx, wide[j] >= 0 && wide[j] < n, NB_EINVAL, "landmark %d is token %lld, allowed are 0 to %d", j,
+                   (long long)wide[j], n - 1);
+        tokens[j] = (int)wide[j];
+    }
+    return NB_OK;
+}
+
+static nb_status load(const char *path, const nb_tensor *t, int d, int n, nb_picks *picks, nb_ctx *ctx)
+{
+    double *points;
+    if (t->dtype >= NB_I8) {
+        NB_TRY(ctx, load_tokens(path, t, n, picks, ctx));
+    } else {
+        NB_NEED(points, nb_picks_points(picks, d, (int)t->shape[0]));
+        NB_TRY(ctx, nb_tensor_read_reals(path, t, 0, t->count, points, ctx));
+    }
+    return nb_picks_check(picks, n, picks->m, ctx);
+}
+
+nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, nb_ctx *ctx)
+{
+    nb_tensor t;
+    const char *message;
+    if (path[0] == '-' && !path[1]) NB_TRY(ctx, keep_input(&path, ctx));
+    NB_TRY(ctx, nb_npy_open(path, &t, ctx));
+    NB_TRY(ctx, check_shape(path, &t, m, d, n, ctx));
+    nb_status status = load(path, &t, d, n, picks, ctx);
+    if (status != NB_EINVAL) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx))); /* the same, with the file */
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "%s: %s", path, message);
+}

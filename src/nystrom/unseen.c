@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* unseen.c - with T = S - F X B, I the rows seen and q_i the rows of Q_F,
+ *     |T_U|^2 = |T|^2 - |T_I|^2,   |T_I|^2 = sum over I of |s_i|^2 - |s_i Q_B|^2 + |s_i Q_B - q_i C|^2.
+ * Of all C the one with the least |T_U| solves G C = Q_U' S_U Q_B = M - Q_I' S_I Q_B,
+ * G = Q_U' Q_U = 1 - Q_I' Q_I, and any other C misses |G^1/2 (C - that)|^2 more.
+ *
+ * |T|^2 is right to 1e-14 of |S|^2. Where |T_U|^2 is below 1e-6 of that the rows U are
+ * therefore formed and summed: above, |T_U| is right to 5e-9 relative. */
+#include "nystrom/unseen.h"
+
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double small = 1e-6; /* of squares */
+static const double thin =
+    1e-12;                       /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
+static const double poor = 1e-6; /* its eigenvalues are right to 1e-16 */
+static const double rounding =
+    16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 where that is more, in a difference of squares */
+
+typedef struct {
+    const nb_projection *p;
+    const nb_seen *seen;
+    nb_exact_rows rows;
+    double *q;                       /* m x seen: q_i of the rows seen */
+    double *c;                       /* m x m */
+    double *scratch;                 /* m x seen */
+    double of_s, of_seen, of_unseen; /* |S|^2, |S_I|^2, |S_U|^2 */
+    double outside;                  /* sum over I of |s_i|^2 - |s_i Q_B|^2 */
+    bool subtracted;                 /* the last |T_U|^2 is a difference */
+    double *vectors, *values;        /* of G: m x m, m */
+} unseen;
+
+/* Columns of Q_F (by rows) of some tokens. */
+static void take(const nb_projection *p, int count, const int *tokens, double *q)
+{
+    size_t m = (size_t)p->m;
+    for (size_t i = 0; i < (size_t)count; i++) memcpy(q + i * m, p->q_f + (size_t)tokens[i] * m, m * sizeof *q);
+}
+
+/* Calls `each` for the rows U, a stripe at a time. */
+typedef nb_status stripe_fn(const unseen *u, int count, const int *tokens, const double *q, void *self, nb_ctx *ctx);
+
+static nb_status each_stripe(const unseen *u, stripe_fn *each, void *self, nb_ctx *ctx)
+{
+    double *q;
+    nb_status status = NB_OK;
+    nb_mark all = nb_ctx_mark(ctx);
+    NB_NEED(q, nb_alloc_raw(ctx, (size_t)u->p->m * NB_STRIPE));
+    for (int i = u->seen->seen; i < u->p->n && status == NB_OK; i += NB_STRIPE) {
+        int count = u->p->n - i < NB_STRIPE ? u->p->n - i : NB_STRIPE;
+        nb_mark mark = nb_ctx_mark(ctx);
+        take(u->p, count, u->seen->order + i, q);
+        status = each(u, count, u->seen->order + i, q, self, ctx);
+        nb_ctx_release(ctx, mark);
+    }
+    nb_ctx_release(ctx, all);
+    return status;
+}
+
+typedef struct {
+    const double *c;
+    double difference, of_s; /* sums of squares */
+} direct_sums;
+
+static nb_status add_directly(const unseen *u, int count, const int *tokens, const double *q, void *self, nb_ctx *ctx)
+{
+    direct_sums *sums = self;
+    int n = u->p->n, m = u->p->m;
+    size_t size = (size_t)n * (size_t)count;
+    double *rows, *g;
+    NB_NEED(rows, nb_alloc_raw(ctx, size));
+    NB_NEED(g, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
+    NB_TRY(ctx, nb_scene_some_rows(u->p->scene, count, tokens, rows, ctx));
+    sums->of_s += nb_sum_of_squares(size, rows);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, count, m, 1, sums->c, m, q, m, 0, g, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, n, count, m, -1, u->p->q_b, n, g, m, 1, rows, n);
+    sums->difference += nb_sum_of_squares(size, rows);
+    return NB_OK;
+}
+
+/* |T_U|^2 of Q_F C Q_B'. */
+static nb_status squares(unseen *u, const double *c, double *out, nb_ctx *ctx)
+{
+    const nb_projection *p = u->p;
+    int m = p->m, k = u->seen->seen;
+    size_t square = (size_t)m * (size_t)m, count = (size_t)m * (size_t)k;
+    double all = u->of_s * p->subspace * p->subspace + nb_squared_distance(square, p->mid, c);
+    memcpy(u->scratch, u->rows.target, count * sizeof *u->scratch);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, k, m, -1, c, m, u->q, m, 1, u->scratch, m);
+    *out = all - u->outside - nb_sum_of_squares(count, u->scratch);
+    u->subtracted = *out >= small * fmax(all, u->of_s) && u->of_unseen >= small * u->of_s;
+    if (u->subtracted) return NB_OK;
+    direct_sums sums = {.c = c};
+    NB_TRY(ctx, each_stripe(u, add_directly, &sums, ctx));
+    *out = sums.difference;
+    u->of_unseen = sums.of_s;
+    return NB_OK;
+}
+
+static nb_status unseen_init(unseen *u, const nb_projection *p, const nb_seen *seen, const double *x, nb_ctx *ctx)
+{
+    size_t m = (size_t)p->m, k = (size_t)seen->seen;
+    double norm;
+    *u = (unseen){.p = p, .seen = seen};
+    NB_TRY(ctx, nb_scene_norm(p->scene, &norm, ctx));
+    NB_TRY(ctx, nb_factors_rows(p->factors, seen->seen, &u->rows, ctx));
+    NB_NEED(u->q, nb_alloc_raw(ctx, m * k));
+    NB_NEED(u->scratch, nb_alloc_raw(ctx, m * (k > m ? k : m)));
+    NB_NEED(u->c, nb_alloc_raw(ctx, m * m));
+    NB_NEED(u->vectors, nb_alloc_raw(ctx, m * m));
+    NB_NEED(u->values, nb_alloc_raw(ctx, m));
+    take(p, seen->seen, seen->order, u->q);
+    nb_projection_core(p, x, u->scratch, u->c, &(nb_sizes){.x = 0});
+    u->of_s = norm * norm;
+    u->of_seen = nb_sum(k, u->rows.squares);
+    u->of_unseen = u->of_s - u->of_seen;
+    for (size_t i = 0; i < k; i++)
+        u->outside += fmax(0, u->rows.squares[i] - nb_sum_of_squares(m, u->rows.target + i * m));
+    return NB_OK;
+}
+
+/* The eigenvectors of G. */
+static nb_status decompose(unseen *u, nb_ctx *ctx)
+{
+    int m = u->p->m, k = u->seen->seen;
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, -1, u->q, m, u->q, m, 0, u->vectors, m);
+    for (int i = 0; i < m; i++) u->vectors[i + i * m] += 1;
+    NB_TRY(ctx, nb_symmetric_eigen(m, u->vectors, u->values, ctx));
+    for (int i = 0; i < m; i++) u->values[i] = fmax(0, u->values[i]);
+    return NB_OK;
+}
+
+/* |G^1/2 a|^2, a m x m. */
+static double weighted(const unseen *u, const double *a, double *scratch)
+{
+    int m = u->p->m;
+    double sum = 0;
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, m, 1, u->vectors, m, a, m, 0, scratch, m);
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) sum += u->values[i] * scratch[i + j * m] * scratch[i + j * m];
+    return sum;
+}
+
+/* error_unseen_subspace and error_unseen_core. Where the rows U hardly tell some columns of
+ * F apart the latter is what is left of error_unseen: rounding in G would make it up. */
+static nb_status parts(unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
+{
+    const nb_projection *p = u->p;
+    int m = p->m, k = u->seen->seen;
+    size_t square = (size_t)m * (size_t)m;
+    double *best, *turned, least;
+    NB_NEED(best, nb_alloc_raw(ctx, 2 * square));
+    turned = best + square;
+    memcpy(best, p->mid, square * sizeof *best);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, -1, u->q, m, u->rows.target, m, 1, best, m);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, m, 1, u->vectors, m, best, m, 0, turned, m);
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) turned[i + j * m] = u->values[i] > thin ? turned[i + j * m] / u->values[i] : 0;
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, u->vectors, m, turned, m, 0, best, m);
+    NB_TRY(ctx, squares(u, best, &least, ctx));
+    out->error_unseen_subspace = sqrt(least / u->of_unseen);
+    for (size_t i = 0; i < square; i++) best[i] -= u->c[i];
+    double core = u->values[m - 1] > poor ? weighted(u, best, turned) : fmax(0, missed - least);
+    out->error_unseen_core = sqrt(core / u->of_unseen);
+    return NB_OK;
+}
+
+typedef struct {
+    double *weights;          /* C Q_B' 1, m */
+    double deviation, inside; /* |F_U X B|^2 */
+    const double *exact;      /* S V by rows, dv x n; NULL: not asked for */
+    double *output;           /* V' Q_B C', dv x m */
+    double squares;           /* of the outputs' difference */
+} kept_sums;
+
+static nb_status add_kept(const unseen *u, int count, const int *tokens, const double *q, void *self, nb_ctx *ctx)
+{
+    kept_sums *sums = self;
+    int m = u->p->m;
+    size_t dv = (size_t)u->p->scene->head->dv;
+    double *difference, *product;
+    NB_NEED(product, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, count, m, 1, u->c, m, q, m, 0, product, m);
+    sums->inside += nb_sum_of_squares((size_t)m * (size_t)count, product);
+    for (int i = 0; i < count; i++)
+        sums->deviation = fmax(sums->deviation, fabs(nb_dot((size_t)m, q + i * m, sums->weights) - 1));
+    if (!sums->exact) return NB_OK;
+    NB_NEED(difference, nb_alloc_raw(ctx, dv * (size_t)count));
+    for (size_t i = 0; i < (size_t)count; i++)
+        memcpy(difference + i * dv, sums->exact + (size_t)tokens[i] * dv, dv * sizeof *difference);
+    nb_gemm(NB_PLAIN, NB_PLAIN, (int)dv, count, m, -1, sums->output, (int)dv, q, m, 1, difference, (int)dv);
+    sums->squares += nb_sum_of_squares(dv * (size_t)count, difference);
+    return NB_OK;
+}
+
+/* What row sums and outputs are, the rows seen being S's own, and *inside = |F_U X B|^2. */
+static nb_status keep_sums(const unseen *u, nb_measures *out, double *inside, nb_ctx *ctx)
+{
+    const nb_projection *p = u->p;
+    int m = p->m, dv = p->scene->head->dv;
+    kept_sums sums = {.deviation = 0};
+    NB_NEED(sums.weights, nb_alloc_raw(ctx, (size_t)m));
+    nb_gemv(NB_PLAIN, m, m, 1, u->c, m, p->ones, 0, sums.weights);
+    if (p->exact_output) {
+        NB_TRY(ctx, nb_scene_output(p->scene, &sums.exact, ctx));
+        NB_NEED(sums.output, nb_alloc_raw(ctx, (size_t)dv * (size_t)m));
+        nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, dv, m, m, 1, p->output_b, m, u->c, m, 0, sums.output, dv);
+    }
+    NB_TRY(ctx, each_stripe(u, add_kept, &sums, ctx));
+    *inside = sums.inside;
+    out->rowsum_deviation = nb_all_finite((size_t)m, sums.weights) ? sums.deviation : NAN;
+    if (sums.exact) out->output_error = sqrt(sums.squares) / p->output_norm;
+    return NB_OK;
+}
+
+/* 2 <S_U, T'> = |S_U|^2 + |T'|^2 - |S_U - T'|^2, T' = F_U X B. */
+static nb_status keep_rows(const unseen *u, double missed, bool subtracted, nb_measures *out, nb_ctx *ctx)
+{
+    double of_s = u->of_seen + u->of_unseen, inside, whole = fmax(1, out->error);
+    NB_TRY(ctx, keep_sums(u, out, &inside, ctx));
+    double norm2 = u->of_seen + inside;
+    out->error = sqrt(missed / of_s);
+    if (subtracted) out->error_noise = fmax(out->error_noise, rounding * whole * whole / out->error);
+    out->error_core = NAN;
+    out->mse = missed / u->p->n / u->p->n;
+    out->cosine = norm2 >= DBL_MIN ? (u->of_seen + (u->of_unseen + inside - missed) / 2) / sqrt(of_s * norm2) : NAN;
+    return NB_OK;
+}
+
+nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const double *x, nb_measures *out, nb_ctx *ctx)
+{
+    unseen u;
+    double missed = 0;
+    NB_TRY(ctx, unseen_init(&u, p, seen, x, ctx));
+    if (seen->seen < p->n) NB_TRY(ctx, squares(&u, u.c, &missed, ctx));
+    bool subtracted = u.subtracted;
+    if (seen->seen == p->n) u.of_unseen = 0;
+    if (u.of_unseen > 0) {
+        out->error_unseen = sqrt(missed / u.of_unseen);
+        NB_TRY(ctx, decompose(&u, ctx));
+        NB_TRY(ctx, parts(&u, missed, out, ctx));
+    }
+    return seen->keep ? keep_rows(&u, missed, subtracted, out, ctx) : NB_OK;
+}

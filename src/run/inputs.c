@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* inputs.c - see inputs.h */
+#include "run/inputs.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "components/plugin.h"
+#include "base/words.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LETTERS = 16 }; /* of a digest that a row carries: 64 bits tell apart what one path has held */
+
+static nb_status grow(nb_inputs *in, nb_ctx *ctx)
+{
+    nb_input *items;
+    int capacity = in->capacity ? 2 * in->capacity : 8;
+    if (in->count < in->capacity) return NB_OK;
+    NB_NEED(items, nb_alloc(ctx, (size_t)capacity, sizeof *items));
+    if (in->count > 0) memcpy(items, in->items, (size_t)in->count * sizeof *items);
+    in->items = items;
+    in->capacity = capacity;
+    return NB_OK;
+}
+
+/* The file's place in the list; read where it is not there yet. */
+static nb_status find_file(nb_inputs *in, const char *path, const nb_input **found, nb_ctx *ctx)
+{
+    nb_input new = {.bytes = 0};
+    for (int i = 0; i < in->count; i++) {
+        *found = &in->items[i];
+        if (strcmp((*found)->path, path) == 0) return NB_OK;
+    }
+    NB_TRY(ctx, grow(in, ctx));
+    NB_NEED(new.path, nb_strdup(ctx, path));
+    NB_REQUIRE(ctx, stat(path, &new.info) == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(errno));
+    NB_TRY(ctx, nb_digest_file(path, &new.sha256, &new.bytes, ctx));
+    in->items[in->count] = new;
+    *found = &in->items[in->count++];
+    return NB_OK;
+}
+
+static nb_status add_file(nb_inputs *in, const char *path, const char **digests, nb_ctx *ctx)
+{
+    const nb_input *file = NULL;
+    NB_TRY(ctx, find_file(in, path, &file, ctx));
+    NB_NEED(*digests, nb_format(ctx, "%s%s%.*s", *digests, **digests ? "+" : "", LETTERS, file->sha256));
+    return NB_OK;
+}
+
+static int is_npy(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".npy") == 0;
+}
+
+static nb_status add_folder(nb_inputs *in, const char *folder, const char **digests, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    nb_status status = NB_OK;
+    int count = scandir(folder, &entries, is_npy, alphasort);
+    NB_REQUIRE(ctx, count >= 0, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        const char *path = status == NB_OK ? nb_format(ctx, "%s/%s", folder, entries[i]->d_name) : NULL;
+        if (status == NB_OK) status = path ? add_file(in, path, digests, ctx) : NB_ENOMEM;
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+/* A text that cannot be split names nothing: whoever uses it says what is wrong with it. */
+static nb_status add_words(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
+{
+    char **words;
+    int count;
+    nb_status status = nb_words_split(text, &count, &words, ctx);
+    if (status == NB_EINVAL) nb_error_clear(ctx);
+    if (status != NB_OK) return status == NB_EINVAL ? NB_OK : status;
+    for (int i = 0; i < count; i++) {
+        const char *file = nb_word_file(words, i);
+        if (file) NB_TRY(ctx, add_file(in, file, digests, ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status add_named(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
+{
+    struct stat info;
+    if (nb_is_file(text)) return add_file(in, text, digests, ctx);
+    if (stat(text, &info) == 0 && S_ISDIR(info.st_mode)) return add_folder(in, text, digests, ctx);
+    return add_words(in, text, digests, ctx);
+}
+
+static nb_status add_choice(nb_inputs *in, const nb_choice *choice, const char **digests, nb_ctx *ctx)
+{
+    const char *plugin = nb_plugin_of(choice->component);
+    if (plugin) NB_TRY(ctx, add_file(in, plugin, digests, ctx));
+    for (const nb_option *o = choice->component->options; o && o->key; o++) {
+        const char *field = (const char *)choice->options + o->offset;
+        if (o->type == NB_OPTION_SPEC)
+            NB_TRY(ctx, add_choice(in, *(const nb_choice *const *)field, digests, ctx));
+        else if (o->names_files)
+            NB_TRY(ctx, add_named(in, *(const char *const *)field, digests, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx)
+{
+    nb_inputs *in;
+    NB_NEED(in, nb_alloc(ctx, 1, sizeof *in));
+    NB_NEED(in->of_scene, nb_alloc(ctx, (size_t)plan->scene_count, sizeof *in->of_scene));
+    NB_NEED(in->of_cell, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *in->of_cell));
+    for (int s = 0; s < plan->scene_count; s++) {
+        in->of_scene[s] = "";
+        NB_TRY(ctx, add_choice(in, plan->scenes[s].problem, &in->of_scene[s], ctx));
+        NB_TRY(ctx, add_choice(in, plan->scenes[s].kernel, &in->of_scene[s], ctx));
+    }
+    for (int c = 0; c < plan->cell_count; c++) {
+        in->of_cell[c] = "";
+        NB_TRY(ctx, add_choice(in, plan->cells[c].strategy, &in->of_cell[c], ctx));
+        NB_TRY(ctx, add_choice(in, plan->cells[c].core, &in->of_cell[c], ctx));
+    }
+    *inputs = in;
+    return NB_OK;
+}
+
+nb_status nb_inputs_of_row(const nb_plan *plan, int index, const char **digests, nb_ctx *ctx)
+{
+    const char *scene = plan->inputs->of_scene[plan->rows[index].scene],
+               *cell = plan->inputs->of_cell[plan->rows[index].cell];
+    *digests = *scene ? scene : cell;
+    if (*scene && *cell) NB_NEED(*digests, nb_format(ctx, "%s+%s", scene, cell));
+    return NB_OK;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool untouched(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
+}
+
+static nb_status check_file(nb_input *file, nb_ctx *ctx)
+{
+    struct stat info;
+    const char *sha256;
+    long long bytes;
+    NB_REQUIRE(ctx, stat(file->path, &info) == 0, NB_EIO, "%s: is gone while it was being measured: %s", file->path,
+               strerror(errno));
+    if (untouched(&info, &file->info)) return NB_OK;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_digest_file(file->path, &sha256, &bytes, ctx));
+    bool same = strcmp(sha256, file->sha256) == 0;
+    nb_ctx_release(ctx, mark);
+    NB_REQUIRE(
+        ctx, same, NB_EIO,
+        "%s: was changed while it was being measured; what was done before is kept, the same command measures the changed file",
+        file->path);
+    file->info = info;
+    return NB_OK;
+}
+
+nb_status nb_inputs_check(nb_inputs *inputs, nb_ctx *ctx)
+{
+    for (int i = 0; i < inputs->count; i++) NB_TRY(ctx, check_file(&inputs->items[i], ctx));
+    return NB_OK;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* jobs.h - what a worker is given at a time: some rows of one unit. And how a job
+ * whose worker died is divided until only what killed it is left. */
+#ifndef NB_JOBS_H
+#define NB_JOBS_H
+
+#include "studies/error/runner.h"
+
+typedef struct nb_job {
+    int count, *rows; /* of the plan, ascending */
+    bool fresh;       /* for a worker that has not done anything before */
+    int attempts;     /* that ended from outside */
+    struct nb_job *next;
+} nb_job;
+
+typedef struct {
+    nb_phase phase;
+    int first, end; /* rows of the plan */
+} nb_position;
+
+/* Every strategy and core of the plan that has killed a worker on its own. What they
+ * do elsewhere is kept apart from the others' from the start. */
+typedef struct {
+    bool *strategies, *cores; /* by their place in the config */
+} nb_suspects;
+
+nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ctx);
+void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects);
+
+/* Divides the job, whose worker died at that position. Whoever was at work then is
+ * parted from the rest: all that one strategy, or one core, does. Where the job is
+ * that alone, by trial, strategy and pairing; then by number of landmarks; then by row:
+ * rows that share computations are together as long as there is somebody else to
+ * blame, and so keep their bits. A job that was not a fresh worker's is first tried
+ * again by one. *parts (for fresh workers, owned by ctx) is NULL
+ * where the job cannot be divided: then its rows are to blame. */
+nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, nb_job **parts, nb_ctx *ctx);
+
+/* Parts the suspects from a job that has not begun: *job keeps the others' rows, which
+ * may be none, and *parts are the suspects'. */
+nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts,
+                               nb_ctx *ctx);
+
+/* A copy, owned by ctx, of the rows for which left[] is set. */
+nb_status nb_job_rest(const nb_job *job, const bool *left, nb_job **rest, nb_ctx *ctx);
+
+#endif

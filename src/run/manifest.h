@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* manifest.h - what signs the rows of one run: which program, and all that is known of
+ * how it came to them. */
+#ifndef NB_MANIFEST_H
+#define NB_MANIFEST_H
+
+#include "base/ctx.h"
+
+typedef struct {
+    const char *build;      /* for people: the state of the source that it was built from */
+    const char *executable; /* SHA-256 of its file: tells programs apart */
+    const char *
+        arithmetic; /* what the last bits of a row depend on beside the program: OpenBLAS, its kernels and threads, the width of vectors */
+} nb_program;
+
+/* Whether rows of both are the same bits. */
+bool nb_program_same(const nb_program *a, const nb_program *b);
+
+/* For people: in what both differ ("by another build", "with other arithmetic"), and each in words. */
+const char *nb_program_difference(const nb_program *a, const nb_program *b);
+nb_status nb_program_text(const nb_program *program, const char **text, nb_ctx *ctx);
+
+typedef struct {
+    nb_program program;
+    const char *text; /* a JSON object, provenance.h */
+} nb_manifest;
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* match.c - see match.h */
+#include "run/match.h"
+
+#include "components/registry.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the component that a column names, or NULL: it names none. */
+static const nb_registry *registry_of(const nb_column *column)
+{
+    for (const nb_registry *const *r = nb_registries; *r; r++)
+        if (strcmp((*r)->kind, column->name) == 0) return *r;
+    return NULL;
+}
+
+static bool allowed(const nb_column *c)
+{
+    return c->identity || c->type == NB_COLUMN_INT;
+}
+
+/* That of a row, whose component columns hold canonical texts. */
+static const nb_choice *choice_of(const nb_plan *plan, int index, const char *canonical)
+{
+    const nb_planned_scene *scene = &plan->scenes[plan->rows[index].scene];
+    const nb_cell *cell = &plan->cells[plan->rows[index].cell];
+    const nb_choice *of[] = {scene->problem, scene->kernel, cell->strategy, cell->core};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (of[i]->canonical == canonical) return of[i];
+    return NULL;
+}
+
+/* Equal but for blanks outside of quotes. */
+static bool same_text(const char *a, const char *b)
+{
+    bool quoted = false;
+    for (;; a++, b++) {
+        while (!quoted && *a == ' ') a++;
+        while (!quoted && *b == ' ') b++;
+        if (*a != *b) return false;
+        if (!*a) return true;
+        if (*a == '\\' && a[1] && a[1] == b[1])
+            a++, b++;
+        else if (*a == '"')
+            quoted = !quoted;
+    }
+}
+
+static bool means(const nb_condition *c, const nb_choice *choice)
+{
+    if (strcmp(c->text, choice->component->name) == 0) return true;
+    if (c->canonical && strcmp(c->canonical, choice->canonical) == 0) return true;
+    return same_text(c->text, choice->label) || same_text(c->text, choice->full) ||
+           same_text(c->text, choice->canonical) || same_text(c->text, choice->resolved);
+}
+
+static bool meets(const nb_condition *c, const nb_plan *plan, int index, const nb_row *row)
+{
+    const char *field = (const char *)row + c->column->offset;
+    if (c->column->type == NB_COLUMN_INT) return *(const int *)field == c->number;
+    if (c->column->type == NB_COLUMN_SEED) return *(const long long *)field == c->number;
+    const char *text = *(const char *const *)field;
+    return registry_of(c->column) ? means(c, choice_of(plan, index, text)) : same_text(c->text, text);
+}
+
+bool nb_match_row(const nb_match *match, const nb_plan *plan, int index)
+{
+    nb_row row;
+    nb_plan_row(plan, index, &row);
+    for (int i = 0; i < match->count; i++)
+        if (!meets(&match->conditions[i], plan, index, &row)) return false;
+    return true;
+}
+
+static nb_status find_column(const char *name, const nb_column **found, nb_ctx *ctx)
+{
+    const char **names, *hint;
+    int count = 0, all = 0;
+    while (nb_columns[all].name) all++;
+    NB_NEED(names, nb_alloc(ctx, (size_t)all + 1, sizeof *names));
+    *found = NULL;
+    for (const nb_column *c = nb_columns; c->name; c++) {
+        if (!allowed(c)) continue;
+        names[count++] = c->name;
+        if (strcmp(c->name, name) == 0) *found = c;
+    }
+    if (*found) return NB_OK;
+    NB_NEED(hint, nb_hint(name, names, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "no column '%s' tells rows apart%s", name, hint);
+}
+
+static nb_status read_number(nb_condition *c, nb_ctx *ctx)
+{
+    char *end;
+    errno = 0;
+    c->number = strtoll(c->text, &end, 10);
+    NB_REQUIRE(ctx, end > c->text && !*end && !errno, NB_EINVAL, "%s '%s': expected a whole number", c->column->name,
+               c->text);
+    return NB_OK;
+}
+
+/* The canonical text of a spec with options; what is no spec, or of no component
+ * that there is, may still be a label. */
+static nb_status read_spec(nb_condition *c, nb_ctx *ctx)
+{
+    nb_choice choice;
+    if (!strchr(c->text, '(')) return NB_OK;
+    nb_status status = nb_choice_parse(registry_of(c->column), c->text, &choice, ctx);
+    if (status == NB_EINVAL) {
+        nb_error_clear(ctx);
+        return NB_OK;
+    }
+    NB_TRY(ctx, status);
+    c->canonical = choice.canonical;
+    return NB_OK;
+}
+
+/* A copy of a ... b - 1 without blanks at its ends. */
+static char *trimmed(const char *a, const char *b, nb_ctx *ctx)
+{
+    while (a < b && isspace((unsigned char)*a)) a++;
+    while (b > a && isspace((unsigned char)b[-1])) b--;
+    return nb_format(ctx, "%.*s", (int)(b - a), a);
+}
+
+static nb_status add_condition(nb_match *match, const char *from, const char *end, nb_ctx *ctx)
+{
+    const char *name, *equals = memchr(from, '=', (size_t)(end - from));
+    nb_condition *c = &match->conditions[match->count];
+    NB_NEED(name, trimmed(from, equals ? equals : end, ctx));
+    NB_REQUIRE(ctx, equals && *name, NB_EINVAL,
+               "expected COLUMN=VALUE, or several of these with commas between, found '%.*s'", (int)(end - from), from);
+    NB_TRY(ctx, find_column(name, &c->column, ctx));
+    for (int i = 0; i < match->count; i++)
+        NB_REQUIRE(ctx, match->conditions[i].column != c->column, NB_EINVAL, "column '%s' twice", name);
+    NB_NEED(c->text, trimmed(equals + 1, end, ctx));
+    NB_REQUIRE(ctx, *c->text, NB_EINVAL, "%s: a value is missing", name);
+    match->count++;
+    if (c->column->type != NB_COLUMN_TEXT) return read_number(c, ctx);
+    return registry_of(c->column) ? read_spec(c, ctx) : NB_OK;
+}
+
+/* The next comma outside of brackets and quotes, or the end. */
+static const char *end_of_condition(const char *text)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (; *text && (quoted || depth > 0 || *text != ','); text++) {
+        if (*text == '\\' && text[1])
+            text++;
+        else if (*text == '"')
+            quoted = !quoted;
+        else if (!quoted && (*text == '(' || *text == '['))
+            depth++;
+        else if (!quoted && (*text == ')' || *text == ']'))
+            depth--;
+    }
+    return text;
+}
+
+nb_status nb_match_parse(const char *text, nb_match *match, nb_ctx *ctx)
+{
+    size_t most = 1;
+    for (const char *c = text; *c; c++) most += *c == ',';
+    *match = (nb_match){.count = 0};
+    NB_NEED(match->conditions, nb_alloc(ctx, most, sizeof *match->conditions));
+    for (const char *from = text, *end;; from = end + 1) {
+        end = end_of_condition(from);
+        NB_TRY(ctx, add_condition(match, from, end, ctx));
+        if (!*end) return NB_OK;
+    }
+}
+
+/* A row's value in a column, for people. */
+static nb_status value_text(const nb_column *column, const nb_plan *plan, int index, const char **text, nb_ctx *ctx)
+{
+    nb_row row;
+    nb_plan_row(plan, index, &row);
+    const char *field = (const char *)&row + column->offset;
+    if (column->type == NB_COLUMN_TEXT) {
+        *text = *(const char *const *)field;
+        if (registry_of(column)) *text = choice_of(plan, index, *text)->label;
+    } else {
+        long long number = column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field;
+        NB_NEED(*text, nb_format(ctx, "%lld", number));
+    }
+    return NB_OK;
+}
+
+/* The values that a plan has in a column, the first of them. */
+static nb_status values_of(const nb_column *column, const nb_plan *plan, const char **list, nb_ctx *ctx)
+{
+    enum { SHOWN = 20 };
+    const char *seen[SHOWN];
+    int count = 0;
+    NB_NEED(*list, nb_strdup(ctx, ""));
+    for (int i = 0; i < plan->row_count; i++) {
+        const char *value;
+        int known = 0;
+        NB_TRY(ctx, value_text(column, plan, i, &value, ctx));
+        while (known < count && strcmp(seen[known], value) != 0) known++;
+        if (known < count) continue;
+        if (count < SHOWN) NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, count ? ", " : "", value));
+        if (count == SHOWN) {
+            NB_NEED(*list, nb_format(ctx, "%s, ...", *list));
+            break;
+        }
+        seen[count++] = value;
+    }
+    return NB_OK;
+}
+
+/* Whether some row meets it. */
+static bool met(const nb_condition *c, const nb_plan *plan)
+{
+    for (int i = 0; i < plan->row_count; i++) {
+        nb_row row;
+        nb_plan_row(plan, i, &row);
+        if (meets(c, plan, i, &row)) return true;
+    }
+    return false;
+}
+
+nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags, int *count, nb_ctx *ctx)
+{
+    *count = 0;
+    NB_NEED(*flags, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof **flags));
+    for (int i = 0; i < plan->row_count; i++) *count += (*flags)[i] = nb_match_row(match, plan, i);
+    if (*count > 0) return NB_OK;
+    for (int i = 0; i < match->count; i++) {
+        const nb_condition *c = &match->conditions[i];
+        const char *values;
+        if (met(c, plan)) continue;
+        NB_TRY(ctx, values_of(c->column, plan, &values, ctx));
+        NB_FAIL(ctx, NB_EINVAL, "no row has %s=%s; this experiment has %s", c->column->name, c->text, values);
+    }
+    NB_FAIL(ctx, NB_EINVAL, "no row has all of these values together, though each of them occurs");
+}
+
+/* Whether the text, in a key, means the choice of this row and no other of the plan. */
+static nb_status tells(const nb_keys *keys, const nb_column *column, const char *text, int index, bool *yes,
+                       nb_ctx *ctx)
+{
+    const nb_plan *plan = keys->plan;
+    nb_condition c = {.column = column, .text = text};
+    nb_row row;
+    NB_TRY(ctx, read_spec(&c, ctx));
+    nb_plan_row(plan, index, &row);
+    const char *own = *(const char *const *)((const char *)&row + column->offset);
+    *yes = means(&c, choice_of(plan, index, own));
+    for (int s = 0; s < plan->scene_count; s++) {
+        const nb_planned_scene *scene = &plan->scenes[s];
+        const nb_choice *of = registry_of(column) == &nb_problems  ? scene->problem
+                              : registry_of(column) == &nb_kernels ? scene->kernel
+                                                                   : NULL;
+        if (of && strcmp(of->canonical, own) != 0 && means(&c, of)) *yes = false;
+    }
+    for (int i = 0; i < plan->cell_count; i++) {
+        const nb_cell *cell = &plan->cells[i];
+        const nb_choice *of = registry_of(column) == &nb_strategies ? cell->strategy
+                              : registry_of(column) == &nb_cores    ? cell->core
+                                                                    : NULL;
+        if (of && strcmp(of->canonical, own) != 0 && means(&c, of)) *yes = false;
+    }
+    return NB_OK;
+}
+
+/* As short as it can be without meaning another. */
+static nb_status key_value(const nb_keys *keys, const nb_column *column, int index, const char **text, nb_ctx *ctx)
+{
+    bool enough = true;
+    nb_row row;
+    NB_TRY(ctx, value_text(column, keys->plan, index, text, ctx));
+    if (!registry_of(column)) return NB_OK;
+    NB_TRY(ctx, tells(keys, column, *text, index, &enough, ctx));
+    if (enough) return NB_OK;
+    nb_plan_row(keys->plan, index, &row);
+    *text = *(const char *const *)((const char *)&row + column->offset);
+    return NB_OK;
+}
+
+/* What one wants to read, whether or not the plan has several of it. */
+static bool always_shown(const nb_column *c)
+{
+    static const char *const names[] = {"problem", "trial", "strategy", "landmarks", "core"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], c->name) == 0) return true;
+    return false;
+}
+
+nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
+{
+    int columns = 0;
+    nb_row first, row;
+    while (nb_columns[columns].name) columns++;
+    *keys = (nb_keys){.plan = plan};
+    NB_NEED(keys->shown, nb_alloc(ctx, (size_t)columns, sizeof *keys->shown));
+    if (plan->row_count == 0) return NB_OK;
+    nb_plan_row(plan, 0, &first);
+    for (int i = 0; i < plan->row_count; i++) {
+        nb_plan_row(plan, i, &row);
+        for (int c = 0; c < columns; c++)
+            if (nb_columns[c].identity &&
+                (always_shown(&nb_columns[c]) || !nb_column_same(&nb_columns[c], &first, &row)))
+                keys->shown[c] = true;
+    }
+    return NB_OK;
+}
+
+nb_status nb_keys_text(const nb_keys *keys, int index, const char **text, nb_ctx *ctx)
+{
+    NB_NEED(*text, nb_strdup(ctx, ""));
+    for (int c = 0; nb_columns[c].name; c++) {
+        const char *value;
+        if (!keys->shown[c]) continue;
+        NB_TRY(ctx, key_value(keys, &nb_columns[c], index, &value, ctx));
+        NB_NEED(*text, nb_format(ctx, "%s%s%s=%s", *text, **text ? ", " : "", nb_columns[c].name, value));
+    }
+    return NB_OK;
+}

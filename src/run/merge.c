@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* merge.c - a run holds a part of the plan in the plan's order, so one walk along both
+ * finds the rows' places. */
+#include "run/merge.h"
+
+#include <math.h>
+#include <string.h>
+
+nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_ctx *ctx)
+{
+    *merge = (nb_merge){.plan = plan};
+    NB_NEED(merge->from, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->from));
+    NB_NEED(merge->rows, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->rows));
+    NB_NEED(merge->by, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->by));
+    NB_NEED(merge->names, nb_alloc(ctx, (size_t)run_count, sizeof *merge->names));
+    return NB_OK;
+}
+
+/* The first column in which two results of a row differ, times aside; NULL: none. */
+static const nb_column *difference(const nb_row *a, const nb_row *b)
+{
+    for (const nb_column *c = nb_columns; c->name; c++)
+        if (!c->identity && !c->time && !nb_column_same(c, a, b)) return c;
+    return NULL;
+}
+
+static const char *value_text(const nb_column *c, const nb_row *row, nb_ctx *ctx)
+{
+    const void *x = (const char *)row + c->offset;
+    switch (c->type) {
+    case NB_COLUMN_TEXT: return *(const char *const *)x ? *(const char *const *)x : "nothing";
+    case NB_COLUMN_INT: return nb_format(ctx, "%d", *(const int *)x);
+    case NB_COLUMN_SEED: return nb_format(ctx, "%lld", *(const long long *)x);
+    case NB_COLUMN_REAL: return isnan(*(const double *)x) ? "nothing" : nb_format(ctx, "%.17g", *(const double *)x);
+    }
+    return NULL;
+}
+
+static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, const char *name, const nb_row *row,
+                               nb_ctx *ctx)
+{
+    const char *there, *here, *text;
+    const nb_row *old = &merge->rows[index];
+    if (merge->conflict_count++ >= NB_CONFLICTS_SHOWN) return NB_OK;
+    NB_NEED(there, value_text(c, old, ctx));
+    NB_NEED(here, value_text(c, row, ctx));
+    NB_NEED(text,
+            nb_format(ctx, "%s head %d, %s, trial %d, %s, m = %d, %s, %s, %s: %s is %s in %s and %s in %s",
+                      row->problem, row->head, row->kernel, row->trial, row->strategy, row->landmarks, row->pairing,
+                      row->factors, row->core, c->name, there, merge->names[merge->from[index] - 1], here, name));
+    merge->conflicts[merge->conflict_count - 1] = text;
+    return NB_OK;
+}
+
+/* Not an answer about the row, but what befell it: another attempt may fare better. */
+static bool is_failure(const nb_row *row)
+{
+    return !nb_row_is_well(row) && strcmp(row->status, "diverged") != 0;
+}
+
+static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
+{
+    merge->from[index] = merge->count + 1;
+    merge->rows[index] = *row;
+    merge->by[index] = by;
+}
+
+static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row,
+                         const nb_manifest *by, nb_ctx *ctx)
+{
+    const nb_column *c = merge->from[index] ? difference(&merge->rows[index], row) : NULL;
+    if (!merge->from[index]) take(merge, index, row, by);
+    if (!c) return NB_OK;
+    if (yields && is_failure(row)) {
+        merge->replaced++;
+    } else if (yields && is_failure(&merge->rows[index])) {
+        take(merge, index, row, by);
+        merge->kept++;
+    } else {
+        return note_conflict(merge, c, index, name, row, ctx);
+    }
+    return NB_OK;
+}
+
+nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count, const nb_row *rows,
+                       const nb_manifest *const *by, nb_ctx *ctx)
+{
+    merge->names[merge->count] = name;
+    for (int i = 0, at = 0; i < count; i++, at++) {
+        at = nb_plan_find(merge->plan, at, &rows[i]);
+        NB_REQUIRE(ctx, at < merge->plan->row_count, NB_EIO,
+                   "%s: its rows are not those of its config (%s, trial %d, %s, m = %d): run it again", name,
+                   rows[i].problem, rows[i].trial, rows[i].strategy, rows[i].landmarks);
+        if (strcmp(rows[i].status, "planned") != 0)
+            NB_TRY(ctx, add_row(merge, at, name, yields, &rows[i], by ? by[i] : NULL, ctx));
+    }
+    merge->count++;
+    return NB_OK;
+}

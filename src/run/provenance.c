@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* provenance.c - facts, each from the library or system that knows it. */
+#include "run/provenance.h"
+
+#include "base/digest.h"
+#include "base/gnuplot.h"
+#include "base/machine.h"
+#include "components/plugin.h"
+#include "linalg/blas.h"
+#include "linalg/vector.h"
+#include "nystrom/scene.h"
+#include "version.h"
+
+#include <gsl/gsl_version.h>
+#include <lapacke.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* The first line of a file that begins with `key`, behind its colon
+ * (the whole line where key is ""); "unknown" where there is none. */
+static void find_line(FILE *in, const char *key, char *out, size_t size)
+{
+    char line[512];
+    snprintf(out, size, "unknown");
+    while (in && fgets(line, sizeof line, in)) {
+        char *value = *key ? strchr(line, ':') : line;
+        if (strncmp(line, key, strlen(key)) != 0 || !value) continue;
+        value += *key ? 1 : 0;
+        value += strspn(value, " \t");
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(out, size, "%s", value);
+        return;
+    }
+}
+
+static void cpu_name(char *out, size_t size)
+{
+    FILE *in = fopen("/proc/cpuinfo", "r");
+    find_line(in, "model name", out, size);
+    if (in) fclose(in);
+}
+
+/* JSON is UTF-8; names of files need not be, and are told with '?' for what is not ASCII then. */
+static json_t *text_of(const char *text)
+{
+    json_t *whole = json_string(text);
+    char *copy = whole ? NULL : strdup(text);
+    for (char *c = copy; c && *c; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
+    if (copy) whole = json_string(copy);
+    free(copy);
+    return whole;
+}
+
+static int add_text(json_t *facts, const char *key, const char *value)
+{
+    return json_object_set_new(facts, key, text_of(value));
+}
+
+static int add_blas(json_t *facts)
+{
+    nb_blas_info blas;
+    nb_blas_describe(&blas);
+    int failed = add_text(facts, "blas", blas.config);
+    failed |= add_text(facts, "blas_kernels", blas.kernels);
+    failed |= add_text(facts, "blas_kernels_best", blas.best);
+    failed |= json_object_set_new(facts, "blas_kernels_worse", json_boolean(blas.worse));
+    failed |= json_object_set_new(facts, "blas_threads", json_integer(blas.threads));
+    failed |= json_object_set_new(facts, "blas_int_bits", json_integer(blas.int_bits));
+    failed |= json_object_set_new(facts, "blas_restarted", json_boolean(blas.restarted));
+    failed |= add_text(facts, "vector_width", nb_vector_width());
+    failed |= json_object_set_new(facts, "rows_a_stripe", json_integer(NB_STRIPE));
+    return failed;
+}
+
+static int add_libraries(json_t *facts)
+{
+    lapack_int major = 0, minor = 0, patch = 0;
+    char text[96];
+    LAPACKE_ilaver(&major, &minor, &patch);
+    snprintf(text, sizeof text, "%d.%d.%d", (int)major, (int)minor, (int)patch);
+    int failed = add_text(facts, "lapack", text);
+    failed |= add_text(facts, "gsl", gsl_version);
+    failed |= add_text(facts, "sqlite", sqlite3_libversion());
+    failed |= add_text(facts, "libyaml", yaml_get_version_string());
+    return failed | add_text(facts, "jansson", jansson_version_str());
+}
+
+static int add_gnuplot(json_t *facts, nb_ctx *ctx)
+{
+    const char *line;
+    return add_text(facts, "gnuplot", nb_gnuplot_version(&line, ctx) ? line : "not installed");
+}
+
+static int add_machine(json_t *facts)
+{
+    struct utsname system;
+    struct sysinfo memory;
+    char text[256];
+    cpu_name(text, sizeof text);
+    int failed = add_text(facts, "cpu", text);
+    failed |= json_object_set_new(facts, "cores_usable", json_integer(nb_usable_cores()));
+    if (sysinfo(&memory) == 0)
+        failed |= json_object_set_new(facts, "memory_mib",
+                                      json_integer((json_int_t)(memory.totalram * memory.mem_unit / 1048576)));
+    if (uname(&system) == 0) {
+        snprintf(text, sizeof text, "%.60s %.60s %.60s", system.sysname, system.release, system.machine);
+        failed |= add_text(facts, "system", text);
+    }
+    return failed;
+}
+
+static void release(void *json)
+{
+    json_decref(json);
+}
+
+/* "OpenBLAS 0.3.21 ...": the version alone. */
+static nb_status arithmetic_here(int blas_threads, const char **text, nb_ctx *ctx)
+{
+    nb_blas_info blas;
+    nb_blas_describe(&blas);
+    const char *name = "OpenBLAS ",
+               *version = strncmp(blas.config, name, strlen(name)) == 0 ? blas.config + strlen(name) : "?";
+    NB_NEED(*text, nb_format(ctx, "%s kernels of OpenBLAS %.*s, %s vectors, %d BLAS thread%s", blas.kernels,
+                             (int)strcspn(version, " "), version, nb_vector_width(), blas_threads,
+                             blas_threads == 1 ? "" : "s"));
+    return NB_OK;
+}
+
+nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx)
+{
+    long long bytes;
+    NB_TRY(ctx, arithmetic_here(blas_threads, &program->arithmetic, ctx));
+    program->build = NB_BUILD_ID;
+    return nb_digest_file("/proc/self/exe", &program->executable, &bytes, ctx);
+}
+
+nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts, nb_ctx *ctx)
+{
+    *facts = json_object();
+    NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
+    NB_TRY(ctx, nb_defer(ctx, release, *facts));
+    int failed = add_text(*facts, "nysbench", NB_VERSION);
+    failed |= add_text(*facts, "build", program->build);
+    failed |= add_text(*facts, "executable", program->executable);
+    failed |= add_text(*facts, "arithmetic", program->arithmetic);
+    failed |= add_text(*facts, "compiler", COMPILER);
+    failed |= add_text(*facts, "flags", NB_FLAGS);
+    failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
+    if (gnuplot) failed |= add_gnuplot(*facts, ctx);
+    NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
+    return NB_OK;
+}
+
+static int add_arguments(json_t *facts, int argc, const char **argv)
+{
+    json_t *list = json_array();
+    int failed = json_object_set_new(facts, "arguments", list);
+    for (int i = 0; i < argc && !failed; i++) failed = json_array_append_new(list, text_of(argv[i]));
+    return failed;
+}
+
+/* Where a file lies, whatever the current folder was. */
+static json_t *place_of(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    json_t *place = text_of(whole ? whole : path);
+    free(whole);
+    return place;
+}
+
+static int add_plugins(json_t *facts)
+{
+    json_t *list = json_array();
+    int failed = json_object_set_new(facts, "plugins", list);
+    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++)
+        failed = json_array_append_new(list, place_of(*path));
+    return failed;
+}
+
+/* What the plan's rows are made from. */
+static int add_files(json_t *facts, const nb_inputs *inputs)
+{
+    json_t *list = json_array();
+    int failed = json_object_set_new(facts, "files", list);
+    for (int i = 0; i < inputs->count && !failed; i++) {
+        const nb_input *file = &inputs->items[i];
+        json_t *object = json_pack("{s:o, s:o, s:I, s:s}", "path", text_of(file->path), "place", place_of(file->path),
+                                   "bytes", (json_int_t)file->bytes, "sha256", file->sha256);
+        failed = json_array_append_new(list, object);
+    }
+    return failed;
+}
+
+static nb_status dump(json_t *facts, bool failed, const char **text, nb_ctx *ctx)
+{
+    char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
+    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
+    NB_TRY(ctx, nb_defer(ctx, free, dumped));
+    NB_NEED(*text, nb_format(ctx, "%s\n", dumped));
+    return NB_OK;
+}
+
+nb_status nb_manifest_make(const nb_program *program, int argc, const char **argv, const nb_plan *plan, bool gnuplot,
+                           nb_workers workers, nb_manifest *manifest, nb_ctx *ctx)
+{
+    json_t *facts;
+    const char *config;
+    char moment[32], host[256] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    gethostname(host, sizeof host - 1);
+    NB_TRY(ctx, nb_config_text(plan->config, &config, ctx));
+    manifest->program = *program;
+    NB_TRY(ctx, nb_provenance(program, gnuplot, &facts, ctx));
+    int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
+    failed |= add_arguments(facts, argc, argv);
+    failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));
+    failed |= json_object_set_new(facts, "blas_threads", json_integer(workers.blas_threads));
+    failed |= add_plugins(facts);
+    failed |= add_files(facts, plan->inputs);
+    failed |= add_text(facts, "config", config);
+    return dump(facts, failed, &manifest->text, ctx);
+}
+
+static const char *digest_then(const json_t *facts, const char *path)
+{
+    size_t i;
+    const json_t *file;
+    json_array_foreach(json_object_get(facts, "files"), i, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "path"));
+        if (name && strcmp(name, path) == 0) return json_string_value(json_object_get(file, "sha256"));
+    }
+    return NULL;
+}
+
+nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char ***lines, nb_ctx *ctx)
+{
+    json_error_t error;
+    json_t *facts = json_loads(text, 0, &error);
+    int count = 0;
+    NB_REQUIRE(ctx, facts, NB_EIO, "a manifest in the store is no JSON: %s", error.text);
+    NB_TRY(ctx, nb_defer(ctx, release, facts));
+    NB_NEED(*lines, nb_alloc(ctx, (size_t)now->count + 1, sizeof **lines));
+    for (int i = 0; i < now->count; i++) {
+        const char *before = digest_then(facts, now->items[i].path);
+        if (!before || strcmp(before, now->items[i].sha256) == 0) continue;
+        NB_NEED((*lines)[count++],
+                nb_format(ctx,
+                          "%s: holds something else (SHA-256 %.*s...) than when rows were measured on it (%.*s...)",
+                          now->items[i].path, NB_DIGEST_SHOWN, now->items[i].sha256, NB_DIGEST_SHOWN, before));
+    }
+    return NB_OK;
+}

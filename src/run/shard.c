@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shard.c - longest processing time first (Graham, SIAM J. Appl. Math. 17, 1969):
+ * the units in descending order of their foreseen time, each to the shard that has
+ * least so far. The longest shard takes at most 4/3 of what is possible. */
+#include "run/shard.h"
+
+#include "studies/error/cost.h"
+#include "run/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+nb_status nb_shard_parse(const char *text, nb_shard *shard, nb_ctx *ctx)
+{
+    char *slash, *end = NULL;
+    errno = 0;
+    long index = strtol(text, &slash, 10), count = *slash == '/' ? strtol(slash + 1, &end, 10) : 0;
+    bool numbers = end && slash > text && end > slash + 1 && !*end && !errno;
+    NB_REQUIRE(ctx, numbers && index >= 1 && index <= count && count <= NB_MOST_SHARDS, NB_EINVAL,
+               "--shard '%s': expected I/N, whole numbers with 1 <= I <= N <= %d", text, NB_MOST_SHARDS);
+    *shard = (nb_shard){(int)index, (int)count};
+    return NB_OK;
+}
+
+typedef struct {
+    nb_unit rows;
+    double seconds;
+} job;
+
+/* The longer first; of two alike the one that the plan has first. */
+static int compare(const void *a, const void *b)
+{
+    const job *x = a, *y = b;
+    if (x->seconds != y->seconds) return x->seconds > y->seconds ? -1 : 1;
+    return (x->rows.first > y->rows.first) - (x->rows.first < y->rows.first);
+}
+
+static nb_status find_jobs(const nb_plan *plan, job **jobs, int *count, nb_ctx *ctx)
+{
+    nb_unit *units;
+    bool *all;
+    NB_NEED(all, nb_alloc(ctx, (size_t)plan->row_count, sizeof *all));
+    for (int i = 0; i < plan->row_count; i++) all[i] = true;
+    NB_TRY(ctx, nb_units_find(plan, all, &units, count, ctx));
+    NB_NEED(*jobs, nb_alloc(ctx, (size_t)*count, sizeof **jobs));
+    for (int i = 0; i < *count; i++) (*jobs)[i] = (job){units[i], nb_cost_of(plan, &units[i], NULL).seconds};
+    qsort(*jobs, (size_t)*count, sizeof **jobs, compare);
+    return NB_OK;
+}
+
+nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx)
+{
+    job *jobs;
+    double *seconds;
+    int job_count;
+    NB_NEED(*of, nb_alloc(ctx, (size_t)plan->row_count, sizeof **of));
+    NB_NEED(seconds, nb_alloc_reals(ctx, (size_t)count, 1));
+    NB_TRY(ctx, find_jobs(plan, &jobs, &job_count, ctx));
+    for (int j = 0; j < job_count; j++) {
+        int least = 0;
+        for (int s = 1; s < count; s++)
+            if (seconds[s] < seconds[least]) least = s;
+        seconds[least] += jobs[j].seconds;
+        for (int row = jobs[j].rows.first; row < jobs[j].rows.end; row++) (*of)[row] = least + 1;
+    }
+    return NB_OK;
+}
+
+nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx)
+{
+    job *jobs;
+    int job_count;
+    NB_NEED(*seconds, nb_alloc_reals(ctx, (size_t)count + 1, 1));
+    NB_TRY(ctx, find_jobs(plan, &jobs, &job_count, ctx));
+    for (int j = 0; j < job_count; j++) (*seconds)[of[jobs[j].rows.first]] += jobs[j].seconds;
+    return NB_OK;
+}
+
+nb_status nb_shard_plan(const nb_plan *plan, const int *of, int index, nb_plan *part, nb_ctx *ctx)
+{
+    *part = *plan;
+    part->row_count = 0;
+    NB_NEED(part->rows, nb_alloc(ctx, (size_t)plan->row_count, sizeof *part->rows));
+    for (int i = 0; i < plan->row_count; i++)
+        if (of[i] == index) part->rows[part->row_count++] = plan->rows[i];
+    return NB_OK;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store.h - the results of a run: one SQLite file, one writer, one row for each
+ * planned row whatever happened. */
+#ifndef NB_STORE_H
+#define NB_STORE_H
+
+#include "run/manifest.h"
+#include "run/plan.h"
+#include "studies/error/row.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+typedef struct {
+    sqlite3 *db;
+    bool fresh;          /* it was made when it was opened, and has not been planned since */
+    sqlite3_stmt *write; /* updates one row; NULL where it is not writable */
+    const char *path;
+    const nb_manifest *signature; /* of the rows that are written */
+    long long manifest;           /* its number in the store; 0: no row has been written under it */
+} nb_store;
+
+/* On what terms a run goes on from the rows that are there. */
+typedef struct {
+    const nb_program *program; /* that is going to measure */
+    bool mixed;                /* beside rows that another one has measured */
+    const char *const *retry;  /* statuses of rows that are planned again; NULL-terminated */
+    const bool *
+        only; /* by row of the plan: these are run, done or not, and no others; with statuses to retry those of them that are missing or ended so; NULL: all that is missing */
+} nb_terms;
+
+/* From what is missing or to be retried to what is run on these terms. */
+void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
+
+typedef struct { /* rows of the plan that one program has measured */
+    nb_program program;
+    int rows;
+} nb_measured_by;
+
+typedef struct { /* a manifest, and how many rows hang on it */
+    long long id;
+    int rows, hidden; /* of the plan; those that it does not hold */
+    nb_manifest manifest;
+} nb_signed;
+
+/* Opens the file, making it and its tables where they are not there (writable),
+ * or an existing one for reading (which may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the
+ * file's name where it is not a store, is one of another version, is damaged (SQLite's
+ * quick check), or is read-only and should not be. */
+nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx);
+
+/* Makes the store's rows those of the plan: adds what is new as "planned",
+ * keeps what is there (rows that are no longer planned stay, hidden, and so do those
+ * measured on other data), and plans rows again that lack a metric which is now wanted
+ * or have one of the statuses to retry (with `only` they stay as they are until they are measured). *pending (row_count flags, ctx's) tells what is
+ * to be run. NB_EINVAL, and the store stays as it was, where another program has measured
+ * rows of the plan, some are to be run (those perhaps, for a new metric), and the terms
+ * do not allow to mix them. */
+nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
+                        nb_ctx *ctx);
+
+/* After planning: the manifests of hidden rows that stand for rows which are to be run,
+ * but were measured on other data; `hidden` counts those rows, `rows` is 0. */
+nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
+
+typedef struct {                                    /* rows of a plan */
+    int done, failed, diverged, crashed, timed_out; /* done: with any outcome; the others are among them */
+} nb_standing;
+
+/* Which rows of the plan are there already, without changing anything. Flags of
+ * those that are not, or have one of the statuses `retry` (row_count, the caller's, all set before) stay set;
+ * pending NULL: they are only counted. */
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
+                            nb_standing *standing, nb_ctx *ctx);
+
+nb_status nb_store_begin(nb_store *store, nb_ctx *ctx);
+nb_status nb_store_commit(nb_store *store, nb_ctx *ctx);
+
+nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx);
+
+/* What the rows written from now on are signed with; it is added to the store with the
+ * first of them, unless one of the same text is there. Must live as long as the store. */
+void nb_store_sign(nb_store *store, const nb_manifest *manifest);
+
+/* The result of row `index` of the plan. */
+nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx);
+
+/* What was set; *value is NULL where nothing was. */
+nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
+
+/* All manifests in the order in which they came. */
+nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
+
+/* The manifests' numbers of the rows of nb_store_rows, in their order; 0: planned. */
+nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx);
+
+/* The programs that have measured rows of the plan, in the order in which they came. */
+nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
+
+/* All planned rows in the plan's order. */
+nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
+
+typedef struct {          /* how long a strategy took */
+    const char *strategy; /* canonical */
+    int n, m;
+    double seconds; /* select_s, on average */
+} nb_store_pick;
+
+/* Of all rows that are there, planned now or not: one for each strategy, n and m. */
+nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* calibration.c - each strategy picks for (n, m), then, as long as there is time, for
+ * the plan's own (N, M), if that is not too much, and for (2n, m) and (n, 2m): how its
+ * time grows; then all that again, since the least of several tries counts. */
+#include "studies/error/calibration.h"
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/scratch.h"
+#include "data/synthetic.h"
+#include "linalg/blas.h"
+#include "linalg/linalg.h"
+#include "linalg/vector.h"
+#include "nystrom/landmarks.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ORDER = 384, TRIES = 20 };                         /* of the product */
+enum { TOKENS = 128, LANDMARKS = 8, MOST_TOKENS = 2048 }; /* of the smallest try; of the largest */
+enum { SMALL, LARGE, MORE_TOKENS, MORE_LANDMARKS, SIZES, ROUNDS = 3 };
+static const double MACHINE_S = 0.5; /* after which the product is not tried again */
+static const double SHARE =
+    0.5; /* of what is left of the time: most that the large tries may be said to take, over all strategies */
+static const double REFERENCE_S = 4.9e-3; /* what the reference machine takes for it */
+static const double MEMORY = 2e9,
+                    NOTICED_S = 10e-6; /* bytes that a strategy may take; seconds from which on growth is looked at */
+static const double SLACK = 0.25;      /* of a power that two tries tell */
+
+/* The product, and an exponential of each of its entries: as in a pass. */
+static void once(double *a, double *b, double *c)
+{
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, ORDER, ORDER, ORDER, 1e-3, a, ORDER, b, ORDER, 0, c, ORDER);
+    for (size_t j = 0; j < ORDER; j++) a[j] = fmin(1, nb_exp_sum(ORDER, c + j * ORDER, 0));
+}
+
+nb_status nb_calibrate_machine(double *machine, nb_ctx *ctx)
+{
+    size_t square = (size_t)ORDER * ORDER;
+    double *a, least = INFINITY, begun_s = nb_clock_s();
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(a, nb_alloc_reals(ctx, square, 3));
+    for (size_t i = 0; i < 2 * square; i++) a[i] = 1e-3 * (double)(i % 997);
+    for (int i = 0; i < TRIES && (i < 2 || nb_clock_s() - begun_s < MACHINE_S); i++) {
+        double start_s = nb_work_s();
+        once(a, a + square, a + 2 * square);
+        least = fmin(least, nb_work_s() - start_s);
+    }
+    nb_ctx_release(ctx, mark);
+    *machine = least / REFERENCE_S;
+    return NB_OK;
+}
+
+typedef struct {      /* in memory that the process shares with its parent */
+    size_t bytes;     /* of it all */
+    int at;           /* the try that it is at: (round * SIZES + size) * count + cell */
+    double begun_s;   /* clock at its begin */
+    double seconds[]; /* by size and cell: the least so far; NaN: not known */
+} board;
+
+typedef struct {
+    const nb_plan *plan;
+    const nb_planned_scene *scene;
+    const nb_cell *const *cells;
+    int count, n, m; /* cells; of the smallest try */
+    nb_tried *tried; /* of each cell, filled as far as they say what is tried */
+    int unfinished;  /* the cell that was killed at its smallest try, or -1 */
+    double end_s;    /* clock when there is no more time */
+    board *board;
+    const char *folder;      /* for what strategies leave behind where they are killed */
+    nb_scene *scenes[SIZES]; /* of n, 2n and N random points; made when first needed */
+    gsl_rng *rng;
+} trying;
+
+static nb_status make_scene(trying *t, int size_index, int n, nb_ctx *ctx)
+{
+    nb_head *head;
+    size_t size = (size_t)n * (size_t)t->scene->d;
+    NB_NEED(head, nb_alloc(ctx, 1, sizeof *head));
+    NB_TRY(ctx, nb_head_new(n, t->scene->d, head, ctx));
+    nb_draw_normals(t->rng, size, 1, head->q);
+    nb_draw_normals(t->rng, size, 1, head->k);
+    head->causal = t->scene->causal;
+    return nb_scene_new(head, t->scene->kernel, &t->scenes[size_index], ctx);
+}
+
+/* An oracle asks for what the floors need too: that is counted with these. */
+static nb_status warm(nb_scene *scene, unsigned traits, int m, nb_ctx *ctx)
+{
+    const nb_spectrum *spectrum;
+    double norm;
+    if (!(traits & NB_ORACLE)) return NB_OK;
+    NB_TRY(ctx, nb_scene_norm(scene, &norm, ctx));
+    return traits & NB_SQUARE ? NB_OK : nb_scene_singular_vectors(scene, m, &spectrum, ctx);
+}
+
+typedef struct {
+    double clock_s, work_s;
+    long waits;
+} moment;
+
+static moment now(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (moment){nb_clock_s(), nb_work_s(), used.ru_nvcsw};
+}
+
+/* Who did not wait was kept from working only by others, which is not his time. */
+static double time_since(moment start)
+{
+    moment end = now();
+    return end.waits == start.waits ? end.work_s - start.work_s : end.clock_s - start.clock_s;
+}
+
+static nb_status try(trying *t, int size, int cell_index, nb_ctx *ctx)
+{
+    const nb_tried *of = &t->tried[cell_index];
+    int n = size == MORE_TOKENS ? 2 * t->n : size == LARGE ? of->large_n : t->n;
+    int m = size == MORE_LANDMARKS ? 2 * t->m
+            : size == LARGE        ? of->large_m
+                                   : t->m,
+        scene = size == MORE_LANDMARKS ? SMALL : size;
+    const nb_cell *cell = t->cells[cell_index];
+    double *seconds = &t->board->seconds[size * t->count + cell_index];
+    nb_landmarks landmarks;
+    t->board->begun_s = INFINITY;
+    if (!t->scenes[scene]) NB_TRY(ctx, make_scene(t, scene, n, ctx));
+    NB_TRY(ctx, warm(t->scenes[scene], nb_strategy_traits(cell->strategy), m, ctx));
+    nb_stream stream = {.seed = (uint64_t)t->plan->config->seed, .component = cell->strategy->canonical};
+    moment start = now();
+    t->board->begun_s = start.clock_s;
+    NB_TRY(ctx, nb_landmarks_pick(t->scenes[scene], cell->strategy, m, cell->pairing, stream, t->rng, &landmarks, ctx));
+    if (!landmarks.refusal) *seconds = fmin(*seconds, time_since(start)); /* of a NaN and a number, the number */
+    return NB_OK;
+}
+
+/* What the cell has shown so far. */
+static void fill(const trying *t, int i, nb_tried *tried)
+{
+    const double *s = t->board->seconds;
+    tried->seconds = s[SMALL * t->count + i];
+    tried->large_s = s[LARGE * t->count + i];
+    tried->unfinished = i == t->unfinished;
+    nb_growth(tried->seconds, s[MORE_TOKENS * t->count + i], nb_pick_n_power(nb_strategy_traits(tried->strategy)),
+              &tried->n_least, &tried->n_most);
+    nb_growth(tried->seconds, s[MORE_LANDMARKS * t->count + i], 1, &tried->m_least, &tried->m_most);
+}
+
+/* Whether a try is worth its time: a strategy that did not do the small one is not asked
+ * for more; the singular vectors of a large S are what an oracle would wait for. */
+static bool worth(const trying *t, int size, int i)
+{
+    nb_tried so_far = t->tried[i];
+    unsigned traits = nb_strategy_traits(so_far.strategy);
+    fill(t, i, &so_far);
+    if (size == SMALL) return t->board->at < t->count || isfinite(so_far.seconds);
+    if (size != LARGE || !isfinite(so_far.seconds)) return isfinite(so_far.seconds);
+    if (so_far.large_n == so_far.n || (traits & NB_ORACLE && !(traits & NB_SQUARE))) return false;
+    double foreseen_s = isfinite(so_far.large_s)
+                            ? so_far.large_s
+                            : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
+                                  pow((double)so_far.large_m / so_far.m, so_far.m_most);
+    return foreseen_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
+}
+
+/* In the child. Where it dies its parent begins another with the next try. */
+static _Noreturn void try_all(trying *t, nb_ctx *ctx)
+{
+    struct rlimit limit = {(rlim_t)MEMORY, (rlim_t)MEMORY};
+    int nowhere = open("/dev/null", O_RDWR);
+    if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0) _exit(EXIT_FAILURE);
+    closefrom(STDERR_FILENO + 1);
+    if (setenv("TMPDIR", t->folder, 1) != 0) _exit(EXIT_FAILURE);
+#ifndef __SANITIZE_ADDRESS__ /* which takes terabytes of addresses */
+    setrlimit(RLIMIT_AS, &limit);
+#else
+    (void)limit;
+#endif
+    if (nb_blas_set_threads(1, ctx) != NB_OK || nb_random_new(&t->rng, ctx) != NB_OK) _exit(EXIT_FAILURE);
+    for (; t->board->at < ROUNDS * SIZES * t->count; t->board->at++) {
+        int size = t->board->at / t->count % SIZES, cell = t->board->at % t->count;
+        if (worth(t, size, cell) && try(t, size, cell, ctx) != NB_OK) {
+            if (nb_ctx_spoilt(ctx)) _exit(EXIT_FAILURE);
+            nb_error_clear(ctx);
+        }
+    }
+    _exit(EXIT_SUCCESS);
+}
+
+static nb_status run_tries(trying *t, nb_ctx *ctx)
+{
+    while (t->board->at < ROUNDS * SIZES * t->count) {
+        pid_t pid;
+        nb_ending ending;
+        double left_s = t->end_s - nb_clock_s();
+        if (left_s <= 0) return NB_OK;
+        NB_TRY(ctx, nb_process_fork(&pid, ctx));
+        if (pid == 0) try_all(t, ctx);
+        NB_TRY(ctx, nb_process_await(pid, left_s, &ending, ctx));
+        if (ending.timed_out && t->board->at < t->count && t->board->begun_s < t->end_s) {
+            t->board->seconds[t->board->at] = t->end_s - t->board->begun_s;
+            t->unfinished = t->board->at;
+        }
+        if (ending.timed_out) return NB_OK;
+        t->board->at++; /* it has died of this one, or done all */
+    }
+    return NB_OK;
+}
+
+void nb_growth(double once_s, double doubled_s, double guess, double *least, double *most)
+{
+    *least = *most = guess;
+    if (!isfinite(doubled_s) || !(once_s >= NOTICED_S)) return;
+    double power = log2(doubled_s / once_s);
+    *least = fmax(guess - 1, fmin(guess + 1, power - SLACK));
+    *most = fmax(guess - 1, fmin(guess + 1, power + SLACK));
+}
+
+/* The plan's own size, as far as it is small enough to be tried. */
+static void choose_large(const trying *t, nb_tried *tried)
+{
+    int n = t->scene->n < MOST_TOKENS ? t->scene->n : MOST_TOKENS, m = t->m;
+    for (int i = 0; i < t->plan->cell_count; i++) {
+        const nb_cell *cell = &t->plan->cells[i];
+        if (cell->strategy == tried->strategy && cell->m <= n && cell->m > m) m = cell->m;
+    }
+    tried->large_n = n;
+    tried->large_m = m;
+}
+
+static void unmap(void *ptr)
+{
+    board *b = ptr;
+    munmap(b, b->bytes);
+}
+
+nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_cell *const *cells, double limit_s,
+                             nb_tried *tried, nb_ctx *ctx)
+{
+    trying t = {
+        .plan = plan, .scene = &plan->scenes[scene], .cells = cells, .count = count, .tried = tried, .unfinished = -1};
+    t.n = t.scene->n < 2 * TOKENS ? (t.scene->n + 1) / 2 : TOKENS;
+    t.m = t.n < 2 * LANDMARKS ? 1 : LANDMARKS;
+    t.end_s = nb_clock_s() + limit_s;
+    if (count == 0) return NB_OK;
+    for (int i = 0; i < count; i++) {
+        tried[i] = (nb_tried){.strategy = cells[i]->strategy, .n = t.n, .m = t.m};
+        choose_large(&t, &tried[i]);
+    }
+    size_t bytes = sizeof *t.board + (size_t)(SIZES * count) * sizeof *t.board->seconds;
+    t.board = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    NB_REQUIRE(ctx, t.board != MAP_FAILED, NB_ENOMEM, "out of memory: the calibration");
+    nb_mark mark = nb_ctx_mark(ctx);
+    t.board->bytes = bytes;
+    NB_TRY(ctx, nb_defer(ctx, unmap, t.board));
+    for (int i = 0; i < SIZES * count; i++) t.board->seconds[i] = NAN;
+    nb_status status = nb_temporary_folder(&t.folder, ctx);
+    if (status == NB_OK) status = run_tries(&t, ctx);
+    for (int i = 0; i < count; i++) fill(&t, i, &tried[i]);
+    nb_ctx_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost.c - the work and the arrays of runner.c and the engines, counted.
+ *
+ * Seconds are operations over rates: 2 n^2 for a column of Q_B in the pass over
+ * S, n^2 (2 d flops and an exponential) for S itself, n^3 for its spectrum, and
+ * so on. Bytes are those of the arrays that are held together at the worst
+ * moment: while landmarks are picked, or while a batch of factors is measured.
+ * A second pass, a bad luck of Krylov's and the careful QR cannot be foreseen:
+ * their arrays are counted, their time is not. */
+#include "studies/error/cost.h"
+
+#include "cores/core.h"
+#include "linalg/krylov.h"
+#include "nystrom/blocks.h"
+
+#include <math.h>
+
+/* Of the reference machine. */
+static const double FLOPS = 25e9,        /* a second, of large matrix products */
+    THIN_FLOPS = 6e9,                    /* of products with few columns */
+    LAPACK_FLOPS = 6e9,                  /* of decompositions */
+    ENTRY_S = 3e-9,                      /* the kernel of one pair of tokens beside its dot product, and its sums */
+    LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
+    CELL_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
+
+enum {
+    KEPT = 4096,
+    LAPACK = 512,
+    LANCZOS_STEPS = 20,
+    TILE = 256,
+    ENTRIES = 1 << 20,
+    NEAR = 64,
+    LOOKED_AT = 64
+};                     /* as in scene.c, spectral.c, direct.c, streamed.c */
+enum { DENSE = 4096 }; /* tokens from which on strategies refuse what is cubic or holds n x n numbers */
+
+/* The program, its libraries, the plan, and what OpenBLAS packs. */
+static const double PROGRAM_BYTES = 32e6, ROW_BYTES = 64;
+static const double FRAGMENTS = 1.1; /* freed memory that the allocator keeps */
+
+static double largest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+typedef struct { /* one trial of a scene */
+    const nb_plan *plan;
+    const nb_planned_scene *scene;
+    const nb_speeds *speeds;
+    double n, d;
+    bool direct, factored, sampled, vectors;
+    bool oracle, square, eigen; /* some pending strategy's traits; eigen: an oracle's */
+    int most;                   /* the largest m */
+    unsigned spectra;           /* bit b: somebody asks for up to 2^b singular triplets */
+    double seconds, pick_s;
+    double landmark_bytes, pick_bytes; /* kept; while picking */
+    double batch_bytes;                /* the largest batch's */
+} instance;
+
+typedef struct { /* rows that share factors */
+    int m, rows;
+    bool random; /* a core looks at exact rows */
+} pair;
+
+static unsigned traits_of(const nb_planned_scene *scene, const nb_cell *cell)
+{
+    return nb_strategy_traits(cell->strategy) & (scene->n > DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
+}
+
+static bool keeps(const instance *in)
+{
+    return !in->factored && (in->n <= KEPT || in->direct || (in->oracle && in->square));
+}
+
+/* Whether anything looks at all of S. */
+static bool passes(const instance *in)
+{
+    return !in->factored && (!in->sampled || in->oracle);
+}
+
+static double forming_s(const instance *in)
+{
+    return in->n * in->n * (2 * in->d / FLOPS + ENTRY_S);
+}
+
+/* Exact attention, timed on some rows. */
+static double exact_s(const instance *in)
+{
+    return fmin(in->n * in->n, largest(ENTRIES, NEAR * in->n)) * (4 * in->d / FLOPS + ENTRY_S);
+}
+
+/* How many singular triplets are made where m are asked for, and whether by LAPACK. */
+static int triplets(int n, int m, bool *lapack)
+{
+    int wanted = 64;
+    while (wanted < m) wanted *= 2;
+    *lapack = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
+    return *lapack || wanted > n ? n : wanted;
+}
+
+double nb_cost_spectrum_s(int order, int m, bool vectors)
+{
+    bool lapack;
+    double n = order, count = triplets(order, m, &lapack);
+    if (lapack) return n * n * n * (vectors ? 9 : 3) / LAPACK_FLOPS + SCENE_S;
+    double columns = fmin(nb_krylov_order(order, (int)count), 6 * count); /* of V when it converges */
+    return 4 * n * n * columns / (FLOPS / 2) + 4 * n * columns * columns / (FLOPS / 2);
+}
+
+/* Bytes of a spectrum: kept, and on the way to it. */
+static void spectrum_bytes(const instance *in, int m, double *kept, double *working)
+{
+    bool lapack;
+    double n = in->n, count = triplets((int)in->n, m, &lapack);
+    if (in->factored) {
+        double r = largest(count < n ? count : 0, in->d);
+        *kept = in->vectors ? 16 * n * r : 0;
+        *working = 8 * (2 * n * in->d + 12 * in->d * in->d);
+    } else if (lapack) {
+        *kept = in->vectors ? 16 * n * n : 0;
+        *working = 8 * n * (in->vectors ? 5 * n : n + 100);
+    } else {
+        double order = nb_krylov_order((int)in->n, (int)count);
+        *kept = 16 * n * count;
+        *working = 8 * (2 * n * order + 2 * order * order + 3 * order * count + 2 * n * count + 64 * n);
+    }
+}
+
+/* All spectra that the floors and the oracles ask for. */
+static void add_spectra(instance *in, double *kept, double *working)
+{
+    bool lapack;
+    int n = (int)in->n, last = 0;
+    *kept = *working = 0;
+    if (in->sampled && !in->oracle) return;
+    for (int bit = 0; bit < 31; bit++) {
+        double bytes, more;
+        if (!(in->spectra >> bit & 1)) continue;
+        int count = triplets(n, 1 << bit, &lapack);
+        if (count == last) continue;
+        last = count;
+        spectrum_bytes(in, 1 << bit, &bytes, &more);
+        *kept += bytes;
+        *working = largest(*working, more);
+        if (!in->factored) in->seconds += nb_cost_spectrum_s(n, 1 << bit, in->vectors);
+        if (!in->factored && !lapack && !keeps(in))
+            in->seconds += fmin(nb_krylov_order(n, count), 6.0 * count) / 32 * forming_s(in);
+    }
+    if (in->oracle && in->eigen) {
+        *kept += 16 * in->n * in->n;
+        *working = largest(*working, 40 * in->n * in->n);
+        in->seconds += 6 * in->n * in->n * in->n / LAPACK_FLOPS;
+    }
+}
+
+/* How far apart, as a ratio of sizes. */
+static double distance(const nb_pick_time *t, int n, int m)
+{
+    return fabs(log((double)n / t->n)) + fabs(log((double)m / t->m));
+}
+
+static const nb_pick_time *nearest(const nb_speeds *speeds, const nb_choice *strategy, int n, int m)
+{
+    const nb_pick_time *best = NULL;
+    for (int i = 0; speeds && i < speeds->count; i++) {
+        const nb_pick_time *t = &speeds->picks[i];
+        if (t->strategy == strategy && (!best || distance(t, n, m) < distance(best, n, m))) best = t;
+    }
+    return best;
+}
+
+double nb_pick_n_power(unsigned traits)
+{
+    return traits & NB_EIGEN ? 3 : traits & (NB_SQUARE | NB_ORACLE) ? 2 : 1;
+}
+
+/* n points of dimension d. */
+static double guessed_pick_s(double n, double d, unsigned traits, double m)
+{
+    double seconds = 1e-5 + n * m * (d + 16) * 0.5e-9;
+    if (traits & NB_ORACLE) seconds += n * m * (m + 200) / THIN_FLOPS;
+    if (traits & NB_SQUARE) seconds += n * n * (m + 16) / THIN_FLOPS;
+    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) seconds += 18 * n * n * n / FLOPS;
+    return seconds;
+}
+
+/* One call for m landmarks: what it keeps, and what it needs meanwhile. */
+static void add_pick(instance *in, const nb_cell *cell)
+{
+    unsigned traits = traits_of(in->scene, cell);
+    double n = in->n, m = cell->m;
+    nb_pairing pairing = nb_pairing_under(in->scene->kernel, cell->strategy, cell->pairing);
+    double points = pairing == NB_SHARED ? 2 * n : n, d = pairing == NB_JOINT ? 2 * in->d : in->d;
+    double bytes = 32 * points * (m + d);
+    const nb_pick_time *known = nearest(in->speeds, cell->strategy, (int)in->n, cell->m);
+    if (traits & NB_ORACLE) bytes = 8 * points * (12 * m + NB_STRIPE) + 80 * m * m;
+    if (traits & NB_SQUARE) bytes += 8 * n * n;
+    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
+    in->pick_bytes = largest(in->pick_bytes, bytes);
+    in->landmark_bytes += 16 * m * in->d + 16 * n;
+    in->pick_s += known ? known->seconds * pow(n / known->n, known->n_power) * pow(m / known->m, known->m_power)
+                        : guessed_pick_s(points, d, traits, m) * (in->speeds ? in->speeds->machine : 1);
+}
+
+/* Bytes that the pass, and what follows it, need beside the factors. */
+static double working_bytes(const instance *in, double width, double width_single, double sum_m, int most, double rows,
+                            bool random)
+{
+    const nb_config *c = in->plan->config;
+    double n = in->n, m = most, pass = 0, product, entries = 0, spectral = 0, careful = 16 * n * m;
+    double u = in->factored ? n : NB_STRIPE;
+    if (in->sampled) return 8 * (n * NB_STRIPE + 3 * m * c->sample) + careful;
+    product = 8 * width * NB_STRIPE + 8 * (n + m) * NB_STRIPE;
+    if (c->precision == NB_MIXED)
+        product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
+    if (in->factored) product = 16 * n * in->d;
+    pass = largest(product, 8 * n * in->d);
+    if (c->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
+    if (c->wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
+    if (in->direct)
+        pass = 8 * (4 * n * m + n * TILE) + (c->wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) +
+               (random ? 8 * n * (n + 5 * m) : 0);
+    if (random && !in->direct) pass = largest(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
+    return largest(largest(pass, careful), in->direct ? 0 : largest(entries, spectral));
+}
+
+/* Exact rows that a core looks at: the usual number is 4 m. */
+static double exact_rows(const instance *in, double m)
+{
+    return fmin(in->n, fmax(8 * m, 128));
+}
+
+static double factor_bytes(const instance *in, const pair *p)
+{
+    const nb_config *c = in->plan->config;
+    double n = in->n, m = p->m, bytes = 8 * (12 * m * m + p->rows * m * m + 4 * in->d * m);
+    if (p->random) bytes += 16 * m * exact_rows(in, m);
+    if (in->sampled) return bytes + 8 * (m + nb_block_width(p->m)) * c->sample + 8 * n * nb_block_width(p->m);
+    if (in->direct) return bytes + 32 * n * m;
+    return bytes + 8 * n * (m + nb_block_width(p->m));
+}
+
+/* While a core is computed. */
+static double core_bytes(const instance *in, const pair *p)
+{
+    double m = p->m, bytes = 160 * m * m;
+    if (p->random) bytes += 8 * (in->n * fmin(NB_STRIPE, exact_rows(in, m)) + 8 * m * exact_rows(in, m));
+    return bytes;
+}
+
+static void add_measuring_s(instance *in, const pair *p)
+{
+    const nb_config *c = in->plan->config;
+    double n = in->n, m = p->m, width = nb_block_width(p->m), rows = p->rows, share = in->sampled ? c->sample / n : 1;
+    double all = n * n * share;
+    if (in->factored) all = n * in->d;
+    double speed = c->precision == NB_MIXED && !in->factored ? 1.6 * FLOPS : FLOPS;
+    in->seconds += PAIR_S + 2 * all * width / speed + 2 * n * m * (2 * in->d / FLOPS + ENTRY_S);
+    in->seconds += (8 * n * m * m + 4 * m * m * n * share) / (FLOPS / 2) + 25 * m * m * m / LAPACK_FLOPS;
+    in->seconds += rows * (CELL_S + 60 * m * m * m / LAPACK_FLOPS + 2 * n * m * share / THIN_FLOPS);
+    if (p->random) {
+        double k = exact_rows(in, m), unseen = in->sampled ? 0 : 6 * k * m * m + 4 * n * m * m + 40 * m * m * m;
+        if (in->direct) unseen = 6 * n * n * m + 10 * n * m * m;
+        in->seconds += k * n * (2 * (in->d + m) / FLOPS + ENTRY_S) + rows * unseen / (FLOPS / 2);
+    }
+    if (in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + 2 * LOOK_S);
+    if (in->sampled) return;
+    if (c->wanted & NB_WANT_OUTPUT) in->seconds += 6 * n * m * in->d / FLOPS;
+    if (c->wanted & NB_WANT_ENTRIES && !in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + LOOK_S);
+    if (c->wanted & NB_WANT_ENTROPY) in->seconds += rows * n * n * LOGARITHM_S;
+    if (c->wanted & NB_WANT_SPECTRAL)
+        in->seconds += in->direct ? rows * 3 * n * n * n / LAPACK_FLOPS
+                                  : rows * LANCZOS_STEPS * (4 * all + 8 * n * m) / THIN_FLOPS;
+}
+
+typedef struct {        /* pairs that are prepared together */
+    double bases;       /* bytes by which runner.c cuts batches */
+    double bytes, core; /* of all factors; while one core is computed */
+    double width, width_single, sum_m;
+    double cores, together; /* bytes of requests, and their number, that are measured together */
+    double most_cores, most_together;
+    int most;
+    bool random; /* a core looks at exact rows */
+} batch;
+
+static void end_batch(instance *in, batch *b)
+{
+    if (b->most == 0) return;
+    if (passes(in) && !keeps(in)) in->seconds += forming_s(in);
+    double working = working_bytes(in, b->width, b->width_single, b->sum_m, b->most, b->most_together, b->random);
+    in->batch_bytes = largest(in->batch_bytes, b->bytes + b->most_cores + largest(b->core, working));
+    *b = (batch){.bases = 0};
+}
+
+static nb_how how_of(const instance *in)
+{
+    const nb_config *c = in->plan->config;
+    return (nb_how){
+        .engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
+}
+
+static void add_pair(instance *in, batch *b, const pair *p)
+{
+    nb_how how = how_of(in);
+    double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double),
+           cores = p->rows * (double)nb_engine_request_bytes(&how, p->m);
+    if (p->m == 0) return;
+    if (b->bases + bases > NB_BATCH_BYTES) end_batch(in, b);
+    if (b->cores + cores > (double)nb_engine_together(&how)) b->cores = b->together = 0;
+    b->bases += bases;
+    b->bytes += factor_bytes(in, p);
+    b->core = largest(b->core, core_bytes(in, p));
+    b->width += nb_block_width(p->m);
+    b->width_single += nb_block_width_single(p->m);
+    b->sum_m += p->m;
+    b->cores += cores;
+    b->together += p->rows;
+    b->most_cores = largest(b->most_cores, b->cores);
+    b->most_together = largest(b->most_together, b->together);
+    b->most = p->m > b->most ? p->m : b->most;
+    b->random = b->random || p->random;
+    add_measuring_s(in, p);
+}
+
+static bool measured(const nb_planned_scene *s, const nb_cell *c)
+{
+    nb_picks_kind kind = nb_pairing_shares(c->pairing) ? NB_POINTS : NB_TOKENS;
+    return !s->refusal && c->m <= s->n && nb_factors_refusal(c->factors, kind, s->causal) == NULL;
+}
+
+static bool same_picks(const nb_cell *a, const nb_cell *b)
+{
+    return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
+}
+
+/* A nested strategy is asked for its largest m alone. */
+static bool asked_for_more(const nb_plan *plan, int row, int end, const bool *pending)
+{
+    const nb_cell *cell = &plan->cells[plan->rows[row].cell];
+    if (!(nb_strategy_traits(cell->strategy) & NB_NESTED)) return false;
+    for (int i = row + 1; i < end; i++) {
+        const nb_cell *other = &plan->cells[plan->rows[i].cell];
+        if (other->strategy != cell->strategy || other->pairing != cell->pairing) return false;
+        if ((!pending || pending[i]) && other->m > cell->m && other->m <= plan->scenes[plan->rows[row].scene].n)
+            return true;
+    }
+    return false;
+}
+
+/* The power of two that is not below m: so many triplets are asked for. */
+static int spectrum_bit(int m)
+{
+    int bit = 6;
+    while (bit < 30 && 1 << bit < m) bit++;
+    return bit;
+}
+
+/* Pending rows of one trial, rows first ... end - 1. */
+static void add_rows(instance *in, int first, int end, const bool *pending)
+{
+    const nb_plan *plan = in->plan;
+    const nb_cell *before = NULL;
+    batch b = {.bases = 0};
+    pair p = {.m = 0};
+    for (int i = first; i < end; i++) {
+        const nb_cell *cell = &plan->cells[plan->rows[i].cell];
+        if ((pending && !pending[i]) || in->scene->refusal || cell->m > in->scene->n) continue;
+        bool again = before && same_picks(before, cell), together = again && before->factors == cell->factors;
+        before = cell;
+        in->most = cell->m > in->most ? cell->m : in->most;
+        in->spectra |= 1u << spectrum_bit(cell->m);
+        if (!again && !asked_for_more(plan, i, end, pending)) add_pick(in, cell);
+        if (!together) {
+            add_pair(in, &b, &p);
+            p = (pair){.m = measured(in->scene, cell) ? cell->m : 0};
+        }
+        p.rows++;
+        p.random = p.random || (nb_core_traits(cell->core) & NB_CORE_RANDOM);
+    }
+    add_pair(in, &b, &p);
+    end_batch(in, &b);
+}
+
+static instance instance_of(const nb_plan *plan, int row, const nb_speeds *speeds)
+{
+    const nb_config *c = plan->config;
+    const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];
+    instance in = {.plan = plan, .scene = s, .speeds = speeds, .n = s->n, .d = s->d, .vectors = plan->oracle};
+    in.direct = c->engine == NB_DIRECT;
+    in.sampled = c->sample > 0 && c->sample < s->n;
+    in.factored = ((const nb_kernel *)s->kernel->component)->low_rank && s->d <= s->n && !in.direct;
+    return in;
+}
+
+/* Bytes at the worst moment of an instance, whose spectra are those of its unit. */
+static double instance_bytes(const instance *in, double kept_spectra, double making_spectra)
+{
+    double n = in->n, scene = 8 * n * (8 * in->d + 8);
+    if (passes(in)) scene += keeps(in) ? 8 * n * n : 8 * n * NB_STRIPE;
+    double while_picking = largest(in->pick_bytes, making_spectra), while_measuring = in->batch_bytes + making_spectra;
+    return scene + kept_spectra + in->landmark_bytes + largest(while_picking, while_measuring);
+}
+
+/* The traits of all pending rows are known before the first is counted: they say
+ * whether S is kept. */
+static void look_ahead(instance *in, const nb_unit *unit, const bool *pending)
+{
+    for (int i = unit->first; i < unit->end; i++) {
+        const nb_cell *cell = &in->plan->cells[in->plan->rows[i].cell];
+        if ((pending && !pending[i]) || cell->m > in->scene->n) continue;
+        unsigned traits = traits_of(in->scene, cell);
+        in->oracle = in->oracle || traits & NB_ORACLE;
+        in->square = in->square || traits & NB_SQUARE;
+        in->eigen = in->eigen || ((traits & NB_ORACLE) && (traits & NB_EIGEN));
+    }
+}
+
+nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+{
+    instance whole = instance_of(plan, unit->first, speeds);
+    double kept, working, machine = speeds ? speeds->machine : 1, bytes = 0;
+    look_ahead(&whole, unit, pending);
+    for (int i = unit->first, next; i < unit->end; i = next) {
+        instance in = whole;
+        in.seconds = in.pick_s = 0;
+        for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial;) next++;
+        add_rows(&in, i, next, pending);
+        if (in.most == 0) continue;
+        whole.seconds += in.seconds;
+        whole.pick_s += in.pick_s;
+        whole.spectra |= in.spectra;
+        whole.most = in.most > whole.most ? in.most : whole.most;
+        bytes = largest(bytes, instance_bytes(&in, 0, 0));
+    }
+    if (whole.most == 0)
+        return (nb_cost){.seconds = machine * SCENE_S, .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count};
+    add_spectra(&whole, &kept, &working);
+    whole.seconds += SCENE_S + exact_s(&whole) + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
+    return (nb_cost){.seconds = machine * whole.seconds + whole.pick_s,
+                     .pick_s = whole.pick_s,
+                     .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count + FRAGMENTS * (bytes + kept + working)};
+}
+
+nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending)
+{
+    return nb_cost_at(plan, unit, pending, NULL);
+}

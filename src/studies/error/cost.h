@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost.h - what a unit of work costs, foreseen from the plan alone: the same on
+ * every machine, so that shards need no word between them. */
+#ifndef NB_COST_H
+#define NB_COST_H
+
+#include "run/units.h"
+
+typedef struct {
+    double seconds; /* of one worker with one BLAS thread */
+    double pick_s;  /* the part of these that is the strategies' */
+    double
+        bytes; /* most that the process holds at a time; what strategies and cores of one's own take is guessed from their traits */
+} nb_cost;
+
+/* How long a strategy took once: seconds for m of n tokens, which grow as powers. */
+typedef struct {
+    const nb_choice *strategy;
+    int n, m;
+    double seconds, n_power, m_power;
+} nb_pick_time;
+
+typedef struct {
+    double machine; /* seconds here for one of the reference machine, the strategies' left out */
+    int count;
+    const nb_pick_time *picks; /* a strategy that has several: the nearest is taken; none: its traits */
+} nb_speeds;
+
+/* Of the unit's pending rows; pending NULL: of all. On a reference machine, one
+ * core of an AMD EPYC (Zen 3). */
+nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending);
+
+/* The same at other speeds. */
+nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+
+/* How the time of a strategy with these traits grows with n: its power, guessed. */
+double nb_pick_n_power(unsigned traits);
+
+/* A worker's seconds for the singular values of an S of order n that `m`
+ * landmarks ask for, on the reference machine; with their vectors. */
+double nb_cost_spectrum_s(int n, int m, bool vectors);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* landmark_files.c - the run again, as far as the landmarks. */
+#include "studies/error/landmark_files.h"
+
+#include "base/files.h"
+#include "run/experiment.h"
+#include "data/tensor.h"
+#include "studies/error/runner.h"
+#include "nystrom/picks_file.h"
+#include "report/csv.h"
+#include "report/run_folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const nb_plan *plan;
+    const char *folder; /* of the instance */
+    int instance;
+    int failed; /* choices that could not be made */
+    FILE *index;
+    gsl_rng *rng;
+} writer;
+
+/* x (d x count, a point a column) as (count, d). */
+static nb_status save_points(const char *folder, const char *name, int d, int count, const double *x, nb_ctx *ctx)
+{
+    const char *path;
+    int64_t shape[2] = {count, d};
+    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
+    return nb_npy_save_reals(path, 2, shape, x, ctx);
+}
+
+static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head,
+                           const double *x, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(w->folder, name, &path, ctx));
+    return nb_picks_save(path, picks, head->d, head->n, x, ctx);
+}
+
+/* reason NULL: its landmarks are in files of that number; else it failed. */
+static void print_line(const writer *w, int row_index, int number, const char *reason)
+{
+    const nb_planned_scene *scene = &w->plan->scenes[w->plan->rows[row_index].scene];
+    nb_row row;
+    nb_plan_row(w->plan, row_index, &row);
+    fprintf(w->index, "%d,%d,", w->instance, scene->causal);
+    nb_csv_print_text(w->index, row.problem);
+    fprintf(w->index, ",%d,", row.head);
+    nb_csv_print_text(w->index, row.kernel);
+    fprintf(w->index, ",%d,", row.trial);
+    nb_csv_print_text(w->index, row.strategy);
+    fprintf(w->index, ",%d,%s,", row.landmarks, row.pairing);
+    if (!reason) fprintf(w->index, "%d", number);
+    fprintf(w->index, ",%s,", reason ? "failed" : "ok");
+    nb_csv_print_text(w->index, reason);
+    fputc('\n', w->index);
+}
+
+static nb_status save_picks(writer *w, int row_index, int number, nb_scene *scene, nb_ctx *ctx)
+{
+    const nb_planned_row *planned = &w->plan->rows[row_index];
+    const nb_cell *cell = &w->plan->cells[planned->cell];
+    const nb_head *head = scene->head;
+    const char *queries, *keys;
+    nb_landmarks landmarks;
+    if (cell->m > head->n) return NB_OK;
+    if (nb_run_pick(w->plan, scene, planned->trial, cell, w->rng, &landmarks, ctx) != NB_OK) {
+        print_line(w, row_index, 0, nb_error_message(ctx));
+        nb_error_clear(ctx);
+        w->failed++;
+        return NB_OK;
+    }
+    if (landmarks.refusal) return NB_OK;
+    NB_NEED(queries, nb_format(ctx, "%d-queries.npy", number));
+    NB_NEED(keys, nb_format(ctx, "%d-keys.npy", number));
+    NB_TRY(ctx, save_side(w, queries, &landmarks.queries, head, head->q, ctx));
+    NB_TRY(ctx, save_side(w, keys, &landmarks.keys, head, head->k, ctx));
+    print_line(w, row_index, number, NULL);
+    return NB_OK;
+}
+
+static nb_status save_head(const char *folder, const nb_head *h, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_TRY(ctx, save_points(folder, "q.npy", h->d, h->n, h->q, ctx));
+    NB_TRY(ctx, save_points(folder, "k.npy", h->d, h->n, h->k, ctx));
+    return h->v ? save_points(folder, "v.npy", h->dv, h->n, h->v, ctx) : NB_OK;
+}
+
+static bool same_picks(const nb_cell *a, const nb_cell *b)
+{
+    return a->strategy == b->strategy && a->m == b->m && a->pairing == b->pairing;
+}
+
+/* The next row whose landmarks are others. */
+static int next_choice(const nb_plan *plan, int row, int end)
+{
+    int next = row + 1;
+    while (next < end && same_picks(&plan->cells[plan->rows[row].cell], &plan->cells[plan->rows[next].cell])) next++;
+    return next;
+}
+
+/* Its data cannot be had, and so no landmarks. */
+static void list_failed_instance(writer *w, int first, int end, nb_ctx *ctx)
+{
+    for (int i = first; i < end; i = next_choice(w->plan, i, end)) {
+        print_line(w, i, 0, nb_error_message(ctx));
+        w->failed++;
+    }
+    nb_error_clear(ctx);
+}
+
+/* Rows first ... end - 1 of the plan are one instance. */
+static nb_status save_instance(writer *w, const char *out, int first, int end, nb_ctx *ctx)
+{
+    const nb_plan *plan = w->plan;
+    const nb_planned_row *rows = plan->rows;
+    nb_head head;
+    nb_scene *scene;
+    if (plan->scenes[rows[first].scene].refusal) return NB_OK;
+    NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
+    nb_status made = nb_run_make_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx);
+    if (made == NB_OK) made = nb_run_make_scene(plan, rows[first].scene, &head, &scene, ctx);
+    if (made != NB_OK) {
+        list_failed_instance(w, first, end, ctx);
+        return NB_OK;
+    }
+    NB_TRY(ctx, save_head(w->folder, &head, ctx));
+    for (int i = first, number = 0; i < end; i = next_choice(plan, i, end)) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = save_picks(w, i, number++, scene, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
+}
+
+typedef struct {
+    const nb_plan *plan;
+    const char *out;
+    int *failed;
+} request;
+
+static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
+{
+    const request *r = what;
+    writer w = {.plan = r->plan, .index = index};
+    NB_TRY(ctx, nb_random_new(&w.rng, ctx));
+    fputs("instance,causal,problem,head,kernel,trial,strategy,landmarks,pairing,picks,status,reason\n", index);
+    for (int i = 0, end; i < r->plan->row_count; i = end, w.instance++) {
+        const nb_planned_row *rows = r->plan->rows;
+        for (end = i + 1;
+             end < r->plan->row_count && rows[end].scene == rows[i].scene && rows[end].trial == rows[i].trial;)
+            end++;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = save_instance(&w, r->out, i, end, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    *r->failed = w.failed;
+    return NB_OK;
+}
+
+nb_status nb_export_landmarks(const char *run_folder, const char *out, int *failed, nb_ctx *ctx)
+{
+    const char *index;
+    nb_config config;
+    nb_plan plan;
+    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_make_folder(out, ctx));
+    NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
+    return nb_write_file(index, save_all, &(request){&plan, out, failed}, ctx);
+}

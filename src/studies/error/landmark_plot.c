@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* landmark_plot.c - the run again, as far as the landmarks of one head, and their
+ * places: along the sequence, and in the plane of the first two principal components. */
+#include "studies/error/landmark_plot.h"
+
+#include "base/files.h"
+#include "base/gnuplot.h"
+#include "run/experiment.h"
+#include "studies/error/runner.h"
+#include "linalg/linalg.h"
+#include "studies/error/plots.h"
+#include "report/run_folder.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct { /* one way to pick */
+    const nb_cell *cell;
+    nb_landmarks landmarks;
+    const char *name;
+    int look;         /* the number of its colour */
+    const char *none; /* why there are no landmarks; NULL: there are */
+    bool same;        /* queries and keys have the same */
+    const char *gaps; /* a word on the places along the sequence */
+} lane;
+
+typedef struct {
+    const nb_plan *plan;
+    const nb_planned_scene *planned;
+    const nb_landmark_view *view;
+    nb_scene *scene;
+    const nb_summary *summary;
+    int m, lane_count;
+    lane *lanes;
+    int *shared[2];      /* n: how many lanes have the token as a query, as a key landmark */
+    double *axes;        /* d x 2 */
+    double *mean;        /* d */
+    double explained[2]; /* fractions of the variance */
+    const char *output;
+} picture;
+
+static const nb_picks *picks_of(const lane *l, int side)
+{
+    return side == 0 ? &l->landmarks.queries : &l->landmarks.keys;
+}
+
+static bool same_picks(const nb_landmarks *l)
+{
+    const nb_picks *q = &l->queries, *k = &l->keys;
+    if (q->kind == NB_TOKENS) return memcmp(q->tokens, k->tokens, (size_t)q->m * sizeof(int)) == 0;
+    return q->kind == NB_GROUPS && memcmp(q->groups, k->groups, (size_t)q->n * sizeof(int)) == 0;
+}
+
+/* Where landmark j lies along the sequence: its token, or the mean of its group's;
+ * first and last are those of a group without a hole, else the mean itself. */
+static void place(const nb_picks *p, int j, double *at, double *first, double *last)
+{
+    int lowest = p->n, highest = -1, count = 0;
+    double sum = 0;
+    if (p->kind == NB_TOKENS) {
+        *at = *first = *last = p->tokens[j];
+        return;
+    }
+    for (int i = 0; i < p->n; i++) {
+        if (p->groups[i] != j) continue;
+        lowest = i < lowest ? i : lowest;
+        highest = i;
+        sum += i;
+        count++;
+    }
+    bool whole = highest - lowest + 1 == count;
+    *at = sum / count;
+    *first = whole ? lowest : *at;
+    *last = whole ? highest : *at;
+}
+
+/* The median and the largest of the gaps between neighbours along the sequence. */
+static nb_status gaps(const nb_picks *p, const char **text, nb_ctx *ctx)
+{
+    double *at, *gap, first, last;
+    size_t m = (size_t)p->m;
+    NB_NEED(*text, nb_format(ctx, "-"));
+    if (p->kind == NB_POINTS || p->m < 2) return NB_OK;
+    NB_NEED(at, nb_alloc_reals(ctx, m, 1));
+    NB_NEED(gap, nb_alloc_reals(ctx, m, 1));
+    for (int j = 0; j < p->m; j++) place(p, j, &at[j], &first, &last);
+    gsl_sort(at, 1, m);
+    for (size_t j = 0; j + 1 < m; j++) gap[j] = at[j + 1] - at[j];
+    gsl_sort(gap, 1, m - 1);
+    NB_NEED(*text, nb_format(ctx, "%.3g, %.3g", gsl_stats_median_from_sorted_data(gap, 1, m - 1), gap[m - 2]));
+    return NB_OK;
+}
+
+static nb_status describe(lane *l, nb_ctx *ctx)
+{
+    const char *queries, *keys;
+    if (l->none) {
+        l->gaps = "";
+        return NB_OK;
+    }
+    l->same = same_picks(&l->landmarks);
+    NB_TRY(ctx, gaps(&l->landmarks.queries, &queries, ctx));
+    NB_TRY(ctx, gaps(&l->landmarks.keys, &keys, ctx));
+    if (l->landmarks.queries.kind == NB_POINTS) l->none = "free points, at no place of the sequence";
+    l->gaps = queries;
+    if (!l->same && !l->none) NB_NEED(l->gaps, nb_format(ctx, "%s | %s", queries, keys));
+    return NB_OK;
+}
+
+static bool is_new(const picture *p, const nb_cell *cell)
+{
+    for (int i = 0; i < p->lane_count; i++)
+        if (p->lanes[i].cell->strategy == cell->strategy && p->lanes[i].cell->pairing == cell->pairing) return false;
+    return cell->m == p->m;
+}
+
+static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
+{
+    const char *pairing = nb_pairing_names[l->cell->pairing];
+    bool other = p->summary->pairing && strcmp(p->summary->pairing, pairing) != 0;
+    for (int c = 0; c < p->plan->cell_count; c++)
+        other |= p->plan->cells[c].strategy == l->cell->strategy && p->plan->cells[c].pairing != l->cell->pairing;
+    l->look = nb_summary_variant(p->summary, l->cell->strategy->canonical, pairing, NULL);
+    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->cell->strategy->label);
+    l->name = p->summary->variants[l->look].name;
+    if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
+    return NB_OK;
+}
+
+/* A strategy that fails has an empty lane that tells why. */
+static nb_status pick_lane(picture *p, const nb_cell *cell, gsl_rng *rng, nb_ctx *ctx)
+{
+    lane *l = &p->lanes[p->lane_count];
+    *l = (lane){.cell = cell};
+    nb_status status = nb_run_pick(p->plan, p->scene, p->view->trial, cell, rng, &l->landmarks, ctx);
+    if (status == NB_ENOMEM) return status;
+    l->none = l->landmarks.refusal;
+    if (status != NB_OK) {
+        NB_NEED(l->none, nb_strdup(ctx, nb_error_message(ctx)));
+        nb_error_clear(ctx);
+    }
+    NB_TRY(ctx, name(p, l, ctx));
+    p->lane_count++;
+    return describe(l, ctx);
+}
+
+static nb_status pick_all(picture *p, gsl_rng *rng, nb_ctx *ctx)
+{
+    NB_NEED(p->lanes, nb_alloc(ctx, (size_t)p->plan->cell_count, sizeof *p->lanes));
+    for (int c = 0; c < p->plan->cell_count; c++)
+        if (is_new(p, &p->plan->cells[c])) NB_TRY(ctx, pick_lane(p, &p->plan->cells[c], rng, ctx));
+    for (int side = 0; side < 2; side++) {
+        NB_NEED(p->shared[side], nb_alloc(ctx, (size_t)p->planned->n, sizeof(int)));
+        for (int i = 0; i < p->lane_count; i++) {
+            const nb_picks *picks = picks_of(&p->lanes[i], side);
+            for (int j = 0; j < picks->m && picks->kind == NB_TOKENS; j++) p->shared[side][picks->tokens[j]]++;
+        }
+    }
+    return NB_OK;
+}
+
+static const double *points_of(const picture *p)
+{
+    return p->view->queries ? p->scene->head->q : p->scene->head->k;
+}
+
+/* The two directions of largest variance of the points, from the SVD of what is left
+ * without their mean; a head of one dimension has one. */
+static nb_status principal_components(picture *p, nb_ctx *ctx)
+{
+    size_t n = (size_t)p->planned->n, d = (size_t)p->planned->d, r = n < d ? n : d;
+    const double *x = points_of(p);
+    double *centred, *u, *s, *vt, sum = 0;
+    NB_NEED(p->mean, nb_alloc_reals(ctx, d, 1));
+    NB_NEED(p->axes, nb_alloc_reals(ctx, d, 2));
+    NB_NEED(centred, nb_alloc_reals(ctx, d, n));
+    NB_NEED(u, nb_alloc_reals(ctx, d, r));
+    NB_NEED(s, nb_alloc_reals(ctx, r, 1));
+    NB_NEED(vt, nb_alloc_reals(ctx, r, n));
+    for (size_t i = 0; i < n * d; i++) p->mean[i % d] += x[i] / (double)n;
+    for (size_t i = 0; i < n * d; i++) centred[i] = x[i] - p->mean[i % d];
+    NB_TRY(ctx, nb_svd((int)d, (int)n, centred, u, s, vt, ctx));
+    memcpy(p->axes, u, d * (r < 2 ? r : 2) * sizeof *u);
+    for (size_t i = 0; i < r; i++) sum += s[i] * s[i];
+    for (size_t i = 0; i < 2 && i < r && sum > 0; i++) p->explained[i] = s[i] * s[i] / sum;
+    return NB_OK;
+}
+
+static void print_projections(FILE *out, const picture *p, int number, int count, const double *x)
+{
+    int d = p->planned->d;
+    for (int i = 0; i < count; i++) {
+        double at[2] = {0, 0};
+        for (int a = 0; a < 2; a++)
+            for (int l = 0; l < d; l++) at[a] += p->axes[a * d + l] * (x[i * d + l] - p->mean[l]);
+        fprintf(out, "%d,%.9g,%.9g\n", number, at[0], at[1]);
+    }
+}
+
+/* lane (0: the tokens), then the coordinates. */
+static nb_status print_plane(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const picture *p = what;
+    const double *x = points_of(p);
+    double *landmarks;
+    NB_NEED(landmarks, nb_alloc_reals(ctx, (size_t)p->planned->d, (size_t)p->m));
+    fputs("lane,x,y\n", out);
+    print_projections(out, p, 0, p->planned->n, x);
+    for (int i = 0; i < p->lane_count; i++) {
+        const nb_picks *picks = picks_of(&p->lanes[i], p->view->queries ? 0 : 1);
+        if (picks->kind == NB_NO_PICKS) continue;
+        NB_TRY(ctx, nb_picks_landmarks(picks, p->planned->d, p->planned->n, x, landmarks, ctx));
+        print_projections(out, p, i + 1, p->m, landmarks);
+    }
+    return NB_OK;
+}
+
+enum { BOTH, QUERIES, KEYS }; /* the half of a lane */
+
+static void print_half(FILE *out, const picture *p, int number, int half)
+{
+    const nb_picks *picks = picks_of(&p->lanes[number - 1], half == KEYS);
+    for (int j = 0; j < picks->m && picks->kind != NB_POINTS; j++) {
+        double at, first, last;
+        place(picks, j, &at, &first, &last);
+        int token = picks->kind == NB_TOKENS ? picks->tokens[j] : -1, others = 0;
+        if (token >= 0)
+            others = half == BOTH && p->shared[0][token] > p->shared[1][token] ? p->shared[0][token]
+                                                                               : p->shared[half != QUERIES][token];
+        fprintf(out, "%d,%d,%d,%.9g,%.9g,%.9g,%d\n", number, half, picks->kind == NB_TOKENS, at, first, last, others);
+    }
+}
+
+/* Lane 0 has the tokens that several strategies have. */
+static nb_status print_lanes(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const picture *p = what;
+    (void)ctx;
+    fputs("lane,half,token,place,first,last,strategies\n", out);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < p->planned->n; i++)
+            if (p->shared[side][i] > 1)
+                fprintf(out, "0,%d,1,%d,%d,%d,%d\n", side ? KEYS : QUERIES, i, i, i, p->shared[side][i]);
+    for (int i = 0; i < p->lane_count; i++)
+        for (int half = p->lanes[i].same ? BOTH : QUERIES; half <= (p->lanes[i].same ? BOTH : KEYS); half++)
+            print_half(out, p, i + 1, half);
+    return NB_OK;
+}
+
+static void print_strings(FILE *out, const picture *p, const char *array, const char *(*text)(const lane *))
+{
+    fprintf(out, "array %s[%d] = [", array, p->lane_count);
+    for (int i = 0; i < p->lane_count; i++) {
+        fputs(i ? ", " : "", out);
+        nb_plot_print_string(out, text(&p->lanes[i]));
+    }
+    fputs("]\n", out);
+}
+
+static const char *name_of(const lane *l)
+{
+    return l->name;
+}
+
+static const char *gaps_of(const lane *l)
+{
+    return l->gaps;
+}
+
+static const char *none_of(const lane *l)
+{
+    return l->none ? l->none : "";
+}
+
+static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const picture *p = what;
+    const char *title;
+    NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name,
+                             p->planned->problem->label, p->planned->head, p->view->trial, p->m));
+    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", p->output, p->output, p->output);
+    fprintf(out, "output = \"%s\"\nn = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\ntitle = ", p->output,
+            p->planned->n, p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
+    nb_plot_print_string(out, title);
+    fputc('\n', out);
+    print_strings(out, p, "lanes", name_of);
+    print_strings(out, p, "gaps", gaps_of);
+    print_strings(out, p, "none", none_of);
+    fprintf(out, "array looks[%d] = [", p->lane_count);
+    for (int i = 0; i < p->lane_count; i++) fprintf(out, "%s%d", i ? ", " : "", p->lanes[i].look + 1);
+    fputs("]\n", out);
+    fputs("load \"landmarks.gp\"\n", out);
+    return NB_OK;
+}
+
+static nb_status write_picture(const picture *p, const char *folder, bool draw, nb_ctx *ctx)
+{
+    static const struct {
+        const char *ending;
+        nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx);
+    } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}};
+    const char *path, *script;
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "landmarks.gp", ctx));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        NB_NEED(path, nb_format(ctx, "%s/%s%s", folder, p->output, files[i].ending));
+        NB_TRY(ctx, nb_write_file(path, files[i].print, p, ctx));
+    }
+    NB_NEED(script, nb_format(ctx, "%s.gp", p->output));
+    NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, p, ctx));
+    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+}
+
+static bool has_landmarks(const nb_plan *plan, int m)
+{
+    for (int i = 0; i < plan->cell_count; i++)
+        if (plan->cells[i].m == m) return true;
+    return false;
+}
+
+/* The middle one of those that fit n tokens, in ascending order; 0: none does. */
+static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
+{
+    const nb_config *c = plan->config;
+    int *sorted, count = 0;
+    NB_NEED(sorted, nb_alloc(ctx, (size_t)c->landmark_count, sizeof *sorted));
+    for (int i = 0; i < c->landmark_count; i++)
+        if (c->landmarks[i] <= n && has_landmarks(plan, c->landmarks[i])) sorted[count++] = c->landmarks[i];
+    gsl_sort_int(sorted, 1, (size_t)count);
+    *m = count ? sorted[count / 2] : 0;
+    return NB_OK;
+}
+
+static nb_status plot_scene(const nb_plan *plan, const nb_summary *summary, int scene, const nb_landmark_view *view,
+                            const char *folder, bool draw, int *figures, nb_ctx *ctx)
+{
+    picture p = {.plan = plan, .summary = summary, .planned = &plan->scenes[scene], .view = view, .m = view->m};
+    gsl_rng *rng;
+    nb_head head;
+    if (p.m == 0) NB_TRY(ctx, middle(plan, p.planned->n, &p.m, ctx));
+    if (p.m == 0 || p.m > p.planned->n) return NB_OK;
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    NB_TRY(ctx, nb_run_make_head(plan, scene, view->trial, rng, &head, ctx));
+    NB_TRY(ctx, nb_run_make_scene(plan, scene, &head, &p.scene, ctx));
+    NB_TRY(ctx, pick_all(&p, rng, ctx));
+    NB_TRY(ctx, principal_components(&p, ctx));
+    NB_NEED(p.output, nb_plot_file_name(nb_format(ctx, "landmarks_%d_%s_head%d_m%d", *figures + 1,
+                                                  p.planned->problem->label, p.planned->head, p.m)));
+    NB_TRY(ctx, write_picture(&p, folder, draw, ctx));
+    ++*figures;
+    return NB_OK;
+}
+
+nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, bool draw, int *figures, nb_ctx *ctx)
+{
+    nb_config config;
+    nb_plan plan;
+    nb_store store;
+    nb_row *rows;
+    nb_summary summary;
+    int count;
+    const char *folder;
+    *figures = 0;
+    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_run_load(run_folder, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
+    NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));
+    if (view->m != 0 && !has_landmarks(&plan, view->m)) {
+        const char *all = "";
+        for (int i = 0; i < config.landmark_count; i++)
+            if (has_landmarks(&plan, config.landmarks[i]))
+                NB_NEED(all, nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.landmarks[i]));
+        NB_FAIL(ctx, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", view->m, all);
+    }
+    NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
+               config.trials - 1);
+    for (int i = 0; i < plan.scene_count; i++) {
+        const nb_planned_scene *s = &plan.scenes[i];
+        bool first = i == 0 || s[-1].problem != s->problem || s[-1].kernel != s->kernel;
+        if (view->head < 0 ? !first : s->head != view->head) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = plot_scene(&plan, &summary, i, view, folder, draw, figures, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    NB_REQUIRE(ctx, *figures > 0, NB_EINVAL,
+               "the run has nothing to draw: no problem has head %d, or all have fewer tokens than landmarks",
+               view->head);
+    return NB_OK;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* landmark_plot.h - pictures of where a run's landmarks lie. */
+#ifndef NB_LANDMARK_PLOT_H
+#define NB_LANDMARK_PLOT_H
+
+#include "base/ctx.h"
+
+typedef struct {
+    int m; /* landmarks, or 0: the middle one of the run's */
+    int trial;
+    int head;     /* or -1: the first of each problem */
+    bool queries; /* the plane shows the queries; else the keys */
+} nb_landmark_view;
+
+/* Picks the landmarks of one head of each problem again, bit for bit, and writes their
+ * data and scripts into the run's folder of plots: plots/landmarks.gp tells what is
+ * drawn; drawn with gnuplot where `draw`. NB_EINVAL where the run has no such landmarks,
+ * trial or head. */
+nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, bool draw, int *figures, nb_ctx *ctx);
+
+#endif

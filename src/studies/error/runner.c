@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* runner.c - an instance at a time: first all picks, then the factors of as many
+ * cells as fit, which the engine measures together. */
+#include "studies/error/runner.h"
+
+#include "base/clock.h"
+#include "components/plugin.h"
+#include "cores/core.h"
+#include "linalg/vector.h"
+#include "nystrom/blocks.h"
+#include "nystrom/guard.h"
+#include "nystrom/heads.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const nb_plan *plan;
+    int index;           /* of the scene in the plan */
+    const bool *pending; /* by row of the plan */
+    const nb_sink *sink;
+    gsl_rng *rng;
+    nb_scene *scene;
+    nb_ctx *ctx;
+    const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
+} instance;
+
+/* Workers end here when somebody has spoilt their process; where there is none, all ends. */
+static nb_status now_at(const instance *in, nb_phase phase, int first, int end)
+{
+    if (in->sink->at) in->sink->at(in->sink->self, phase, first, end);
+    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
+               "a component from outside has %s: nothing more can be measured in this process, only in workers",
+               nb_ctx_spoilt(in->ctx));
+    return NB_OK;
+}
+
+static nb_stream stream_of(const nb_plan *plan, int trial, const nb_choice *component)
+{
+    return (nb_stream){.seed = (uint64_t)plan->config->seed, .trial = trial, .component = component->canonical};
+}
+
+nb_status nb_run_make_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
+{
+    const nb_planned_scene *s = &plan->scenes[scene];
+    return nb_heads_make(s->problem, s->head, stream_of(plan, trial, s->problem), rng, head, ctx);
+}
+
+nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_cell *cell, gsl_rng *rng,
+                      nb_landmarks *landmarks, nb_ctx *ctx)
+{
+    return nb_landmarks_pick(scene, cell->strategy, cell->m, cell->pairing, stream_of(plan, trial, cell->strategy), rng,
+                             landmarks, ctx);
+}
+
+nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)
+{
+    const nb_config *c = plan->config;
+    const nb_kernel *kernel = (const nb_kernel *)plan->scenes[scene].kernel->component;
+    nb_guard guard;
+    nb_guard_begin(&guard, plan->scenes[scene].kernel, NULL, NULL);
+    nb_status status = nb_scene_new(head, plan->scenes[scene].kernel, out, ctx);
+    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    if (c->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
+    if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
+    if (!c->sample && kernel->stochastic && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
+    return NB_OK;
+}
+
+/* A reason may be a component's own words. */
+static nb_status put(const instance *in, int index, nb_row *row)
+{
+    if (row->reason) NB_NEED(row->reason, nb_clean(in->ctx, row->reason, ""));
+    return in->sink->row(in->sink->self, index, row, in->ctx);
+}
+
+/* The same outcome for rows first ... end - 1 that are pending. */
+static nb_status outcome(const instance *in, int first, int end, const char *status_, const char *reason)
+{
+    for (int i = first; i < end; i++) {
+        nb_row row;
+        if (!in->pending[i]) continue;
+        nb_plan_row(in->plan, i, &row);
+        row.status = status_;
+        row.reason = reason;
+        NB_TRY(in->ctx, put(in, i, &row));
+    }
+    return NB_OK;
+}
+
+/* But for what is the machine's failure, which ends the run. A plug-in has nothing to say about that. */
+static nb_status all_failed(const instance *in, nb_status status, const nb_choice *whose, int first, int end)
+{
+    const char *reason;
+    if (status == NB_EHOST && !nb_plugin_of(whose->component)) return status;
+    NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
+    return outcome(in, first, end, "failed", reason);
+}
+
+static const nb_cell *cell_of(const instance *in, int row)
+{
+    return &in->plan->cells[in->plan->rows[row].cell];
+}
+
+static bool same_strategy(const nb_plan *plan, int a, int b)
+{
+    const nb_planned_row *ra = &plan->rows[a], *rb = &plan->rows[b];
+    const nb_cell *ca = &plan->cells[ra->cell], *cb = &plan->cells[rb->cell];
+    return ra->scene == rb->scene && ra->trial == rb->trial && ca->strategy == cb->strategy &&
+           ca->pairing == cb->pairing;
+}
+
+static bool same_picks(const nb_plan *plan, int a, int b)
+{
+    return same_strategy(plan, a, b) && plan->cells[plan->rows[a].cell].m == plan->cells[plan->rows[b].cell].m;
+}
+
+static bool same_factors(const nb_plan *plan, int a, int b)
+{
+    return same_picks(plan, a, b) && plan->cells[plan->rows[a].cell].factors == plan->cells[plan->rows[b].cell].factors;
+}
+
+static bool any(const bool *pending, int first, int end)
+{
+    while (first < end && !pending[first]) first++;
+    return first < end;
+}
+
+typedef struct { /* rows of the plan that share factors */
+    int first, end, m;
+    const nb_landmarks *landmarks;
+} factor_rows;
+
+/* Adds the factor pairs of one strategy, m and pairing, rows first ... end - 1, to
+ * `found`, which has room for them. */
+static nb_status pick(const instance *in, int first, int end, factor_rows *found, int *count)
+{
+    const nb_cell *cell = cell_of(in, first);
+    nb_landmarks *landmarks;
+    nb_status status;
+    if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
+    NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
+    NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
+    if (in->nested)
+        *landmarks = nb_landmarks_first(in->nested, cell->m);
+    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks,
+                                   in->ctx)) != NB_OK)
+        return all_failed(in, status, cell->strategy, first, end);
+    if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
+    for (int i = first, next; i < end; i = next) {
+        for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
+        if (!any(in->pending, i, next)) continue;
+        const char *refusal =
+            nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
+        if (refusal)
+            NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
+        else
+            found[(*count)++] = (factor_rows){i, next, cell->m, landmarks};
+    }
+    return NB_OK;
+}
+
+/* Picks of a nested strategy, whose rows are first ... end - 1: once, for the
+ * largest m. Where that fails each m is tried alone. */
+static nb_status pick_nested(instance *in, int first, int end)
+{
+    const nb_cell *largest = NULL;
+    nb_landmarks *landmarks;
+    in->nested = NULL;
+    if (!(nb_strategy_traits(cell_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
+    for (int i = first; i < end; i++)
+        if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m))
+            largest = cell_of(in, i);
+    if (!largest) return NB_OK;
+    NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
+    NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
+    if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
+        nb_error_clear(in->ctx);
+    else if (!landmarks->refusal)
+        in->nested = landmarks;
+    return NB_OK;
+}
+
+static nb_status compute_core(const instance *in, const nb_cell *cell, nb_factors *factors, double *x, double *core_s)
+{
+    nb_factors_begin(factors);
+    nb_mark mark = nb_ctx_mark(in->ctx);
+    nb_status status = nb_core_compute(cell->core, factors, in->scene, x, core_s, in->ctx);
+    *core_s += factors->reused_s;
+    nb_ctx_release(in->ctx, mark);
+    return status;
+}
+
+typedef struct { /* one row on its way */
+    int index;
+    nb_row row;
+    int request; /* its number among the requests, or -1: its outcome is known */
+    const nb_landmarks *landmarks;
+    bool oracle; /* the core has looked at all of S: no row is unseen */
+    double core_s;
+    nb_notes notes;
+} job;
+
+/* X of one row: a request to measure it, or an outcome. */
+static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *requests, int *count)
+{
+    const nb_cell *cell = cell_of(in, j->index);
+    size_t square = (size_t)cell->m * (size_t)cell->m;
+    double *x;
+    NB_NEED(x, nb_alloc_reals(in->ctx, square, 1));
+    const nb_core *core = (const nb_core *)cell->core->component;
+    j->request = -1;
+    j->row.status = "skipped";
+    NB_TRY(in->ctx, now_at(in, NB_AT_CORE, j->index, j->index + 1));
+    if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
+    j->row.status = "diverged";
+    if (compute_core(in, cell, pair->factors, x, &j->core_s) != NB_OK) {
+        j->row.status = "failed";
+        return nb_keep_failure(&j->row.reason, in->ctx);
+    }
+    j->notes = pair->factors->notes;
+    j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
+    if (!nb_all_finite(square, x)) return NB_OK;
+    j->request = (*count)++;
+    requests[j->request] = (nb_request){.pair = pair,
+                                        .x = x,
+                                        .seen = pair->factors->seen,
+                                        .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
+    return NB_OK;
+}
+
+/* Adds what is to be known of a row that is ok to its reason. */
+static nb_status remark(nb_row *row, const char *text, nb_ctx *ctx)
+{
+    if (!text) return NB_OK;
+    if (!row->reason) {
+        row->reason = text;
+        return NB_OK;
+    }
+    NB_NEED(row->reason, nb_format(ctx, "%s; %s", row->reason, text));
+    return NB_OK;
+}
+
+static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_ctx *ctx)
+{
+    if (j->request < 0) return NB_OK;
+    const nb_request *r = &requests[j->request];
+    j->row.status = "ok";
+    j->row.reason = r->failure;
+    if (r->failure) {
+        j->row.status = "failed";
+    } else if (!isfinite(r->measures.error)) {
+        j->row.status = "diverged";
+        j->row.reason = "the error is not finite";
+    } else if (r->measures.core_residual > j->notes.residual_limit) {
+        j->row.status = "diverged";
+        j->row.reason = nb_diverged_by_rounding;
+    } else {
+        j->row.measures = r->measures;
+        if (j->oracle)
+            j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core =
+                NAN;
+        j->row.measures.core_s = j->core_s;
+        j->row.measures.exact_s = exact_s;
+        j->row.measures.core_cutoff = j->notes.cutoff;
+        j->row.reason = NULL;
+        if (nb_error_is_noise(&r->measures))
+            NB_TRY(ctx, remark(&j->row, "the error is not above its rounding noise", ctx));
+        NB_TRY(ctx, remark(&j->row, r->note, ctx));
+        NB_TRY(ctx, remark(&j->row, j->landmarks->note, ctx));
+    }
+    return NB_OK;
+}
+
+/* The cores of `count` factor pairs, their measurement, and their rows. */
+static nb_status run_cores(const instance *in, const nb_how *how, int count, const factor_rows *of, nb_pair *pairs)
+{
+    nb_request *requests;
+    job *jobs;
+    int rows = 0, requested = 0, job_count = 0;
+    double exact_s;
+    for (int p = 0; p < count; p++) rows += of[p].end - of[p].first;
+    NB_NEED(requests, nb_alloc(in->ctx, (size_t)rows, sizeof *requests));
+    NB_NEED(jobs, nb_alloc(in->ctx, (size_t)rows, sizeof *jobs));
+    for (int p = 0; p < count; p++) {
+        if (pairs[p].failure) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", pairs[p].failure));
+        for (int i = of[p].first; i < of[p].end && !pairs[p].failure; i++) {
+            if (!in->pending[i]) continue;
+            job *j = &jobs[job_count++];
+            *j = (job){.index = i,
+                       .landmarks = of[p].landmarks,
+                       .oracle = nb_core_traits(cell_of(in, i)->core) & NB_CORE_ORACLE};
+            nb_plan_row(in->plan, i, &j->row);
+            NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
+        }
+    }
+    NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
+    if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
+    NB_TRY(in->ctx, nb_scene_exact_s(in->scene, &exact_s, in->ctx));
+    for (int i = 0; i < job_count; i++) {
+        NB_TRY(in->ctx, finish(&jobs[i], requests, exact_s, in->ctx));
+        jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
+        NB_TRY(in->ctx, put(in, jobs[i].index, &jobs[i].row));
+    }
+    return NB_OK;
+}
+
+/* How many pairs from the first one on are measured together; one at least. */
+static int count_together(const nb_how *how, int count, const factor_rows *of)
+{
+    size_t bytes = 0;
+    int used = 0;
+    while (used < count) {
+        bytes += (size_t)(of[used].end - of[used].first) * nb_engine_request_bytes(how, of[used].m);
+        if (used > 0 && bytes > nb_engine_together(how)) break;
+        used++;
+    }
+    return used;
+}
+
+/* Factor pairs that are prepared together. */
+static nb_status run_batch(const instance *in, const nb_how *how, int count, const factor_rows *of)
+{
+    nb_pair *pairs;
+    nb_engine_times times = {.pass_s = 0};
+    NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
+    for (int p = 0; p < count; p++)
+        pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
+    NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
+    if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
+        const char *reason;
+        NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
+        for (int p = 0; p < count; p++) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", reason));
+        return NB_OK;
+    }
+    for (int p = 0, used; p < count; p += used) {
+        used = count_together(how, count - p, of + p);
+        nb_mark mark = nb_ctx_mark(in->ctx);
+        nb_status status = run_cores(in, how, used, of + p, pairs + p);
+        nb_ctx_release(in->ctx, mark);
+        NB_TRY(in->ctx, status);
+    }
+    return NB_OK;
+}
+
+/* The order in which cores look at rows of S, the same for all cells of an instance. */
+static nb_status draw_order(const instance *in, int trial, nb_how *how)
+{
+    int n = in->scene->head->n, *order;
+    bool wanted = false;
+    const nb_planned_scene *planned = &in->plan->scenes[in->index];
+    const nb_choices *cores = &in->plan->config->cores;
+    nb_stream stream = stream_of(in->plan, trial, planned->problem);
+    for (int i = 0; i < cores->count; i++) wanted |= (nb_core_traits(&cores->items[i]) & NB_CORE_RANDOM) != 0;
+    if (!wanted) return NB_OK;
+    stream.role = "order";
+    stream.m = planned->head;
+    nb_random_seed(in->rng, &stream);
+    NB_NEED(order, nb_alloc(in->ctx, (size_t)n, sizeof *order));
+    for (int i = 0; i < n; i++) order[i] = i;
+    gsl_ran_shuffle(in->rng, order, (size_t)n, sizeof *order);
+    how->order = order;
+    return NB_OK;
+}
+
+/* The rows of S that are measured, the same for all cells of an instance. */
+static nb_status draw_rows(const instance *in, int trial, nb_how *how)
+{
+    int n = in->scene->head->n, *all, *tokens;
+    const nb_planned_scene *planned = &in->plan->scenes[in->index];
+    nb_stream stream = stream_of(in->plan, trial, planned->problem);
+    if (how->sample >= n) how->sample = 0;
+    if (how->sample == 0) return NB_OK;
+    stream.component = planned->problem->drawn;
+    stream.role = "rows";
+    stream.m = planned->head;
+    nb_random_seed(in->rng, &stream);
+    NB_NEED(all, nb_alloc(in->ctx, (size_t)n, sizeof *all));
+    NB_NEED(tokens, nb_alloc(in->ctx, (size_t)how->sample, sizeof *tokens));
+    for (int i = 0; i < n; i++) all[i] = i;
+    gsl_ran_choose(in->rng, tokens, (size_t)how->sample, all, (size_t)n, sizeof *all); /* in ascending order */
+    how->tokens = tokens;
+    return NB_OK;
+}
+
+/* All pending rows of one scene and trial, rows first ... end - 1 of the plan. */
+static nb_status run_instance(instance *in, int first, int end)
+{
+    const nb_config *c = in->plan->config;
+    nb_how how = {.engine = c->engine, .precision = c->precision, .sample = c->sample, .wanted = c->wanted};
+    factor_rows *found;
+    int count = 0, *m;
+    NB_NEED(found, nb_alloc(in->ctx, (size_t)(end - first), sizeof *found));
+    NB_NEED(m, nb_alloc(in->ctx, (size_t)(end - first), sizeof *m));
+    NB_TRY(in->ctx, draw_rows(in, in->plan->rows[first].trial, &how));
+    NB_TRY(in->ctx, draw_order(in, in->plan->rows[first].trial, &how));
+    for (int i = first, next; i < end; i = next) {
+        for (next = i + 1; next < end && same_picks(in->plan, i, next);) next++;
+        if (i == first || !same_strategy(in->plan, i - 1, i)) {
+            int last = next;
+            while (last < end && same_strategy(in->plan, i, last)) last++;
+            NB_TRY(in->ctx, pick_nested(in, i, last));
+        }
+        if (any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));
+    }
+    for (int i = 0; i < count; i++) m[i] = found[i].m;
+    for (int i = 0, used; i < count; i += used) {
+        used = nb_engine_batch(in->scene->head->n, count - i, m + i);
+        nb_mark mark = nb_ctx_mark(in->ctx);
+        nb_status status = run_batch(in, &how, used, found + i);
+        nb_ctx_release(in->ctx, mark);
+        NB_TRY(in->ctx, status);
+    }
+    return NB_OK;
+}
+
+/* The same under a kernel that may be from outside: what it has done, in all that asked for
+ * it, shows at the end and is all rows'. */
+static nb_status run_guarded(instance *in, int first, int end)
+{
+    nb_guard guard;
+    nb_guard_begin(&guard, in->plan->scenes[in->index].kernel, in->scene, NULL);
+    nb_status status = run_instance(in, first, end);
+    if (status == NB_OK && guard.on) status = now_at(in, NB_AT_SCENE, first, end);
+    status = nb_guard_end(&guard, status, in->ctx);
+    return guard.on && nb_ctx_spoilt(in->ctx) ? now_at(in, NB_AT_SCENE, first, end) : status;
+}
+
+/* One instance; the scene is made where there is none yet or the data are new. */
+static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_mark scene_mark)
+{
+    int scene = in->index;
+    const nb_planned_scene *planned = &in->plan->scenes[scene];
+    NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
+    nb_status status = NB_OK;
+    if (planned->refusal) {
+        NB_TRY(in->ctx, outcome(in, first, end, "skipped", planned->refusal));
+        return in->sink->end(in->sink->self, in->ctx);
+    }
+    if (!in->scene || planned->random) {
+        nb_ctx_release(in->ctx, scene_mark);
+        in->scene = NULL;
+        NB_TRY(in->ctx, now_at(in, NB_AT_SCENE, first, end));
+        status = nb_run_make_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
+        if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
+    }
+    nb_mark mark = nb_ctx_mark(in->ctx);
+    status = status == NB_OK ? run_guarded(in, first, end) : all_failed(in, status, planned->problem, first, end);
+    nb_ctx_release(in->ctx, mark);
+    NB_TRY(in->ctx, status);
+    return in->sink->end(in->sink->self, in->ctx);
+}
+
+nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    instance in = {.plan = plan, .index = scene, .pending = pending, .sink = sink, .ctx = ctx};
+    nb_head head;
+    nb_status status = NB_OK;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_random_new(&in.rng, ctx));
+    nb_mark scene_mark = nb_ctx_mark(ctx);
+    for (int i = 0, next; i < plan->row_count && status == NB_OK; i = next) {
+        const nb_planned_row *row = &plan->rows[i];
+        for (next = i + 1;
+             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
+            next++;
+        if (row->scene > scene) break;
+        if (row->scene != scene || !any(pending, i, next)) continue;
+        if (sink->stop(sink->self)) break;
+        status = run_trial(&in, i, next, &head, scene_mark);
+    }
+    nb_ctx_release(ctx, mark);
+    return status;
+}
