@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
-#include "commands/command.h"
+#include "cli/command.h"
 #include "base/process.h"
 #include "linalg/blas.h"
 #include "version.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c - nysbench describe NAME: a component's options and sources, or a column. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "components/registry.h"
 #include "cores/core.h"
-#include "studies/error/row.h"
+#include "studies/error/study.h"
 #include "kernels/kernel.h"
+#include "components/study.h"
 #include "strategies/strategy.h"
 
 #include <stdio.h>
@@ -58,10 +59,28 @@ static int unknown(const char *name, nb_ctx *ctx)
     for (int i = 0; nb_registries[i]; i++)
         for (const nb_entry *e = nb_registries[i]->entries; e->component && count < 255; e++)
             names[count++] = e->component->name;
-    for (const nb_column *c = nb_columns; c->name && count < 255; c++) names[count++] = c->name;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        for (const nb_column *c = ((const nb_study *)e->component)->columns; c->name && count < 255; c++)
+            names[count++] = c->name;
     const char *hint = nb_hint(name, names, ctx);
     nb_print_error("describe: no component or column '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
+}
+
+/* Of all studies; how many there are. */
+static int describe_columns(const char *name)
+{
+    int found = 0;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
+        const nb_column *column = nb_column_find(((const nb_study *)e->component)->columns, name);
+        if (!column) continue;
+        if (nb_studies.entries[1].component)
+            printf("%s (column of %s): %s\n", column->name, e->component->name, column->help);
+        else
+            printf("%s (column): %s\n", column->name, column->help);
+        found++;
+    }
+    return found;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -73,17 +92,14 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_status status = nb_command_plugins(plugins, ctx);
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    int found = describe_columns(arguments[0]);
     for (int i = 0; nb_registries[i]; i++) {
         const nb_component *c = nb_registry_find(nb_registries[i], arguments[0]);
-        if (c) {
-            describe(nb_registries[i], c, ctx);
-            return NB_EXIT_OK;
-        }
+        if (!c) continue;
+        if (found++) putchar('\n');
+        describe(nb_registries[i], c, ctx);
     }
-    const nb_column *column = nb_column_find(arguments[0]);
-    if (!column) return unknown(arguments[0], ctx);
-    printf("%s (column): %s\n", column->name, column->help);
-    return NB_EXIT_OK;
+    return found ? NB_EXIT_OK : unknown(arguments[0], ctx);
 }
 
 const nb_command nb_command_describe = {"describe", "NAME",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "components/registry.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* new.c - nysbench new KIND NAME: a component that works, to be changed. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/files.h"
 #include "components/registry.h"

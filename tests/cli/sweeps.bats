@@ -89,7 +89,7 @@ Y
     planned 74
     expect "scenes: 2"
     expect "trials: 3"
-    expect "cells: 20 (strategies 2, landmarks 4, cores 4)"
+    expect "methods: 20 (strategies 2, pairing 1, landmarks 4, factors 1, cores 4)"
     rows r problem strategy landmarks core trial >"$WORK/rows.txt"
     [ "$(wc -l <"$WORK/rows.txt")" -eq 74 ]
     [ "$(sort -u "$WORK/rows.txt" | wc -l)" -eq 74 ]
