@@ -131,12 +131,12 @@ static nb_status put_columns(nb_ctx *ctx)
     puts(
         "# Columns\n\nMade by `make docs` from the program (`nysbench describe --markdown columns`): do not edit.\n"
         "`nysbench describe COLUMN` shows one of them. [method.md](method.md#what-the-columns-say) tells how to read them.\n\n"
-        "* identity: what tells a row from all others. time: differs from run to run. measure: may be named by `metrics`.\n"
+        "* identifying: tells a row from all others. time: differs from run to run. measure: may be named by `metrics`.\n"
         "* on request: measured where `metrics` is `all` or names the column.\n"
         "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.\n\n"
         "| column | kind | meaning |\n|---|---|---|");
     for (const nb_column *c = nb_columns; c->name; c++) {
-        const char *kind = c->identity ? "identity" : c->time ? "time" : c->measure ? "measure" : "";
+        const char *kind = c->identity ? "identifying" : c->time ? "time" : c->measure ? "measure" : "";
         const char *name = nb_format(ctx, "`%s`", c->name);
         kind = nb_format(ctx, "%s%s%s", kind, c->wanted ? ", on request" : "", c->whole ? ", all rows" : "");
         if (!name || !kind) return NB_ENOMEM;

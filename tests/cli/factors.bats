@@ -161,7 +161,7 @@ Y
     for name in exchange optimized; do
         run "$NYSBENCH" describe $name
         expect "What falls is the subspace part with factors"
-        expect "lower bound of what there is to win"
+        expect "lower bound on what there is to win"
         [[ "$output" != *"while the error falls"* ]]
     done
     run "$NYSBENCH" describe fitted
