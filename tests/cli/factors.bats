@@ -167,7 +167,7 @@ Y
     run "$NYSBENCH" describe fitted
     expect "relative to the squared spectral norm of F_I"
     run "$NYSBENCH" describe gram
-    expect "S has rank d at most"
+    expect "S has rank at most d"
     run "$NYSBENCH" describe ridge_leverage
     expect "parameters of this project's own"
 }
