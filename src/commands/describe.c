@@ -114,9 +114,9 @@ static nb_status put_component(const nb_registry *registry, const nb_component *
 static nb_status put_components(nb_ctx *ctx)
 {
     nb_status status = NB_OK;
-    puts(
-        "# Components\n\nMade by `make docs` from the program (`nysbench describe --markdown components`): do not edit.\n"
-        "`nysbench describe NAME` shows one of them. [method.md](method.md) explains how they fit together.");
+    puts("# Components\n\nMade by `make docs` from the program (`nysbench describe --markdown components`): do not "
+         "edit.\n"
+         "`nysbench describe NAME` shows one of them. [method.md](method.md) explains how they fit together.");
     for (int i = 0; nb_registries[i] && status == NB_OK; i++) {
         const char *kinds = nb_registries[i]->plural;
         printf("\n## %c%s\n", toupper((unsigned char)kinds[0]), kinds + 1);
@@ -128,13 +128,14 @@ static nb_status put_components(nb_ctx *ctx)
 
 static nb_status put_columns(nb_ctx *ctx)
 {
-    puts(
-        "# Columns\n\nMade by `make docs` from the program (`nysbench describe --markdown columns`): do not edit.\n"
-        "`nysbench describe COLUMN` shows one of them. [method.md](method.md#what-the-columns-say) explains how to read them.\n\n"
-        "* identifying: tells a row from all others. time: differs from run to run. measure: may be named by `metrics`.\n"
-        "* on request: measured where `metrics` is `all` or names the column.\n"
-        "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.\n\n"
-        "| column | kind | meaning |\n|---|---|---|");
+    puts("# Columns\n\nMade by `make docs` from the program (`nysbench describe --markdown columns`): do not edit.\n"
+         "`nysbench describe COLUMN` shows one of them. [method.md](method.md#what-the-columns-say) explains how to "
+         "read them.\n\n"
+         "* identifying: tells a row from all others. time: differs from run to run. measure: may be named by "
+         "`metrics`.\n"
+         "* on request: measured where `metrics` is `all` or names the column.\n"
+         "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.\n\n"
+         "| column | kind | meaning |\n|---|---|---|");
     for (const nb_column *c = nb_columns; c->name; c++) {
         const char *kind = c->identity ? "identifying" : c->time ? "time" : c->measure ? "measure" : "";
         const char *name = nb_format(ctx, "`%s`", c->name);

@@ -21,9 +21,9 @@ enum { DOUBLE, SINGLE };
 static const char *const precisions[] = {"double", "float", NULL};
 
 static const nb_option options[] = {
-    NB_INT(
-        iterative_options, steps, "6", 0, 10000,
-        "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), with c the start's divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
+    NB_INT(iterative_options, steps, "6", 0, 10000,
+           "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), with c the start's "
+           "divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
     NB_ENUM(iterative_options, start, "paper", nb_start_names, NB_START_HELP),
     NB_REAL_FOR(
         iterative_options, scale, "start", "given", "1", 1e-300, 1e300,
