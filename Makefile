@@ -55,7 +55,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench install clean help FORCE
+.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench docs install clean help FORCE
 
 all: nysbench
 
@@ -182,6 +182,10 @@ bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
 	@tests/bench/bench.sh $(PART)
 
+# What the manual has from the program.
+docs: nysbench
+	@for part in columns components; do ./nysbench describe --markdown $$part >docs/$$part.md.new && mv docs/$$part.md.new docs/$$part.md || exit 1; done
+
 # What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
 PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
           $(addprefix src/data/,head.h synthetic.h) \
@@ -213,6 +217,7 @@ help:
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
+	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
