@@ -50,7 +50,7 @@ own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir
 names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c strategies/*.c))
-OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
+OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
@@ -88,6 +88,15 @@ $B/registry.c: FORCE
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
+# Every file of src/commands is a command.
+COMMANDS = $(sort $(notdir $(basename $(wildcard src/commands/*.c))))
+$B/commands.c: FORCE
+	@mkdir -p $B
+	@{ echo '/* made by the Makefile from the files of src/commands: do not edit */'; echo '#include "cli/command.h"'; \
+	   for n in $(COMMANDS); do echo "extern const nb_command nb_command_$$n;"; done; \
+	   echo 'const nb_command *const nb_commands[] = {$(COMMANDS:%=&nb_command_%,) 0};'; } > $@.$$$$.new; \
+	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
+
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 
@@ -99,7 +108,7 @@ $B/version.h: FORCE
 
 $B/src/main.o $B/src/run/provenance.o: $B/version.h
 
-$B/registry.o: $B/registry.c
+$B/registry.o $B/commands.o: $B/%.o: $B/%.c
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* command.h - one file a command; main.c dispatches by the table. */
+/* command.h - what every command is and does. One file of src/commands is one: NAME.c ends with the record
+ * nb_command_NAME. */
 #ifndef NB_COMMAND_H
 #define NB_COMMAND_H
 
@@ -15,11 +16,11 @@ typedef struct nb_command {
     int (*run)(const struct nb_command *command, int argc, const char **argv,
                nb_ctx *ctx); /* argv[0]: the command's name */
     bool computes;           /* it calls BLAS, some of the time at least */
+    int place;               /* in the list of --help: the smaller first */
 } nb_command;
 
-extern const nb_command nb_command_run, nb_command_plan, nb_command_plot, nb_command_export, nb_command_list,
-    nb_command_describe, nb_command_info, nb_command_select, nb_command_measure, nb_command_check, nb_command_new,
-    nb_command_fit, nb_command_merge, nb_command_submit, nb_command_status;
+/* All of them, by name: the Makefile finds the files of src/commands. NULL-terminated. */
+extern const nb_command *const nb_commands[];
 
 enum { NB_GO_ON = -1 };
 

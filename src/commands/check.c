@@ -186,4 +186,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_check = {
     "check", "FILE.so|SPEC",
-    "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true};
+    "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true, 140};

@@ -211,4 +211,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_describe = {"describe", "NAME",
-                                        "Explain a component with its options and sources, or a column", run, false};
+                                        "Explain a component with its options and sources, or a column", run, false, 100};

@@ -225,4 +225,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_fit = {"fit", "--head FILE -o OUT",
-                                   "Fit the weights of the strategy 'learned' on some heads", run, true};
+                                   "Fit the weights of the strategy 'learned' on some heads", run, true, 150};

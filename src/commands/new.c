@@ -142,4 +142,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_new = {"new", "KIND NAME",
-                                   "Write a working strategy, core, kernel or problem to start from", run, false};
+                                   "Write a working strategy, core, kernel or problem to start from", run, false, 130};

@@ -157,4 +157,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_plan = {
-    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true};
+    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true, 10};

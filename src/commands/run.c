@@ -261,4 +261,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_run = {
-    "run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true};
+    "run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true, 20};

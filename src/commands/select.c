@@ -80,4 +80,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return pick(&cell, keys, out, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true};
+const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true, 110};

@@ -187,4 +187,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_status = {"status", "RUN",
-                                      "Show how far a run and its shards are: done, running, lost, failed", run, false};
+                                      "Show how far a run and its shards are: done, running, lost, failed", run, false, 30};

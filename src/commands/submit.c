@@ -396,4 +396,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_submit = {"submit", "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
                                       "Run an experiment's shards under Slurm, merge and plot them; returns at once",
-                                      run, true};
+                                      run, true, 40};
