@@ -46,6 +46,7 @@ KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strat
 kind = $(word 1,$(subst :, ,$1))
 plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
+template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
 names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
 
@@ -124,7 +125,7 @@ $B/libnysbench.a: $(OBJ)
 # The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
-	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),ln -s $$(realpath --relative-to=$B/templates $(call folder,$k)/TEMPLATE.c) $B/templates/$(call kind,$k).c;)
+	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
@@ -211,7 +212,7 @@ install: nysbench $B/nysbench.pc
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	$(foreach k,$(KINDS),install -D -m 644 $(call folder,$k)/TEMPLATE.c $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;)
+	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
 	for h in $(PUBLIC); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 
