@@ -54,7 +54,7 @@ nb_status nb_preview_make(const nb_experiment *e, const nb_start_choices *start,
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
     if (start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, start, only, thorough, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = nb_store_open(path, false, NULL, &store, own);
+    nb_status status = nb_store_open(path, false, e->config.study, &store, own);
     if (status != NB_OK &&
         !nb_run_exists(e->folder,
                        ctx)) { /* killed while it made the store, which is empty now that it was looked into */

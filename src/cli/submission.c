@@ -97,7 +97,7 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
     const char *path;
     NB_TRY(ctx, nb_folder_is_locked(folder, &state->locked, ctx));
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, part->config->study, &store, ctx));
     NB_TRY(ctx, nb_store_standing(&store, part, NULL, NULL, &standing, ctx));
     NB_TRY(ctx, nb_store_programs(&store, &count, &by, ctx));
     for (int i = 0; i < count; i++) /* that they compute alike is for the machines to see that will run it */

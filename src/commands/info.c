@@ -106,6 +106,7 @@ static nb_status print_run(const char *folder, bool json, nb_ctx *ctx)
     json_t *list, *one;
     size_t i;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
     if (json) {

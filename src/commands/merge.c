@@ -110,7 +110,7 @@ static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
     const char *path, *shard;
     NB_TRY(ctx, read_config(m, s->folder, ctx));
     NB_TRY(ctx, nb_run_path(s->folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, m->e.config.study, &store, ctx));
     NB_TRY(ctx, read_rows(&store, &rows, &by, ctx));
     NB_TRY(ctx, check_inputs(m, s->folder, &store, ctx));
     NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));

@@ -3,6 +3,9 @@
 #include "run/run_folder.h"
 
 #include "base/files.h"
+#include "components/plugin.h"
+#include "components/registry.h"
+#include "config/lookup.h"
 #include "config/yaml.h"
 
 #include <dirent.h>
@@ -76,31 +79,56 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx)
            info.st_size > 0;
 }
 
+/* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
+ * that the config names need not be there. */
+static nb_status peek(const char *folder, const char *name, const char **path, nb_yaml *value, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_yaml root, key, found;
+    *value = (nb_yaml){.node = NULL};
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, path, ctx));
+    if (!nb_is_file(*path)) return NB_OK;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_yaml_file(*path, &root, &mistakes));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    for (int i = 0; i < nb_yaml_pairs(root); i++) {
+        nb_yaml_pair(root, i, &key, &found);
+        if (nb_yaml_scalar(key) && strcmp(nb_yaml_scalar(key), name) == 0) *value = found;
+    }
+    return NB_OK;
+}
+
+nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
+{
+    const char *path, *file;
+    nb_yaml study, plugins;
+    NB_TRY(ctx, peek(folder, "study", &path, &study, ctx));
+    if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
+    NB_TRY(ctx, peek(folder, "plugins", &path, &plugins, ctx));
+    for (int i = 0; i < nb_yaml_count(plugins); i++) {
+        const char *text = nb_yaml_scalar(nb_yaml_item(plugins, i));
+        if (!text) continue;
+        NB_TRY(ctx, nb_lookup_path(text, path, &file, ctx));
+        NB_TRY(ctx, nb_plugin_load(file, ctx));
+    }
+    return NB_OK;
+}
+
 nb_status nb_run_load(const char *folder, nb_store *store, nb_rows *rows, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, store, ctx));
     return nb_store_rows(store, rows, ctx);
 }
 
-/* The text of the key alone: heads and plug-ins that the config names need not be there. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx)
 {
     const char *path;
-    nb_mistakes mistakes;
-    nb_yaml root, key, value;
-    *canonical = NULL;
-    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
-    if (!nb_is_file(path)) return NB_OK;
-    nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    for (int i = 0; i < nb_yaml_pairs(root); i++) {
-        nb_yaml_pair(root, i, &key, &value);
-        const char *name = nb_yaml_scalar(key);
-        if (name && strcmp(name, "baseline") == 0) *canonical = nb_yaml_scalar(value);
-    }
+    nb_yaml value;
+    NB_TRY(ctx, peek(folder, "baseline", &path, &value, ctx));
+    *canonical = value.node ? nb_yaml_scalar(value) : NULL;
     return NB_OK;
 }
 

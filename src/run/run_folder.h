@@ -29,6 +29,9 @@ nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ct
 bool nb_run_exists(const char *folder,
                    nb_ctx *ctx); /* whether it holds a run; a store that was not finished being made is none */
 
+/* The study of the run in a folder is known after it: if need be from the plug-ins that its config names. */
+nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
+
 /* All rows of the run in a folder; NB_EIO where it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, nb_rows *rows, nb_ctx *ctx);
 

@@ -391,3 +391,17 @@ C
     expect "nysbench: error: folder $WORK/r: cannot be locked, so two runs could write into it: No locks available"
     [ -z "$(ls "$WORK/r")" ]
 }
+
+@test "a store of the version before, which names no study, is read and continued" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1
+    expect_status 0
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM meta WHERE key = '"'study'"'"); db.commit(); db.execute("PRAGMA user_version = 5")' "$WORK/r/results.sqlite"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
+    cmp "$WORK/rows.csv" "$WORK/before.csv"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2
+    expect_status 0
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2
+    expect_status 0
+    diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/new/rows.csv")
+}
