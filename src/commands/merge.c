@@ -211,10 +211,10 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     bool *pending;
     nb_program program;
     nb_manifest manifest;
+    const nb_invocation how = {argc, argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
-    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &m->e.plan, m->e.config.plot_count > 0,
-                                 (nb_workers){.blas_threads = 1}, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(&program, &how, &m->e.plan, &manifest, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
