@@ -41,12 +41,12 @@ say = $(if $(V),,@echo "  $1")
 # build/, or build/asan/ for the sanitized one.
 B ?= build
 
-# A file in one of these folders registers itself: NAME.c defines nb_KIND_NAME.
+# A file in one of these folders registers itself: NAME.c defines nb_KIND_NAME; KIND.c is the kind's own.
 KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores
 kind = $(word 1,$(subst :, ,$1))
 plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
-names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c)))))
+names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c)))))
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
@@ -77,7 +77,7 @@ $B/registry.c: FORCE
 	@mkdir -p $B
 	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
 	   echo '#include "components/registry.h"'; \
-	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; echo '#include "conformance/records.h"'; \
+	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
 	   echo '#include "problems/problem.h"'; echo '#include "strategies/strategy.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \

@@ -26,7 +26,6 @@
 #include "base/scratch.h"
 #include "base/words.h"
 #include "data/tensor.h"
-#include "nystrom/landmarks.h"
 #include "nystrom/picks_file.h"
 
 #include <errno.h>
@@ -287,7 +286,6 @@ static const char *const references[] = {"the program that it runs; the .npy for
 const nb_strategy nb_strategy_command = {
     .component = {"command", "what a program of yours picks, by way of files", references, options,
                   sizeof(command_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

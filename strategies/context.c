@@ -67,7 +67,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_context = {
     .component = {"context", "tokens by their mean product with the other side", references, options,
                   sizeof(context_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

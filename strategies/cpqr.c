@@ -139,7 +139,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_strategy nb_strategy_cpqr = {
     .component = {"cpqr", "pivots of column-pivoted QR of S for keys, of S' for queries (oracle)", references, options,
                   0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED | NB_ORACLE | NB_SQUARE,
     .pairing = NB_JOINT,
     .pick = pick,

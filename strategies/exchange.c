@@ -121,7 +121,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_exchange = {
     .component = {"exchange", "tokens swapped one at a time while the subspace part of cur falls (oracle)", references,
                   options, sizeof(exchange_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_BOTH,
     .traits_of = traits_of,

@@ -102,7 +102,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_learned = {
     .component = {"learned", "tokens by a linear score that was fitted on other heads", references, options,
                   sizeof(learned_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

@@ -156,7 +156,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_leverage = {
     .component = {"leverage", "tokens by leverage scores: of S (oracle), or of the points", references, options,
                   sizeof(leverage_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

@@ -153,7 +153,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_optimized = {
     .component = {"optimized", "free points moved down the gradient of nystromformer's subspace part (oracle)",
                   references, options, sizeof(optimized_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_ORACLE,
     .pairing = NB_BOTH,
     .traits_of = traits_of,

@@ -105,7 +105,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_ridge_leverage = {
     .component = {"ridge_leverage", "tokens by ridge leverage scores of a kernel of the points, or of S (oracle)",
                   references, options, sizeof(ridge_leverage_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

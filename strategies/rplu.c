@@ -98,7 +98,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_strategy nb_strategy_rplu = {
     .component = {"rplu", "pivots of randomly pivoted LU of S, queries and keys together (oracle)", references, options,
                   0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE,
     .pairing = NB_BOTH,
     .pick_both = pick_both,

@@ -17,8 +17,6 @@
 
 #include <gsl/gsl_rng.h>
 
-enum { NB_STRATEGY_ABI = NB_ABI };
-
 /* Whose points a strategy looks at, and what its picks are for the other side: the
  * same tokens or groups, whose q and k are the landmarks, or the same points, which
  * stand among the queries and among the keys alike. */
@@ -33,17 +31,24 @@ typedef enum {
     NB_BOTH,           /* Q and K together, by the strategy's second function */
     NB_PAIRING_COUNT
 } nb_pairing;
+extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated */
 
 typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb_side;
+extern const char *const nb_side_names[]; /* by nb_side */
 
 /* The points to pick from. Read only. */
-typedef struct {
+typedef struct nb_points nb_points;
+struct nb_points {
     int n, d; /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
-    nb_scene *scene;  /* for oracles: singular vectors of S and the like, nystrom/scene.h */
-    nb_stream stream; /* seed and trial, for nb_strategy_start alone */
-} nb_points;
+    nb_scene *scene; /* for oracles: singular vectors of S and the like, nystrom/scene.h */
+
+    /* For nb_strategy_start alone: seed and trial, and who calls the other strategy. */
+    nb_stream stream;
+    nb_status (*start)(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
+                       nb_picks *of_keys, nb_ctx *ctx);
+};
 
 enum {
     NB_RANDOM = 1 << 0, /* draws from nb_ctx_rng(ctx) */
@@ -59,7 +64,6 @@ enum {
 
 typedef struct {
     nb_component component;
-    int abi;            /* NB_STRATEGY_ABI */
     unsigned traits;    /* NB_RANDOM | ... */
     nb_pairing pairing; /* where the experiment names none: NB_JOINT, so that strategies are compared
                          * and nothing else, but where it cannot be had (no `pick`: NB_BOTH) */
@@ -94,6 +98,19 @@ typedef struct {
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
 
+/* Whether it can be called so. */
+bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);
+
+/* The pairing under this kernel: `queries` where it is one of one point set, but
+ * for strategies that only pick for both sides at once. */
+nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing);
+
+/* Whether the same points serve both sides: then the picks are free points. */
+bool nb_pairing_shares(nb_pairing pairing);
+
+/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+const char *nb_strategy_lacks(const nb_component *component);
+
 /* For a strategy that scores queries by one formula and keys by another: where in
  * `score` (points->n, zero) the head's n queries and n keys have theirs to be added,
  * and with what weight. joint: a token's is the mean of both. */
@@ -102,11 +119,6 @@ typedef struct {
     double *queries, *keys; /* n each; NULL: not asked for */
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
-
-/* What `check` and `ready` say of it, and of the strategies that its options name. Those
- * of a plug-in, and its traits_of, are called in a child process. */
-nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
-nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
  * this trial with its own pairing, bit for bit. */

@@ -5,6 +5,7 @@
 
 #include "testing.h"
 
+#include "calls/picking.h"
 #include "nystrom/scene.h"
 
 typedef struct {

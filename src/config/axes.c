@@ -3,13 +3,13 @@
 #include "config/axes.h"
 
 #include "components/registry.h"
-#include "cores/core.h"
+#include "calls/early.h"
+#include "calls/heads.h"
 #include "config/block.h"
 #include "config/lookup.h"
 #include "config/values.h"
+#include "cores/core.h"
 #include "nystrom/approximation.h"
-#include "nystrom/heads.h"
-#include "nystrom/landmarks.h"
 
 #include <stdio.h>
 #include <string.h>

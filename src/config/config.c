@@ -11,7 +11,7 @@
 #include "config/lookup.h"
 #include "studies/error/row.h"
 #include "config/values.h"
-#include "nystrom/heads.h"
+#include "calls/heads.h"
 #include "studies/error/plots.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define NB_CONFORMANCE_H
 
 #include "components/registry.h"
-#include "nystrom/landmarks.h"
+#include "calls/picking.h"
 
 typedef struct {
     const nb_choice *choice; /* what is checked */

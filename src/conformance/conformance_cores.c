@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_cores.c - the checks of cores, on A of few and many landmarks, regular and
  * singular, of both kinds of factors. */
+#include "calls/guard.h"
+#include "cores/core.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "conformance/conformance.h"
 #include "nystrom/engine.h"
-#include "nystrom/guard.h"
 
 #include <math.h>
 #include <string.h>

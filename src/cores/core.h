@@ -41,9 +41,9 @@ typedef struct {
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_core;
 
-unsigned nb_core_traits(const nb_choice *core);
+unsigned nb_core_traits(const nb_choice *core); /* with its options */
 
-/* Whether its traits are such; a plug-in's traits_of is called in a child process. */
-nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
+/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+const char *nb_core_lacks(const nb_component *component);
 
 #endif

@@ -5,6 +5,7 @@
 #define NB_FACTORS_H
 
 #include "base/ctx.h"
+#include "nystrom/watch.h"
 
 typedef struct {
     double *u, *values, *vt; /* A = u diag(values) vt, all m */
@@ -61,7 +62,7 @@ struct nb_factors {
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
-    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
+    nb_watch *watch; /* who is told what is kept from now on, or NULL */
 };
 
 /* Why a row has diverged whose |I - A X|_F is above its residual_limit. */

@@ -6,7 +6,6 @@
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/guard.h"
 #include "nystrom/low_rank.h"
 
 #include <float.h>
@@ -235,7 +234,7 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     if (g->what & NB_SCENE_ENTROPY) scene->entropy = g->entropy / scene->head->n;
     if (g->what & NB_SCENE_OUTPUT) scene->output = g->output;
     scene->gathered |= g->what;
-    nb_guard_see_scene(scene);
+    nb_watch_tell(scene->watch);
     return NB_OK;
 }
 
@@ -312,7 +311,7 @@ nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)
             memcpy(x + 2 * d * i + d, h->k + d * i, d * sizeof *x);
         }
         scene->stacked = x;
-        nb_guard_see_scene(scene);
+        nb_watch_tell(scene->watch);
     }
     *stacked = scene->stacked;
     return NB_OK;
@@ -329,7 +328,7 @@ nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx)
         memcpy(x, h->q, size * sizeof *x);
         memcpy(x + size, h->k, size * sizeof *x);
         scene->united = x;
-        nb_guard_see_scene(scene);
+        nb_watch_tell(scene->watch);
     }
     *united = scene->united;
     return NB_OK;
@@ -555,7 +554,7 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
         s->time_s = nb_clock_s() - start_s;
         if (status == NB_OK || status == NB_ENUMERIC) {
             NB_TRY(ctx, add_spectrum(scene, s));
-            nb_guard_see_scene(scene);
+            nb_watch_tell(scene->watch);
         }
         NB_TRY(ctx, status);
     }

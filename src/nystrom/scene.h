@@ -12,6 +12,7 @@
 #include "data/head.h"
 #include "kernels/kernel.h"
 #include "linalg/linalg.h"
+#include "nystrom/watch.h"
 
 #include <stdint.h>
 
@@ -67,12 +68,12 @@ typedef struct nb_scene {
     double *united;                 /* the queries, then the keys, d x 2n */
     int spectrum_count;
     nb_spectrum **spectra;
-    double exact_s;         /* 0: not measured yet */
-    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
+    double exact_s;  /* 0: not measured yet */
+    nb_watch *watch; /* who is told what is kept from now on, or NULL */
     struct {
         const void *bytes;
         uint64_t sum;
-    } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (guard.h) */
+    } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (calls/guard.h) */
     double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
 } nb_scene;
 

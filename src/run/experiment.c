@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "calls/early.h"
 #include "studies/error/plan_check.h"
 #include "run/provenance.h"
 #include "report/run_folder.h"

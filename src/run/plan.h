@@ -5,6 +5,7 @@
 #define NB_PLAN_H
 
 #include "config/config.h"
+#include "strategies/strategy.h"
 #include "studies/error/row.h"
 
 typedef struct { /* one head under one kernel; the trials may share it */

@@ -31,7 +31,7 @@ static nb_landmarks *pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, 
     nb_landmarks *landmarks = nb_alloc(ctx, 1, sizeof *landmarks);
     nb_stream stream = {.seed = 1, .trial = trial, .component = choice.canonical};
     nb_pairing pairing = ((const nb_strategy *)choice.component)->pairing;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, pairing, stream, f->rng, landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, pairing, stream, f->rng}, landmarks, ctx));
     return landmarks;
 }
 

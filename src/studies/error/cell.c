@@ -2,13 +2,14 @@
 /* cell.c - from texts to a plan, through the same tables as an experiment's file. */
 #include "studies/error/cell.h"
 
+#include "calls/early.h"
+#include "calls/heads.h"
 #include "components/registry.h"
 #include "commands/command.h"
 #include "cores/core.h"
 #include "config/axes.h"
 #include "config/block.h"
 #include "studies/error/row.h"
-#include "nystrom/heads.h"
 
 #include <errno.h>
 #include <stdlib.h>

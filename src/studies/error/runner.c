@@ -4,12 +4,14 @@
 #include "studies/error/runner.h"
 
 #include "base/clock.h"
+#include "calls/compute.h"
+#include "calls/guard.h"
+#include "calls/heads.h"
+#include "calls/picking.h"
 #include "components/plugin.h"
 #include "cores/core.h"
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
-#include "nystrom/guard.h"
-#include "nystrom/heads.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -50,8 +52,9 @@ nb_status nb_run_make_head(const nb_plan *plan, int scene, int trial, gsl_rng *r
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_cell *cell, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx)
 {
-    return nb_landmarks_pick(scene, cell->strategy, cell->m, cell->pairing, stream_of(plan, trial, cell->strategy), rng,
-                             landmarks, ctx);
+    return nb_landmarks_pick(
+        &(nb_picking){scene, cell->strategy, cell->m, cell->pairing, stream_of(plan, trial, cell->strategy), rng},
+        landmarks, ctx);
 }
 
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)

@@ -2,10 +2,9 @@
 /* spectrum_plot.c - the run again, as far as A. */
 #include "studies/error/spectrum_plot.h"
 
-#include "cores/core.h"
+#include "calls/compute.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
-#include "nystrom/guard.h"
 #include "studies/error/plots.h"
 #include "studies/error/sheet.h"
 

@@ -85,7 +85,6 @@ static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 static const nb_strategy early = {.component = {"early", "does harm before anything runs", references, options, 0},
-                                  .abi = NB_STRATEGY_ABI,
                                   .pairing = NB_JOINT,
                                   .traits_of = traits_of,
                                   .check = check,

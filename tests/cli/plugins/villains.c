@@ -138,7 +138,6 @@ static void killed(const nb_points *p, int *tokens, int m)
     } \
     static const nb_strategy villain_##symbol = { \
         .component = {#symbol, "harms", references, options, sizeof(villain_options)}, \
-        .abi = NB_STRATEGY_ABI, \
         .pairing = NB_JOINT, \
         .pick = pick_##symbol};
 VILLAIN(segfault)
@@ -175,12 +174,10 @@ static nb_status nan_points(const nb_points *p, int m, const void *o, nb_picks *
 
 static const nb_strategy villain_allocate = {
     .component = {"allocate", "harms", references, options, sizeof(villain_options)},
-    .abi = NB_STRATEGY_ABI,
     .pairing = NB_JOINT,
     .pick = allocate};
 static const nb_strategy villain_nan_points = {
     .component = {"nan_points", "harms", references, options, sizeof(villain_options)},
-    .abi = NB_STRATEGY_ABI,
     .pairing = NB_INDEPENDENT,
     .pick = nan_points};
 

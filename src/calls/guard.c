@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guard.c - checksums of what must stay, before and after. */
-#include "nystrom/guard.h"
+#include "calls/guard.h"
 
-#include "base/clock.h"
 #include "components/plugin.h"
 
 #include <stddef.h>
@@ -148,14 +147,16 @@ static void add_shared(nb_guard *g, const nb_factors *f)
     add_reals(g, name, f->rows.squares, (size_t)f->rows.k, 1);
 }
 
-void nb_guard_see_scene(nb_scene *scene)
+static void see_scene(nb_watch *watch)
 {
-    for (nb_guard *g = scene->guard; g; g = g->outer) add_kept(g, scene);
+    nb_guard *g = (nb_guard *)watch;
+    add_kept(g, g->scene);
 }
 
-void nb_guard_see_factors(const nb_factors *factors)
+static void see_factors(nb_watch *watch)
 {
-    for (nb_guard *g = factors->guard; g; g = g->outer) add_shared(g, factors);
+    nb_guard *g = (nb_guard *)watch;
+    add_shared(g, g->factors);
 }
 
 void nb_guard_begin(nb_guard *g, const nb_choice *component, nb_scene *scene, nb_factors *factors)
@@ -171,16 +172,16 @@ void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
     if (scene) add_head(g, scene);
     if (factors) {
         g->factors = factors;
-        g->outer = factors->guard;
+        g->watch = (nb_watch){see_factors, factors->watch};
         add_factors(g, factors);
         add_shared(g, factors);
-        factors->guard = g;
+        factors->watch = &g->watch;
     } else if (scene) {
         g->scene = scene;
-        g->outer = scene->guard;
+        g->watch = (nb_watch){see_scene, scene->watch};
         add_scene(g, scene);
         add_kept(g, scene);
-        scene->guard = g;
+        scene->watch = &g->watch;
     }
     g->before = nb_surroundings_now();
 }
@@ -204,8 +205,8 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
 {
     const char *names, *message;
     if (!g->on) return status;
-    if (g->scene) g->scene->guard = g->outer;
-    if (g->factors) g->factors->guard = g->outer;
+    if (g->scene) g->scene->watch = g->watch.outer;
+    if (g->factors) g->factors->watch = g->watch.outer;
     if (g->closed) mprotect(g->closed, g->closed_bytes, PROT_READ | PROT_WRITE);
     nb_surroundings now = nb_surroundings_now();
     NB_NEED(names, names_of_changed(g, nb_surroundings_changed(&g->before, &now), ctx));
@@ -216,15 +217,4 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
     nb_error_set(ctx, NB_EBUG, __FILE__, __LINE__, "changed %s%s", names, message);
     nb_ctx_spoil(ctx, nb_error_message(ctx));
     return NB_EBUG;
-}
-
-nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
-                          nb_ctx *ctx)
-{
-    nb_guard guard;
-    nb_guard_begin(&guard, core, scene, factors);
-    double start_s = nb_clock_s();
-    nb_status status = ((const nb_core *)core->component)->compute(factors, core->options, x, ctx);
-    *core_s = nb_clock_s() - start_s;
-    return nb_guard_end(&guard, status, ctx);
 }
