@@ -181,12 +181,9 @@ bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
 	@tests/bench/bench.sh $(PART)
 
-# What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
-PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
-          $(addprefix src/data/,head.h synthetic.h) \
-          $(addprefix src/base/,ctx.h mistakes.h random.h) $(addprefix src/components/,component.h plugin.h spec.h) \
-          $(addprefix src/nystrom/,factors.h iteration.h picks.h scene.h similarity.h) \
-          $(addprefix src/linalg/,basis.h cholesky.h cover.h distances.h krylov.h linalg.h ridge.h vector.h)
+# What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
+KIND_HEADERS = $(foreach k,$(KINDS),$(call folder,$k)/$(call kind,$k).h)
+PUBLIC = $(sort $(filter %.h,$(shell $(CC) $(CPPFLAGS) -MM $(KIND_HEADERS))))
 
 $B/nysbench.pc: FORCE
 	@mkdir -p $B

@@ -138,9 +138,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const optimized_options *o = opts;
     const nb_strategy *start = (const nb_strategy *)o->start->component;
-    if (!((const nb_kernel *)points->scene->kernel->component)->pull_back)
+    if (!((const nb_kernel *)nb_scene_kernel_choice(points->scene)->component)->pull_back)
         return "optimized: this kernel has no gradient";
-    if (points->scene->head->causal) return "optimized: free points have no place under a causal mask";
+    if (nb_scene_head(points->scene)->causal) return "optimized: free points have no place under a causal mask";
     if (points->n > MOST_TOKENS) return "optimized: each step costs 4 n^2 m flops and more; n is at most 2048";
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
 }

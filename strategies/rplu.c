@@ -29,8 +29,8 @@ typedef struct {
 static nb_status complement_init(complement *r, nb_scene *scene, nb_ctx *ctx)
 {
     const double *s;
-    size_t n = (size_t)scene->head->n;
-    *r = (complement){.n = scene->head->n};
+    size_t n = (size_t)nb_scene_head(scene)->n;
+    *r = (complement){.n = nb_scene_head(scene)->n};
     NB_NEED(r->rows, nb_alloc_raw(ctx, n * n));
     NB_NEED(r->squares, nb_alloc_reals(ctx, n, 1));
     NB_NEED(r->row, nb_alloc_reals(ctx, n, 1));

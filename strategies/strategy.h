@@ -8,12 +8,14 @@
 #ifndef NB_STRATEGY_H
 #define NB_STRATEGY_H
 
-#include "components/component.h"
 #include "base/ctx.h"
-#include "components/plugin.h"
 #include "base/random.h"
+#include "components/component.h"
+#include "components/plugin.h"
+#include "components/registry.h"
 #include "nystrom/picks.h"
-#include "nystrom/scene.h"
+#include "nystrom/passes.h"
+#include "nystrom/spectrum.h"
 
 #include <gsl/gsl_rng.h>
 
@@ -121,7 +123,8 @@ typedef struct {
 nb_scores nb_scores_of(const nb_points *points, double *score);
 
 /* What another strategy, the value of an option, picks on the scene of `points` in
- * this trial with its own pairing, bit for bit. */
+ * this trial with its own pairing, bit for bit. Memory is ctx's, so what is to be
+ * returned of it must be copied. */
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                             nb_picks *of_keys, nb_ctx *ctx);
 

@@ -6,7 +6,10 @@
 #include "testing.h"
 
 #include "calls/picking.h"
-#include "nystrom/scene.h"
+#include "nystrom/exact_time.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/foresight.h"
+#include "nystrom/scene_private.h"
 
 typedef struct {
     nb_head head;

@@ -3,6 +3,10 @@
 #include "calls/guard.h"
 
 #include "components/plugin.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/foresight.h"
+#include "nystrom/scene_private.h"
+#include "nystrom/spectrum_private.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -62,11 +66,12 @@ static void add_rows(nb_guard *g, const double *rows, size_t n)
     add(g, "S", (const void *)last, start + bytes - last);
 }
 
-static void add_spectrum(nb_guard *g, const nb_spectrum *s, size_t n)
+static void add_spectrum(nb_guard *g, const nb_kept_spectrum *kept, size_t n)
 {
+    const nb_spectrum *s = &kept->of;
     static const char name[] = "the singular triplets of S";
     size_t count = (size_t)s->count;
-    add(g, name, s, sizeof *s);
+    add(g, name, kept, sizeof *kept);
     add_reals(g, name, s->values, count, 1);
     add_reals(g, name, s->left, n, count);
     add_reals(g, name, s->right, n, count);

@@ -9,6 +9,7 @@
 #include "components/component.h"
 #include "nystrom/factors.h"
 #include "nystrom/scene.h"
+#include "nystrom/watch.h"
 
 enum { NB_GUARD_SPANS = 128 }; /* a scene has some 20, and 6 for each set of singular triplets */
 

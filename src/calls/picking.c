@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "calls/guard.h"
+#include "nystrom/scene_private.h"
 
 #include <string.h>
 

@@ -10,8 +10,10 @@
 
 #include "components/registry.h"
 #include "data/tensor.h"
+#include "kernels/kernel.h"
 #include "linalg/ridge.h"
 #include "nystrom/scene.h"
+#include "nystrom/spectrum.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,6 +9,7 @@
 #include "config/lookup.h"
 #include "config/values.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "nystrom/approximation.h"
 
 #include <stdio.h>

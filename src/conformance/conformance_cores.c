@@ -7,6 +7,7 @@
 #include "linalg/vector.h"
 #include "conformance/conformance.h"
 #include "nystrom/engine.h"
+#include "nystrom/factors_private.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,9 +71,9 @@ static nb_status judge(const nb_factors *f, const double *x, const char *refusal
         return NB_OK;
     }
     NB_REQUIRE(ctx, nb_all_finite((size_t)f->m * (size_t)f->m, x) || f->notes.diverged, NB_EBUG,
-               "X is not finite, and notes.diverged does not say why");
+               "X is not finite, and nb_factors_note_diverged does not say why");
     NB_REQUIRE(ctx, isnan(f->notes.cutoff) || f->notes.cutoff >= 0, NB_EBUG,
-               "notes.cutoff is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
+               "the cut-off that it notes is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
     return NB_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "calls/guard.h"
 #include "linalg/vector.h"
 #include "conformance/conformance.h"
+#include "nystrom/scene_private.h"
 
 #include <math.h>
 #include <string.h>

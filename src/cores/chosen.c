@@ -7,6 +7,7 @@
 #include "cores/core.h"
 
 #include "linalg/linalg.h"
+#include "nystrom/factors_private.h"
 #include "nystrom/iteration.h"
 
 #include <float.h>
@@ -24,8 +25,7 @@ static const nb_option options[] = {NB_ENUM(chosen_options, of, "svd", families,
                                     NB_INT(chosen_options, rows, "128", 1, 1 << 20, "exact rows of S, at most n"),
                                     NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "chosen", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
+static const nb_iteration iteration = {.name = "chosen", NB_NYSTROMFORMER};
 
 static int candidates(int of, const nb_factors_spectrum *s, int m)
 {

@@ -8,6 +8,7 @@
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
 #include "nystrom/projection.h"
+#include "nystrom/scene_private.h"
 
 #include <float.h>
 #include <math.h>

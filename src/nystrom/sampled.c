@@ -18,6 +18,7 @@
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
+#include "nystrom/scene_private.h"
 
 #include <math.h>
 #include <string.h>

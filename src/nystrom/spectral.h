@@ -3,7 +3,7 @@
 #ifndef NB_SPECTRAL_H
 #define NB_SPECTRAL_H
 
-#include "nystrom/scene.h"
+#include "nystrom/passes.h"
 
 typedef struct {
     int m;

@@ -33,7 +33,9 @@
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
+#include "nystrom/factors_private.h"
 #include "nystrom/low_rank.h"
+#include "nystrom/scene_private.h"
 #include "nystrom/spectral.h"
 #include "nystrom/unseen.h"
 

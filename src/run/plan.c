@@ -6,6 +6,7 @@
 #include "cores/core.h"
 #include "config/block.h"
 #include "config/exclude.h"
+#include "kernels/kernel.h"
 #include "run/inputs.h"
 
 #include <limits.h>

@@ -10,6 +10,7 @@
 #include "studies/error/cost.h"
 
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "linalg/krylov.h"
 #include "nystrom/blocks.h"
 

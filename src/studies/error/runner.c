@@ -10,8 +10,12 @@
 #include "calls/picking.h"
 #include "components/plugin.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
+#include "nystrom/exact_time.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/foresight.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -65,9 +69,9 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     nb_guard_begin(&guard, plan->scenes[scene].kernel, NULL, NULL);
     nb_status status = nb_scene_new(head, plan->scenes[scene].kernel, out, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
-    if (c->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
-    if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
-    if (!c->sample && kernel->stochastic && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
+    if (c->engine == NB_DIRECT) nb_scene_form_whole(*out);
+    if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) nb_scene_take_along(*out, NB_SCENE_OUTPUT);
+    if (!c->sample && kernel->stochastic && (c->wanted & NB_WANT_ENTROPY)) nb_scene_take_along(*out, NB_SCENE_ENTROPY);
     return NB_OK;
 }
 
@@ -142,7 +146,8 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     const nb_cell *cell = cell_of(in, first);
     nb_landmarks *landmarks;
     nb_status status;
-    if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
+    if (cell->m > nb_scene_head(in->scene)->n)
+        return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (in->nested)
@@ -155,7 +160,7 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
         if (!any(in->pending, i, next)) continue;
         const char *refusal =
-            nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
+            nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, nb_scene_head(in->scene)->causal);
         if (refusal)
             NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
         else
@@ -173,7 +178,8 @@ static nb_status pick_nested(instance *in, int first, int end)
     in->nested = NULL;
     if (!(nb_strategy_traits(cell_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
     for (int i = first; i < end; i++)
-        if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m))
+        if (in->pending[i] && cell_of(in, i)->m <= nb_scene_head(in->scene)->n &&
+            (!largest || cell_of(in, i)->m > largest->m))
             largest = cell_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
@@ -350,7 +356,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
 /* The order in which cores look at rows of S, the same for all cells of an instance. */
 static nb_status draw_order(const instance *in, int trial, nb_how *how)
 {
-    int n = in->scene->head->n, *order;
+    int n = nb_scene_head(in->scene)->n, *order;
     bool wanted = false;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     const nb_choices *cores = &in->plan->config->cores;
@@ -370,7 +376,7 @@ static nb_status draw_order(const instance *in, int trial, nb_how *how)
 /* The rows of S that are measured, the same for all cells of an instance. */
 static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 {
-    int n = in->scene->head->n, *all, *tokens;
+    int n = nb_scene_head(in->scene)->n, *all, *tokens;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     nb_stream stream = stream_of(in->plan, trial, planned->problem);
     if (how->sample >= n) how->sample = 0;
@@ -409,7 +415,7 @@ static nb_status run_instance(instance *in, int first, int end)
     }
     for (int i = 0; i < count; i++) m[i] = found[i].m;
     for (int i = 0, used; i < count; i += used) {
-        used = nb_engine_batch(in->scene->head->n, count - i, m + i);
+        used = nb_engine_batch(nb_scene_head(in->scene)->n, count - i, m + i);
         nb_mark mark = nb_ctx_mark(in->ctx);
         nb_status status = run_batch(in, &how, used, found + i);
         nb_ctx_release(in->ctx, mark);

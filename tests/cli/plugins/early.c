@@ -78,7 +78,7 @@ static unsigned core_traits_of(const void *o)
 static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
-    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0;
     return NB_OK;
 }
 

@@ -1,6 +1,7 @@
 /* villains.c - strategies that harm whoever runs them, and cores that do, for
  * tests/cli/isolation.bats. With m <= `from` they behave. */
 #include "cores/core.h"
+#include "nystrom/scene_private.h"
 #include "strategy.h"
 
 #include <fcntl.h>
@@ -184,8 +185,8 @@ static const nb_strategy villain_nan_points = {
 static nb_status core_crash(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
-    if (f->m > 3) abort();
-    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    if (nb_factors_m(f) > 3) abort();
+    for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0;
     return NB_OK;
 }
 
