@@ -4,7 +4,7 @@
 #ifndef NB_DIRECT_H
 #define NB_DIRECT_H
 
-#include "nystrom/engine.h"
+#include "nystrom/request.h"
 
 nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx);

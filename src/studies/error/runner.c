@@ -13,6 +13,7 @@
 #include "kernels/kernel.h"
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
+#include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
 #include "nystrom/factors_private.h"
 #include "nystrom/foresight.h"
