@@ -19,8 +19,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 4096 }; /* tokens: S is there whole */
-
 typedef struct { /* one matrix, S or S', and what is left of its columns */
     int n, rank;
     bool keys;                         /* the columns of S; else those of S' */
@@ -125,7 +123,7 @@ static const char *refusal(const nb_points *points, int m, const void *options)
 {
     (void)m;
     (void)options;
-    return nb_scene_head(points->scene)->n > MOST ? "cpqr needs S whole: at most 4096 tokens" : NULL;
+    return nb_scene_head(points->scene)->n > NB_DENSE ? "cpqr needs S whole: at most 4096 tokens" : NULL;
 }
 
 static const char *const references[] = {

@@ -13,8 +13,6 @@
 #include "linalg/linalg.h"
 #include "nystrom/ridge_scores.h"
 
-enum { MOST = 4096 }; /* the order of a K or S that is there whole */
-
 typedef struct {
     int of, recursive, take;
     double lambda, bandwidth;
@@ -91,9 +89,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     (void)m;
     if (o->of == KERNEL && o->recursive)
         return "recursive halving needs a positive semi-definite kernel of one set of points, not S";
-    if (nb_scene_head(points->scene)->n > MOST && o->of == KERNEL)
+    if (nb_scene_head(points->scene)->n > NB_DENSE && o->of == KERNEL)
         return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
-    if (points->n > MOST && o->of != KERNEL && o->of != NB_GRAM && !o->recursive)
+    if (points->n > NB_DENSE && o->of != KERNEL && o->of != NB_GRAM && !o->recursive)
         return "all eigenvectors of the kernel: at most 4096 points; take recursive=true";
     return NULL;
 }

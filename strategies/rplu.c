@@ -16,8 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 4096 }; /* tokens: S is there whole, twice */
-
 typedef struct {
     int n;
     double *rows;    /* n x n: column i is row i of R */
@@ -89,7 +87,7 @@ static const char *refusal(const nb_points *points, int m, const void *options)
 {
     (void)m;
     (void)options;
-    return points->n > MOST ? "rplu needs S whole: at most 4096 tokens" : NULL;
+    return points->n > NB_DENSE ? "rplu needs S whole: at most 4096 tokens" : NULL;
 }
 
 static const char *const references[] = {"Gilles & Wilber, randomly pivoted LU, 2026, arXiv:2601.22344", NULL};

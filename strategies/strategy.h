@@ -52,12 +52,14 @@ struct nb_points {
                        nb_picks *of_keys, nb_ctx *ctx);
 };
 
+enum { NB_DENSE = 4096 }; /* tokens up to which a strategy may be cubic, or hold n x n numbers: of more it refuses */
+
 enum {
     NB_RANDOM = 1 << 0, /* draws from nb_ctx_rng(ctx) */
     NB_NESTED = 1 << 1, /* the picks for m are the first m of the picks for more */
     NB_ORACLE = 1 << 2, /* asks the scene for what costs n^2 or more */
 
-    /* What cannot be foreseen without them, for predictions of memory and time alone. */
+    /* What cannot be foreseen without them, for predictions of memory and time alone: up to NB_DENSE tokens. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
 

@@ -17,6 +17,13 @@
 enum { TILE = 256 };
 static const double rounding = 16 * DBL_EPSILON; /* of the error, in sums over all entries */
 
+double nb_direct_bytes(double n, double m, unsigned wanted, bool unseen)
+{
+    double bytes = 8 * (4 * n * m + n * TILE);
+    if (wanted & NB_WANT_SPECTRAL) bytes += 16 * n * n;
+    return unseen ? bytes + 8 * n * (n + 5 * m) : bytes;
+}
+
 typedef struct { /* nb_pair.own */
     nb_scene *scene;
     nb_factors *factors;

@@ -102,14 +102,18 @@ static nb_status multiply(void *self, int b, const double *v, double *z, double 
     return nb_scene_pass(scene, multiply_stripe, &p, ctx);
 }
 
-/* Block Krylov, in larger blocks where each pass forms S anew; the tail follows
- * from |S|_F. */
+int nb_spectrum_block(bool kept)
+{
+    return kept ? 16 : 32;
+}
+
+/* Block Krylov; the tail follows from |S|_F. */
 static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx)
 {
     nb_triplets t;
     nb_ctx *own; /* the passes allocate from scene->ctx meanwhile */
     NB_NEED(own, nb_ctx_child(scene->ctx));
-    NB_TRY(ctx, nb_krylov(scene->head->n, count, scene->keep ? 16 : 32, multiply, scene, tolerance, &t, own));
+    NB_TRY(ctx, nb_krylov(scene->head->n, count, nb_spectrum_block(scene->keep), multiply, scene, tolerance, &t, own));
     NB_NEED(s->tail, nb_alloc_reals(scene->ctx, (size_t)count + 1, 2));
     s->tail_accuracy = s->tail + count + 1;
     s->tail[0] = scene->norm * scene->norm;

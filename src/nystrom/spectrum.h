@@ -23,9 +23,6 @@ typedef struct {
 nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 
-/* How many those are where S has no factors, and whether they are LAPACK's. */
-int nb_spectrum_triplets(int n, int count, bool *lapack);
-
 /* |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936), and
  * by how much that may be off: it is not below 1e-8 by block Krylov. */
 nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *accuracy, nb_ctx *ctx);

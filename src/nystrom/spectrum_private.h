@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spectrum_private.h - what a scene keeps of singular triplets: for the library alone. */
+/* spectrum_private.h - what a scene keeps of singular triplets, and what they cost: for the library alone. */
 #ifndef NB_SPECTRUM_PRIVATE_H
 #define NB_SPECTRUM_PRIVATE_H
 
@@ -13,5 +13,11 @@ typedef struct nb_kept_spectrum {
     bool summed;                  /* the tail is a sum of small values, not what is left of |S|_F^2 */
     double time_s;                /* what it took */
 } nb_kept_spectrum;
+
+/* How many triplets are made where `count` are asked for and S has no factors, and whether by LAPACK. */
+int nb_spectrum_triplets(int n, int count, bool *lapack);
+
+/* Vectors in a block of Krylov's, each of which takes a pass: more where a pass forms S anew. */
+int nb_spectrum_block(bool kept);
 
 #endif
