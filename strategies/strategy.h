@@ -13,8 +13,8 @@
 #include "components/component.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "nystrom/picks.h"
 #include "nystrom/passes.h"
+#include "nystrom/picks.h"
 #include "nystrom/spectrum.h"
 
 #include <gsl/gsl_rng.h>

@@ -2,9 +2,9 @@
 /* axes.c - see axes.h */
 #include "config/axes.h"
 
-#include "components/registry.h"
 #include "calls/early.h"
 #include "calls/heads.h"
+#include "components/registry.h"
 #include "config/block.h"
 #include "config/lookup.h"
 #include "config/values.h"

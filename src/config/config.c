@@ -4,15 +4,15 @@
  * the whole experiment, or for one of its blocks. */
 #include "config/config.h"
 
+#include "calls/heads.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "config/axes.h"
 #include "config/exclude.h"
 #include "config/lookup.h"
-#include "studies/error/row.h"
 #include "config/values.h"
-#include "calls/heads.h"
 #include "studies/error/plots.h"
+#include "studies/error/row.h"
 
 #include <stdio.h>
 #include <string.h>

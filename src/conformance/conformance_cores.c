@@ -2,10 +2,10 @@
 /* conformance_cores.c - the checks of cores, on A of few and many landmarks, regular and
  * singular, of both kinds of factors. */
 #include "calls/guard.h"
+#include "conformance/conformance.h"
 #include "cores/core.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "conformance/conformance.h"
 #include "nystrom/engine.h"
 #include "nystrom/factors_private.h"
 

@@ -3,8 +3,8 @@
  * show, nor what stands around a tile. Sums of d <= 64 products of moderate size: 1e-13
  * relative to |S| and 1 is some 500 roundings. */
 #include "calls/guard.h"
-#include "linalg/vector.h"
 #include "conformance/conformance.h"
+#include "linalg/vector.h"
 #include "nystrom/scene_private.h"
 
 #include <math.h>

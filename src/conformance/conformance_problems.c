@@ -3,8 +3,8 @@
 #include "base/surroundings.h"
 #include "calls/guard.h"
 #include "calls/heads.h"
-#include "linalg/vector.h"
 #include "conformance/conformance.h"
+#include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #ifndef NB_CORE_H
 #define NB_CORE_H
 
-#include "components/component.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "nystrom/factors.h"

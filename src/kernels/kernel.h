@@ -7,8 +7,8 @@
 #ifndef NB_KERNEL_H
 #define NB_KERNEL_H
 
-#include "components/component.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "components/plugin.h"
 #include "data/head.h"
 

@@ -71,14 +71,10 @@ static nb_status entries_of_pair(const nb_batch *b, int pair, const double *f, u
     return NB_OK;
 }
 
-/* The error is the failure of the requests on one pair. */
-static nb_status fail_requests(const nb_view *v, int count, nb_request *requests, nb_ctx *ctx)
+static void fail_requests(const nb_view *v, const char *failure, int count, nb_request *requests)
 {
-    const char *failure;
-    NB_TRY(ctx, nb_keep_failure(&failure, ctx));
     for (int i = 0; i < count; i++)
         if (nb_view_of(&requests[i]) == v && !requests[i].failure) requests[i].failure = failure;
-    return NB_OK;
 }
 
 nb_status nb_measure_entries(nb_batch *b, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx)
@@ -90,11 +86,15 @@ nb_status nb_measure_entries(nb_batch *b, unsigned wanted, int count, nb_request
         if (!requests[i].failure) nb_view_of(&requests[i])->todo = true;
     NB_TRY(ctx, nb_batch_form_f(b, f, ctx));
     for (int i = 0; i < b->count; i++) {
+        const char *failure = b->pairs[i].failure; /* of F, this time */
         if (!b->views[i].todo) continue;
-        nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = entries_of_pair(b, i, f[i], wanted, count, requests, ctx);
-        nb_ctx_release(ctx, mark);
-        if (status != NB_OK) NB_TRY(ctx, fail_requests(&b->views[i], count, requests, ctx));
+        if (!failure) {
+            nb_mark mark = nb_ctx_mark(ctx);
+            nb_status status = entries_of_pair(b, i, f[i], wanted, count, requests, ctx);
+            nb_ctx_release(ctx, mark);
+            if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+        }
+        if (failure) fail_requests(&b->views[i], failure, count, requests);
     }
     return NB_OK;
 }

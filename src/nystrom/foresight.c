@@ -9,11 +9,6 @@ void nb_scene_form_whole(nb_scene *scene)
     scene->factors.rank = 0;
 }
 
-void nb_scene_keep(nb_scene *scene, bool keep)
-{
-    scene->keep = keep;
-}
-
 void nb_scene_take_along(nb_scene *scene, unsigned what)
 {
     scene->along |= what;

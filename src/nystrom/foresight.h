@@ -9,9 +9,6 @@
 /* S is formed, also where the kernel gives factors of it. */
 void nb_scene_form_whole(nb_scene *scene);
 
-/* S is kept once it is formed, or not. */
-void nb_scene_keep(nb_scene *scene, bool keep);
-
 /* What to take along in the first pass over S; anything else costs a pass of its own. */
 enum { NB_SCENE_OUTPUT = 1 << 0, NB_SCENE_ENTROPY = 1 << 1 };
 void nb_scene_take_along(nb_scene *scene, unsigned what);

@@ -6,10 +6,10 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/deviations.h"
 #include "nystrom/entries.h"
 #include "nystrom/mixed.h"
 #include "nystrom/project.h"
-#include "nystrom/deviations.h"
 #include "nystrom/scene_private.h"
 #include "nystrom/spectral.h"
 #include "nystrom/unseen.h"

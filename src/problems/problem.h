@@ -8,8 +8,8 @@
 #ifndef NB_PROBLEM_H
 #define NB_PROBLEM_H
 
-#include "components/component.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "components/plugin.h"
 #include "data/head.h"
 #include "data/synthetic.h"
