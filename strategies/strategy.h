@@ -44,7 +44,7 @@ struct nb_points {
     int n, d; /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
-    nb_scene *scene; /* for oracles: singular vectors of S and the like, nystrom/scene.h */
+    nb_scene *scene; /* for oracles: singular vectors of S and the like, see nystrom/scene.h */
 
     /* For nb_strategy_start alone: seed and trial, and who calls the other strategy. */
     nb_stream stream;
