@@ -8,7 +8,7 @@
 #include "calls/picking.h"
 #include "nystrom/exact_time.h"
 #include "nystrom/factors_private.h"
-#include "nystrom/foresight.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/scene_private.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 
 #include "components/plugin.h"
 #include "nystrom/factors_private.h"
-#include "nystrom/foresight.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/scene_private.h"
 #include "nystrom/spectrum_private.h"
 

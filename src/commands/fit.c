@@ -12,6 +12,7 @@
 #include "data/tensor.h"
 #include "kernels/kernel.h"
 #include "linalg/ridge.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/scene.h"
 #include "nystrom/spectrum.h"
 

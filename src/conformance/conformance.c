@@ -3,6 +3,8 @@
  * all kinds of components share. */
 #include "conformance/conformance.h"
 
+#include "nystrom/make_scene.h"
+
 #include <ctype.h>
 #include <gsl/gsl_randist.h>
 #include <stdint.h>

@@ -8,6 +8,7 @@
 #include "linalg/vector.h"
 #include "nystrom/engine.h"
 #include "nystrom/factors_private.h"
+#include "nystrom/make_scene.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "calls/guard.h"
 #include "conformance/conformance.h"
 #include "linalg/vector.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/scene_private.h"
 
 #include <math.h>

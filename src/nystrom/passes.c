@@ -4,8 +4,8 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/foresight.h"
 #include "nystrom/low_rank.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/scene_private.h"
 
 #include <math.h>

@@ -15,16 +15,9 @@ enum {
     NB_STRIPE = 512
 }; /* rows of S that are handled together, at most: fixed, since sums depend on it in the last bits */
 
-/* `head` and `kernel` must outlive the scene, which is freed with ctx's memory.
- * NB_EINVAL for a causal head under a kernel that has no mask. */
-nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx);
-
 /* The head as the kernel sees it: under one of one point set, with q = k. */
 const nb_head *nb_scene_head(const nb_scene *scene);
 const nb_choice *nb_scene_kernel_choice(const nb_scene *scene);
-
-/* Whether an S of n tokens is kept once it is formed, also where nobody asks for it. */
-bool nb_scene_is_kept(int n);
 
 /* k(q, k) for any points of the head's dimension, without a mask; out is
  * keys x queries. */

@@ -16,7 +16,7 @@ struct nb_scene {
     const nb_choice *kernel;
     const void *options; /* the kernel's, resolved for this head */
     /* Foresight. */
-    unsigned along;      /* NB_SCENE_* of foresight.h */
+    unsigned along;      /* NB_SCENE_* of make_scene.h */
     nb_low_rank factors; /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
     bool keep;           /* S is kept once it is formed */
 

@@ -19,6 +19,7 @@
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "nystrom/engine.h"
+#include "nystrom/make_scene.h"
 
 #include <limits.h>
 #include <malloc.h>

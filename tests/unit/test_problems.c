@@ -9,6 +9,7 @@
 #include "linalg/vector.h"
 #include "calls/picking.h"
 #include "nystrom/engine.h"
+#include "nystrom/make_scene.h"
 
 #include <gsl/gsl_statistics_double.h>
 

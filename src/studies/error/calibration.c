@@ -12,6 +12,7 @@
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/make_scene.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -16,6 +16,7 @@
 #include "nystrom/direct.h"
 #include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
 #include "nystrom/spectrum_private.h"

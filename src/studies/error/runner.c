@@ -16,7 +16,7 @@
 #include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
 #include "nystrom/factors_private.h"
-#include "nystrom/foresight.h"
+#include "nystrom/make_scene.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
