@@ -196,7 +196,7 @@ install: nysbench $B/nysbench.pc
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	$(foreach k,$(KINDS),install -D -m 644 $(call folder,$k)/TEMPLATE.c $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;)
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
-	for h in $(PUBLIC); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
+	for h in $(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 
 clean:
 	rm -rf build nysbench
