@@ -5,6 +5,8 @@
 #include "planning.h"
 
 #include "cli/preview.h"
+
+extern const nb_command nb_command_run;
 #include "run/speed.h"
 #include "studies/error/calibration.h"
 #include "run/prediction.h"

@@ -7,11 +7,12 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "calls/picking.h"
 #include "data/synthetic.h"
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/landmarks.h"
+#include "nystrom/make_scene.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -107,8 +108,8 @@ static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
     nb_stream stream = {.seed = (uint64_t)t->plan->config->seed, .component = method->strategy->canonical};
     moment start = now();
     t->board->begun_s = start.clock_s;
-    NB_TRY(ctx,
-           nb_landmarks_pick(t->scenes[scene], method->strategy, m, method->pairing, stream, t->rng, &landmarks, ctx));
+    NB_TRY(ctx, nb_landmarks_pick(&(nb_picking){t->scenes[scene], method->strategy, m, method->pairing, stream, t->rng},
+                                  &landmarks, ctx));
     if (!landmarks.refusal) *seconds = fmin(*seconds, time_since(start)); /* of a NaN and a number, the number */
     return NB_OK;
 }

@@ -167,7 +167,7 @@ static nb_status pick_all(picture *p, gsl_rng *rng, nb_ctx *ctx)
 
 static const double *points_of(const picture *p)
 {
-    return p->view->queries ? p->scene->head->q : p->scene->head->k;
+    return p->view->queries ? nb_scene_head(p->scene)->q : nb_scene_head(p->scene)->k;
 }
 
 /* The two directions of largest variance of the points, from the SVD of what is left
