@@ -10,7 +10,7 @@
  * killed. Where the parent was, the janitor takes its place, and starts another. */
 #include "base/janitor.h"
 
-#include "base/scratch.h"
+#include "base/scratch_root.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/janitor.h"
-#include "base/scratch.h"
+#include "base/scratch_root.h"
 
 #include <dirent.h>
 #include <errno.h>

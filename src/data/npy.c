@@ -4,6 +4,7 @@
  * NumPy enhancement proposal 1; versions 1.0, 2.0 and 3.0. */
 #include "base/files.h"
 #include "data/bytes.h"
+#include "data/tensor.h"
 
 #include <ctype.h>
 #include <errno.h>

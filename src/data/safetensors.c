@@ -4,6 +4,7 @@
  * perhaps __metadata__, a map of texts; the data, without holes. */
 #include "base/files.h"
 #include "data/bytes.h"
+#include "data/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
