@@ -23,23 +23,23 @@ def module(path):
 
 
 def includes():
-    """(file, line, included file) of every include in quotes; None for the last where there is no such file."""
+    """(file, line, included file) of every include in quotes."""
     for path in sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")):
         for number, line in enumerate(open(path, encoding="utf-8"), 1):
             found = re.match(r'\s*#\s*include\s*"(.*)"', line)
             if not found or found[1] in GENERATED:
                 continue
             places = (os.path.join(folder, found[1]) for folder in (os.path.dirname(path), ".", "src"))
-            yield path, number, next((os.path.normpath(p) for p in places if os.path.exists(p)), None)
+            yield path, number, next((os.path.normpath(p) for p in places if os.path.exists(p)), found[1])
 
 
 def against_order(edges):
     for path, line, to in edges:
-        for part in {room(path), room(to or path)} - set(ORDER):
-            yield f"{path}:{line}: the order has no room '{part}'"
-        if not to:
-            yield f"{path}:{line}: no such file in the tree"
-        elif {room(path), room(to)} <= set(ORDER) and ORDER.index(room(to)) > ORDER.index(room(path)):
+        if not os.path.exists(to):
+            yield f"{path}:{line}: includes {to}, and there is no such file"
+        elif not {room(path), room(to)} <= set(ORDER):
+            yield f"{path}:{line}: {room(path)} includes {to}, and the order does not have both rooms"
+        elif ORDER.index(room(to)) > ORDER.index(room(path)):
             yield f"{path}:{line}: {room(path)} includes {to}, and {room(to)} comes after {room(path)}"
 
 
@@ -57,7 +57,7 @@ def way(graph, start, end):
 
 def cycles(edges):
     inner = [(path, line, to) for path, line, to in edges
-             if to and os.path.dirname(path) == os.path.dirname(to) and module(path) != module(to)]
+             if os.path.dirname(path) == os.path.dirname(to) and module(path) != module(to)]
     graph = {}
     for path, _, to in inner:
         graph.setdefault(module(path), set()).add(module(to))
