@@ -3,7 +3,6 @@
 #include "base/capture.h"
 
 #include "base/clock.h"
-#include "base/janitor.h"
 #include "base/process.h"
 
 #include <errno.h>
@@ -16,18 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_STARTED = 127, MOST_BYTES = 1 << 28 };
-
-static _Noreturn void become(char *const *words, const char *folder, int out)
-{
-    int nothing = open("/dev/null", O_RDONLY);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (folder && chdir(folder) != 0))
-        _exit(NOT_STARTED);
-    closefrom(STDERR_FILENO + 1);
-    nb_janitor_unmark(); /* what sbatch hands over to others is not this program's */
-    execvp(words[0], words);
-    _exit(NOT_STARTED);
-}
+enum { MOST_BYTES = 1 << 28 };
 
 typedef struct {
     char *text; /* malloc's */
@@ -73,8 +61,8 @@ nb_status nb_capture(char *const *words, const char *folder, double limit_s, con
     nb_ending ending;
     const char *text;
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_status status = nb_process_fork(&pid, ctx);
-    if (status == NB_OK && pid == 0) become(words, folder, ends[1]);
+    nb_program program = {.words = words, .folder = folder, .out = ends[1], .outlives = true};
+    nb_status status = nb_process_spawn(&program, &pid, ctx);
     close(ends[1]);
     if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);
     close(ends[0]);
@@ -83,7 +71,7 @@ nb_status nb_capture(char *const *words, const char *folder, double limit_s, con
         if (nb_defer(ctx, free, said.text) != NB_OK) return NB_ENOMEM;
     }
     NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, ending.timed_out || !WIFEXITED(ending.how) || WEXITSTATUS(ending.how) != NOT_STARTED, NB_EIO,
+    NB_REQUIRE(ctx, ending.timed_out || !WIFEXITED(ending.how) || WEXITSTATUS(ending.how) != NB_NOT_STARTED, NB_EIO,
                "%s cannot be started: is it installed, and in PATH?", words[0]);
     NB_TRY(ctx, nb_ending_text(&ending, limit_s, &text, ctx));
     NB_REQUIRE(ctx, !*text, NB_EIO, "%s: %s", words[0], text);

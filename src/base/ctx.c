@@ -134,6 +134,17 @@ double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols)
     return nb_alloc(ctx, count, sizeof(double));
 }
 
+void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity)
+{
+    if (count < *capacity) return items;
+    int wanted = *capacity > 0 ? 2 * *capacity : 8;
+    void *larger = nb_alloc(ctx, (size_t)wanted, size);
+    if (!larger) return NULL;
+    if (count > 0) memcpy(larger, items, (size_t)count * size);
+    *capacity = wanted;
+    return larger;
+}
+
 char *nb_strdup(nb_ctx *ctx, const char *text)
 {
     size_t bytes = strlen(text) + 1;

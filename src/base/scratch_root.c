@@ -5,6 +5,8 @@
  * so that a link or a folder that is exchanged meanwhile leads nowhere else. */
 #include "base/scratch_root.h"
 
+#include "base/numbers.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -89,9 +91,11 @@ static void remove_entry(int top, int at, const char *name, int depth)
 
 static bool is_of(const char *name, pid_t owner)
 {
-    char *end;
+    long long maker;
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return false;
-    return owner == 0 || (strtol(name, &end, 10) == owner && *end == '-') || strncmp(name, "deep-", 5) == 0;
+    if (owner == 0 || strncmp(name, "deep-", 5) == 0) return true;
+    const char *end = nb_integer_at(name, owner, owner, &maker);
+    return end && *end == '-';
 }
 
 /* One look at the program's folder; whether something went. */

@@ -2,10 +2,11 @@
 /* match.c - see match.h */
 #include "run/match.h"
 
+#include "base/numbers.h"
 #include "components/registry.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,11 +95,8 @@ static nb_status find_column(const char *name, const nb_column **found, nb_ctx *
 
 static nb_status read_number(nb_condition *c, nb_ctx *ctx)
 {
-    char *end;
-    errno = 0;
-    c->number = strtoll(c->text, &end, 10);
-    NB_REQUIRE(ctx, end > c->text && !*end && !errno, NB_EINVAL, "%s '%s': expected a whole number", c->column->name,
-               c->text);
+    NB_REQUIRE(ctx, nb_parse_integer(c->text, LLONG_MIN, LLONG_MAX, &c->number), NB_EINVAL,
+               "%s '%s': expected a whole number", c->column->name, c->text);
     return NB_OK;
 }
 
