@@ -254,7 +254,7 @@ void nb_print_cut(char *out, size_t size, const char *format, va_list args)
     va_copy(again, args);
     int length = vsnprintf(out, size, format, args);
     if (length >= 0 && (size_t)length >= size && vasprintf(&whole, format, again) >= 0) {
-        memcpy(out + head, "...", 3);
+        memcpy(out + head, "...", 3); /* NOLINT(bugprone-not-null-terminated-result): the tail follows */
         memcpy(out + head + 3, whole + (size_t)length - tail, tail + 1);
         free(whole);
     }

@@ -300,15 +300,16 @@ nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    *pid = vfork();
-    if (*pid == 0) {
+    pid_t child = vfork(); /* *pid is the parent's to write */
+    if (child == 0) {
         setpgid(0, 0);
         settle(parent);
         become(program, environment);
     }
     int reason = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    NB_REQUIRE(ctx, *pid >= 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
+    *pid = child;
+    NB_REQUIRE(ctx, child >= 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
     return NB_OK;
 }
 

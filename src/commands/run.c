@@ -298,7 +298,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     nb_experiment e = {.out = NULL};
     choices chosen = {.only = NULL};
-    nb_workers workers;
+    nb_workers workers = {.jobs = 0};
     nb_forecast forecast;
     sink s = {.experiment = &e,
               .start_s = nb_clock_s(),

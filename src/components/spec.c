@@ -268,16 +268,16 @@ static nb_status combination(const nb_spec *spec, const nb_value *forms, int ind
 nb_status nb_spec_expand(const nb_spec *spec, nb_spec ***specs, int *count, nb_ctx *ctx)
 {
     nb_value *forms;
-    int total = 1;
+    long long total = 1;
     NB_NEED(forms, nb_alloc(ctx, (size_t)spec->count + 1, sizeof *forms));
     for (int a = 0; a < spec->count; a++) {
         NB_TRY(ctx, expand_value(&spec->arguments[a].value, &forms[a], ctx));
-        NB_REQUIRE(ctx, forms[a].count <= MOST_COMBINATIONS / total, NB_EINVAL,
-                   "the lists of '%s' make more than %d combinations", spec->name, MOST_COMBINATIONS);
         total *= forms[a].count;
+        NB_REQUIRE(ctx, total <= MOST_COMBINATIONS, NB_EINVAL, "the lists of '%s' make more than %d combinations",
+                   spec->name, MOST_COMBINATIONS);
     }
     NB_NEED(*specs, nb_alloc(ctx, (size_t)total, sizeof **specs));
-    for (int i = 0; i < total; i++) NB_TRY(ctx, combination(spec, forms, i, &(*specs)[i], ctx));
-    *count = total;
+    for (int i = 0; i < (int)total; i++) NB_TRY(ctx, combination(spec, forms, i, &(*specs)[i], ctx));
+    *count = (int)total;
     return NB_OK;
 }

@@ -93,7 +93,7 @@ static nb_status read_integers(const char *path, const nb_tensor *t, const json_
 static nb_status read_tensor(const char *path, const char *name, const json_t *json, int64_t data_bytes, nb_tensor *t,
                              int64_t *end, nb_ctx *ctx)
 {
-    int64_t offsets[2], bytes;
+    int64_t offsets[2] = {0}, bytes;
     *t = (nb_tensor){.name = name};
     NB_REQUIRE(ctx, json_is_object(json), NB_EIO, "%s: tensor '%s': is not a JSON object", path, name);
     NB_TRY(ctx, read_dtype(path, json, t, ctx));
