@@ -26,9 +26,8 @@ enum { CALL = 24 }; /* the width of a name with its arguments */
 
 static void print_help(FILE *out)
 {
-    fprintf(
-        out,
-        "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
+    fprintf(out, "Usage: nysbench COMMAND ...\n\n"
+                 "Which tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
     for (int i = 0; commands[i]; i++) {
         char call[80];
         int length = snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
@@ -36,9 +35,9 @@ static void print_help(FILE *out)
         fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"),
                 commands[i]->summary);
     }
-    fprintf(
-        out,
-        "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
+    fprintf(out, "\n'nysbench help COMMAND' lists a command's options.\n"
+                 "NYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\n"
+                 "NYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)

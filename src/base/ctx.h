@@ -23,7 +23,7 @@ typedef enum {
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
-    NB_EHOST, /* the machine: no process, no room for temporary files; nobody's fault who computes, and the end of a run */
+    NB_EHOST,    /* the machine: no process, no room for temporary files; the end of a run */
     NB_STATUS_COUNT
 } nb_status;
 

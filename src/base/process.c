@@ -302,6 +302,7 @@ nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t child = vfork(); /* *pid is the parent's to write */
     if (child == 0) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what follows writes to frames of its own, as in posix_spawn */
         setpgid(0, 0);
         settle(parent);
         become(program, environment);

@@ -301,9 +301,9 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     int failures, missing;
     bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_version(&version, ctx);
     if (!gnuplot)
-        fprintf(
-            stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
+        fprintf(stderr,
+                "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, "
+                "figures will not\n");
     NB_TRY(ctx, nb_run_report(&m->e, store, NULL, quiet, gnuplot, &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)

@@ -171,14 +171,13 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **t
 {
     *text = NULL;
     if (!s->doubtful) return NB_OK;
-    NB_NEED(
-        *text,
-        nb_format(
-            ctx,
-            "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; if it is (n, heads, d), "
-            "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
-            path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
-            layouts[HEADS_FIRST]));
+    NB_NEED(*text,
+            nb_format(ctx,
+                      "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; "
+                      "if it is (n, heads, d), "
+                      "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
+                      path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
+                      layouts[HEADS_FIRST]));
     return NB_OK;
 }
 

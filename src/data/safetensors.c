@@ -43,7 +43,8 @@ static nb_status read_header(const char *path, json_t **root, int64_t *data, int
                                                            : NULL;
     NB_REQUIRE(
         ctx, !other, NB_EIO,
-        "%s: is no .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, k.npy and perhaps v.npy)",
+        "%s: is no .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, k.npy "
+        "and perhaps v.npy)",
         path, other);
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
     NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO,

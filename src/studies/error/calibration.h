@@ -23,8 +23,8 @@ typedef struct { /* of one strategy */
 
 /* Lets the strategy of each cell pick landmarks of random points, few of a few hundred
  * and as many as in the plan of at most two thousand, in a process of their own that
- * ends after limit_s; what it prints is lost. tried[i] is of cells[i]. `scene` is one of the plan's: its kernel, d and n
- * are taken. */
+ * ends after limit_s; what it prints is lost. tried[i] is of cells[i]. `scene` is one of the plan's: its kernel, d and
+ * n are taken. */
 nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_cell *const *cells, double limit_s,
                              nb_tried *tried, nb_ctx *ctx);
 

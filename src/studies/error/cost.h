@@ -9,8 +9,8 @@
 typedef struct {
     double seconds; /* of one worker with one BLAS thread */
     double pick_s;  /* the part of these that is the strategies' */
-    double
-        bytes; /* most that the process holds at a time; what strategies and cores of one's own take is guessed from their traits */
+    /* Most that the process holds at a time; what strategies and cores of one's own take is guessed from traits. */
+    double bytes;
 } nb_cost;
 
 /* How long a strategy took once: seconds for m of n tokens, which grow as powers. */

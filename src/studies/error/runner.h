@@ -26,10 +26,8 @@ typedef struct {
     void (*at)(void *self, nb_phase phase, int first,
                int end);                          /* what begins now, for rows first ... end - 1; NULL: nobody asks */
     void (*notice)(void *self, const char *text); /* something a user should hear; NULL: nobody does */
-    nb_status (*meanwhile)(
-        void *self,
-        nb_ctx *
-            ctx); /* nb_run_plan alone: once, before any row if there are any, what can be done while workers work; NULL: nothing */
+    /* nb_run_plan alone: once, before any row if there are any, what can be done while workers work; NULL: nothing. */
+    nb_status (*meanwhile)(void *self, nb_ctx *ctx);
 } nb_sink;
 
 /* Runs the rows of one scene of the plan for which pending[] is set. A row that
