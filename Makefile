@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # nysbench: make help tells what there is.
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/version.h)
 PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
@@ -11,6 +11,9 @@ PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
+
+# What looks at the sources.
+LINT_PACKAGES := clang-format clang-tidy
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -50,11 +53,16 @@ names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call f
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
+ifdef COVERAGE
+SANITIZE := --coverage -fprofile-update=atomic
+LDFLAGS += -Wl,--wrap=_exit
+OBJ += $B/tests/coverage/exit.o
+endif
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench install clean help FORCE
+.PHONY: all deps demo unit test test-long asan fuzz fuzzers format lint coverage bench install clean help FORCE
 
 all: nysbench
 
@@ -90,13 +98,13 @@ $B/registry.c: FORCE
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 
-$B/version.h: FORCE
+$B/build.h: FORCE
 	@mkdir -p $B
-	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(VERSION)' '$(BUILD_ID)' \
+	@printf '#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(BUILD_ID)' \
 	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
-$B/src/main.o $B/src/run/provenance.o: $B/version.h
+$B/src/run/provenance.o: $B/build.h
 
 $B/registry.o: $B/registry.c
 	$(call say,cc $<)
@@ -177,6 +185,20 @@ fuzz: nysbench
 
 fuzzers: $(FUZZ)
 
+format: PACKAGES += $(LINT_PACKAGES)
+format: deps
+	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
+
+# No finding is let pass; PART=format, lines, analyzer or tidy for one of four.
+lint: PACKAGES += $(LINT_PACKAGES)
+lint: deps $B/build.h
+	@tests/lint.sh $(PART)
+
+# Lines of src/ and strategies/ that the unit, conformance and a few command-line tests run.
+coverage: deps
+	@$(MAKE) --no-print-directory $(JOBS) B=build/coverage OPT="-O1 -g" COVERAGE=1 build/coverage/nysbench unit
+	@tests/coverage/coverage.py build/coverage
+
 bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
 	@tests/bench/bench.sh $(PART)
@@ -184,7 +206,7 @@ bench: nysbench
 # What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
 PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
           $(addprefix src/data/,head.h synthetic.h) \
-          $(addprefix src/base/,ctx.h mistakes.h random.h) $(addprefix src/components/,component.h plugin.h spec.h) \
+          $(addprefix src/base/,ctx.h mistakes.h random.h version.h) $(addprefix src/components/,component.h plugin.h spec.h) \
           $(addprefix src/nystrom/,factors.h iteration.h picks.h scene.h similarity.h) \
           $(addprefix src/linalg/,basis.h cholesky.h cover.h distances.h krylov.h linalg.h ridge.h vector.h)
 
@@ -210,6 +232,9 @@ help:
 	@echo 'make test       build, run all tests; the last line sums them up'
 	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
+	@echo 'make format     lay out the C sources as .clang-format says'
+	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
+	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'

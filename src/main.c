@@ -3,7 +3,7 @@
 #include "commands/command.h"
 #include "base/process.h"
 #include "linalg/blas.h"
-#include "version.h"
+#include "base/version.h"
 
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>

@@ -10,7 +10,7 @@ import sys
 
 ORDER = """base components linalg data problems kernels nystrom strategies cores attentions calls conformance config run
            report studies commands main""".split()
-GENERATED = {"version.h"}  # build/
+GENERATED = {"build.h"}  # build/
 
 
 def room(path):

@@ -3,7 +3,7 @@
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
 # (clang-format breaks no text), clang-tidy's checks (.clang-tidy), and gcc's analyzer for what is allocated, opened,
 # freed and closed. A finding that is none is told so beside the line, with the reason: NOLINT(check): reason. From
-# the repository's root, where build/version.h is: tests/lint.sh [format|lines|tidy|analyzer]...
+# the repository's root, where build/build.h is: tests/lint.sh [format|lines|tidy|analyzer]...
 set -u
 cd "$(dirname "$0")/.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"

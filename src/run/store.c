@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/version.h"
 #include "run/inputs.h"
 
 #include <fcntl.h>
@@ -18,8 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { VERSION = 5 };
 
 typedef struct { /* for whoever holds the store */
     const char *path;
@@ -139,9 +138,9 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "is not a store of results", ctx);
     int version = sqlite3_column_int(s, 0);
     sqlite3_reset(s);
-    NB_REQUIRE(ctx, version == VERSION, NB_EIO,
+    NB_REQUIRE(ctx, version == NB_STORE_FORMAT, NB_EIO,
                "%s: is a store of version %d, this program reads version %d; run --fresh puts it aside", store->path,
-               version, VERSION);
+               version, NB_STORE_FORMAT);
     return NB_OK;
 }
 
@@ -163,7 +162,7 @@ static nb_status create(nb_store *store, nb_ctx *ctx)
             "CREATE INDEX positions ON results (position);"
             "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
             "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = %d; COMMIT",
-            definitions, identity, names, VERSION));
+            definitions, identity, names, NB_STORE_FORMAT));
     return execute(store, sql, "creating the tables", ctx);
 }
 
