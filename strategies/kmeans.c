@@ -37,8 +37,7 @@ static const char *const snaps[] = {"none", "nearest", NULL};
 static const nb_option options[] = {
     NB_ENUM(
         kmeans_options, init, "plusplus", inits,
-        "first centres, the very first uniform: plusplus draws each in proportion to its squared distance from those "
-        "so far, maximin takes the farthest from them, random draws all uniformly"),
+        "first centres, the very first uniform: plusplus draws each in proportion to its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
     NB_ENUM(kmeans_options, metric, "euclidean", metrics,
             "cosine: by the angle between tokens and centres (spherical k-means)"),
     NB_INT(kmeans_options, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"),
@@ -258,8 +257,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 static const char *const references[] = {
     "Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28, 1982",
     "Arthur & Vassilvitskii, k-means++, SODA 2007",
-    ("Dhillon & Modha, Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, 2001 "
-     "(cosine)"),
+    "Dhillon & Modha, Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, 2001 (cosine)",
     "Zhang, Tsang & Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008",
     "On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX",
     NULL};
@@ -274,11 +272,9 @@ const nb_strategy nb_strategy_kmeans = {
         "By default the tokens' stacked [q; k] are clustered (pairing joint), the landmarks are the means of the\n"
         "clusters' queries and keys, and Lloyd's iteration runs to a fixed point.\n"
         "The paper on the geometric selection of landmarks clusters the queries, takes the tokens nearest to the\n"
-        "centres, and ends after 10 iterations: kmeans(snap=nearest, iterations=10) with pairing: queries; it "
-        "measures\n"
+        "centres, and ends after 10 iterations: kmeans(snap=nearest, iterations=10) with pairing: queries; it measures\n"
         "that on the kernel gram.\n"
-        "After 10 iterations half of the picks on the shipped heads are no fixed point (70 % at m = 8, 22 % at m = "
-        "64).\n"
+        "After 10 iterations half of the picks on the shipped heads are no fixed point (70 % at m = 8, 22 % at m = 64).\n"
         "Going on to one leaves the error what it was: 0.999 of it in the mean, 0.988 to 1.003 in eight picks of ten\n"
         "(tests/bench/kmeans.py).",
 };

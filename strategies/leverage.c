@@ -43,9 +43,9 @@ static const nb_option options[] = {
         leverage_options, rank, "auto", "auto", 1, 1 << 20,
         "k, singular vectors that count, at most n; auto: the number of landmarks, of=points: the rank of the points"),
     NB_ENUM(leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
-    NB_ENUM(leverage_options, svd, "exact", svds,
-            "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power "
-            "iterations"),
+    NB_ENUM(
+        leverage_options, svd, "exact", svds,
+        "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power iterations"),
     NB_OPTION_END};
 
 typedef struct

@@ -150,8 +150,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (!draw)
         fprintf(
             stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures "
-            "are not\n");
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures are not\n");
     nb_status status;
     if (chosen.landmarks)
         status = plot_landmarks(arguments[0], &view, draw, ctx);
@@ -164,7 +163,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_plot = {
     "plot", "RUN [KIND]",
-    "Draw the figures of a run.\n\n"
-    "KIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\n"
-    "each that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does",
+    "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does",
     run, true};

@@ -128,10 +128,9 @@ static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gn
 
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n"
-           "  %-16s each strategy against the baseline, by problem and pooled\n"
-           "  %-16s every row measured into this folder; running again continues from it\n",
-           e->folder, NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
+    printf(
+        "\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again continues from it\n",
+        e->folder, NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
            NB_CONFIG_FILE, NB_MANIFEST_FILE);
     if (e->config.plot_count && !e->shard.count && !interrupted)
@@ -203,8 +202,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
         {"only", '\0', POPT_ARG_STRING, &chosen->only, 0,
-         "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or "
-         "ended with that status",
+         "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or ended with that status",
          "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
@@ -312,9 +310,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     if (!gnuplot)
-        fprintf(stderr,
-                "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, "
-                "figures will not\n");
+        fprintf(
+            stderr,
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
     if (workers.blas_threads > 1)
         fprintf(stderr,
                 "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n",

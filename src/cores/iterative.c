@@ -23,8 +23,7 @@ static const char *const precisions[] = {"double", "float", NULL};
 static const nb_option options[] = {
     NB_INT(
         iterative_options, steps, "6", 0, 10000,
-        "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), c the start's divisor, and "
-        "damp those below in proportion to their square: a soft cut-off, not an inverse"),
+        "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), c the start's divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
     NB_ENUM(iterative_options, start, "paper", nb_start_names, NB_START_HELP),
     NB_REAL_FOR(
         iterative_options, scale, "start", "given", "1", 1e-300, 1e300,
@@ -50,8 +49,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902, eq. 11",
-    "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex "
-    "matrices, Abstr. Appl. Anal. 2014",
+    "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex matrices, Abstr. Appl. Anal. 2014",
     NULL};
 
 const nb_core nb_core_iterative = {

@@ -25,8 +25,7 @@ typedef struct {
     int *by_size;  /* the pairs, largest first */
 } nb_blocks;
 
-/* Forms B, A (into each pair's factors) and Q_B, which reaches as far as products of the smallest `least` need.
- * Memory is ctx's. */
+/* Forms B, A (into each pair's factors) and Q_B, which reaches as far as products of the smallest `least` need. Memory is ctx's. */
 nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest,
                           nb_blocks *blocks, nb_engine_times *times, nb_ctx *ctx);
 

@@ -20,8 +20,7 @@
         .key = "permute", .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, permute, int), .initial = "false", \
         .reorders = true, \
         .help = \
-            "order of the tokens destroyed: q, k and v by one random permutation, drawn in each trial where the data " \
-            "are" \
+            "order of the tokens destroyed: q, k and v by one random permutation, drawn in each trial where the data are" \
     }
 
 typedef struct {

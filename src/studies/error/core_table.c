@@ -215,12 +215,9 @@ nb_status nb_core_table_print(FILE *out, const nb_summary *s, nb_ctx *ctx)
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, &t, c, width);
     fputs(
-        "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and "
-        "trials.\n"
-        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not "
-        "measured on\n"
-        "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part "
-        "is\n"
+        "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and trials.\n"
+        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not measured on\n"
+        "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part is\n"
         "rounding noise; a blank: not in the plan. core_s: median seconds at the core's largest m.\n",
         out);
     if (any_below(&t))
