@@ -62,7 +62,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan fuzz fuzzers format lint coverage bench install clean help FORCE
+.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench install clean help FORCE
 
 all: nysbench
 
@@ -185,6 +185,7 @@ fuzz: nysbench
 
 fuzzers: $(FUZZ)
 
+.PHONY: format lint coverage
 format: PACKAGES += $(LINT_PACKAGES)
 format: deps
 	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
