@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
-folder no module (a .c and its .h) includes itself by way of others. Speaks TAP; what is wrong is on standard error,
+folder no module (NAME.c, NAME.h and NAME_private.h) includes itself by way of others. Speaks TAP; what is wrong is on standard error,
 FILE:LINE: and why. From the repository's root, or on another tree: tests/architecture.py [FOLDER]"""
 import glob
 import os
@@ -19,7 +19,7 @@ def room(path):
 
 
 def module(path):
-    return os.path.splitext(path)[0]
+    return os.path.splitext(path)[0].removesuffix("_private")
 
 
 def includes():

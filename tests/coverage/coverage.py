@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-COMMAND_LINE = "commands comparisons config fit run select shards sweeps".split()
+COMMAND_LINE = "commands comparisons config fit plugins run select shards submit sweeps".split()
 
 
 def run_tests(build, files):
