@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
-folder no module (NAME.c, NAME.h and NAME_private.h) includes itself by way of others. Speaks TAP; what is wrong is on standard error,
-FILE:LINE: and why. From the repository's root, or on another tree: tests/architecture.py [FOLDER]"""
+folder no module (NAME.c, NAME.h and NAME_private.h) includes itself by way of others. Speaks TAP; what is wrong is on
+standard error, FILE:LINE: and why. Of this tree, or of another: tests/architecture.py [FOLDER]"""
 import glob
 import os
 import re

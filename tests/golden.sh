@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt, and columns.txt, the columns of rows.csv in
-# their order with what describe says of them. tests/cli/golden.bats compares them with tests/golden; who has changed
-# one on purpose renews them and commits what git diff shows:
+# The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt, and columns.txt, the columns of rows.csv
+# in their order with what describe says of them. tests/cli/golden.bats compares them with tests/golden; who has
+# changed one on purpose renews them and commits what git diff shows:
 #     tests/golden.sh --renew
 # Or into another folder: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
 set -eu
@@ -31,7 +31,8 @@ for kind in problems kernels strategies cores; do
     done
 done
 
-printf '%s\n' 'problems: gaussian(n=8, d=2)' 'strategies: uniform' 'landmarks: 2' 'cores: svd' 'trials: 1' 'plots: []' >"$work/e.yaml"
+printf '%s\n' 'problems: gaussian(n=8, d=2)' 'strategies: uniform' 'landmarks: 2' 'cores: svd' 'trials: 1' 'plots: []' \
+    >"$work/e.yaml"
 "$program" run "$work/e.yaml" --quiet --jobs 0 --out "$work/run" >/dev/null
 for column in $(head -1 "$work/run/rows.csv" | tr , ' '); do
     "$program" describe "$column"

@@ -32,7 +32,8 @@ format() {
 }
 
 lines() {
-    find src strategies tests -name '*.[ch]' -print0 | LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' | sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'
+    find src strategies tests -name '*.[ch]' -print0 | LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' |
+        sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'
 }
 
 tidy() { # the count of suppressed warnings, which it prints in any case, is no finding
