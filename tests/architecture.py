@@ -9,7 +9,7 @@ import re
 import sys
 
 ORDER = """base components linalg data problems kernels nystrom strategies cores attentions calls conformance config run
-           report studies commands main""".split()
+           report studies cli commands main""".split()
 GENERATED = {"build.h"}  # build/
 
 

@@ -18,7 +18,7 @@ typedef struct {
     long long value, base; /* base 0: no power */
 } term;
 
-static const char form[] = "is no integer and no range like 8..64, 8..64 step 8 or 2^3..2^6";
+static const char form[] = "is neither an integer nor a range like 8..64, 8..64 step 8 or 2^3..2^6";
 static const char large[] = "has a number that is too large";
 
 bool nb_range_like(const char *text)

@@ -10,13 +10,15 @@
  *     0.2.0  not released yet */
 #define NB_VERSION "0.2.0"
 
-/* A store's (SQLite's user_version): another one is refused. It grows when tables or columns change.
+/* A store's (SQLite's user_version): one that is newer, or older than the oldest, is refused. It grows when tables or
+ * columns change.
  *     1  rows by their position in the plan
  *     2  columns rows, engine, precision, and standard errors of sampled rows
  *     3  column core_cutoff
  *     4  manifests: each row has a build, an executable and digests of its files
- *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core */
-enum { NB_STORE_FORMAT = 5 };
+ *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core
+ *     6  the study's name; 5 is read as one of the standard study */
+enum { NB_STORE_FORMAT = 6, NB_STORE_OLDEST = 5 };
 
 /* A plug-in's, of what the installed headers say: another one is refused. It grows when a record, a struct or a
  * function in them changes.

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot.c - nysbench plot RUN [KIND], or --landmarks */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/gnuplot.h"
 
-#include "run/experiment.h"
+#include "cli/experiment.h"
 #include "studies/error/landmark_plot.h"
 #include "studies/error/spectrum_plot.h"
 #include "report/builds.h"
 #include "studies/error/plots.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
+#include "run/reload.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -29,12 +30,11 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 static nb_status load(const char *folder, nb_summary *summary, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row *rows;
-    int count;
-    NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
+    nb_rows rows;
+    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
-    NB_REQUIRE(ctx, count > 0, NB_EIO, "%s: the run has no rows", folder);
-    return nb_summary_make(count, rows, summary, ctx);
+    NB_REQUIRE(ctx, rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    return nb_summary_make(rows.count, (const nb_error_row *)(const void *)rows.bytes, summary, ctx);
 }
 
 static nb_status plot(const char *folder, const char *only, int m, bool draw, nb_ctx *ctx)
@@ -164,4 +164,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 const nb_command nb_command_plot = {
     "plot", "RUN [KIND]",
     "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does",
-    run, true};
+    run, true, 60};

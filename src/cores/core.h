@@ -22,7 +22,7 @@ enum {
 };
 
 /* For an option of a core that sets factors->keep_rows. */
-#define NB_KEEP_ROWS_HELP "whether those rows are returned exactly, and F X B elsewhere"
+#define NB_KEEP_ROWS_HELP "return those rows exactly, and F X B elsewhere"
 
 typedef struct {
     nb_component component;

@@ -5,7 +5,7 @@
 #include "run/shard.h"
 
 #include "base/numbers.h"
-#include "studies/error/cost.h"
+#include "run/prediction.h"
 #include "run/units.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "run/channel.h"
-#include "studies/error/cost.h"
+#include "run/prediction.h"
 #include "run/jobs.h"
 #include "run/units.h"
 #include "linalg/blas.h"
@@ -43,6 +43,7 @@
 
 enum { CHANNEL = 3 };     /* a worker's end, its only open file but the standard streams */
 enum { PATIENCE_S = 10 }; /* with one that has nothing left to do but to end */
+enum { AT_UNKNOWN = -1 }; /* a phase that does not show */
 enum { START_S = 120 };   /* until one does something: after that it never will */
 
 typedef struct { /* shared between a worker and its parent */
@@ -52,7 +53,7 @@ typedef struct { /* shared between a worker and its parent */
 
 typedef struct kept_row {
     int index;
-    nb_row row;
+    nb_row *row; /* the study's */
     struct kept_row *next;
 } kept_row;
 
@@ -91,6 +92,7 @@ typedef struct {
 } pool;
 
 typedef struct { /* in the worker */
+    const nb_study *study;
     nb_ctx *ctx;
     whereabouts *where;
     nb_outbox outbox;
@@ -114,15 +116,15 @@ static void end_if_unfit(post *self)
 }
 
 /* The time comes first: a new one with an old position is no reason to end anything. */
-static void note_position(whereabouts *w, nb_phase phase, int first, int end)
+static void note_position(whereabouts *w, int phase, int first, int end)
 {
     atomic_store(&w->since_s, nb_clock_s());
-    atomic_store(&w->phase, (int)phase);
+    atomic_store(&w->phase, phase);
     atomic_store(&w->first, first);
     atomic_store(&w->end, end);
 }
 
-static void at(void *self, nb_phase phase, int first, int end)
+static void at(void *self, int phase, int first, int end)
 {
     post *p = self;
     end_if_unfit(p);
@@ -137,9 +139,11 @@ static nb_status begin_nothing(void *self, nb_ctx *ctx)
 
 static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
+    post *p = self;
     (void)ctx;
-    end_if_unfit(self);
-    tell(self, (nb_message){NB_TOLD_ROW, index, row->status, row->reason, row->measures});
+    end_if_unfit(p);
+    tell(p, (nb_message){NB_TOLD_ROW, index, row->status, row->reason, (const char *)row + p->study->result_offset,
+                         p->study->result_size});
     return NB_OK;
 }
 
@@ -163,7 +167,7 @@ static nb_status run_job(const pool *p, post *self, int count, const int *rows, 
     const nb_sink sink = {self, begin_nothing, tell_row, tell_instance_done, never_stop, at, NULL, NULL};
     note_position(self->where, NB_AT_START, 0, 0);
     for (int i = 0; i < count; i++) mine[rows[i]] = true;
-    nb_status status = nb_run_scene(p->plan, p->plan->rows[rows[0]].scene, mine, &sink, p->ctx);
+    nb_status status = p->plan->config->study->run(p->plan, p->plan->rows[rows[0]].scene, mine, &sink, p->ctx);
     for (int i = 0; i < count; i++) mine[rows[i]] = false;
     return status;
 }
@@ -217,7 +221,7 @@ static nb_status work(const pool *p, post *self)
  * stay the parent's alone. */
 static _Noreturn void live(const pool *p, whereabouts *where, int fd)
 {
-    post self = {.ctx = p->ctx, .where = where};
+    post self = {.study = p->plan->config->study, .ctx = p->ctx, .where = where};
     if (dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
     closefrom(CHANNEL + 1);
     fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
@@ -364,17 +368,22 @@ typedef struct {                 /* of a worker */
 
 static nb_position position_of(const worker *w)
 {
-    return (nb_position){(nb_phase)atomic_load(&w->where->phase), atomic_load(&w->where->first),
-                         atomic_load(&w->where->end)};
+    return (nb_position){atomic_load(&w->where->phase), atomic_load(&w->where->first), atomic_load(&w->where->end)};
 }
 
-static const char *doing(nb_phase phase)
+/* What the study says of a phase; NULL: the worker is at none. */
+static const nb_phase *phase_of(const pool *p, int phase)
 {
-    static const char *const texts[NB_PHASE_COUNT] = {[NB_AT_SCENE] = "the problem's data",
-                                                      [NB_AT_PICK] = "the strategy's pick",
-                                                      [NB_AT_CORE] = "the core",
-                                                      [NB_AT_MEASURE] = "the measurement"};
-    return phase > NB_AT_START && phase < NB_PHASE_COUNT ? texts[phase] : "the start";
+    const nb_phase *phases = p->plan->config->study->phases;
+    int count = 0;
+    while (phases[count].doing) count++;
+    return phase > NB_AT_START && phase <= count ? &phases[phase - 1] : NULL;
+}
+
+static const char *doing(const pool *p, int phase)
+{
+    const nb_phase *known = phase_of(p, phase);
+    return known ? known->doing : "the start";
 }
 
 static bool is_from_outside(int signal)
@@ -387,7 +396,7 @@ static nb_status autopsy(const pool *p, worker *w, death *d)
 {
     d->at = position_of(w);
     nb_ending ending = dismiss(w, 1, false);
-    const char *where = doing(d->at.phase);
+    const char *where = doing(p, d->at.phase);
     d->status = "crashed";
     if (ending.timed_out)
         NB_NEED(d->reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent", where));
@@ -408,11 +417,11 @@ static nb_status put_blame(pool *p, const nb_job *job, const death *d)
         NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
         for (next = i; next < job->count && p->plan->rows[job->rows[next]].trial == p->plan->rows[job->rows[i]].trial;
              next++) {
-            nb_row row;
-            nb_plan_row(p->plan, job->rows[next], &row);
-            row.status = d->status;
-            row.reason = d->reason;
-            NB_TRY(p->ctx, p->sink->row(p->sink->self, job->rows[next], &row, p->ctx));
+            nb_any_row any;
+            nb_plan_row(p->plan, job->rows[next], &any);
+            any.row.status = d->status;
+            any.row.reason = d->reason;
+            NB_TRY(p->ctx, p->sink->row(p->sink->self, job->rows[next], &any.row, p->ctx));
             p->left[job->rows[next]] = false;
         }
         NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
@@ -424,11 +433,11 @@ static nb_status put_blame(pool *p, const nb_job *job, const death *d)
 static nb_status notice_outside(const pool *p, const nb_job *job, const death *d)
 {
     const char *text;
-    nb_row row;
-    nb_plan_row(p->plan, job->rows[0], &row);
+    nb_any_row any;
+    nb_plan_row(p->plan, job->rows[0], &any);
     if (!p->sink->notice) return NB_OK;
     NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; its work is taken up again",
-                            row.problem, row.head, row.trial, d->reason));
+                            any.row.problem, any.row.head, any.row.trial, d->reason));
     p->sink->notice(p->sink->self, text);
     return NB_OK;
 }
@@ -475,7 +484,7 @@ static nb_status bury_silent(pool *p, worker *w)
 /* Who it was does not show: what was written is met when the next message is expected. */
 static nb_status bury_liar(pool *p, worker *w)
 {
-    death d = {.status = "crashed", .at.phase = NB_PHASE_COUNT};
+    death d = {.status = "crashed", .at.phase = AT_UNKNOWN};
     dismiss(w, 0, false);
     NB_NEED(d.reason, nb_strdup(p->ctx, "something wrote into the channel between the worker and its parent"));
     return bury(p, w, &d);
@@ -498,7 +507,7 @@ static nb_status bury_late(pool *p, worker *w, double limit_s)
     death d = {.status = "timeout", .at = position_of(w)};
     nb_ending ending = dismiss(w, 0, true);
     bool deaf = WIFSIGNALED(ending.how) && WTERMSIG(ending.how) == SIGKILL;
-    NB_NEED(d.reason, nb_format(p->ctx, "%s was not done after %g s%s", doing(d.at.phase), limit_s,
+    NB_NEED(d.reason, nb_format(p->ctx, "%s was not done after %g s%s", doing(p, d.at.phase), limit_s,
                                 deaf ? ", and did not end at SIGTERM" : ""));
     return bury(p, w, &d);
 }
@@ -522,16 +531,18 @@ static nb_status keep(const pool *p, worker *w, const nb_message *m, bool *good)
 {
     kept_row *kept;
     const char *status = known_status(m->status);
-    *good = status && w->job &&
+    const nb_study *study = p->plan->config->study;
+    *good = status && w->job && m->result_bytes == study->result_size &&
             bsearch(&m->number, w->job->rows, (size_t)w->job->count, sizeof *w->job->rows, compare_rows) &&
             p->left[m->number] && !p->told[m->number];
     if (!*good) return NB_OK;
     NB_NEED(kept, nb_alloc(w->mail, 1, sizeof *kept));
     kept->index = m->number;
-    nb_plan_row(p->plan, kept->index, &kept->row);
-    kept->row.status = status;
-    kept->row.reason = m->reason;
-    kept->row.measures = m->measures;
+    NB_NEED(kept->row, nb_alloc(w->mail, 1, study->row_size));
+    nb_plan_row(p->plan, kept->index, kept->row);
+    kept->row->status = status;
+    kept->row->reason = m->reason;
+    memcpy((char *)kept->row + study->result_offset, m->result, study->result_size);
     p->told[kept->index] = true;
     *w->last = kept;
     w->last = &kept->next;
@@ -543,7 +554,7 @@ static nb_status deliver(const pool *p, worker *w)
     if (!w->complete) return NB_OK;
     NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
     for (const kept_row *kept = w->complete; kept; kept = kept->next)
-        NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, &kept->row, p->ctx));
+        NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, kept->row, p->ctx));
     NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
     w->complete = NULL;
     return NB_OK;
@@ -635,9 +646,9 @@ static nb_status attend(pool *p, worker *w)
 static double deadline_s(const pool *p, const worker *w, double *limit_s)
 {
     double since_s = atomic_load(&w->where->since_s);
-    nb_phase phase = (nb_phase)atomic_load(&w->where->phase);
-    *limit_s =
-        phase == NB_AT_START ? START_S : p->how.timeout_s * (phase == NB_AT_MEASURE && w->job ? w->job->count : 1);
+    int at = atomic_load(&w->where->phase);
+    const nb_phase *phase = phase_of(p, at);
+    *limit_s = at == NB_AT_START ? START_S : p->how.timeout_s * (phase && phase->of_all && w->job ? w->job->count : 1);
     return *limit_s > 0 && w->job ? since_s + *limit_s : INFINITY;
 }
 
@@ -753,7 +764,7 @@ static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_thr
     NB_TRY(ctx, nb_blas_set_threads(blas_threads, ctx));
     if (sink->meanwhile) NB_TRY(ctx, sink->meanwhile(sink->self, ctx));
     for (int scene = 0; scene < plan->scene_count && !sink->stop(sink->self); scene++)
-        NB_TRY(ctx, nb_run_scene(plan, scene, pending, sink, ctx));
+        NB_TRY(ctx, plan->config->study->run(plan, scene, pending, sink, ctx));
     return NB_OK;
 }
 
@@ -773,17 +784,18 @@ static nb_status fit(const nb_plan *plan, const nb_unit *units, int count, const
     double *bytes, sum = 0;
     size_t *order;
     int jobs = 0, most = workers->jobs < count ? workers->jobs : count;
-    nb_row row;
+    nb_any_row any;
+    const char *scene;
     if (count == 0) return NB_OK;
     NB_NEED(bytes, nb_alloc_reals(ctx, (size_t)count, 1));
     NB_NEED(order, nb_alloc(ctx, (size_t)count, sizeof *order));
     for (int i = 0; i < count; i++) bytes[i] = -nb_cost_of(plan, &units[i], pending).bytes;
     gsl_sort_index(order, bytes, 1, (size_t)count);
     while (jobs < most && (sum -= bytes[order[jobs]]) <= workers->memory) jobs++;
-    nb_plan_row(plan, units[order[0]].first, &row);
-    NB_REQUIRE(ctx, jobs > 0, NB_EINVAL,
-               "%s head %d under %s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
-               row.problem, row.head, row.kernel, -bytes[order[0]] / 0x1p20, row.n, workers->memory / 0x1p20);
+    nb_plan_row(plan, units[order[0]].first, &any);
+    NB_TRY(ctx, nb_row_scene_text(plan->config->study, &any, &scene, ctx));
+    NB_REQUIRE(ctx, jobs > 0, NB_EINVAL, "%s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
+               scene, -bytes[order[0]] / 0x1p20, any.row.n, workers->memory / 0x1p20);
     workers->share = fmax(workers->memory / jobs, fmin(workers->memory, -1.5 * bytes[order[0]]));
     if (jobs < most) workers->jobs = jobs;
     return NB_OK;

@@ -27,13 +27,13 @@ static nb_status lay_out(const source *of, nb_sheet *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static bool good(const nb_row *row)
+static bool good(const nb_error_row *row)
 {
     return strcmp(row->status, "ok") == 0;
 }
 
 /* Whether the core keeps rows of S: then the error is of no F X B, and may be below the best core's. */
-static bool keeps_rows(const nb_row *row)
+static bool keeps_rows(const nb_error_row *row)
 {
     return good(row) && isnan(row->measures.error_core) && !isnan(row->measures.error_subspace);
 }
@@ -82,7 +82,7 @@ static nb_status cutoff(const source *of, nb_sheet *s, nb_ctx *ctx)
     }
     best = nb_sheet_series(s, "subspace part: the best core", NB_LEVEL, NB_BLACK);
     for (int i = 0; i < m->row_count; i++) {
-        const nb_row *row = &m->rows[i];
+        const nb_error_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         int f = of->sweeps.cores[p.core].family;
         if (row->landmarks != at || !good(row) || !cuts_at_all[p.variant]) continue;
@@ -123,7 +123,7 @@ static nb_status steps(const source *of, nb_sheet *s, nb_ctx *ctx)
         for (int k = 0; k < 3; k++)
             NB_NEED(s->panels[s->panel_count++], nb_format(ctx, "%s: %s", what[k], m->panels[p].label));
     for (int i = 0; i < m->row_count && s->series_count > 0; i++) {
-        const nb_row *row = &m->rows[i];
+        const nb_error_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &of->sweeps.cores[p.core];
         if (row->landmarks != at || !good(row) || core->family < 0 || of_family[core->family] < 0) continue;
@@ -192,7 +192,7 @@ static nb_status cores(const source *of, nb_sheet *s, nb_ctx *ctx)
         nb_summary_index p = nb_summary_find(m, &m->rows[i]);
         for (int f = 0; f < of->sweeps.family_count; f++) least[f] = INFINITY;
         for (int j = i; j < end; j++) {
-            const nb_row *row = &m->rows[j];
+            const nb_error_row *row = &m->rows[j];
             int c = nb_summary_find(m, row).core, f = of->sweeps.cores[c].family;
             double above = nb_above_best(row), excess = fmax(shown, above);
             if (isnan(above) || keeps_rows(row)) continue;
@@ -231,7 +231,7 @@ static nb_status rows(const source *of, nb_sheet *s, nb_ctx *ctx)
     }
     for (int v = 0; v < m->variant_count; v++) nb_sheet_series(s, m->variants[v].label, NB_CURVE, v);
     for (int i = 0; i < m->row_count && s->figure_count > 0; i++) {
-        const nb_row *row = &m->rows[i];
+        const nb_error_row *row = &m->rows[i];
         nb_summary_index p = nb_summary_find(m, row);
         const nb_swept *core = &of->sweeps.cores[p.core];
         if (!good(row) || core->family < 0 || figure[core->family] < 0 || core->x > row->n)
@@ -263,7 +263,7 @@ static nb_status precision(const source *of, nb_sheet *s, nb_ctx *ctx)
     for (int i = 0, end; i < m->row_count; i = end) {
         end = group_end(m, i);
         for (int j = i; j < end; j++) {
-            const nb_row *row = &m->rows[j];
+            const nb_error_row *row = &m->rows[j];
             nb_summary_index p = nb_summary_find(m, row);
             for (int k = i; twin[p.core] >= 0 && good(row) && k < end; k++) {
                 if (nb_summary_find(m, &m->rows[k]).core != twin[p.core] || !good(&m->rows[k])) continue;

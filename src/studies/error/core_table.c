@@ -185,7 +185,7 @@ static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
     fputs("Exact attention on these heads, S V: multiplications, and median seconds on one core (column exact_s)\n",
           out);
     for (int i = 0; i < s->row_count; i++) {
-        const nb_row *r = &s->rows[i];
+        const nb_error_row *r = &s->rows[i];
         int count = 0;
         if (!first_of_size(s, i)) continue;
         for (int k = i; k < s->row_count; k++)

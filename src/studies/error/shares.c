@@ -13,7 +13,7 @@
 
 typedef struct {
     int cell, head, trial;
-    const nb_row *row;
+    const nb_error_row *row;
 } entry;
 
 typedef struct {
@@ -36,7 +36,7 @@ static int count_cells(const nb_summary *s)
     return s->panel_count * s->variant_count * s->core_count * s->landmark_count;
 }
 
-static nb_status matcher_init(matcher *m, int count, const nb_row *rows, const nb_summary *s, nb_ctx *ctx)
+static nb_status matcher_init(matcher *m, int count, const nb_error_row *rows, const nb_summary *s, nb_ctx *ctx)
 {
     int cells = count_cells(s);
     entry *entries;
@@ -94,7 +94,7 @@ static int head_end(const matcher *m, int i, int end)
 }
 
 /* NaN where both are rounding noise, which is counted. */
-static double ratio(const nb_row *a, const nb_row *b, nb_part part, int *noise)
+static double ratio(const nb_error_row *a, const nb_error_row *b, nb_part part, int *noise)
 {
     double x = nb_part_of(a, part), y = nb_part_of(b, part);
     if (isnan(x) || isnan(y)) return NAN;
@@ -278,7 +278,7 @@ static const char *default_baseline(const nb_summary *s)
     return s->variants[v < s->variant_count ? v : 0].strategy;
 }
 
-nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline,
+nb_status nb_shares_make(int count, const nb_error_row *rows, const nb_summary *summary, const char *baseline,
                          nb_shares *shares, nb_ctx *ctx)
 {
     matcher m;

@@ -42,7 +42,7 @@ typedef struct {
  * as the best is better. It is NaN where the best is less than 1 % below the baseline.
  * Pooled, `relative` and `best` are medians over problems and landmarks, over the same cells,
  * and the share is of these two. */
-nb_status nb_shares_make(int count, const nb_row *rows, const nb_summary *summary, const char *baseline,
+nb_status nb_shares_make(int count, const nb_error_row *rows, const nb_summary *summary, const char *baseline,
                          nb_shares *shares, nb_ctx *ctx);
 
 /* The pooled medians as a table for people; nothing where no strategy but the baseline

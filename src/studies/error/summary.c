@@ -42,7 +42,7 @@ static nb_status label_of(const nb_registry *registry, const char *canonical, co
     return labels_of(registry, canonical, &full, label, ctx);
 }
 
-static int find_panel(const nb_summary *s, const nb_row *row)
+static int find_panel(const nb_summary *s, const nb_error_row *row)
 {
     int i = 0;
     while (i < s->panel_count &&
@@ -52,7 +52,7 @@ static int find_panel(const nb_summary *s, const nb_row *row)
 }
 
 /* Under a kernel of one point set a strategy's pairings are one, which stands with its first. */
-static int find_variant(const nb_summary *s, const nb_row *row, bool one_set)
+static int find_variant(const nb_summary *s, const nb_error_row *row, bool one_set)
 {
     int i = 0;
     for (; i < s->variant_count; i++) {
@@ -78,7 +78,7 @@ int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pa
     return found;
 }
 
-static int find_core(const nb_summary *s, const nb_row *row)
+static int find_core(const nb_summary *s, const nb_error_row *row)
 {
     int i = 0;
     while (i < s->core_count && strcmp(s->cores[i].core, row->core)) i++;
@@ -92,7 +92,7 @@ static int find_landmark(const nb_summary *s, int m)
     return i;
 }
 
-nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row)
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_error_row *row)
 {
     int panel = find_panel(s, row);
     return (nb_summary_index){panel, find_variant(s, row, s->panels[panel].one_set), find_core(s, row),
@@ -113,7 +113,7 @@ static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status add_names(nb_summary *s, const nb_row *row, nb_ctx *ctx)
+static nb_status add_names(nb_summary *s, const nb_error_row *row, nb_ctx *ctx)
 {
     int panel = find_panel(s, row), core = find_core(s, row);
     if (panel == s->panel_count) {
@@ -257,7 +257,7 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status name_all(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
+static nb_status name_all(int count, const nb_error_row *rows, nb_summary *s, nb_ctx *ctx)
 {
     size_t most = (size_t)count;
     NB_NEED(s->panels, nb_alloc(ctx, most, sizeof *s->panels));
@@ -301,7 +301,7 @@ static void quantiles(nb_statistic *s, double *values)
     s->high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.9);
 }
 
-double nb_part_of(const nb_row *row, nb_part part)
+double nb_part_of(const nb_error_row *row, nb_part part)
 {
     if (strcmp(row->status, "ok") != 0) return NAN;
     return part == NB_WHOLE ? row->measures.error : row->measures.error_subspace;
@@ -310,7 +310,7 @@ double nb_part_of(const nb_row *row, nb_part part)
 /* The subspace part has no X in it, so that the row's error_noise, which X may make as large
  * as it likes, is not its own. It is a sum of n^2 differences that are good to some eps of |S|;
  * 1e-12 is eps n at n = 4096. */
-bool nb_is_noise(const nb_row *row, nb_part part)
+bool nb_is_noise(const nb_error_row *row, nb_part part)
 {
     static const double of_subspace = 1e-12;
     if (part == NB_WHOLE) return nb_error_is_noise(&row->measures);
@@ -322,7 +322,7 @@ bool nb_statistic_is_noise(const nb_statistic *s)
     return s->count > 0 && 2 * s->noise >= s->count;
 }
 
-double nb_above_best(const nb_row *row)
+double nb_above_best(const nb_error_row *row)
 {
     return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
 }
@@ -360,7 +360,7 @@ static nb_status statistics(const bag *b, nb_statistic **out, nb_ctx *ctx)
     return NB_OK;
 }
 
-bool nb_same_landmarks(const nb_row *a, const nb_row *b)
+bool nb_same_landmarks(const nb_error_row *a, const nb_error_row *b)
 {
     return a->head == b->head && a->trial == b->trial && a->landmarks == b->landmarks &&
            !strcmp(a->problem, b->problem) && !strcmp(a->kernel, b->kernel) && !strcmp(a->strategy, b->strategy) &&
@@ -369,20 +369,20 @@ bool nb_same_landmarks(const nb_row *a, const nb_row *b)
 
 /* What does not depend on the cell counts once for each head and trial, however many
  * cells are planned there: `last` has the row that was counted last, by level. */
-static void put_level(bag *b, int level, double value, const nb_row *row, const nb_row **last)
+static void put_level(bag *b, int level, double value, const nb_error_row *row, const nb_error_row **last)
 {
     if (last[level] && last[level]->head == row->head && last[level]->trial == row->trial) return;
     put(b, level, value, false);
     if (!isnan(value)) last[level] = row;
 }
 
-static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
+static nb_status fill(int count, const nb_error_row *rows, nb_summary *s, nb_ctx *ctx)
 {
     bag errors, ratios, floors, baselines;
     int levels = s->panel_count * s->landmark_count;
     int cells = levels * s->variant_count * s->core_count;
-    const nb_row **floor_of, **baseline_of;
-    const nb_row *first_core = NULL;
+    const nb_error_row **floor_of, **baseline_of;
+    const nb_error_row *first_core = NULL;
     NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)count + 1, 1));
     NB_NEED(floor_of, nb_alloc(ctx, (size_t)levels, sizeof *floor_of));
     NB_NEED(baseline_of, nb_alloc(ctx, (size_t)levels, sizeof *baseline_of));
@@ -410,7 +410,7 @@ static nb_status fill(int count, const nb_row *rows, nb_summary *s, nb_ctx *ctx)
     return statistics(&baselines, &s->baselines, ctx);
 }
 
-nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx)
+nb_status nb_summary_make(int count, const nb_error_row *rows, nb_summary *summary, nb_ctx *ctx)
 {
     *summary = (nb_summary){.constant = "1/n", .row_count = count, .rows = rows};
     NB_TRY(ctx, name_all(count, rows, summary, ctx));

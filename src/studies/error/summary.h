@@ -5,7 +5,7 @@
 #define NB_SUMMARY_H
 
 #include "base/ctx.h"
-#include "studies/error/row.h"
+#include "studies/error/study.h"
 
 typedef struct {              /* over the heads and trials whose status is ok */
     int count, planned;       /* planned = 0: a hole, where the experiment is no full product */
@@ -47,23 +47,23 @@ typedef struct {
     nb_statistic *floors; /* nb_summary_level: by panel and landmarks; each head and trial once */
     nb_statistic *baselines;
     int row_count;
-    const nb_row *rows; /* the caller's */
-    double *row_ratios; /* of each row, what `ratios` are medians of; NaN where nothing is compared */
+    const nb_error_row *rows; /* the caller's */
+    double *row_ratios;       /* of each row, what `ratios` are medians of; NaN where nothing is compared */
 } nb_summary;
 
-nb_status nb_summary_make(int count, const nb_row *rows, nb_summary *summary, nb_ctx *ctx);
+nb_status nb_summary_make(int count, const nb_error_row *rows, nb_summary *summary, nb_ctx *ctx);
 
 /* Where a row belongs. */
 typedef struct {
     int panel, variant, core, landmark;
 } nb_summary_index;
-nb_summary_index nb_summary_find(const nb_summary *s, const nb_row *row);
+nb_summary_index nb_summary_find(const nb_summary *s, const nb_error_row *row);
 
 /* The variant, of any factors where these are NULL, and of any pairing where none has that
  * one, as under kernels of one point set; -1: there is none. */
 int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors);
 
-bool nb_same_landmarks(const nb_row *a, const nb_row *b); /* these stand together, one row for each core */
+bool nb_same_landmarks(const nb_error_row *a, const nb_error_row *b); /* these stand together, one row for each core */
 
 /* Whether two variants are compared under a panel: their factors are the same, and their
  * pairing is, where it says something. */
@@ -71,18 +71,18 @@ bool nb_summary_peers(const nb_summary *s, int panel, int a, int b);
 
 typedef enum { NB_WHOLE, NB_SUBSPACE } nb_part; /* error, error_subspace */
 
-double nb_part_of(const nb_row *row, nb_part part); /* NaN where the row is not ok */
+double nb_part_of(const nb_error_row *row, nb_part part); /* NaN where the row is not ok */
 
 /* Whether it is not above the rounding to expect in it. A comparison of two such numbers
  * is none. */
-bool nb_is_noise(const nb_row *row, nb_part part);
+bool nb_is_noise(const nb_error_row *row, nb_part part);
 
 bool nb_statistic_is_noise(const nb_statistic *s); /* half of the values or more are */
 
 /* How far a row's error is above the subspace part, which is the best core's on the same
  * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
  * is not known, or is rounding noise. */
-double nb_above_best(const nb_row *row);
+double nb_above_best(const nb_error_row *row);
 
 /* Sorts the values, none of which is NaN; .planned is their number too. */
 nb_statistic nb_statistic_of(int count, double *values);
