@@ -30,7 +30,7 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 static nb_status load(const char *folder, nb_summary *summary, nb_ctx *ctx)
 {
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     NB_REQUIRE(ctx, rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
@@ -162,6 +162,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_plot = {
-    "plot", "RUN [KIND]",
+    "plot",
+    "RUN [KIND]",
     "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does",
-    run, true, 60};
+    run,
+    true,
+    60};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What plan and run foresee, what they show meanwhile, and how to repeat what went wrong.
+# What plan and run predict, what they show meanwhile, and how to repeat what went wrong.
 
 load helpers
 

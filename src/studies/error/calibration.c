@@ -135,11 +135,11 @@ static bool worth(const trying *t, int size, int i)
     if (size == SMALL) return t->board->at < t->count || isfinite(so_far.seconds);
     if (size != LARGE || !isfinite(so_far.seconds)) return isfinite(so_far.seconds);
     if (so_far.large_n == so_far.n || (traits & NB_ORACLE && !(traits & NB_SQUARE))) return false;
-    double foreseen_s = isfinite(so_far.large_s)
+    double predicted_s = isfinite(so_far.large_s)
                             ? so_far.large_s
                             : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
                                   pow((double)so_far.large_m / so_far.m, so_far.m_most);
-    return foreseen_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
+    return predicted_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
 }
 
 /* In the child. Where it dies its parent begins another with the next try. */

@@ -5,7 +5,7 @@
  * S, n^2 (2 d flops and an exponential) for S itself, n^3 for its spectrum, and
  * so on. Bytes are those of the arrays that are held together at the worst
  * moment: while landmarks are picked, or while a batch of factors is measured.
- * A second pass, a bad luck of Krylov's and the careful QR cannot be foreseen:
+ * A second pass, a bad luck of Krylov's and the careful QR cannot be predicted:
  * their arrays are counted, their time is not. */
 #include "studies/error/cost.h"
 

@@ -365,7 +365,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_config config;
     nb_plan plan;
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     nb_summary summary;
     const char *folder;
     *figures = 0;
