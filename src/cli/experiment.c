@@ -158,7 +158,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
     warn_of_config(&experiment->config);
-    if (status == NB_OK && mistakes.count == 0) status = warn_of_plan(&experiment->plan, ctx);
+    if (warn_of_plan(&experiment->plan, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     warn_of_idle_rules(&experiment->plan);
     return NB_GO_ON;
 }

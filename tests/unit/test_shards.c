@@ -14,7 +14,8 @@ static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
         {"problems",
-         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, 200], d=4)\"]"},
+         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, "
+         "200], d=4)\"]"},
         {"strategies", "[uniform, segment_means]"},
         {"factors", "nystromformer"},
         {"metrics", "[error]"},
