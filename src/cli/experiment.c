@@ -7,6 +7,8 @@
 #include "run/plan_check.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
+#include "config/load.h"
+#include "run/make_plan.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "data/head.h"
 #include "kernels/kernel.h"
 #include "studies/error/study.h"
+#include "run/make_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

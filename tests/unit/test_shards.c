@@ -7,6 +7,7 @@
 #include "run/merge.h"
 #include "run/shard.h"
 #include "run/units.h"
+#include "config/load.h"
 
 /* Two heads of a file, whose trials share the data, and problems of several sizes whose
  * trials have their own: 2 + 3 * 3 units. */

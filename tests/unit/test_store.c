@@ -7,6 +7,7 @@
 #include "base/scratch.h"
 #include "run/inputs.h"
 #include "run/store.h"
+#include "config/load.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

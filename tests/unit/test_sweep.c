@@ -4,6 +4,7 @@
 #include "planning.h"
 
 #include "linalg/linalg.h"
+#include "config/load.h"
 
 enum { N = 300 };
 
