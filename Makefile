@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# nysbench: make help tells what there is.
+# nysbench: `make help` lists the targets.
 
 VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/version.h)
 PREFIX ?= /usr/local
@@ -34,7 +34,7 @@ CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lm
 
-# The steps that compile use all cores, unless make was told -j itself.
+# The steps that compile use all CPUs, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # make V=1 shows the commands.
@@ -180,13 +180,13 @@ test: nysbench
 asan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
 
-# What those tests need beside PACKAGES; what cannot start here is skipped with a word.
+# What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
 test-long: PACKAGES += slurm-wlm munge parallel strace $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit
 	@tests/long.sh
 
-# Only for the hunt; that the kept inputs do no harm is a part of make test.
+# Looks for new inputs; make test replays the kept ones.
 FUZZ_SECONDS ?= 600
 fuzz: nysbench
 	@command -v clang >/dev/null || { echo "fuzzing needs: apt-get install $(FUZZ_PACKAGES)" >&2; exit 1; }

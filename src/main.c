@@ -39,13 +39,14 @@ static void print_command(FILE *out, const nb_command *c)
 
 static void print_help(FILE *out)
 {
-    fprintf(
-        out,
-        "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
+    fprintf(out, "Usage: nysbench COMMAND ...\n\nMeasures how far Nystroem approximations of attention are from exact "
+                 "attention.\n\n");
     for (const nb_command *c = next_command(NULL); c; c = next_command(c)) print_command(out, c);
     fprintf(
         out,
-        "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
+        "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the "
+        "program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure "
+        "(120).\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)
@@ -92,15 +93,15 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
     return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
 }
 
-/* A stream that is closed would become the next file that is opened, a lock or the store. What
- * is written to one that was closed is lost, and told where it is the output. */
+/* A stream that is closed would become the next file that is opened, a lock or the store. What is written to a
+ * closed one is lost, which is an error if it is the output. */
 static void open_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) _exit(NB_EXIT_FAILED);
 }
 
-/* Who reads the output has gone: ends as every filter does. */
+/* The reader of the output has gone: ends as every filter does. */
 static void end_with_the_reader(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
     }
     gsl_set_error_handler_off();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
-    signal(SIGPIPE, SIG_IGN); /* nobody's looking at the progress is no reason not to go on */
+    signal(SIGPIPE, SIG_IGN); /* the run goes on if nobody reads the progress */
     mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* command.c - whatever a program picks, in Python or anything else.
+/* command.c - landmarks from any program, in Python or anything else.
  *
  * The program is started in a new folder, which is its current one and its last
  * argument. It finds there
@@ -14,7 +14,7 @@
  * a file in the folder of the call, where nysbench was started, becomes its absolute
  * path, and so does what follows the first '=' of a word (--weights=w.npy); links are
  * not followed, so that the python of a virtual environment stays that. The first word
- * is looked for in PATH where it has no '/'. Folders stay as they are: the folder of
+ * is looked for in PATH if it has no '/'. Folders stay as they are: the folder of
  * the call is in the environment, as NYSBENCH_FOLDER.
  *
  * select_s includes starting the program and both files: a few ms and, for a Python
@@ -129,7 +129,7 @@ static nb_status last_words(const char *folder, pid_t pid, const char **out, nb_
     struct stat info;
     const char *path;
     NB_NEED(path, nb_format(ctx, "%s/" LOG, folder));
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* whatever it has put there */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* the program may have put anything there */
     FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
     if (file >= 0 && !log) close(file);
     bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
@@ -191,7 +191,7 @@ static nb_status ask(const nb_points *points, int m, const command_options *o, n
     return load(folder, pid, points, m, o, picks, ctx);
 }
 
-/* Where there is no room for its files, though it has none any more, that is why. */
+/* If there is no room for its files even now that they are gone, that is the reason. */
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
@@ -270,7 +270,7 @@ static nb_status find_parts(const char *run, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EIO, "there is no file %s", file);
 }
 
-/* What cannot be started here; what the program needs besides is its own business. */
+/* What cannot be started here; what the program needs besides is not checked. */
 static nb_status ready(const void *opts, nb_ctx *ctx)
 {
     const command_options *o = opts;
@@ -286,7 +286,7 @@ static const char *const references[] = {"the program that it runs; the .npy for
                                          NULL};
 
 const nb_strategy nb_strategy_command = {
-    .component = {"command", "what a program of your own picks, through files", references, options,
+    .component = {"command", "landmarks that a program of your own picks, through files", references, options,
                   sizeof(command_options)},
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,

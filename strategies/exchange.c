@@ -9,8 +9,8 @@
  * nystrom/swaps.h has the algebra. The error is formed entry by entry after each side's
  * turn, and a turn that did not lower it is taken back, so that part is never above
  * the start's; with other factors, or with X that is not the best one, the error may be.
- * The end is a local minimum, and one swap at a time is not all that there is: what it
- * wins bounds what there is to win from below, as floor_rank does from above. A sweep costs 20 n^2 m + O(n m^2) flops,
+ * The end is a local minimum, and only one token is swapped at a time: its gain is a lower bound on what can be
+ * gained; floor_rank gives an upper bound. A sweep costs 20 n^2 m + O(n m^2) flops,
  * and 2 n^2 for each swap.
  *
  * Keys go first; the other order may end elsewhere, as may another start. */

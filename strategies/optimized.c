@@ -4,9 +4,9 @@
  * Minimises f of nystrom/subspace.h, the square of the least error that any core
  * reaches with factors `nystromformer`, over the landmarks K~ and Q~ themselves, by
  * GSL's vector_bfgs2 from the landmarks of another strategy: at best a local minimum,
- * so what it wins bounds what there is to win from below, as floor_rank does from
- * above. With X that is not the best one the error itself may rise. In the end both are compared entry by entry, and
- * the start is returned where it is no worse.
+ * so its gain is a lower bound on what can be gained; floor_rank gives an upper bound. With X that is not the best one
+ * the error itself may rise. In the end both are compared entry by entry, and
+ * the start is returned if it is no worse.
  *
  * A step takes one to three values with gradients, 4 n^2 m flops and O(n m (m + d))
  * each. */

@@ -111,6 +111,6 @@ const nb_strategy nb_strategy_ridge_leverage = {
     .explanation =
         "recursive=true is after Musco & Musco's algorithm 3, with parameters of this project's own: its samples are\n"
         "larger, so that the scores are near those of recursive=false. For m landmarks the authors' code halves to\n"
-        "about m tokens, takes lambda from the tail after the k-th eigenvalue, k = m / (4 log m), and keeps a token with\n"
-        "probability l log m; here it is 2 m (1 + log m) tokens, the tail after the m-th, and l (1 + log m).",
+        "about m tokens, takes lambda from the tail after the k-th eigenvalue, k = m / (4 log m), and keeps a token "
+        "with\nprobability l log m; here it is 2 m (1 + log m) tokens, the tail after the m-th, and l (1 + log m).",
 };

@@ -3,8 +3,7 @@
  *
  * A strategy is one file, strategies/NAME.c, that defines
  *     const nb_strategy nb_strategy_NAME;
- * It picks m representatives of one set of n points; which points those are is
- * the pairing's business. */
+ * It picks m representatives of one set of n points; the pairing decides which points those are. */
 #ifndef NB_STRATEGY_H
 #define NB_STRATEGY_H
 
@@ -38,7 +37,7 @@ extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated *
 typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb_side;
 extern const char *const nb_side_names[]; /* by nb_side */
 
-/* The points to pick from. Read only. */
+/* The points to pick from, read-only. */
 typedef struct nb_points nb_points;
 struct nb_points {
     int n, d; /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
@@ -52,14 +51,14 @@ struct nb_points {
                        nb_picks *of_keys, nb_ctx *ctx);
 };
 
-enum { NB_DENSE = 4096 }; /* tokens up to which a strategy may be cubic, or hold n x n numbers: of more it refuses */
+enum { NB_DENSE = 4096 }; /* tokens up to which a strategy may be cubic or hold n x n numbers; it refuses more */
 
 enum {
     NB_RANDOM = 1 << 0, /* draws from nb_ctx_rng(ctx) */
     NB_NESTED = 1 << 1, /* the picks for m are the first m of the picks for more */
     NB_ORACLE = 1 << 2, /* asks the scene for what costs n^2 or more */
 
-    /* What cannot be predicted without them; for predictions of memory and time alone: up to NB_DENSE tokens. */
+    /* Traits for predictions of memory and time alone: up to NB_DENSE tokens. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
 
@@ -69,10 +68,9 @@ enum {
 typedef struct {
     nb_component component;
     unsigned traits;    /* NB_RANDOM | ... */
-    nb_pairing pairing; /* where the experiment names none: NB_JOINT, so that strategies are compared
-                         * and nothing else, but where it cannot be had (no `pick`: NB_BOTH) */
+    nb_pairing pairing; /* its default pairing: NB_JOINT, so that only strategies differ, or NB_BOTH without `pick` */
 
-    /* Optional: the traits under these options, where they differ from `traits`. */
+    /* Optional: the traits under these options, if they differ from `traits`. */
     unsigned (*traits_of)(const void *options);
 
     /* Picks m of the points, 1 <= m <= n, with nb_picks_tokens, nb_picks_groups
@@ -85,16 +83,15 @@ typedef struct {
     nb_status (*pick_both)(const nb_points *queries, const nb_points *keys, int m, const void *options,
                            nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx);
 
-    /* Optional: why these landmarks cannot be had here, in one sentence (the row is
-     * `skipped`), or NULL. */
+    /* Optional: why these landmarks are impossible here, in one sentence (the row is `skipped`), or NULL. */
     const char *(*refusal)(const nb_points *points, int m, const void *options);
 
     /* Optional: finds what is wrong with the options that their table cannot tell (a
      * missing file), before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
 
-    /* Optional: finds what is missing here for `pick` to work at all (a program), before
-     * rows are measured; results that are there are read without. */
+    /* Optional: finds what `pick` needs and lacks here (a program), before rows are measured. It is not called to
+     * read results. */
     nb_status (*ready)(const void *options, nb_ctx *ctx);
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
@@ -102,17 +99,17 @@ typedef struct {
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
 
-/* Whether it can be called so. */
+/* Whether the strategy has this pairing. */
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);
 
-/* The pairing under this kernel: `queries` where it is one of one point set, but
- * for strategies that only pick for both sides at once. */
+/* The pairing under this kernel: `queries` if it is one of one point set, but for strategies that only pick for both
+ * sides at once. */
 nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing);
 
 /* Whether the same points serve both sides: then the picks are free points. */
 bool nb_pairing_shares(nb_pairing pairing);
 
-/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
 const char *nb_strategy_lacks(const nb_component *component);
 
 /* For a strategy that scores queries by one formula and keys by another: where in
@@ -124,9 +121,8 @@ typedef struct {
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
 
-/* What another strategy, the value of an option, picks on the scene of `points` in
- * this trial with its own pairing, bit for bit. Memory is ctx's, so what is to be
- * returned of it must be copied. */
+/* Picks of another strategy, the value of an option, on the scene of `points` in this trial with its own pairing,
+ * bit for bit. Memory is ctx's, so a strategy copies what it returns. */
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                             nb_picks *of_keys, nb_ctx *ctx);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
 # (clang-format breaks no text), clang-tidy's checks (.clang-tidy), and gcc's analyzer for what is allocated, opened,
-# freed and closed. A finding that is none is told so beside the line, with the reason: NOLINT(check): reason. From
+# freed and closed. A false finding is marked beside the line, with the reason: NOLINT(check): reason. From
 # the repository's root, where build/build.h is: tests/lint.sh [format|lines|tidy|analyzer]...
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -36,7 +36,7 @@ lines() {
         sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'
 }
 
-tidy() { # the count of suppressed warnings, which it prints in any case, is no finding
+tidy() { # the count of suppressed warnings, which it prints in any case, is not a finding
     sources src strategies | xargs -P "$(nproc)" -n 4 sh -c "clang-tidy --quiet \"\$@\" -- $flags 2>&1 |
         grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter'; true" sh
 }

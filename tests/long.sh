@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The tests that take minutes: what may happen to a run (undisturbed.py tells how to have more
+# The tests that take minutes: what may happen to a run (undisturbed.py says how to have more
 # of it), two checkouts of one commit, a store that somebody holds for a minute, then shards under
 # Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), then both engines on every head that
 # is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]

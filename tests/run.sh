@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cores=$(nproc) number=0
+cpus=$(nproc) number=0
 
 # run_one FOLDER NAME COMMAND...: prints the failures, counts the rest.
 run_one() {
@@ -33,15 +33,15 @@ run_one() {
     cat "$folder/report"
 }
 
-# tally NAME COMMAND...: as many at a time as there are cores.
+# tally NAME COMMAND...: as many at a time as there are CPUs.
 tally() {
-    while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n; done
+    while [ "$(jobs -rp | wc -l)" -ge "$cpus" ]; do wait -n; done
     number=$((number + 1))
     mkdir "$work/$number"
     run_one "$work/$number" "$@" &
 }
 
-# What can be told from the sources alone.
+# Checks of the sources alone.
 tree() {
     tally architecture tests/architecture.py
 }

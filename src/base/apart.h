@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* apart.h - calls of code that may crash, hang or change what is around it, in a child
- * process first. */
+/* apart.h - runs code that may crash, hang or change its surroundings in a child process first. */
 #ifndef NB_APART_H
 #define NB_APART_H
 
@@ -8,12 +7,12 @@
 
 #include <stddef.h>
 
-enum { NB_APART_S = 20 }; /* for what a plug-in does before anything runs */
+enum { NB_APART_S = 20 }; /* seconds for what a plug-in does before anything runs */
 
-/* act(self, ctx) in a child process, which has that many seconds: its status and message,
- * and `bytes` bytes at `answer`, which it may fill, as if it had been called here. NB_EBUG
- * where it did not return ("killed by signal 6 (Aborted)"), and where it returned and has
- * changed its surroundings ("changed ..."). What it prints on standard output is lost. */
+/* act(self, ctx) in a child process, which has that many seconds: its status and message, and `bytes` bytes at
+ * `answer`, which it may fill, as if it had been called here. NB_EBUG if it did not return ("killed by signal 6
+ * (Aborted)"), and where it returned and has changed its surroundings ("changed ..."). What it prints on standard
+ * output is lost. */
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx);
 

@@ -12,7 +12,7 @@ static inline double nb_clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What the process has worked, whatever else the machine did meanwhile. */
+/* CPU time of this process, whatever else the machine did meanwhile. */
 static inline double nb_work_s(void)
 {
     struct timespec t;

@@ -22,7 +22,7 @@ typedef struct {  /* what a child shares with its parent */
     gsl_rng *rng;
     bool overrun;        /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
-    char spoilt[256];    /* what was changed under everyone's feet, or "" */
+    char spoilt[256];    /* what a component changed that all rely on, or "" */
     nb_status error;
     char message[MESSAGE_BYTES];
     char trace[TRACE_BYTES];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ctx.h - what a computation carries with it: the first error with its trace,
- * the memory it owns, and its random stream. No globals: two contexts may live
- * side by side. */
+/* ctx.h - what a computation carries with it: the first error with its trace, the memory it owns, and its random
+ * stream. There are no globals, so two contexts may live side by side. */
 #ifndef NB_CTX_H
 #define NB_CTX_H
 
@@ -50,12 +49,11 @@ void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity);
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The text itself, where it is clean (see text.h) or NULL, else a clean copy; NULL then: out of
- * memory. */
+/* The text itself, if it is clean (see text.h) or NULL, else a clean copy; NULL then: out of memory. */
 const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept);
 
-/* Hands a foreign object to ctx, to be destroyed with the memory around it,
- * last in first out. Where that fails it is destroyed at once. */
+/* Hands a foreign object to ctx, to be destroyed with the memory around it, last in first out. If that fails it is
+ * destroyed at once. */
 nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr);
 
 /* Everything allocated after a mark is freed by its release. */
@@ -74,24 +72,24 @@ const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a lin
 void nb_error_clear(nb_ctx *ctx);
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6))); /* the message is clean, whatever the arguments are */
-/* vsnprintf, but what is too long is cut in its middle: the end says why. */
+/* vsnprintf, but a text that is too long is cut in the middle, since its end says why. */
 void nb_print_cut(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
 
-/* What the first allocation that failed was, whoever took it and went on: what runs
- * in this process from then on runs short of memory. NULL: none has. */
+/* The first allocation that failed, even if its caller went on: whatever runs in this process from then on may run
+ * short of memory. NULL: none has failed. */
 const char *nb_ctx_exhausted(const nb_ctx *ctx);
 void nb_ctx_forget_exhausted(nb_ctx *ctx);
 
-/* What somebody has done to what everyone in this process relies on ("changed ..."):
- * nothing that it computes from then on counts. NULL: nobody has. */
+/* What a component has changed that everything in this process relies on ("changed ..."): nothing computed from then
+ * on counts. NULL: nothing. */
 void nb_ctx_spoil(nb_ctx *ctx, const char *what);
 const char *nb_ctx_spoilt(const nb_ctx *ctx);
 
 size_t nb_ctx_blocks(const nb_ctx *ctx); /* blocks alive, for tests */
-bool nb_ctx_overrun(const nb_ctx *ctx);  /* somebody has written right behind a block, alive or freed */
-/* The k-th next allocation fails (1 = the next); 0: none. Returns how many of those before
- * were still to come: 0: the one that was to fail has. */
+bool nb_ctx_overrun(const nb_ctx *ctx);  /* something was written right behind a block, alive or freed */
+/* The k-th next allocation fails (1 = the next); 0: none. Returns how many were still to come before the one that was
+ * set to fail; 0: it has failed. */
 long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
 
 #define NB_FAIL(ctx, status, ...) \

@@ -7,8 +7,7 @@
 
 enum { NB_DIGEST_LETTERS = 64, NB_DIGEST_SHOWN = 12 }; /* all; as many as messages for people have */
 
-/* The SHA-256 of a file in hexadecimal, and its size in bytes. NB_EIO with the
- * reason where it cannot be read. */
+/* The SHA-256 of a file in hexadecimal, and its size in bytes. NB_EIO with the reason if it cannot be read. */
 nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes, nb_ctx *ctx);
 
 nb_status nb_digest_text(const char *text, const char **sha256, nb_ctx *ctx);

@@ -94,7 +94,7 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
     return look_at_lock(name, locked, ctx);
 }
 
-/* Waits for who else writes it, a while. Where there are no locks: as well as can be. */
+/* Waits a while for another process that writes it. Without locks this is best effort. */
 static bool wait_for_lock(int file)
 {
     enum { TRIES = 2000, PAUSE_US = 5000 };
@@ -106,9 +106,9 @@ static bool wait_for_lock(int file)
     return true;
 }
 
-/* The file of that name, made, locked and empty; -1 with errno. Its name is always the same, so
- * that what a killed program has left is what the next one takes: the lock keeps two that write at the same
- * time apart. One that was renamed while this one waited for the lock is another file by now. */
+/* The file of that name, made, locked and empty; -1 with errno. Its name is always the same, so that the next
+ * program reuses what a killed one has left; the lock keeps two writers apart. One that was renamed while this one
+ * waited for the lock is another file by now. */
 static int open_temporary(const char *temporary)
 {
     struct stat ours, named;
@@ -126,7 +126,7 @@ static int open_temporary(const char *temporary)
     }
 }
 
-/* `temporary` is NULL where the file has its name already. */
+/* `temporary` is NULL if the file has its name already. */
 static nb_status write_and_name(FILE *out, const char *temporary, const char *path,
                                 nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                                 nb_ctx *ctx)
@@ -155,7 +155,7 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     int reason = errno;
     nb_status status = out ? write_and_name(out, replace ? temporary : NULL, path, print, what, ctx) : NB_EIO;
     if (!out && file >= 0) close(file);
-    if (lock >= 0) close(lock); /* only now: until it has its name, or none, it is this one's */
+    if (lock >= 0) close(lock); /* only now: the file has its name, or is removed */
     NB_REQUIRE(ctx, out, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
     return status;
 }

@@ -10,9 +10,8 @@
 /* With all folders above it; NB_EIO with the reason. */
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
 
-/* Keeps other processes that ask for the same from this folder, until the program
- * ends, by a lock on it and on a file `.lock` in it. NB_EIO where one holds it, and where
- * the file system has no locks. */
+/* Keeps other processes that ask for the same from this folder, until the program ends, by a lock on it and on a
+ * file `.lock` in it. NB_EIO if one holds it, and where the file system has no locks. */
 nb_status nb_lock_folder(const char *path, nb_ctx *ctx);
 
 /* Whether a process holds it. */
@@ -28,11 +27,10 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
 bool nb_is_file(const char *path);
 
-/* For the message that a path is not there: what '~' is; "" for other paths. */
+/* For the message that a path does not exist: an explanation of '~'; "" for other paths. */
 const char *nb_path_hint(const char *path);
 
-/* A file that belongs to the program: beside it, or in ../share/nysbench.
- * NB_EIO where it is in neither. */
+/* A file that belongs to the program: beside it, or in ../share/nysbench. NB_EIO if it is in neither. */
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx);
 
 #endif

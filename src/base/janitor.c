@@ -5,8 +5,8 @@
  * NYSBENCH_RUN in the environment, which every program inherits that is started, and a mapping of
  * that name in memory, which a copy of the process inherits that starts none.
  *
- * It is a grandchild in a session of its own, so that who kills a program's children, or its group,
- * does not kill it. Its parent does nothing but wait for it, and start another where it was
+ * It is a grandchild in a session of its own, so that killing the program's children or its group does not kill it.
+ * Its parent does nothing but wait for it, and start another if it was
  * killed. Where the parent was, the janitor takes its place, and starts another. */
 #include "base/janitor.h"
 
@@ -52,7 +52,7 @@ static bool holds(const char *pid, const char *name, const char *text)
     return found;
 }
 
-/* Kills what is marked; how many there were. */
+/* Kills all marked processes; returns how many there were. */
 static int kill_marked(const char *token)
 {
     int found = 0;

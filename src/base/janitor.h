@@ -11,8 +11,8 @@
 /* The environment variable that marks what the program starts. */
 #define NB_JANITOR_MARK "NYSBENCH_RUN"
 
-/* Starts it, where there is none that runs. Before the program starts any other process: what comes
- * after it is marked as the program's. NB_EHOST where the system gives no process. */
+/* Starts it, if there is none that runs. Before the program starts any other process: what comes after it is marked
+ * as the program's. NB_EHOST if the system gives no process. */
 nb_status nb_janitor_start(nb_ctx *ctx);
 
 /* While a guard has this file open, the janitor waits for it; nobody else should. -1: there is

@@ -39,13 +39,13 @@ static double read_key(const char *folder, const char *name, const char *key)
     return found;
 }
 
-static double cores_v2(const char *folder)
+static double cpus_v2(const char *folder)
 {
     double quota, period; /* cpu.max: "max 100000" or "150000 100000" */
     return read_numbers(folder, "cpu.max", &quota, &period) == 2 && period > 0 ? quota / period : INFINITY;
 }
 
-static double cores_v1(const char *folder)
+static double cpus_v1(const char *folder)
 {
     double quota, period, none;
     if (read_numbers(folder, "cpu.cfs_quota_us", &quota, &none) < 1 || quota <= 0) return INFINITY;
@@ -128,9 +128,9 @@ static double in_groups(const char *root, const char *controller, limit_of *v2, 
     return found;
 }
 
-double nb_group_cores(const char *root)
+double nb_group_cpus(const char *root)
 {
-    return in_groups(root, "cpu", cores_v2, cores_v1);
+    return in_groups(root, "cpu", cpus_v2, cpus_v1);
 }
 
 double nb_group_memory(const char *root)
@@ -151,11 +151,11 @@ double nb_available_memory(void)
     return fmin(nb_system_memory(""), nb_group_memory(""));
 }
 
-int nb_usable_cores(void)
+int nb_usable_cpus(void)
 {
     cpu_set_t set;
     int by_affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    double by_quota = ceil(nb_group_cores(""));
+    double by_quota = ceil(nb_group_cpus(""));
     return by_quota < by_affinity ? (int)fmax(1, by_quota) : by_affinity;
 }
 
@@ -165,8 +165,8 @@ double nb_load(void)
     return getloadavg(&minute, 1) == 1 ? minute : 0;
 }
 
-int nb_all_cores(void)
+int nb_all_cpus(void)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : (int)cores;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return cpus < 1 ? 1 : (int)cpus;
 }

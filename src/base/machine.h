@@ -4,20 +4,20 @@
 #ifndef NB_MACHINE_H
 #define NB_MACHINE_H
 
-/* Cores by affinity, or fewer where a group's quota, rounded up, is less; 1 at least. */
-int nb_usable_cores(void);
+/* CPUs by affinity, or fewer if a group's quota, rounded up, is less; at least 1. */
+int nb_usable_cpus(void);
 
-/* Processes that wanted a core, on average over the last minute, and cores, of the whole machine. */
+/* Of the whole machine: processes that wanted a CPU, on average over the last minute, and CPUs. */
 double nb_load(void);
-int nb_all_cores(void);
+int nb_all_cpus(void);
 
 /* Bytes that can be had without swapping: the system's, or what is left in the
  * fullest of the groups, whose file cache counts as free. */
 double nb_available_memory(void);
 
-/* The same of another tree than "": with ROOT/proc/self/cgroup, ROOT/proc/meminfo and
- * ROOT/sys/fs/cgroup. Infinity where there is no limit. */
-double nb_group_cores(const char *root);  /* the quota, cores */
+/* The same of another tree than "": with ROOT/proc/self/cgroup, ROOT/proc/meminfo and ROOT/sys/fs/cgroup. Infinity
+ * if there is no limit. */
+double nb_group_cpus(const char *root);   /* the quota, CPUs */
 double nb_group_memory(const char *root); /* left in the groups, bytes */
 double nb_system_memory(const char *root);
 

@@ -89,7 +89,7 @@ static const char *nearest(const char *given, const char *const *names)
     return best && best_distance <= (limit > 2 ? limit : 2) ? best : NULL;
 }
 
-/* What people call it who have read the papers, where that is a name. */
+/* The name that papers use for it, if there is one. */
 static const char *synonym(const char *given, const char *const *names)
 {
     static const struct {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mistakes.h - everything that is wrong with an input, collected so that all of
- * it can be told in one go. */
+/* mistakes.h - everything that is wrong with an input, collected so that all of it is reported at once. */
 #ifndef NB_MISTAKES_H
 #define NB_MISTAKES_H
 
@@ -27,8 +26,8 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
 /* Moves the ctx's error into the list and clears it; out of memory stays an error. */
 nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status);
 
-/* "; did you mean 'kmeans'?", or what is allowed where nothing is near. `names`
- * is NULL-terminated. The text belongs to ctx; NULL when out of memory. */
+/* "; did you mean 'kmeans'?", or what is allowed if nothing is near. `names` is NULL-terminated. The text belongs to
+ * ctx; NULL when out of memory. */
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* numbers.c - strtoll and strtod (in the C locale, which the program never leaves), behind a look at the characters. */
+/* numbers.c - strtoll and strtod (in the C locale, which the program never leaves), after a check of the characters. */
 #include "base/numbers.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ bool nb_parse_int(const char *text, int lo, int hi, int *number)
     return true;
 }
 
-/* What is too small for a double is 0, or nearly. */
+/* A number too small for a double becomes 0, or nearly 0. */
 bool nb_parse_real(const char *text, double lo, double hi, double *number)
 {
     char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* numbers.h - numbers that people, files or the environment give as text: decimal, the whole text and
- * nothing else (no blank, no hexadecimal, neither inf nor nan), within a range. What is wrong the caller says,
- * who knows what was asked for; *number stays as it was then. */
+ * nothing else (no blank, no hexadecimal, neither inf nor nan), within a range. The caller reports what is wrong,
+ * since it knows what was asked for; *number then stays as it was. */
 #ifndef NB_NUMBERS_H
 #define NB_NUMBERS_H
 
@@ -11,7 +11,7 @@ bool nb_parse_integer(const char *text, long long lo, long long hi, long long *n
 bool nb_parse_int(const char *text, int lo, int hi, int *number);
 bool nb_parse_real(const char *text, double lo, double hi, double *number);
 
-/* The integer that the text begins with: where it ends; NULL where there is none from lo to hi. */
+/* The integer that the text begins with: if it ends; NULL if there is none from lo to hi. */
 const char *nb_integer_at(const char *text, long long lo, long long hi, long long *number);
 
 #endif

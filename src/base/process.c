@@ -130,7 +130,7 @@ static void end_strays(void)
     }
 }
 
-/* The same where there is no guard: waitpid tells when no child is left. */
+/* The same if there is no guard: waitpid tells when no child is left. */
 static void end_children(void)
 {
     enum { TRIES = 3 };
@@ -230,7 +230,7 @@ nb_status nb_process_watch(nb_ctx *ctx)
 
 void nb_process_begin(void)
 {
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody can be waited for */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, nobody can be waited for */
     family.adopts = waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
@@ -283,9 +283,8 @@ static nb_status environment_of(const nb_program *p, char ***out, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* vfork, where there is a guard already: no page table is copied, which for a large
- * process costs more than many a program. As in posix_spawn, which cannot ask for
- * PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
+/* vfork, if there is a guard already: no page table is copied, which for a large process costs more than many a
+ * program. As in posix_spawn, which cannot ask for PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
 nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
@@ -347,7 +346,7 @@ static void kill_session(pid_t leader)
     }
 }
 
-/* A guard does it. Where it does not, being dead perhaps, its work is done here. */
+/* A guard does it. If it does not, being dead perhaps, its work is done here. */
 static int put_to_end(pid_t pid, int pidfd)
 {
     enum { CLEANING_S = 10 };

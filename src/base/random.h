@@ -26,7 +26,7 @@ nb_status nb_random_new(gsl_rng **rng, nb_ctx *ctx);
  * the same role and component in 100 trials, with about 10^-6. */
 void nb_random_seed(gsl_rng *rng, const nb_stream *stream);
 
-/* An index drawn in proportion to the weights (>= 0); uniform where all are 0. */
+/* An index drawn in proportion to the weights (>= 0); uniform if all are 0. */
 int nb_draw(gsl_rng *rng, int n, const double *weight);
 
 /* m distinct indices of n in the order drawn: one after the other in proportion to

@@ -36,7 +36,7 @@ static const char *skip(const char *at)
     return at;
 }
 
-/* What is wrong, or NULL; so do all that read. */
+/* Returns what is wrong, or NULL, as do all functions that read. */
 static const char *read_integer(const char **at, long long *value)
 {
     const char *end = nb_integer_at(*at, LLONG_MIN, LLONG_MAX, value);
@@ -61,7 +61,7 @@ static const char *read_term(const char **at, term *t)
     return wrong;
 }
 
-/* The text between the terms: false where it is not what is expected. */
+/* The text between the terms: false if it is not what is expected. */
 static bool read_word(const char **at, const char *word)
 {
     size_t length = strlen(word);

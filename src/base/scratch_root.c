@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scratch_root.c - TMPDIR/nysbench-TOKEN/OWNER-NUMBER. The token, 128 random bits drawn before
- * the program starts another process, is all that has to be known to remove everything, whoever is
- * left to do it. Removing goes from an open folder to what is in it (openat, unlinkat),
+/* scratch_root.c - TMPDIR/nysbench-TOKEN/OWNER-NUMBER. Any process that knows the token, 128 random bits drawn before
+ * the program starts another process, can remove everything. Removing goes from an open folder to what is in it
+ * (openat, unlinkat),
  * so that a link or a folder that is exchanged meanwhile leads nowhere else. */
 #include "base/scratch_root.h"
 
@@ -62,8 +62,8 @@ static int open_own(int at, const char *path)
     return -1;
 }
 
-/* A folder is emptied first. One that lies deep is moved to the top, to be removed from
- * there: no more files are open than a few, however deep somebody has dug. */
+/* A folder is emptied first. A deep one is moved to the top and removed from there, so that only a few files are
+ * open however deep the folders go. */
 static void remove_entry(int top, int at, const char *name, int depth)
 {
     enum { DEEPEST = 16 };

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-/* The name is chosen, if it was not before: whoever is forked from now on knows it. NB_EHOST where
- * the system gives no random numbers. */
+/* The name is chosen, if it was not before: whoever is forked from now on knows it. NB_EHOST if the system gives no
+ * random numbers. */
 nb_status nb_scratch_name(nb_ctx *ctx);
 
 /* That name, without where it lies; "" before. */
@@ -18,7 +18,7 @@ const char *nb_scratch_token(void);
 /* Folders that this process makes are `owner`'s from now on. */
 void nb_scratch_own(pid_t owner);
 
-/* A new, empty folder in it, gone with ctx's memory. NB_EHOST where there can be none. */
+/* A new, empty folder in it, gone with ctx's memory. NB_EHOST if there can be none. */
 nb_status nb_scratch_add(const char **path, nb_ctx *ctx);
 
 /* Removes what that owner, who has ended, has left; 0: all, and the program's folder itself.

@@ -5,7 +5,7 @@
 
 #include "base/ctx.h"
 
-/* The text as one word of a POSIX shell, in single quotes where it needs them. */
+/* The text as one word of a POSIX shell, in single quotes if it needs them. */
 nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx);
 
 #endif

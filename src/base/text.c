@@ -46,7 +46,7 @@ size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
     if (size > 0) *out = '\0';
     for (const unsigned char *at = (const unsigned char *)text; *at; length += made) {
         at += next_piece(at, kept, piece, &made);
-        if (length + made >= size) size = 0; /* what comes later is not put behind a gap */
+        if (length + made >= size) size = 0; /* nothing is added behind a gap */
         if (size > 0) memcpy(out + length, piece, made);
         if (size > 0) out[length + made] = '\0';
     }

@@ -13,13 +13,13 @@
  * characters and with an end, is in `out`. */
 size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size);
 
-/* The same of the first `bytes` of the text, or all of it where that is shorter. */
+/* The same of the first `bytes` of the text, or all of it if that is shorter. */
 void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept);
 
 /* Whether a control character begins there. */
 int nb_text_is_control(const char *at);
 
-/* Whether that would be the same text. */
+/* Whether the text would stay the same. */
 int nb_text_is_clean(const char *text, const char *kept);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* words.c - popt splits; what it lets pass is looked at first. */
+/* words.c - popt splits; this file first refuses what popt would let pass. */
 #include "base/words.h"
 
 #include "base/files.h"

@@ -25,7 +25,7 @@ static nb_status is_ready(void *choice, nb_ctx *ctx)
     return s->ready ? s->ready(c->options, ctx) : NB_OK;
 }
 
-/* What a plug-in may give: the program's own identity has a trait of its own, and no traits_of. */
+/* The traits that a plug-in may have: NB_CORE_IDENTITY is the program's own identity's, which has no traits_of. */
 static nb_status check_core(void *choice, nb_ctx *ctx)
 {
     const nb_choice *c = choice;
@@ -35,7 +35,7 @@ static nb_status check_core(void *choice, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Those of the same kind within its options come first. */
+/* Components of the same kind within its options come first. */
 static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_registry *registry,
                      const nb_choice *component, nb_ctx *ctx)
 {

@@ -6,12 +6,11 @@
 
 #include "components/component.h"
 
-/* What `check` and `ready` say of a strategy, and of those that its options name; and
- * whether its traits are such. */
+/* Calls `check` and `ready` of a strategy and of those that its options name, and checks its traits. */
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
-/* Whether a core's traits are such. */
+/* Checks a core's traits. */
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* guard.c - checksums of what must stay, before and after. */
+/* guard.c - checksums of what must not change, before and after a call. */
 #include "calls/guard.h"
 
 #include "components/plugin.h"
@@ -33,7 +33,7 @@ static void add(nb_guard *g, const char *name, const void *bytes, size_t count)
     if (bytes && count > 0 && !has(g, bytes)) add_sum(g, name, bytes, count, nb_checksum(bytes, count, 0));
 }
 
-/* Points of the scene: read once for all calls, since nobody may change them in between. */
+/* Points of the scene: read once for all calls, since nothing may change them in between. */
 static void add_points(nb_guard *g, nb_scene *s, int number, const char *name, const double *x, size_t rows)
 {
     size_t bytes = rows * (size_t)s->head->n * sizeof *x;
@@ -50,7 +50,7 @@ static void add_reals(nb_guard *g, const char *name, const double *x, size_t row
     add(g, name, x, rows * columns * sizeof *x);
 }
 
-/* The pages that S has for itself are closed; what is left of it at both ends is read. */
+/* The pages that hold S alone are made read-only; the rest of it, at both ends, is read. */
 static void add_rows(nb_guard *g, const double *rows, size_t n)
 {
     if (g->closed) return;
@@ -98,7 +98,7 @@ static void add_scene(nb_guard *g, const nb_scene *s)
     if (s->factors.y != s->head->k) add_reals(g, "the factors of S", s->factors.y, (size_t)s->factors.rank, n);
 }
 
-/* What has been computed for all who ask for it, by now. */
+/* What has been computed and kept so far. */
 static void add_kept(nb_guard *g, nb_scene *s)
 {
     static const char scene[] = "the scene", sums[] = "the sums of S";

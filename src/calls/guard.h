@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* guard.h - looks whether a component from outside (a plug-in) has left all that it did
- * not have to touch as it was: the process's surroundings, and the memory that it is
- * given to read. Components of the tree are not looked at, and cost nothing. */
+/* guard.h - checks that a plug-in has changed nothing it should not: the process's surroundings, and the memory that
+ * it is given to read. Components of the tree are not checked, and cost nothing. */
 #ifndef NB_GUARD_H
 #define NB_GUARD_H
 
@@ -33,9 +32,8 @@ typedef struct {
     size_t closed_bytes;
 } nb_guard;
 
-/* Before a call of the component; what there is of the scene and the factors must be the
- * same after it. Either may be NULL. A large S is kept from being written to instead: who
- * tries gets SIGSEGV. */
+/* Before a call of the component; what there is of the scene and the factors must be the same after it. Either may
+ * be NULL. A large S is made read-only instead: writing to it is a SIGSEGV. */
 void nb_guard_begin(nb_guard *guard, const nb_choice *component, nb_scene *scene, nb_factors *factors);
 
 /* The same for whatever component. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heads.h - the heads of a problem, with what every problem can do: the order of
- * the tokens destroyed. */
+/* heads.h - the heads of a problem, with what every problem can do: permute the tokens. */
 #ifndef NB_HEADS_H
 #define NB_HEADS_H
 
 #include "base/random.h"
 #include "problems/problem.h"
 
-/* What there will be; NB_EINVAL also for permuted tokens under a causal mask. */
+/* The shape of the heads; NB_EINVAL also for permuted tokens under a causal mask. */
 nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_ctx *ctx);
 
 /* One head. `stream` gives seed and trial. The points do not depend on `permute`,

@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` together */
     const char *role;
-    const nb_points *a, *b; /* b: NULL where there is one set */
+    const nb_points *a, *b; /* b: NULL if there is one set */
     nb_picks *of_a, *of_b;
 } call;
 
@@ -157,8 +157,7 @@ static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_land
     return NB_OK;
 }
 
-/* The landmarks of one pick are the points of both sides: no tokens any more, since
- * a query is none of the keys. */
+/* The landmarks of one pick are the points of both sides. They are no longer tokens, since a query is not a key. */
 static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
 {
     nb_picks picks = {.ctx = ctx};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* command.c - what the commands share: options, and how errors are told. */
+/* command.c - what the commands share: options, and how errors are reported. */
 #include "cli/command.h"
 
 #include "components/plugin.h"
@@ -110,7 +110,7 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
     if (count < min)
         nb_print_error("%s: %s", c->name, count == 0 && min == 1 ? "an argument is missing" : "arguments are missing");
     else
-        nb_print_error("%s: '%s' is one argument too many", c->name, (*arguments)[max]);
+        nb_print_error("%s: unexpected argument '%s'", c->name, (*arguments)[max]);
     return usage(c);
 }
 

@@ -30,8 +30,8 @@ enum { NB_GO_ON = -1 };
 int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options, int min,
                      int max, const char ***arguments, nb_ctx *ctx);
 
-/* The whole number that is an option's value; where text is NULL it was not
- * given and *number stays. Returns NB_GO_ON, or the status after a usage error. */
+/* The whole number that is an option's value; if text is NULL it was not given and *number stays. Returns NB_GO_ON,
+ * or the status after a usage error. */
 int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
 
 /* The same of a number. */
@@ -55,7 +55,7 @@ void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)
 void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The ctx's error in that form; returns the status to exit with. */
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
-/* NB_GO_ON where the folder holds a run; else tells so and gives NB_EXIT_USAGE. */
+/* NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */
 int nb_command_check_run(const char *folder, nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* NB_EXIT_USAGE */
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* KEY=VALUE texts; NB_EINVAL where there is no '='. */
+/* KEY=VALUE texts; NB_EINVAL if there is no '='. */
 static nb_status overrides(const char **set, int *count, nb_override **out, nb_ctx *ctx)
 {
     *count = 0;
@@ -46,8 +46,8 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const nb_override *)a)->key, ((const nb_override *)b)->key);
 }
 
-/* The overrides that make other rows, each key's last, sorted: "key=value" a line; "" where there are
- * none, and where the name is among them, which says what the folder is. */
+/* The overrides that make other rows, each key's last, sorted: "key=value" a line; "" if there are none, and where
+ * the name is among them, which says what the folder is. */
 static nb_status row_makers(int count, const nb_override *set, const char **text, nb_ctx *ctx)
 {
     nb_override *kept;
@@ -65,7 +65,7 @@ static nb_status row_makers(int count, const nb_override *set, const char **text
     return NB_OK;
 }
 
-/* Rows of another experiment would stand under the figures of the file's. */
+/* Otherwise rows of another experiment would stand under the figures of the file's. */
 static nb_status choose_folder(nb_experiment *e, int count, const nb_override *set, nb_ctx *ctx)
 {
     enum { LETTERS = 8 };
@@ -79,7 +79,7 @@ static nb_status choose_folder(nb_experiment *e, int count, const nb_override *s
     return NB_OK;
 }
 
-/* What takes long to look at, once all else is right. */
+/* Checks that take long, once all else is right. */
 static nb_status check_ready(const char *path, const nb_config *c, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     for (int axis = 0; c->study->axes[axis].key; axis++)
@@ -103,20 +103,20 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return e->shard_text ? take_shard(e, ctx) : NB_OK;
 }
 
-/* A rule that does nothing may be a slip; with --set it may be meant. */
+/* A rule that removes nothing may be a mistake; with --set it may be intended. */
 static void warn_of_idle_rules(const nb_plan *plan)
 {
     for (int r = 0; r < plan->config->rule_count; r++) {
         nb_place at = plan->config->rules[r].place;
         if (plan->excluded_by[r] > 0) continue;
         if (at.line > 0)
-            nb_print_warning("%s:%d:%d: exclude: the rule takes no row out", at.source, at.line, at.column);
+            nb_print_warning("%s:%d:%d: exclude: the rule removes no row", at.source, at.line, at.column);
         else
-            nb_print_warning("%s: exclude: a rule takes no row out", at.source);
+            nb_print_warning("%s: exclude: a rule removes no row", at.source);
     }
 }
 
-/* What the config's lists repeat; blocks may share a list. Several problems may be of one file. */
+/* Values that the config's lists repeat; blocks may share a list, and several problems may read one file. */
 static void warn_of_config(const nb_config *c)
 {
     for (int i = 0; i < c->warnings.count; i++) {

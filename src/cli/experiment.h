@@ -13,14 +13,14 @@ typedef struct {
     const char **set;     /* each --set, or NULL */
     const char **plugins; /* each --plugin, or NULL */
     char *shard_text;     /* --shard, or NULL */
-    const char
-        *limits; /* what else was given that decides what becomes of a row, " --timeout 5", for a shell; or NULL */
-    const char *
-        folder; /* of the results: --out, or results/NAME, or results/NAME-DIGEST with a --set that makes other rows; a shard's is within it */
+    const char *limits;   /* other options that decide how a row ends, " --timeout 5", for a shell; or NULL */
+    /* Of the results: --out, or results/NAME, or results/NAME-DIGEST with a --set that makes other rows. A shard's
+     * is within it. */
+    const char *folder;
     bool apart; /* it is that with the digest */
     nb_config config;
     nb_shard shard;
-    nb_plan plan; /* the shard's, where there is one */
+    nb_plan plan; /* the shard's, if there is one */
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
@@ -29,7 +29,8 @@ typedef struct {
      POPT_ARG_ARGV, \
      &(e).set, \
      0, \
-     "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get a folder of their own unless --out is given", \
+     "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get " \
+     "a folder of their own unless --out is given", \
      "KEY=VALUE"}, \
         NB_PLUGIN_OPTION((e).plugins), \
     { \

@@ -92,11 +92,11 @@ static nb_status find_reader(const char **problem, const char **head_key, nb_ctx
     NB_FAIL(ctx, NB_EBUG, "no problem reads heads from files");
 }
 
-static nb_status read_head(const nb_one_head_texts *t, nb_one_head_plan *cell, nb_ctx *ctx)
+static nb_status read_head(const nb_one_head_texts *t, nb_one_head_plan *one, nb_ctx *ctx)
 {
     const char *file, *quoted, *spec, *problem, *head_key;
     int head;
-    nb_config *c = &cell->config;
+    nb_config *c = &one->config;
     NB_REQUIRE(ctx, t->head, NB_EINVAL, "--head is missing");
     NB_TRY(ctx, check_causal(t->causal, ctx));
     NB_TRY(ctx, nb_head_split(t->head, &file, &head, ctx));
@@ -107,12 +107,12 @@ static nb_status read_head(const nb_one_head_texts *t, nb_one_head_plan *cell, n
     nb_choices *problems = &c->lists[NB_ERROR_PROBLEM].choices;
     NB_TRY(ctx, choose(problems, &nb_problems, "--head", spec, ctx));
     NB_TRY(ctx, require_one(problems, "--head", t->head, ctx));
-    NB_TRY(ctx, nb_heads_shape(&problems->items[0], &cell->shape, ctx));
-    if (cell->shape.warning) nb_print_warning("%s", cell->shape.warning);
-    NB_REQUIRE(ctx, cell->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d",
-               t->head, cell->shape.count, file, file, cell->shape.count - 1);
-    cell->head = cell->shape.first;
-    c->shapes = &cell->shape;
+    NB_TRY(ctx, nb_heads_shape(&problems->items[0], &one->shape, ctx));
+    if (one->shape.warning) nb_print_warning("%s", one->shape.warning);
+    NB_REQUIRE(ctx, one->shape.count == 1, NB_EINVAL, "--head %s: there are %d heads; name one, %s:0 to %s:%d", t->head,
+               one->shape.count, file, file, one->shape.count - 1);
+    one->head = one->shape.first;
+    c->shapes = &one->shape;
     return NB_OK;
 }
 
@@ -167,18 +167,18 @@ static nb_status read_cores(const char **texts, nb_config *c, nb_ctx *ctx)
     return c->study->complete(c, ctx);
 }
 
-nb_status nb_one_head_begin(const nb_one_head_texts *t, nb_one_head_plan *cell, nb_ctx *ctx)
+nb_status nb_one_head_begin(const nb_one_head_texts *t, nb_one_head_plan *one, nb_ctx *ctx)
 {
     long long trial = 0;
-    nb_config *c = &cell->config;
+    nb_config *c = &one->config;
     const char *kernel = t->kernel ? t->kernel : nb_standard_kernel();
-    *cell = (nb_one_head_plan){.head = 0};
+    *one = (nb_one_head_plan){.head = 0};
     NB_TRY(ctx, nb_config_init(c, &nb_study_error, ctx));
     NB_TRY(ctx, read_number("--seed", t->seed, 0, 9223372036854775807, &c->seed, ctx));
     NB_TRY(ctx, read_number("--trial", t->trial, 0, 999999, &trial, ctx));
-    cell->trial = (int)trial;
-    c->trials = cell->trial + 1;
-    NB_TRY(ctx, read_head(t, cell, ctx));
+    one->trial = (int)trial;
+    c->trials = one->trial + 1;
+    NB_TRY(ctx, read_head(t, one, ctx));
     NB_TRY(ctx, choose(&c->lists[NB_ERROR_KERNEL].choices, &nb_kernels, "--kernel", kernel, ctx));
     NB_TRY(ctx, require_one(&c->lists[NB_ERROR_KERNEL].choices, "--kernel", kernel, ctx));
     NB_TRY(ctx, read_word("--pairing", t->pairing, NB_ERROR_PAIRING, c, ctx));
@@ -189,9 +189,9 @@ nb_status nb_one_head_begin(const nb_one_head_texts *t, nb_one_head_plan *cell, 
 }
 
 /* --strategy and --landmarks. */
-static nb_status read_strategy(const nb_one_head_texts *t, nb_one_head_plan *cell, long long *landmarks, nb_ctx *ctx)
+static nb_status read_strategy(const nb_one_head_texts *t, nb_one_head_plan *one, long long *landmarks, nb_ctx *ctx)
 {
-    nb_config *c = &cell->config;
+    nb_config *c = &one->config;
     nb_choices *strategies = &c->lists[NB_ERROR_STRATEGY].choices;
     NB_REQUIRE(ctx, t->strategy, NB_EINVAL, "--strategy is missing");
     NB_REQUIRE(ctx, t->landmarks, NB_EINVAL, "--landmarks is missing");
@@ -204,19 +204,19 @@ static nb_status read_strategy(const nb_one_head_texts *t, nb_one_head_plan *cel
                named->component.name);
     NB_TRY(ctx, nb_strategy_check(strategy, ctx));
     NB_TRY(ctx, nb_strategy_ready(strategy, ctx));
-    return read_number("--landmarks", t->landmarks, 1, cell->shape.n, landmarks, ctx);
+    return read_number("--landmarks", t->landmarks, 1, one->shape.n, landmarks, ctx);
 }
 
-nb_status nb_one_head_finish(const nb_one_head_texts *t, const nb_choice *strategy, int m, nb_one_head_plan *cell,
+nb_status nb_one_head_finish(const nb_one_head_texts *t, const nb_choice *strategy, int m, nb_one_head_plan *one,
                              nb_ctx *ctx)
 {
-    nb_config *c = &cell->config;
+    nb_config *c = &one->config;
     long long landmarks = m;
     if (strategy)
         NB_TRY(ctx, nb_choices_append(&c->lists[NB_ERROR_STRATEGY].choices, *strategy, ctx));
     else
-        NB_TRY(ctx, read_strategy(t, cell, &landmarks, ctx));
+        NB_TRY(ctx, read_strategy(t, one, &landmarks, ctx));
     c->lists[NB_ERROR_STRATEGY].count = 1;
     NB_TRY(ctx, nb_config_add_number(c, NB_ERROR_LANDMARKS, (int)landmarks, ctx));
-    return nb_plan_make(c, &cell->plan, ctx);
+    return nb_plan_make(c, &one->plan, ctx);
 }

@@ -25,9 +25,9 @@ typedef struct { /* the options' values; NULL: not given */
          0, \
          "Whose points the strategy looks at: joint, independent, ... (default: its own, as `describe pairing` says)", \
          "P"}, \
-        {"seed", '\0', POPT_ARG_STRING, &(t).seed, 0, "As an experiment's (default: 20260101)", "S"}, \
+        {"seed", '\0', POPT_ARG_STRING, &(t).seed, 0, "Seed, as in an experiment (default: 20260101)", "S"}, \
         {"trial", '\0', POPT_ARG_STRING, &(t).trial, 0, "Which of its trials (default: 0)", "T"}, \
-        {"kernel", 'k', POPT_ARG_STRING, &(t).kernel, 0, "The matrix S (default: as an experiment's)", "SPEC"}, \
+        {"kernel", 'k', POPT_ARG_STRING, &(t).kernel, 0, "The matrix S (default: as in an experiment)", "SPEC"}, \
         {"causal",         '\0', POPT_ARG_STRING, \
          &(t).causal,      0,    "Whether a query sees only the keys up to its own (default: auto, as the file says)", \
          "true|false|auto"}, \
@@ -43,12 +43,12 @@ typedef struct {
 /* The texts are taken over first, whatever happens. */
 nb_status nb_one_head_own(const nb_one_head_texts *texts, nb_ctx *ctx);
 
-/* The experiment but for its strategy and m: head, kernel, factors, cores (all that need no
- * option, where none is named), metrics, seed, trial. NB_EINVAL names the option. */
-nb_status nb_one_head_begin(const nb_one_head_texts *texts, nb_one_head_plan *cell, nb_ctx *ctx);
+/* The experiment but for its strategy and m: head, kernel, factors, cores (all that need no option, if none is
+ * named), metrics, seed, trial. NB_EINVAL names the option. */
+nb_status nb_one_head_begin(const nb_one_head_texts *texts, nb_one_head_plan *one, nb_ctx *ctx);
 
 /* Then its plan: --strategy and --landmarks, or `strategy` (not NULL) and m. */
-nb_status nb_one_head_finish(const nb_one_head_texts *texts, const nb_choice *strategy, int m, nb_one_head_plan *cell,
+nb_status nb_one_head_finish(const nb_one_head_texts *texts, const nb_choice *strategy, int m, nb_one_head_plan *one,
                              nb_ctx *ctx);
 
 #endif

@@ -12,10 +12,9 @@
 nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, const nb_row_list *rows, int *failures,
                                nb_ctx *ctx);
 
-/* Prints their counts by status, why rows were skipped, and of each reason for
- * which rows went wrong the first, with the command that repeats it alone; the
- * whole list goes to NB_FAILURES_FILE in the run's folder, which is not there
- * where nothing went wrong. */
+/* Prints their counts by status, why rows were skipped, and for each reason why rows went wrong the first row, with
+ * the command that repeats it alone. The whole list goes to NB_FAILURES_FILE in the run's folder; there is no such
+ * file if nothing went wrong. */
 nb_status nb_outcomes_print(const nb_experiment *e, const bool *only, const nb_row_list *rows, nb_ctx *ctx);
 
 #endif

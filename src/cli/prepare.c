@@ -21,7 +21,7 @@ static nb_status find_status(const char *word, const char **status, nb_ctx *ctx)
         if (strcmp(word, again[i]) == 0) return NB_OK;
     }
     NB_FAIL(ctx, NB_EINVAL,
-            "--retry '%s': expected failed, timeout, crashed or diverged, or several with commas between them", word);
+            "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas", word);
 }
 
 static int count_words(const char **texts)
@@ -81,13 +81,13 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     }
     if (rows > 0)
         fprintf(stderr,
-                "nysbench: warning: %d rows that were measured on other data of the same name stay in %s, unused; "
-                "rows of the data as they are now are measured instead\n",
+                "nysbench: warning: %d rows measured on earlier contents of the same files stay in %s, unused; the "
+                "data are measured anew as they are now\n",
                 rows, store->path);
     return NB_OK;
 }
 
-/* What is to be run where nothing was measured yet. */
+/* What is to be run if nothing was measured yet. */
 static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool **pending, int *count, nb_ctx *ctx)
 {
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));

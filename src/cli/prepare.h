@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prepare.h - what a run goes on from: its folder, the lock, the store with the plan. */
+/* prepare.h - what a run starts from: its folder, the lock, the store with the plan. */
 #ifndef NB_PREPARE_H
 #define NB_PREPARE_H
 
@@ -13,7 +13,7 @@ typedef struct { /* the command line's */
 } nb_start_choices;
 
 #define NB_START_OPTIONS(s) \
-    {"fresh", 'f', POPT_ARG_NONE, &(s).fresh, 0, "Start anew; the old results are kept aside", NULL}, \
+    {"fresh", 'f', POPT_ARG_NONE, &(s).fresh, 0, "Start over; the old results are kept aside", NULL}, \
         {"mixed", \
          '\0', \
          POPT_ARG_NONE, \
@@ -23,7 +23,8 @@ typedef struct { /* the command line's */
          NULL}, \
     { \
         "retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, \
-            "Run rows again that ended with this status: failed, timeout, crashed, diverged; several with commas, or repeated", \
+            "Run again the rows that ended with this status: failed, timeout, crashed, diverged; " \
+            "several separated by commas, or the option repeated", \
             "STATUS" \
     }
 
@@ -39,10 +40,10 @@ typedef struct { /* a run that is about to begin */
     const char **argv;
 } nb_start;
 
-/* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and
- * signs those to come (`only`: see nb_terms); writes the resolved config and, where there is something to run,
- * the manifest. Says on standard error what was measured on other data and is run
- * again. Where it fails, the store is as it was. A new store's rows are left to nb_prepare_store. */
+/* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and signs those to come
+ * (`only`: see nb_terms); writes the resolved config and, if there is something to run, the manifest. Says on
+ * standard error which rows were measured on other data and are run again. If it fails, the store is as it was. A
+ * new store's rows are left to nb_prepare_store. */
 nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
 
 /* Plans the rows of a store that was new, which can wait until the workers work; no others. */

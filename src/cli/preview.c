@@ -12,8 +12,8 @@
 
 int nb_preview_workers(int jobs)
 {
-    int cores = nb_usable_cores();
-    return jobs < 1 ? 1 : jobs < cores ? jobs : cores;
+    int cpus = nb_usable_cpus();
+    return jobs < 1 ? 1 : jobs < cpus ? jobs : cpus;
 }
 
 static nb_status count_others(nb_store *store, int blas_threads, int *others, nb_ctx *ctx)
@@ -83,7 +83,8 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
             f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_preview_time(f, 1, time),
             o->prediction.source, nb_bytes_text(f->all_bytes, bytes));
     if (o->prediction.unknown)
-        fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->prediction.unknown);
+        fprintf(out, "%sthe time of these strategies could not be predicted, only guessed: %s\n", before,
+                o->prediction.unknown);
 }
 
 int nb_preview_hours(const nb_command *command, const char *text, double *hours)
@@ -96,9 +97,9 @@ int nb_preview_check(const nb_command *command, const nb_preview *o, double max_
 {
     char predicted[NB_TIME_RANGE];
     if (o->times.low_s <= 3600 * max_hours)
-        return NB_GO_ON; /* refused is only what would take longer with the machine to itself */
-    nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %g h; nothing was run", command->name,
-                   nb_preview_time(&o->times, 1, predicted), o->times.workers, o->times.workers == 1 ? "" : "s",
-                   max_hours);
+        return NB_GO_ON; /* refused only if it would take longer on an idle machine */
+    nb_print_error("%s: predicted to take %s with %d worker%s; --max-hours allows %g h, so nothing was run",
+                   command->name, nb_preview_time(&o->times, 1, predicted), o->times.workers,
+                   o->times.workers == 1 ? "" : "s", max_hours);
     return NB_EXIT_USAGE;
 }

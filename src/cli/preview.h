@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* preview.h - what `plan` and `run` say before anything runs. */
+/* preview.h - what `plan` and `run` print before anything runs. */
 #ifndef NB_PREVIEW_H
 #define NB_PREVIEW_H
 
@@ -26,13 +26,13 @@ typedef struct {
     bool thorough;    /* see nb_prediction_make */
 } nb_question;
 
-/* Of the rows that are asked for. *workers become as many as fit into memory; NB_EINVAL where not one does.
- * Reads the store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
+/* Of the rows that are asked for. *workers become as many as fit into memory; NB_EINVAL if not one does. Reads the
+ * store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
 nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_workers *workers, nb_preview *preview,
                           nb_ctx *ctx);
 
 enum { NB_TIME_RANGE = 80 };
-/* "41 s to 1 min 10 s", or one of the two where they are the same; of that share of all. */
+/* "41 s to 1 min 10 s", or one of the two if they are the same; of that share of the whole. */
 const char *nb_preview_time(const nb_predicted *times, double share, char text[NB_TIME_RANGE]);
 
 /* "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory". */
@@ -40,8 +40,8 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 
 #define NB_MAX_HOURS_OPTION(text) \
     { \
-        "max-hours", '\0', POPT_ARG_STRING, &(text), 0, \
-            "Run nothing if even on an idle machine it is predicted to take longer", "H" \
+        "max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing if the prediction for an idle machine is longer", \
+            "H" \
     }
 /* The number that is the option's text; NULL, not given: no limit. NB_GO_ON, or the
  * status after a usage error. */

@@ -17,8 +17,8 @@ enum {
     WIDTH = 30,
     LEAST = 10,
     COLUMNS = 80
-};                                /* of the bar, at most and where there is one; of a terminal that does not say */
-static const double ENOUGH = 0.2; /* share after which the pace alone tells what is left */
+};                                /* columns of the bar, at most; of a terminal that does not say its width */
+static const double ENOUGH = 0.2; /* share after which only the pace predicts what is left */
 
 double nb_progress_left_s(const nb_progress_state *s)
 {

@@ -6,9 +6,9 @@
 #include "run/prediction.h"
 
 typedef struct {
-    int scenes, scenes_done;      /* units of work */
-    int rows, rows_done, failed;  /* failed: neither ok nor skipped */
-    double share;                 /* of the predicted cost that is done, 0 to 1 */
+    int scenes, scenes_done;       /* units of work */
+    int rows, rows_done, failed;   /* failed: neither ok nor skipped */
+    double share;                  /* of the predicted cost that is done, 0 to 1 */
     double elapsed_s, predicted_s; /* since the start; of the whole */
 } nb_progress_state;
 
@@ -17,7 +17,7 @@ double nb_progress_left_s(const nb_progress_state *state);
 
 enum { NB_PROGRESS_LINE = 160 };
 /* "30 %, 3 of 10 scenes, 30 of 100 rows, 2 failed, 40 s left"; in a terminal of `width`
- * columns (0: a log) with a bar before it, or less where there is no room. */
+ * columns (0: a log) with a bar before it, or less if there is no room. */
 void nb_progress_text(const nb_progress_state *state, int width, char text[NB_PROGRESS_LINE]);
 
 enum { NB_QUANTITY = 32 };

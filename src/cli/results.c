@@ -37,7 +37,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
     if (study->tell) NB_TRY(ctx, study->tell(&results, how->quiet ? NULL : stdout, ctx));
     if (!how->quiet) {
-        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' tells more", store, ctx));
+        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
         fputc('\n', stdout);
     }
     NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* results.h - what commands tell of a run's rows when these are there. */
+/* results.h - what commands print and write about a run's rows. */
 #ifndef NB_CLI_RESULTS_H
 #define NB_CLI_RESULTS_H
 

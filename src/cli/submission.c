@@ -60,7 +60,7 @@ static nb_status load(const char *folder, const char *path, nb_submission *s, nb
     NB_REQUIRE(ctx,
                json_unpack_ex(all, &error, 0, "{s:i, s:i, s:o, s:I}", "shards", &s->shards, "minutes", &s->minutes,
                               "sent", &sent, "user", &user) == 0,
-               NB_EIO, "%s: is no submission: %s", path, error.text);
+               NB_EIO, "%s: is not a submission: %s", path, error.text);
     s->user = (uid_t)user;
     NB_NEED(s->sent, nb_alloc(ctx, json_array_size(sent), sizeof *s->sent));
     json_array_foreach(sent, i, shard) s->sent[s->sent_count++] = (int)json_integer_value(shard);
@@ -100,7 +100,7 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
     NB_TRY(ctx, nb_store_open(path, false, part->config->study, &store, ctx));
     NB_TRY(ctx, nb_store_standing(&store, part, NULL, NULL, &standing, ctx));
     NB_TRY(ctx, nb_store_programs(&store, &count, &by, ctx));
-    for (int i = 0; i < count; i++) /* that they compute alike is for the machines to see that will run it */
+    for (int i = 0; i < count; i++) /* whether the builds match is checked on the machines that run it */
         state->other_build |= strcmp(by[i].program.executable, here->executable) != 0;
     state->done = standing.done;
     state->failed = standing.failed + standing.diverged + standing.crashed + standing.timed_out;

@@ -38,8 +38,8 @@ typedef struct {
 nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states,
                           nb_ctx *ctx);
 
-/* Fills in sent and queue, from the submissions into `count` shards. Nobody is asked
- * where there are none. NB_EIO where squeue does not answer; sent is filled in even then. */
+/* Fills in sent and queue, from the submissions into `count` shards. Nobody is asked if there are none. NB_EIO if
+ * squeue does not answer; sent is filled in even then. */
 nb_status nb_shard_states_ask(int submission_count, const nb_submission *submissions, int count, nb_shard_state *states,
                               nb_ctx *ctx);
 

@@ -26,7 +26,7 @@ static int read_memory(const nb_command *command, const char *text, double *byte
     return NB_EXIT_USAGE;
 }
 
-/* In this process there is nobody to hold to a limit. */
+/* Without workers there is no process that a limit could apply to. */
 static int check_here(const nb_command *command, const nb_worker_choices *chosen)
 {
     const char *limit = chosen->timeout ? "--timeout" : chosen->memory ? "--memory" : NULL;
@@ -47,13 +47,13 @@ nb_status nb_worker_own(const nb_worker_choices *chosen, nb_ctx *ctx)
 int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, nb_workers *workers)
 {
     enum { MOST_JOBS = 1024 };
-    int cores = nb_usable_cores();
+    int cpus = nb_usable_cpus();
     double most = INFINITY;
     *workers = (nb_workers){.blas_threads = 1};
     int code = nb_command_number(command, "--blas-threads", chosen->blas_threads, 1, nb_blas_most_threads(),
                                  &workers->blas_threads);
     if (code != NB_GO_ON) return code;
-    workers->jobs = workers->blas_threads > 1 ? 1 : cores < MOST_JOBS ? cores : MOST_JOBS;
+    workers->jobs = workers->blas_threads > 1 ? 1 : cpus < MOST_JOBS ? cpus : MOST_JOBS;
     code = nb_command_number(command, "--jobs", chosen->jobs, 0, MOST_JOBS, &workers->jobs);
     if (code == NB_GO_ON) code = nb_command_real(command, "--timeout", chosen->timeout, 1e-3, 1e7, &workers->timeout_s);
     if (code == NB_GO_ON) code = read_memory(command, chosen->memory, &most);

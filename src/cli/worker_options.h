@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* worker_options.h - how the command line says who computes, and what they may take. */
+/* worker_options.h - options of the workers: how many there are, and what they may take. */
 #ifndef NB_WORKER_OPTIONS_H
 #define NB_WORKER_OPTIONS_H
 
@@ -16,7 +16,8 @@ typedef struct {
      POPT_ARG_STRING, \
      &(c).jobs, \
      0, \
-     "Worker processes, 1 to 1024 (default: the cores that may be used); 0: compute in this process, for a debugger", \
+     "Worker processes, 1 to 1024 (default: one for each CPU that may be used); 0: compute in this process, " \
+     "for a debugger", \
      "N"}, \
         {"blas-threads", \
          '\0', \
@@ -25,12 +26,17 @@ typedef struct {
          0, \
          "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", \
          "N"}, \
-        {"timeout",    '\0', POPT_ARG_STRING, \
-         &(c).timeout, 0,    "Limit for each of a cell's data, pick, core and share of the measurement (default: none)", \
+        {"timeout", \
+         '\0', \
+         POPT_ARG_STRING, \
+         &(c).timeout, \
+         0, \
+         "Limit in seconds for each of a method's data, pick, core and share of the measurement (default: none)", \
          "SECONDS"}, \
     { \
         "memory", '\0', POPT_ARG_STRING, &(c).memory, 0, \
-            "Memory for all workers together: a number and K, M, G or T (powers of 1024), such as 8G (default: what is available)", \
+            "Memory for all workers together: a number and K, M, G or T (powers of 1024), such as 8G " \
+            "(default: what is available)", \
             "SIZE" \
     }
 

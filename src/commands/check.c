@@ -97,7 +97,7 @@ static nb_status check_record(const nb_registry *registry, const nb_component *c
     verdict v = {.status = nb_check_record(registry, c, ctx)};
     NB_NEED(v.message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    print(t, c->name, "record", &v, "summary, references, options that refuse what they must");
+    print(t, c->name, "record", &v, "summary, references, and options that refuse bad values");
     return NB_OK;
 }
 
@@ -185,5 +185,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_check = {
-    "check", "FILE.so|SPEC",
-    "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true, 140};
+    "check", "FILE.so|SPEC", "Test a strategy, core, kernel or problem on inputs that break others, one verdict a line",
+    run,     true,           140};

@@ -145,9 +145,9 @@ static nb_status report(const request *r, int without, double *w, nb_ctx *ctx)
     NB_TRY(ctx, status);
     printf("%10.4f %10.4f  ", r_squared[0], r_squared[1]);
     if (without < 0)
-        printf("all heads, in the sample\n");
+        printf("all heads, in sample\n");
     else
-        printf("%s:%d, by weights from the others\n", r->names[without].path, r->names[without].index);
+        printf("%s:%d, with weights fitted on the others\n", r->names[without].path, r->names[without].index);
     return NB_OK;
 }
 
@@ -181,8 +181,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"head", 0, POPT_ARG_ARGV, &r.heads, 0, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"},
         {"out", 'o', POPT_ARG_STRING, &r.out, 0,
          "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last", "FILE.npy"},
-        {"rank", 0, POPT_ARG_STRING, &r.rank_text, 0,
-         "Singular vectors of S that make the leverage scores (default: 32)", "K"},
+        {"rank", 0, POPT_ARG_STRING, &r.rank_text, 0, "Singular vectors of S in the leverage scores (default: 32)",
+         "K"},
         {"ridge", 0, POPT_ARG_STRING, &r.ridge_text, 0,
          "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"},
         POPT_TABLEEND};
@@ -202,5 +202,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_fit = {"fit", "--head FILE -o OUT",
-                                   "Fit the weights of the strategy 'learned' on some heads", run, true, 150};
+const nb_command nb_command_fit = {
+    "fit", "--head FILE -o OUT", "Fit the weights of the strategy 'learned' on some heads", run, true, 150};

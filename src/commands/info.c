@@ -150,5 +150,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_info = {
-    "info", "[RUN]", "Show the program, the BLAS and the machine; with RUN, those of every call that added rows to it",
-    run, false, 80};
+    "info",
+    "[RUN]",
+    "Show the program, the BLAS and the machine; with RUN, which build and which call measured its "
+    "rows",
+    run,
+    false,
+    80};

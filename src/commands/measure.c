@@ -47,7 +47,7 @@ static nb_status read_files(const char *query_file, const char *key_file, const 
         return NB_OK;
     }
     NB_TRY(ctx, nb_picks_load(second, 0, shape->d, shape->n, &g->keys, ctx));
-    NB_REQUIRE(ctx, g->queries.m == g->keys.m, NB_EDIM, "%s: %d landmarks, %s: %d; expected as many", first,
+    NB_REQUIRE(ctx, g->queries.m == g->keys.m, NB_EDIM, "%s: %d landmarks, %s: %d; expected the same number", first,
                g->queries.m, second, g->keys.m);
     NB_REQUIRE(ctx, g->queries.kind == g->keys.kind, NB_EINVAL,
                "%s: %s, %s: %s; allowed are tokens in both, or points in both", first,
@@ -56,12 +56,12 @@ static nb_status read_files(const char *query_file, const char *key_file, const 
     return NB_OK;
 }
 
-static nb_status plan_files(const char *query_file, const char *key_file, nb_one_head_plan *cell, nb_ctx *ctx)
+static nb_status plan_files(const char *query_file, const char *key_file, nb_one_head_plan *one, nb_ctx *ctx)
 {
     given *g;
     const char *name;
     NB_NEED(g, nb_alloc(ctx, 1, sizeof *g));
-    NB_TRY(ctx, read_files(query_file, key_file, &cell->shape, g, ctx));
+    NB_TRY(ctx, read_files(query_file, key_file, &one->shape, g, ctx));
     NB_NEED(name, nb_format(ctx, "given(queries=%s, keys=%s)", query_file ? query_file : key_file,
                             key_file ? key_file : query_file));
     nb_choice choice = {.component = &given_landmarks.component,
@@ -71,7 +71,7 @@ static nb_status plan_files(const char *query_file, const char *key_file, nb_one
                         .label = name,
                         .full = name,
                         .resolved = name};
-    return nb_one_head_finish(NULL, &choice, g->queries.m, cell, ctx);
+    return nb_one_head_finish(NULL, &choice, g->queries.m, one, ctx);
 }
 
 typedef struct {
@@ -128,9 +128,9 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 }
 
 /* The trial's rows; of what does not depend on the trial, that of trial 0. */
-static nb_status measure(const nb_one_head_plan *cell, output *o, nb_ctx *ctx)
+static nb_status measure(const nb_one_head_plan *one, output *o, nb_ctx *ctx)
 {
-    const nb_plan *plan = &cell->plan;
+    const nb_plan *plan = &one->plan;
     nb_sink sink = {o, nothing, put_row, nothing, never, NULL, NULL, NULL};
     bool *pending;
     int *last;
@@ -144,7 +144,7 @@ static nb_status measure(const nb_one_head_plan *cell, output *o, nb_ctx *ctx)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
-    nb_one_head_plan cell;
+    nb_one_head_plan one;
     output o = {.json = false};
     int json = 0;
     char *files[2] = {NULL, NULL};
@@ -158,7 +158,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur or nocore", "F"},
         {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
          "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
-        {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, with commas between them (default: all)", "LIST"},
+        {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, separated by commas (default: all)", "LIST"},
         {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL},
         POPT_TABLEEND};
     const char **arguments;
@@ -174,13 +174,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     }
     o.json = json;
     if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_one_head_begin(&t, &cell, ctx);
+    if (status == NB_OK) status = nb_one_head_begin(&t, &one, ctx);
     if (status == NB_OK)
-        status = by_files ? plan_files(files[0], files[1], &cell, ctx) : nb_one_head_finish(&t, NULL, 0, &cell, ctx);
+        status = by_files ? plan_files(files[0], files[1], &one, ctx) : nb_one_head_finish(&t, NULL, 0, &one, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (measure(&cell, &o, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (measure(&one, &o, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return o.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,
-                                       true, 120};
+const nb_command nb_command_measure = {
+    "measure", "--head FILE ...", "Measure one choice of landmarks on one head", run, true, 120};

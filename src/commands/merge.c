@@ -179,7 +179,7 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Rows that OUT holds and no run does stay; they are a run's like any other's. */
+/* Rows that OUT holds and no run does stay, and count as those of a run. */
 static nb_status add_out(merger *m, nb_store *store, bool mixed, nb_ctx *ctx)
 {
     nb_row_list rows;
@@ -203,7 +203,7 @@ static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* OUT's store may hold rows of several programs: what is refused has been looked at. */
+/* OUT's store may hold rows of several programs; mixing them was checked before. */
 static nb_status write_out(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
 {
     static const char *const none[] = {NULL};
@@ -301,18 +301,17 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     int failures, missing;
     bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_version(&version, ctx);
     if (!gnuplot)
-        fprintf(
-            stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
+        fprintf(stderr,
+                "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, "
+                "figures will not\n");
     NB_TRY(ctx, nb_tell_results(&m->e, store, NULL, &(nb_telling){quiet, gnuplot, NULL}, &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)
-        fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n",
-                m->merge.replaced, m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "");
+        fprintf(stderr, "nysbench: %d row%s had failed in %s and now ha%s the results of the runs\n", m->merge.replaced,
+                m->merge.replaced == 1 ? "" : "s", m->e.folder, m->merge.replaced == 1 ? "s" : "ve");
     if (m->merge.kept)
-        fprintf(stderr, "nysbench: %d row%s failed in the runs and stand%s as %s has %s\n", m->merge.kept,
-                m->merge.kept == 1 ? "" : "s", m->merge.kept == 1 ? "s" : "", m->e.folder,
-                m->merge.kept == 1 ? "it" : "them");
+        fprintf(stderr, "nysbench: %d row%s failed in the runs, so the results that %s has are kept\n", m->merge.kept,
+                m->merge.kept == 1 ? "" : "s", m->e.folder);
     *whole = failures == 0 && missing == 0;
     return NB_OK;
 }
@@ -349,5 +348,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
 }
 
-const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run",
+const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Merge shards, or other runs of one config, into one run",
                                      run,     false,          50};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new.c - nysbench new KIND NAME: a component that works, to be changed. */
+/* new.c - nysbench new KIND NAME: writes a working component to start from. */
 #include "cli/command.h"
 
 #include "base/files.h"
@@ -20,7 +20,7 @@ static const struct {
               {"core", "src/cores", "src/cores/core.h"}};
 enum { KINDS = sizeof places / sizeof *places };
 
-/* A file that is replaced word by word. */
+/* Copies a file with words replaced. */
 typedef struct {
     const char *text, *name;
 } skeleton;
@@ -86,7 +86,7 @@ static bool is_there(const char *path)
 static nb_status write_new(const char *path, nb_status (*print)(FILE *, const void *, nb_ctx *), const void *what,
                            nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, !is_there(path), NB_EINVAL, "%s: is there already", path);
+    NB_REQUIRE(ctx, !is_there(path), NB_EINVAL, "%s: exists already", path);
     return nb_write_file(path, print, what, ctx);
 }
 
@@ -101,7 +101,7 @@ static nb_status make_component(int kind, const char *name, const char *folder, 
     if (folder) NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(source, nb_format(ctx, "%s/%s.c", in_tree ? places[kind].folder : folder ? folder : ".", name));
     NB_NEED(makefile, nb_format(ctx, "%s/Makefile", folder ? folder : "."));
-    NB_REQUIRE(ctx, in_tree || !is_there(makefile), NB_EINVAL, "%s: is there already", makefile);
+    NB_REQUIRE(ctx, in_tree || !is_there(makefile), NB_EINVAL, "%s: exists already", makefile);
     NB_TRY(ctx, write_new(source, print_source, &s, ctx));
     if (!in_tree) NB_TRY(ctx, write_new(makefile, print_makefile, name, ctx));
     printf("%s\n", source);
@@ -126,7 +126,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"out", 'o', POPT_ARG_STRING, &folder, 0,
-         "Where to (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"},
+         "Where to write it (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"},
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, 2, 2, &arguments, ctx);
     nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
@@ -141,5 +141,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new", "KIND NAME",
-                                   "Write a working strategy, core, kernel or problem to start from", run, false, 130};
+const nb_command nb_command_new = {
+    "new", "KIND NAME", "Write a working strategy, core, kernel or problem to start from", run, false, 130};

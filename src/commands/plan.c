@@ -84,7 +84,7 @@ static int print_origins(const nb_config *config, nb_ctx *ctx)
     return NB_EXIT_OK;
 }
 
-/* What went wrong before is done: it is run again where that is asked for. */
+/* Rows that went wrong before count as done; --retry runs them again. */
 static void print_rows(const nb_plan *plan, const nb_standing *s)
 {
     int wrong = s->failed + s->diverged + s->crashed + s->timed_out;
@@ -114,14 +114,14 @@ static void print(const nb_experiment *e, const nb_preview *o)
             o->others);
     printf("time: about %s with %d worker%s (%s)\n", nb_preview_time(f, 1, time), f->workers,
            f->workers == 1 ? "" : "s", o->prediction.source);
-    if (o->prediction.unknown) printf("time only guessed for: %s\n", o->prediction.unknown);
+    if (o->prediction.unknown) printf("time could only be guessed for: %s\n", o->prediction.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);
     double available = nb_available_memory();
     if (f->all_bytes > available)
         printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes),
-               f->bytes > available ? "a run is refused" : "fewer workers run");
+               f->bytes > available ? "a run would be refused" : "fewer workers will run");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -134,21 +134,21 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_EXPERIMENT_OPTIONS(e),
         NB_SHARD_OPTION(e),
         {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0,
-         "Predict for this many worker processes, 1 to 1024 (default: the cores that may be used)", "N"},
+         "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"},
         NB_MAX_HOURS_OPTION(hours_text),
         {"origins", '\0', POPT_ARG_NONE, &origins, 0,
          "Only print every value of the experiment and where it comes from", NULL},
         POPT_TABLEEND};
     double max_hours;
     nb_preview preview;
-    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();
+    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cpus();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code == NB_GO_ON) code = nb_command_number(command, "--jobs", jobs_text, 1, 1024, &jobs);
     if (code == NB_GO_ON) code = nb_preview_hours(command, hours_text, &max_hours);
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
-    nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* of any machine: their memory is told, not limited */
+    nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
     if (nb_preview_make(&e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, &preview, ctx) !=
         NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);

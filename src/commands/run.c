@@ -103,7 +103,7 @@ typedef struct {             /* the command line's */
     int quiet;
 } choices;
 
-/* Without these a row that is repeated alone would not end as it did. */
+/* Without these a row repeated alone could end differently. */
 static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx *ctx)
 {
     const struct {
@@ -132,7 +132,8 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
         {"only", '\0', POPT_ARG_STRING, &chosen->only, 0,
-         "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or ended with that status",
+         "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or "
+         "ended with that status",
          "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
@@ -146,7 +147,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     if (code != NB_GO_ON) return code;
     if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (chosen->only && chosen->start.fresh) {
-        nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
+        nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
         return NB_EXIT_USAGE;
     }
     code = nb_preview_hours(command, chosen->hours_text, &chosen->max_hours);
@@ -187,8 +188,8 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     return code;
 }
 
-/* How good the prediction was, for people and for the next one. It was of the rows alone,
- * not of planning, tables and figures. */
+/* Compares the prediction with the time taken, for people and for the next prediction. Only rows were predicted, not
+ * planning, tables and figures. */
 static nb_status look_back(const nb_plan *plan, const nb_predicted *times, int jobs, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
@@ -225,7 +226,7 @@ static int run_and_report(const nb_start *start, const choices *chosen, const nb
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-/* What a user should know before the rows are measured. */
+/* Warnings before the rows are measured. */
 static void warn(const nb_start *start, bool gnuplot)
 {
     if (!gnuplot)

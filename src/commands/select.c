@@ -11,50 +11,49 @@
 
 enum { SHOWN = 32 };
 
-static void summarise(FILE *out, const nb_one_head_plan *cell, const nb_picks *picks, const char *side,
+static void summarise(FILE *out, const nb_one_head_plan *one, const nb_picks *picks, const char *side,
                       const nb_landmarks *l)
 {
-    const nb_error_method *c = nb_error_methods(&cell->plan);
+    const nb_error_method *c = nb_error_methods(&one->plan);
     fprintf(out, "%s: %d %s from %d %s of dimension %d; pairing %s, seed %lld, trial %d, %.3g s\n", c->strategy->label,
             picks->m,
             picks->kind == NB_TOKENS   ? "tokens"
             : picks->kind == NB_GROUPS ? "means"
                                        : "points",
-            cell->shape.n, side, cell->shape.d, nb_pairing_names[c->pairing], cell->config.seed, cell->trial,
-            l->select_s);
+            one->shape.n, side, one->shape.d, nb_pairing_names[c->pairing], one->config.seed, one->trial, l->select_s);
     for (int j = 0; picks->kind == NB_TOKENS && j < picks->m && j < SHOWN; j++)
         fprintf(out, "%s%d", j ? " " : "", picks->tokens[j]);
     if (picks->kind == NB_TOKENS) fprintf(out, "%s\n", picks->m > SHOWN ? " ..." : "");
     if (l->note) fprintf(out, "%s\n", l->note);
 }
 
-static nb_status pick(nb_one_head_plan *cell, bool keys, const char *path, nb_ctx *ctx)
+static nb_status pick(nb_one_head_plan *one, bool keys, const char *path, nb_ctx *ctx)
 {
     nb_head head;
     nb_scene *scene;
     nb_landmarks landmarks;
     gsl_rng *rng;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
-    NB_TRY(ctx, nb_plan_head(&cell->plan, 0, cell->trial, rng, &head, ctx));
-    NB_TRY(ctx, nb_run_make_scene(&cell->plan, 0, &head, &scene, ctx));
-    NB_TRY(ctx, nb_run_pick(&cell->plan, scene, cell->trial, nb_error_methods(&cell->plan), rng, &landmarks, ctx));
-    NB_REQUIRE(ctx, !landmarks.refusal, NB_EINVAL, "%s: %s", nb_error_methods(&cell->plan)->strategy->label,
+    NB_TRY(ctx, nb_plan_head(&one->plan, 0, one->trial, rng, &head, ctx));
+    NB_TRY(ctx, nb_run_make_scene(&one->plan, 0, &head, &scene, ctx));
+    NB_TRY(ctx, nb_run_pick(&one->plan, scene, one->trial, nb_error_methods(&one->plan), rng, &landmarks, ctx));
+    NB_REQUIRE(ctx, !landmarks.refusal, NB_EINVAL, "%s: %s", nb_error_methods(&one->plan)->strategy->label,
                landmarks.refusal);
     const nb_picks *picks = keys ? &landmarks.keys : &landmarks.queries;
     NB_TRY(ctx, nb_picks_save(path, picks, head.d, head.n, keys ? head.k : head.q, ctx));
-    summarise(strcmp(path, "-") == 0 ? stderr : stdout, cell, picks, keys ? "keys" : "queries", &landmarks);
+    summarise(strcmp(path, "-") == 0 ? stderr : stdout, one, picks, keys ? "keys" : "queries", &landmarks);
     return NB_OK;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
-    nb_one_head_plan cell;
+    nb_one_head_plan one;
     char *side = NULL, *out = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_ONE_HEAD_OPTIONS(t),
-        {"side", '\0', POPT_ARG_STRING, &side, 0, "Whose landmarks are written (default: queries)", "queries|keys"},
+        {"side", '\0', POPT_ARG_STRING, &side, 0, "Which side's landmarks to write (default: queries)", "queries|keys"},
         {"out", 'o', POPT_ARG_STRING, &out, 0,
          "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
         POPT_TABLEEND};
@@ -74,10 +73,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         return NB_EXIT_USAGE;
     }
     if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_one_head_begin(&t, &cell, ctx);
-    if (status == NB_OK) status = nb_one_head_finish(&t, NULL, 0, &cell, ctx);
+    if (status == NB_OK) status = nb_one_head_begin(&t, &one, ctx);
+    if (status == NB_OK) status = nb_one_head_finish(&t, NULL, 0, &one, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return pick(&cell, keys, out, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    return pick(&one, keys, out, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true, 110};
+const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true,
+                                      110};

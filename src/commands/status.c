@@ -84,7 +84,7 @@ static nb_status load_plan(const look *l, int count, nb_config *config, nb_plan 
         NB_TRY(ctx, nb_run_shard_folder(l->run, shards[i], &folder, ctx));
         if (nb_run_exists(folder, ctx)) return nb_experiment_of_run(folder, config, plan, ctx);
     }
-    NB_FAIL(ctx, NB_EIO, "%s: none of its shards of %d has begun", l->run, count);
+    NB_FAIL(ctx, NB_EIO, "%s: none of its %d shards has begun", l->run, count);
 }
 
 static nb_status show_shards(look *l, int count, nb_ctx *ctx)
@@ -98,7 +98,7 @@ static nb_status show_shards(look *l, int count, nb_ctx *ctx)
     NB_TRY(ctx, nb_shard_states(l->run, &plan, of, count, &states, ctx));
     nb_status status = nb_shard_states_ask(l->submission_count, l->submissions, count, states, ctx);
     if (status == NB_ENOMEM) return status;
-    if (status != NB_OK) fprintf(stderr, "nysbench: warning: the queue is not known: %s\n", nb_error_message(ctx));
+    if (status != NB_OK) fprintf(stderr, "nysbench: warning: the queue cannot be read: %s\n", nb_error_message(ctx));
     nb_error_clear(ctx);
     printf("%-10s %-10s %8s %8s %8s  %s\n", "shard", "state", "rows", "done", "failed", "job");
     for (int i = 1; i <= count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards,
- * and a job that merges and plots when they have ended, however that was. */
+ * and a job that merges and plots when they have ended, in whatever way. */
 #include "cli/command.h"
 
 #include "base/files.h"
@@ -50,7 +50,7 @@ static nb_status whole_path(const char *path, const char **whole, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The time limit of a task, where none is given. */
+/* The time limit of a task, if none is given. */
 static nb_status predict_minutes(sending *s, nb_ctx *ctx)
 {
     enum { TIMES = 3, MORE = 10, MOST = 365 * 24 * 60 };
@@ -143,7 +143,7 @@ static nb_status array_text(const nb_submission *s, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-/* " --timeout 60", or nothing where that was not given. */
+/* " --timeout 60", or nothing if that was not given. */
 static nb_status task_option(const char *option, const char *value, const char **text, nb_ctx *ctx)
 {
     *text = "";
@@ -190,8 +190,8 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Those that a caller may replace, the caller's, and those that must be. The logs are
- * named relative to --chdir, where no % or \ of a path can mean anything to Slurm. */
+/* Arguments that a caller may replace, the caller's, and those that are fixed. The logs are named relative to
+ * --chdir, where no % or \ of a path can mean anything to Slurm. */
 static nb_status sbatch_options(const sending *s, const choices *c, const char *kind, const char *must, const char *log,
                                 const char *const **options, nb_ctx *ctx)
 {
@@ -355,10 +355,10 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_EXPERIMENT_OPTIONS(s->e),
         {"jobs", 'j', POPT_ARG_STRING, &c->jobs, 0, "Shards, each a task of a Slurm job array", "N"},
         {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0,
-         "Time limit of a shard, in minutes (default: three times what is predicted, plus 10)", "M"},
-        {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As run's, in seconds", "SECONDS"},
+         "Time limit of a shard, in minutes (default: three times the prediction, plus 10)", "M"},
+        {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As for run, in seconds", "SECONDS"},
         {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0,
-         "As run's, of each task (default: what is available to it)", "SIZE"},
+         "As for run, for each task (default: what is available to it)", "SIZE"},
         {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0,
          "Also submit shards that hold rows of another build, and merge them", NULL},
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0,
@@ -374,7 +374,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     s->memory = c->workers.memory;
     s->mixed = c->mixed;
     if (!c->jobs) {
-        nb_print_error("submit: --jobs N is missing: into how many shards?");
+        nb_print_error("submit: --jobs N is missing: the number of shards");
         return NB_EXIT_USAGE;
     }
     code = nb_command_number(command, "--jobs", c->jobs, 1, NB_MOST_SHARDS, &s->s.shards);
@@ -395,6 +395,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_submit = {"submit", "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
+const nb_command nb_command_submit = {"submit",
+                                      "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
                                       "Run an experiment's shards under Slurm, merge and plot them; returns at once",
-                                      run, true, 40};
+                                      run,
+                                      true,
+                                      40};

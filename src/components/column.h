@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* column.h - what a row has in one place: a field of its struct, with a name and a meaning. */
+/* column.h - a column of a row: a field of its struct, with a name and a meaning. */
 #ifndef NB_COLUMN_H
 #define NB_COLUMN_H
 
@@ -12,7 +12,7 @@ typedef struct {
     const char *name;
     nb_column_type type;
     size_t offset;    /* in the row: const char *, int, long long, double */
-    bool identity;    /* part of what makes a row the row it is */
+    bool identity;    /* part of the row's identity */
     bool measure;     /* may be named by `metrics` */
     bool integer;     /* a REAL whose numbers are integers */
     bool time;        /* differs from run to run */
@@ -25,7 +25,7 @@ typedef struct {
 const nb_column *nb_column_find(const nb_column *columns, const char *name); /* NULL if unknown */
 int nb_column_count(const nb_column *columns);
 
-/* Whether two rows have the same in a column; what was not measured equals itself. */
+/* Whether two rows have the same value in a column; a value not measured equals another not measured. */
 bool nb_column_same(const nb_column *column, const void *a, const void *b);
 
 #endif

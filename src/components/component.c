@@ -70,7 +70,7 @@ const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
     const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";
     switch (o->type) {
     case NB_OPTION_BOOL: return "true or false";
-    case NB_OPTION_STRING: return "a text, quoted where it has blanks, commas or brackets";
+    case NB_OPTION_STRING: return "a text, quoted if it has spaces, commas or brackets";
     case NB_OPTION_ENUM: {
         char *all = nb_strdup(ctx, "one of ");
         for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* component.h - what all pluggable things have in common: a record, and its
- * options as data.
+/* component.h - what all components have in common: a record, and its options as data.
  *
  * One options table a component does the parsing, the defaults, the range
  * checks, `describe` and the canonical text that identifies a row. */
@@ -33,12 +32,14 @@ typedef struct {
     const char *const *choices;  /* ENUM: NULL-terminated; the field is an index */
     const char *word;            /* INT, REAL: a word allowed in place of a number, or NULL */
     const nb_registry *registry; /* SPEC: of what */
-    /* Of another option: with another value of that this one must keep its default; NULL: it counts always. */
+    /* The option and value under which this one counts: with another value it must keep its default. NULL: it always
+     * counts. */
     const char *for_key, *for_value;
-    bool selects_head; /* names a head of the problem, and so is no part of the problem's identity */
-    bool reorders;     /* puts a problem's tokens in another order, and so is no part of what is drawn */
-    bool names_files;  /* STRING: a path, or words of which some are paths: what they hold is part of what a row is */
-    const char *help;  /* one sentence, with the unit */
+    bool selects_head; /* selects a head of the problem, and so is not part of the problem's identity */
+    bool reorders;     /* changes the order of a problem's tokens, and so is not part of what is drawn */
+    /* STRING: a path, or words of which some are paths; the files' contents are part of a row's identity. */
+    bool names_files;
+    const char *help; /* one sentence, with the unit */
 } nb_option;
 
 enum { NB_AUTO = INT_MIN }; /* what an INT field holds for its `word`; a REAL field holds NaN */
@@ -118,14 +119,13 @@ struct nb_registry {
     const char *kind, *plural; /* "strategy", "strategies" */
     nb_entry *entries;         /* sorted by name; ends with component == NULL */
     int room;                  /* entries that it can hold, those of plugins included */
-    const char *(*lacks)(
-        const nb_component *component); /* what a plugin's record of this kind is missing; NULL: nothing */
+    /* Says what a plug-in's record of this kind lacks; NULL: nothing to check. */
+    const char *(*lacks)(const nb_component *component);
 };
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
 
-/* One more component, for all that comes after; before this process has workers.
- * NB_EINVAL for a name that is there already. The record is kept, not copied. */
+/* Adds a component, before this process has workers. NB_EINVAL if the name is taken. The record is kept, not copied. */
 nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);
 
 /* A component with its options. */
@@ -142,17 +142,16 @@ typedef struct {
 /* As `label`, but with so many of the last parts of a path. */
 nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx);
 
-/* Finds the component and fills its options from the defaults and the spec
- * (which holds no lists). Each unknown name, bad value or missing option is one
- * mistake; choice->component stays NULL where there was one. */
+/* Finds the component and fills its options from the defaults and the spec (which holds no lists). Each unknown
+ * name, bad value or missing option is one mistake; choice->component stays NULL if there was one. */
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx);
 
-/* Makes the texts of a choice anew, from its options. */
+/* Rewrites the texts of a choice from its options. */
 nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx);
 
 /* Parses, expands and chooses: one text to one or more choices, appended to
- * *choices where they are not there yet. */
+ * *choices if they are not there yet. */
 typedef struct {
     nb_choice *items;
     int count, capacity;
@@ -167,12 +166,12 @@ nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, cons
 nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx);
 int nb_choices_find(const nb_choices *choices, const nb_choice *choice); /* where it is among them; -1: it is not */
 
-/* Choices of which only some options are said: a component, and those. */
+/* A component and some of its options, which stands for all choices that agree with them. */
 typedef struct {
     const nb_component *component;
     void *options;
     int count;
-    const nb_option **given; /* those that count; a spec in one of them counts whole */
+    const nb_option **given; /* the options given; a spec as the value of one must agree whole */
 } nb_choice_part;
 
 /* Parses and expands a text to one or more parts. */
@@ -192,8 +191,8 @@ nb_status nb_option_text(const void *options, const nb_option *option, int digit
 /* What an option allows, for people ("an integer from 1 to 8"); ctx's, NULL when out of memory. */
 const char *nb_option_allowed(const nb_option *option, nb_ctx *ctx);
 
-/* One option from a text, which must live as long as the struct; false where it is not what the option
- * allows, and for a spec. */
+/* One option from a text, which must live as long as the struct; false if it is not what the option allows, and for
+ * a spec. */
 bool nb_option_set(const nb_option *option, const char *text, void *options);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plugin.c - dlopen, and what is to be checked before a record is believed. */
+/* plugin.c - dlopen, and the checks of a record before it is used. */
 #include "components/plugin.h"
 
 #include "base/apart.h"
@@ -36,7 +36,7 @@ static const nb_registry *registry_of(const char *kind)
     return NULL;
 }
 
-/* What of a record is missing or not as everyone expects it; NULL: nothing. */
+/* What is missing or wrong in a record; NULL: nothing. */
 static const char *lacks(const nb_component *c)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -62,14 +62,15 @@ static bool is_registry(const nb_registry *registry)
     return nb_registries[i];
 }
 
-/* Numbers before pointers: behind the end of a table is anything. */
+/* Numbers are checked before pointers, since anything may lie behind the end of a table. */
 static nb_status check_option(const char *path, const nb_component *c, int row, nb_ctx *ctx)
 {
     const nb_option *o = &c->options[row];
     size_t bytes = field_bytes(o->type);
     NB_REQUIRE(ctx, row < NB_MOST_OPTIONS && bytes > 0, NB_EINVAL,
-               "%s: %s: row %d of its options is none: the table must end with NB_OPTION_END, after at most %d", path,
-               c->name, row, NB_MOST_OPTIONS);
+               "%s: %s: row %d of its options is not an option: the table must end with NB_OPTION_END, "
+               "after at most %d",
+               path, c->name, row, NB_MOST_OPTIONS);
     NB_REQUIRE(ctx, o->offset % bytes == 0 && o->offset <= c->options_size && bytes <= c->options_size - o->offset,
                NB_EINVAL, "%s: %s: row %d of its options is a field of %zu bytes at byte %zu, options_size is %zu",
                path, c->name, row, bytes, o->offset, c->options_size);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plugin.h - components out of the tree, in a shared object.
  *
- * A plugin's source file is what the same file in the tree is, and ends with what
- * it adds:
+ * A plugin's source file is the same as one in the tree, and ends with what it adds:
  *     NB_PLUGIN({"strategy", &nb_strategy_mine.component});
  * In the tree that line says nothing: there the Makefile finds the file. Build it
  * with
@@ -33,12 +32,11 @@ typedef struct {
     const nb_plugin nysbench_plugin = {NB_ABI, nb_plugin_parts}
 #endif
 
-/* Loads a shared object and adds its components to the registries; again does
- * nothing. It stays until the program ends. NB_EIO where it is no shared object,
- * NB_EINVAL where it exports no nysbench_plugin, was built for another NB_ABI, or
- * has a component that is not whole (no function, options outside of their struct)
- * or whose name is taken; then none is added. What a plugin hides from its tables,
- * such as a struct that is smaller than it says, `nysbench check` can only run into. */
+/* Loads a shared object and adds its components to the registries; again does nothing. It stays until the program
+ * ends. NB_EIO if it is no shared object, NB_EINVAL if it exports no nysbench_plugin, was built for another NB_ABI,
+ * or has a component that is not whole (no function, options outside of their struct) or whose name is taken; then
+ * none is added. What the tables do not show, such as a struct that is smaller than declared, `nysbench check` may
+ * find. */
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
 
 /* The paths of those that are loaded, as given, in that order; NULL-terminated. */

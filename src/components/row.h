@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* row.h - one result of a study: what all studies' rows have, and the table of columns that a
- * study makes of its own. The table makes the SQL schema, the CSV's header and the data
- * dictionary; nothing else knows what a row holds. */
+/* row.h - one result of a study: the fields that all studies' rows have, and the study's own table of columns. The SQL
+ * schema, the CSV's header and the data dictionary come from that table; nothing else knows what a row holds. */
 #ifndef NB_ROW_H
 #define NB_ROW_H
 
 #include "components/column.h"
 
-/* What every row has, in the order of its struct. */
+/* The fields of every row, in the order of its struct. */
 #define NB_ROW_FIELDS \
     const char *experiment, *problem, *status, *reason; \
     long long seed; \
@@ -55,20 +54,22 @@ typedef union {
 #define NB_COLUMN_D(row_) NB_COLUMN_INT_OF(row_, d, .help = "dimension of a head")
 #define NB_COLUMN_STATUS(row_) \
     NB_COLUMN_TEXT_OF(row_, status, \
-                      .help = "ok, skipped, diverged (not finite, or an iteration that rounding has driven out of " \
-                              "its region), failed, timeout, crashed, or planned (not run yet)")
+                      .help = "ok, skipped, diverged (not finite, or an iteration driven out of its region of " \
+                              "convergence by rounding), failed, timeout, crashed, or planned (not run yet)")
 #define NB_COLUMN_REASON(row_) \
     NB_COLUMN_TEXT_OF(row_, reason, .help = "why it was skipped or went wrong; for ok, a warning")
 #define NB_COLUMN_SEED_OF(row_) \
     { \
         .name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(row_, seed), .identity = true, \
-        .help = "the experiment's; a row's streams follow from seed, trial, role, component and, where not nested, m" \
+        .help = \
+            "the experiment's seed; a row's random streams follow from seed, trial, role, component and, where not " \
+            "nested, m" \
     }
 
 /* What `status` may say; ends with NULL. */
 extern const char *const nb_row_statuses[];
 
-/* ok or skipped: neither went wrong nor waits to be run. */
+/* ok or skipped: it has not gone wrong and is not waiting to be run. */
 bool nb_row_is_well(const nb_row *row);
 
 /* Whether they are results of one and the same row: all columns of the identity. */

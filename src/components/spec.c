@@ -35,7 +35,7 @@ static void skip_blanks(parser *p)
     while (isspace((unsigned char)*p->at)) p->at++;
 }
 
-/* A syntax error: one mistake, told as NB_EINVAL to the caller in this file. */
+/* A syntax error: one mistake, and NB_EINVAL for the caller in this file. */
 static nb_status syntax(parser *p, const char *expected)
 {
     char found[4] = {'\'', *p->at, '\'', '\0'};
@@ -212,7 +212,7 @@ nb_status nb_spec_parse(const char *text, nb_place place, nb_spec **spec, nb_mis
     NB_NEED(parsed, nb_alloc(ctx, 1, sizeof *parsed));
     int before = mistakes->count;
     while (*p.at && (*p.at == '\n' || *p.at == '\t' || !nb_text_is_control(p.at)))
-        p.at++; /* these two a name of a file may have */
+        p.at++; /* a file's name may have these two */
     nb_status status = *p.at ? syntax(&p, "no control characters") : NB_OK;
     if (status == NB_OK) p.at = text;
     if (status == NB_OK) status = parse_spec(&p, parsed);
@@ -222,7 +222,7 @@ nb_status nb_spec_parse(const char *text, nb_place place, nb_spec **spec, nb_mis
     return mistakes->count > before ? NB_OK : status;
 }
 
-/* Every list-free form of a value, then of a spec: the one calls the other. */
+/* All list-free forms of a value, then of a spec; each calls the other. */
 static nb_status expand_value(const nb_value *value, nb_value *forms, nb_ctx *ctx)
 {
     int capacity = 0;

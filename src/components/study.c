@@ -19,7 +19,7 @@ static const nb_column *column_of(const nb_study *s, const char *name, nb_column
     return column && column->type == type ? column : NULL;
 }
 
-/* A column of an axis has the type of its values, and is part of what makes a row the row it is. */
+/* A column of an axis has the type of its values, and is part of the row's identity. */
 static bool shows(const nb_study *s, const nb_axis *axis)
 {
     const nb_column *column =

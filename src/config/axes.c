@@ -42,7 +42,7 @@ const char *nb_block_key_default(const nb_study *study, int key)
     return study->axes[key].standard ? study->axes[key].standard() : study->axes[key].initial;
 }
 
-/* What shows before anything runs: a missing file, options that do not go together. */
+/* Checks before anything runs: a missing file, options that do not go together. */
 static nb_status check_choice(const nb_axis *axis, const nb_choice *choice, nb_ctx *ctx)
 {
     nb_problem_shape shape;
@@ -61,7 +61,7 @@ static nb_status read_choice(const nb_axis *axis, nb_yaml value, nb_choices *cho
                                nb_yaml_kind(value));
     const char *hint;
     NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
-    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is no %s%s", axis->key, text, registry->kind, hint);
+    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is not a %s%s", axis->key, text, registry->kind, hint);
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
         return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"",
@@ -91,8 +91,8 @@ static nb_status read_integers(const nb_axis *axis, nb_yaml value, nb_key_values
     NB_TRY(mistakes->ctx, nb_read_ranges(axis->key, value, axis->lo, axis->hi, &count, &ranges, mistakes));
     for (int i = 0; i < count; i++) total += nb_range_count(&ranges[i]);
     if (total > MOST_VALUES)
-        return nb_mistakes_add(mistakes, v->place, "%s: the list has %lld items, allowed are %d", axis->key, total,
-                               MOST_VALUES);
+        return nb_mistakes_add(mistakes, v->place, "%s: the list has %lld items, at most %d are allowed", axis->key,
+                               total, MOST_VALUES);
     NB_NEED(v->numbers, nb_alloc(mistakes->ctx, (size_t)total + 1, sizeof *v->numbers));
     for (int i = 0; i < count; i++)
         for (long long j = 0; j < nb_range_count(&ranges[i]); j++)
@@ -232,7 +232,7 @@ static nb_status check_lengths(const nb_study *study, const nb_key_values *const
         if (!keys[first]->right || !keys[axis]->right || keys[axis]->count == count) continue;
         NB_TRY(mistakes->ctx,
                nb_mistakes_add(mistakes, zip->place,
-                               "zip: %s has %d value%s and %s %d; they advance together, so both must have as many",
+                               "zip: %s has %d value%s and %s has %d; lists that advance together must be equally long",
                                study->axes[first].key, count, count == 1 ? "" : "s", study->axes[axis].key,
                                keys[axis]->count));
     }
@@ -283,7 +283,7 @@ static nb_status check_repeated(const nb_axis *axis, const nb_key_values *v, nb_
     char others[48] = "", told[512];
     if (more > 0) snprintf(others, sizeof others, " and %d other%s", more, more == 1 ? "" : "s");
     if (first)
-        snprintf(told, sizeof told, "%s: %s%s stand%s in the list more than once, and count%s once", axis->key, first,
+        snprintf(told, sizeof told, "%s: %s%s appear%s in the list more than once, and count%s once", axis->key, first,
                  others, more ? "" : "s", more ? "" : "s");
     bool any = first;
     nb_ctx_release(ctx, mark);

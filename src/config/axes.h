@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* axes.h - the keys of an experiment that make its rows: read once, wherever they
- * stand, and then taken into the blocks that they hold for. */
+/* axes.h - the keys of an experiment that make its rows: read once, wherever they are, and then added to the blocks
+ * that they apply to. */
 #ifndef NB_AXES_H
 #define NB_AXES_H
 
@@ -29,17 +29,17 @@ struct nb_key_values { /* of one key */
 /* The default, as YAML; NULL: the key must be there. */
 const char *nb_block_key_default(const nb_study *study, int key);
 
-/* `values` is filled but for `origin` and `right`; what is wrong is told to `mistakes`. */
+/* Fills `values` except for `origin` and `right`; reports what is wrong to `mistakes`. */
 nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_key_values *values,
                             nb_mistakes *mistakes);
 
-/* What shows where several keys are looked at together; those that are not right are left out. */
+/* Mistakes that show only in several keys together; wrong keys are left out. */
 nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes);
 
-/* Values that stand twice in a list which advances alone, where they count once. */
+/* Warns of values that appear twice in a list that advances alone, where they count once. */
 nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *warnings);
 
-/* What each key says goes to the block, and what is new to the config's lists; all are right. */
+/* Adds each key's values to the block, and new ones to the config's lists; all keys are right. */
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
                                nb_ctx *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config.c - what can be asked of a config. */
+/* config.c - questions about a config. */
 #include "config/config.h"
 
 #include <string.h>

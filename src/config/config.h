@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config.h - an experiment, read from YAML and checked whole. What its rows differ in, and what
- * else it may say, its study decides. */
+/* config.h - an experiment, read from YAML and checked as a whole. Its study decides what its rows differ in, and
+ * which other keys it has. */
 #ifndef NB_CONFIG_H
 #define NB_CONFIG_H
 
@@ -18,7 +18,7 @@ typedef struct {
     nb_origin *items;
 } nb_origins;
 
-/* What any block names of an axis, once. */
+/* The values of an axis that any block names, each once. */
 typedef struct {
     int count;
     nb_choices choices; /* of components */
@@ -48,7 +48,7 @@ typedef struct {
 /* What a rule may name beside the axes. */
 typedef enum { NB_RULE_HEAD, NB_RULE_TRIAL, NB_RULE_N, NB_RULE_D, NB_RULE_NUMBERS } nb_rule_number;
 
-typedef struct { /* takes away the rows that match all its keys */
+typedef struct { /* removes the rows that match all its keys */
     nb_place place;
     int block;                        /* of which alone; -1: of all */
     const bool *chosen[NB_MOST_AXES]; /* components, by index into the config's list; NULL: any */
@@ -74,14 +74,14 @@ struct nb_config {
     int block_count;         /* 0: the product of all lists, by somebody who wrote no file */
     nb_config_block *blocks; /* the experiment is what any of them holds */
     int rule_count;
-    nb_rule *rules;  /* but for what these take away */
+    nb_rule *rules;  /* except for the rows that these remove */
     unsigned wanted; /* bits of the study's columns */
     int metric_count;
     const char **metrics; /* as written: names of columns, or "all" */
     int plot_count;
     const char **plots;
     nb_origins origins;   /* of the keys that hold for the whole experiment */
-    nb_mistakes warnings; /* what may be a slip, and does no harm */
+    nb_mistakes warnings; /* what may be a mistake, but is allowed */
 };
 
 /* One of that study that is made without a file: its settings have their defaults, all lists are empty. */
@@ -99,8 +99,7 @@ const nb_choice *nb_config_choice(const nb_config *config, int axis, int value);
 /* The text of a setting, as YAML; ctx's. */
 nb_status nb_config_setting(const nb_config *config, const nb_option *option, const char **text, nb_ctx *ctx);
 
-/* Whether another value of that key makes other rows; false for what only names, draws
- * or compares them. */
+/* Whether another value of that key makes other rows; false for keys that only name, draw or compare rows. */
 bool nb_config_makes_rows(const char *key);
 
 /* The config with every value written out, as YAML that gives the same plan; and

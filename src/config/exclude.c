@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* By nb_rule_number: what every study's rows have, beside what they differ in. */
+/* By nb_rule_number: the columns that every study's rows have, besides the axes. */
 static const char *const numbers[] = {"head", "trial", "n", "d"};
 
 enum { MOST_KEYS = NB_RULE_NUMBERS + NB_MOST_AXES };
@@ -172,7 +172,7 @@ static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistak
                    nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' is unknown%s", name, hint));
         } else if (repeated(rule, name)) {
             NB_TRY(mistakes->ctx,
-                   nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' stands here a second time", name));
+                   nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' appears a second time", name));
         } else {
             NB_TRY(mistakes->ctx, read_key(what, index, c, rule, mistakes));
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exclude.h - rules that take rows out of an experiment. */
+/* exclude.h - rules that remove rows from an experiment. */
 #ifndef NB_EXCLUDE_H
 #define NB_EXCLUDE_H
 

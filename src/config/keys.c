@@ -24,9 +24,9 @@ static nb_status read_name(const nb_config_loader *l, const nb_config_key *k, nb
     if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
         return nb_mistakes_add(
             l->mistakes, nb_yaml_place(f),
-            "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", k->name,
+            "%s: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'%s", k->name,
             text ? text : nb_yaml_kind(f),
-            f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
+            f.in_file || f.source != l->path ? "" : ", which is the file's name; a line 'name: ...' sets another");
     NB_NEED(l->config->name, nb_strdup(l->ctx, text));
     return NB_OK;
 }
@@ -74,7 +74,7 @@ nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml f)
                                   l->ctx); /* tells what there is */
 }
 
-/* They were read before the others. */
+/* Read before the others. */
 static nb_status nothing(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
     (void)l, (void)k, (void)f;
@@ -97,7 +97,7 @@ static nb_status hint_baseline(const nb_choices *list, const char *text, const n
     return NB_OK;
 }
 
-/* After the values of all blocks; without them where something was wrong. */
+/* After the values of all blocks; without them if something was wrong. */
 static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
     nb_config *c = l->config;

@@ -25,7 +25,7 @@ typedef struct nb_config_key {
     const nb_option *option; /* of the study; NULL: every study has the key */
 } nb_config_key;
 
-/* The two that decide which other keys there are: what is known before. Reads them. */
+/* Reads the two keys that decide which other keys there are. */
 nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml value);
 nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml value);
 

@@ -91,14 +91,14 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
                            nb_yaml_place(key));
     if (block > 0 && index >= first_rest(l))
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(key),
-                               "key '%s' holds for the whole experiment and cannot stand in a block", name);
+                               "key '%s' belongs to the whole experiment and is not allowed in a block", name);
     if (entries[index].value.node)
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(key),
-                               "key '%s' stands here a second time; first on line %d", name,
+                               "key '%s' appears a second time; it is already on line %d", name,
                                (int)entries[index].value.node->start_mark.line + 1);
     if (is_nothing(value))
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(key),
-                               "key '%s' has no value; without the line it has its default, if there is one", name);
+                               "key '%s' has no value; leave the line out for its default, if it has one", name);
     entries[index].value = value;
     NB_NEED(entries[index].origin, block > 0 && value.in_file
                                        ? nb_format(l->common.ctx, "block %d (%s:%d)", block, value.source, line)
@@ -161,7 +161,7 @@ static nb_status read_block_key(loader *l, int key, const entry *e, nb_key_value
     return NB_OK;
 }
 
-typedef struct { /* the blocks on their way */
+typedef struct { /* the blocks being read */
     int count;
     bool named;
     nb_yaml list;
@@ -195,7 +195,7 @@ static nb_status read_common(loader *l, int key, const entry *e, draft *d)
     for (int b = 0; b < d->count; b++) without += e->replaced || !d->entries[b][key].value.node;
     if (e->value.node && without == 0 && d->list.in_file) /* with --set, the file cannot know */
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(e->value),
-                               "%s: every block has its own, so none uses this", key_name(l, key));
+                               "%s: every block has its own, so this one is never used", key_name(l, key));
     if (e->value.node && without > 0) return read_block_key(l, key, e, &d->common[key]);
     entry initial = {.origin = "default"};
     if (without == 0) return NB_OK;
@@ -209,8 +209,9 @@ static nb_status read_common(loader *l, int key, const entry *e, draft *d)
                                key_name(l, key));
     for (int b = 0; b < d->count; b++)
         if (!d->entries[b][key].value.node)
-            NB_TRY(l->common.ctx, nb_mistakes_add(l->common.mistakes, block_place(l, d, b),
-                                                  "key '%s' is missing, in this block and for all", key_name(l, key)));
+            NB_TRY(l->common.ctx,
+                   nb_mistakes_add(l->common.mistakes, block_place(l, d, b),
+                                   "key '%s' is missing, in this block and outside of it", key_name(l, key)));
     return NB_OK;
 }
 

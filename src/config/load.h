@@ -9,9 +9,8 @@ typedef struct {
     const char *key, *value; /* value: YAML */
 } nb_override;
 
-/* Reads the file and the overrides, which hold in all blocks. All mistakes are
- * collected, each with its place; the config is to be used only where there is
- * none. NB_EIO where the file cannot be read. */
+/* Reads the file and the overrides, which hold in all blocks. All mistakes are collected, each with its place; the
+ * config is to be used only if there is none. NB_EIO if the file cannot be read. */
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 

@@ -49,7 +49,7 @@ static nb_status read_files(const char *folder, const json_t **files, nb_ctx *ct
     NB_NEED(path, nb_format(ctx, "%s/manifest.json", folder));
     if (!nb_is_file(path)) return NB_OK;
     json_t *manifest = json_load_file(path, 0, &error);
-    NB_REQUIRE(ctx, manifest, NB_EIO, "%s: is no manifest of a run: %s", path, error.text);
+    NB_REQUIRE(ctx, manifest, NB_EIO, "%s: is not the manifest of a run: %s", path, error.text);
     *files = json_object_get(manifest, "files");
     return nb_defer(ctx, release, manifest);
 }
@@ -61,7 +61,7 @@ static nb_status check_content(const char *text, const char *place, const char *
     NB_TRY(ctx, nb_digest_file(place, &now, &bytes, ctx));
     NB_REQUIRE(
         ctx, strcmp(now, sha256) == 0, NB_EIO,
-        "%s: is not here, and %s, where the run had it, holds something else now (SHA-256 %.*s..., then %.*s...)", text,
+        "%s: is not here, and %s, where the run found it, has other contents now (SHA-256 %.*s..., then %.*s...)", text,
         place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256);
     return NB_OK;
 }
@@ -116,8 +116,8 @@ nb_status nb_lookup_path(const char *path, const char *config, const char **foun
     return find(path, config, found, &where, ctx);
 }
 
-/* Words as a shell has them, of which some are paths: the same words, with those that are
- * elsewhere replaced. The first is looked for in PATH where it has no '/'. */
+/* Words as a shell has them, of which some are paths: the same words, with those that are elsewhere replaced. The
+ * first is looked for in PATH if it has no '/'. */
 static nb_status find_words(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
 {
     const char **words, *all = "";

@@ -10,8 +10,8 @@
 
 #include "components/component.h"
 
-/* All files of a component that the file `config` names, in any of its options. NB_EIO
- * where the manifest's file holds something else; what is nowhere is left to whoever reads it. */
+/* All files of a component that the file `config` names, in any of its options. NB_EIO where the manifest's file
+ * holds something else; a file found nowhere is reported when it is read. */
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 
 /* The same of options that belong to no choice; *changed: some have another text now. */
@@ -21,8 +21,8 @@ nb_status nb_lookup_options(const nb_component *component, void *options, const 
 /* One path; *found is it or where it was found. */
 nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx);
 
-/* What reading a choice has failed with: adds to the ctx's error where a relative path
- * of its options was looked for in vain. Returns `status`. */
+/* After reading a choice has failed: adds to the ctx's error where a relative path of its options was looked for in
+ * vain. Returns `status`. */
 nb_status nb_lookup_explain(nb_status status, const nb_choice *choice, const char *config, nb_ctx *ctx);
 nb_status nb_lookup_explain_path(nb_status status, const char *path, const char *config, nb_ctx *ctx);
 

@@ -37,7 +37,7 @@ const char *nb_list_hint(const char *text, nb_ctx *ctx)
         if (!all || !*end) break;
         text = end + 1;
     }
-    return all ? nb_format(ctx, "; a list stands in brackets: [%s]", all) : NULL;
+    return all ? nb_format(ctx, "; write a list in brackets: [%s]", all) : NULL;
 }
 
 static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected,

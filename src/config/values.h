@@ -10,8 +10,8 @@
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
                           nb_mistakes *mistakes);
 
-/* For a text that is a list without its brackets: "; a list stands in brackets: [uniform, kmeans]";
- * "" for others. The ctx's; NULL when out of memory. */
+/* For a text that is a list without its brackets: "; write a list in brackets: [uniform, kmeans]"; "" for others.
+ * The ctx's; NULL when out of memory. */
 const char *nb_list_hint(const char *text, nb_ctx *ctx);
 
 /* A list of ranges whose items lie from lo to hi; those that are right. */
@@ -25,7 +25,7 @@ nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char *
 nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allowed, const char *extra, int *count,
                         const char ***out, nb_mistakes *mistakes);
 
-/* One word out of `allowed`; *index tells which, 0 where it is none. */
+/* One word out of `allowed`; *index tells which, 0 if it is none. */
 nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowed, int *index, nb_mistakes *mistakes);
 
 #endif

@@ -68,7 +68,7 @@ static void delete_document(void *document)
 static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser, const char *source, bool in_file)
 {
     const char *tab = parser->problem && strstr(parser->problem, "cannot start any token")
-                          ? " (a tab, '%', '@' or '`'? YAML indents with blanks)"
+                          ? " (a tab, '%', '@' or '`'? YAML indents with spaces)"
                           : "";
     nb_place at = {.source = source};
     if (in_file) at = (nb_place){source, (int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1};
@@ -76,7 +76,7 @@ static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser
                            parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
 }
 
-/* Loads the parser's one document; *document = NULL where that was a mistake. */
+/* Loads the parser's one document; *document = NULL if that was a mistake. */
 static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, const char *source, bool in_file,
                                yaml_document_t **document)
 {

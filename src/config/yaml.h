@@ -14,22 +14,22 @@ typedef struct { /* one value, and the document that it is in */
     bool in_file;       /* its line and column mean something */
 } nb_yaml;
 
-/* The one document of a file, or of a text; root->node = NULL where that was a
- * mistake. The mistakes' ctx owns it. NB_EIO where the file cannot be read. */
+/* The one document of a file, or of a text; root->node = NULL if that was a mistake. The mistakes' ctx owns it.
+ * NB_EIO if the file cannot be read. */
 nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes);
 nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes);
 
 nb_place nb_yaml_place(nb_yaml value);
-const char *nb_yaml_kind(nb_yaml value); /* "a list" ..., for what is no text */
+const char *nb_yaml_kind(nb_yaml value); /* "a list" ..., for a value that is not a text */
 
-/* NULL for what is no scalar, or one with a NUL byte, which would be cut there. */
+/* NULL if it is not a scalar, or has a NUL byte, where it would be cut. */
 const char *nb_yaml_scalar(nb_yaml value);
 
 /* The items of a list; anything else stands for a list of one. */
 int nb_yaml_count(nb_yaml value);
 nb_yaml nb_yaml_item(nb_yaml value, int index);
 
-/* The pairs of a mapping; none of what is none. */
+/* The pairs of a mapping; none if it is not a mapping. */
 int nb_yaml_pairs(nb_yaml value);
 void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value);
 

@@ -77,7 +77,7 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     NB_TRY(ctx, pick(b, m, pairing, 0, &once, ctx));
     *kind = once.queries.kind;
     if (once.refusal) {
-        NB_REQUIRE(ctx, strlen(once.refusal) > 10, NB_EBUG, "it refuses without a sentence: '%s'", once.refusal);
+        NB_REQUIRE(ctx, strlen(once.refusal) > 10, NB_EBUG, "its refusal is not a sentence: '%s'", once.refusal);
         return NB_OK;
     }
     NB_TRY(ctx, nb_picks_check(&once.queries, b->run->head->n, m, ctx));
@@ -85,10 +85,10 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     NB_REQUIRE(ctx, once.select_s >= 0, NB_EBUG, "it took %g s", once.select_s);
     NB_TRY(ctx, pick(b, m, pairing, 0, &again, ctx));
     NB_REQUIRE(ctx, same(&once.queries, &again.queries) && same(&once.keys, &again.keys), NB_EBUG,
-               "other picks for the same seed");
+               "different picks for the same seed");
     NB_TRY(ctx, input(b, &after, ctx));
     NB_REQUIRE(ctx, before == after, NB_EBUG, "it changed its input");
-    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc, or of its picks");
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc, or of its picks");
     return NB_OK;
 }
 
@@ -173,7 +173,7 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     const nb_strategy *s = strategy_of(run);
     bool random = nb_strategy_traits(run->choice) & NB_RANDOM;
     NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG,
-               "it has not the function for its own pairing");
+               "it lacks the function for its own pairing");
     if (run->head->n < LARGE) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
     NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 0, &one, ctx));
@@ -250,8 +250,8 @@ const nb_check nb_strategy_checks[] = {
     {"picks",
      "valid for 1 ... n landmarks and every pairing, the same for the same seed, input and other memory untouched",
      check_picks},
-    {"nested", "if it says so: the first m picks do not depend on how many there are", check_nested},
-    {"traits", "as declared: other picks in another trial if random, else the same", check_traits},
+    {"nested", "if it is declared nested: the first m picks do not depend on how many there are", check_nested},
+    {"traits", "as declared: different picks in another trial if random, else the same", check_traits},
     {"memory", "an error and nothing left when any one allocation fails", check_memory},
     {NULL, NULL, NULL}};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conformance.h - what must hold of every component on every head: what component.h and
- * the header of its kind promise. The conformance test and `nysbench check` run the same. */
+/* conformance.h - what must hold of every component on every head: what component.h and the header of its kind
+ * promise. The conformance test and `nysbench check` run the same checks. */
 #ifndef NB_CONFORMANCE_H
 #define NB_CONFORMANCE_H
 
@@ -15,7 +15,7 @@ typedef struct {
 } nb_trial_run;
 
 typedef struct {
-    const char *name, *what; /* what it has looked at, where it finds nothing wrong */
+    const char *name, *what; /* what it checks, in words for a PASS line */
     /* NB_OK, or another status with a message: what does not hold, where. */
     nb_status (*run)(nb_trial_run *run, nb_ctx *ctx);
 } nb_check;
@@ -27,7 +27,7 @@ const nb_check *nb_checks_of(const nb_registry *registry);
 /* Whether its checks are for heads; else they are run once. */
 bool nb_checks_need_heads(const nb_registry *registry);
 
-/* Heads on which code breaks, by index: one token, repeated points, all zero, a mask;
+/* Heads that break code, by index: one token, repeated points, all zero, a mask;
  * *name is NULL behind the last. */
 nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ctx *ctx);
 
@@ -36,8 +36,8 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
 nb_status nb_check_record(const nb_registry *registry, const nb_component *component, nb_ctx *ctx);
 
 /* What memory checks do: `act` with its k-th allocation failing, for every k until none does; before each, `prepare`
- * (or NULL) without. NB_EBUG where it reports anything but NB_OK or NB_ENOMEM, or leaves a block; what else goes wrong
- * is for other checks. */
+ * (or NULL) without. NB_EBUG if it reports anything but NB_OK or NB_ENOMEM, or leaves a block; other checks find
+ * what else goes wrong. */
 nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
                                void *self, nb_ctx *ctx);
 

@@ -31,7 +31,7 @@ static nb_status spread_tokens(nb_picks *picks, int n, int m, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Factors of their own, as the streamed engine hands them over; NULL where these cannot be had. */
+/* Factors of their own, as the streamed engine hands them over; NULL if these cannot be had. */
 static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind, bench *b, nb_ctx *ctx)
 {
     int n = run->head->n;
@@ -68,7 +68,7 @@ static nb_status compute(nb_trial_run *run, bench *b, double *x, const char **re
 static nb_status judge(const nb_factors *f, const double *x, const char *refusal, nb_ctx *ctx)
 {
     if (refusal) {
-        NB_REQUIRE(ctx, strlen(refusal) > 10, NB_EBUG, "it refuses without a sentence: '%s'", refusal);
+        NB_REQUIRE(ctx, strlen(refusal) > 10, NB_EBUG, "its refusal is not a sentence: '%s'", refusal);
         return NB_OK;
     }
     NB_REQUIRE(ctx, nb_all_finite((size_t)f->m * (size_t)f->m, x) || f->notes.diverged, NB_EBUG,
@@ -95,8 +95,10 @@ static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, n
     NB_TRY(ctx, open_bench(run, m, kind, &two, ctx));
     NB_TRY(ctx, nb_factors_svd(two.pair.factors, &s, ctx));
     NB_TRY(ctx, compute(run, &two, y, &again, ctx));
-    NB_REQUIRE(ctx, !refusal == !again && memcmp(x, y, square * sizeof *x) == 0, NB_EBUG, "another X for the same A");
-    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc");
+    NB_REQUIRE(ctx, !refusal == !again && memcmp(x, y, square * sizeof *x) == 0, NB_EBUG,
+               "a different X for the same "
+               "A");
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
     return NB_OK;
 }
 

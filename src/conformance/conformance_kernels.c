@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conformance_kernels.c - the checks of kernels: how a matrix is cut into tiles does not
- * show, nor what stands around a tile. Sums of d <= 64 products of moderate size: 1e-13
+/* conformance_kernels.c - the checks of kernels: entries depend neither on how the matrix is cut into tiles nor on the
+ * memory around a tile. Sums of d <= 64 products of moderate size: 1e-13
  * relative to |S| and 1 is some 500 roundings. */
 #include "calls/guard.h"
 #include "conformance/conformance.h"
@@ -120,7 +120,7 @@ static nb_status compare(const bench *b, int queries, const int *tokens, int fir
     return NB_OK;
 }
 
-/* Queries one by one, in two halves backwards, and, where rows are not normalised, some keys. */
+/* Queries one by one, in two halves backwards, and, if rows are not normalised, some keys. */
 static nb_status check_tiles(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
@@ -138,7 +138,7 @@ static nb_status check_tiles(nb_trial_run *run, nb_ctx *ctx)
     if (status == NB_OK && !b.kernel->stochastic && !b.head->causal)
         status = compare(&b, n, tokens, n / 3, n - n / 3, b.size, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
-    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc");
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
     return NB_OK;
 }
 

@@ -54,7 +54,7 @@ static nb_status check_heads(nb_trial_run *run, nb_ctx *ctx)
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, make(run, h, 1, 0, &head, ctx));
         NB_TRY(ctx, check_head(&head, &s, ctx));
-        NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote behind the end of memory from nb_alloc");
+        NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;
@@ -79,11 +79,11 @@ static nb_status check_streams(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, make(run, s.first, 1, 1, &trial, ctx));
     NB_TRY(ctx, make(run, s.first, 2, 0, &seed, ctx));
     NB_TRY(ctx, make(run, s.first, 1, 0, &again, ctx));
-    NB_REQUIRE(ctx, digest(&one) == digest(&again), NB_EBUG, "other data for the same seed and trial");
+    NB_REQUIRE(ctx, digest(&one) == digest(&again), NB_EBUG, "different data for the same seed and trial");
     bool differs = digest(&one) != digest(&trial) && digest(&one) != digest(&seed);
     /* the seed says how tokens are permuted */
     NB_REQUIRE(ctx, random || digest(&one) == digest(&trial), NB_EBUG,
-               "it does not declare that it is random, but the data are others in another trial");
+               "it does not declare that it is random, but the data differ in another trial");
     NB_REQUIRE(ctx, !random || differs || is_constant(&one), NB_EBUG,
                "it declares that it is random, but the data are the same in another trial or for another seed");
     return NB_OK;
@@ -110,6 +110,6 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 
 const nb_check nb_problem_checks[] = {
     {"heads", "of the shape that was announced, finite", check_heads},
-    {"streams", "the same for the same seed and trial, others for others if random", check_streams},
+    {"streams", "the same for the same seed and trial, different for others if random", check_streams},
     {"memory", "an error and nothing left when any one allocation fails", check_memory},
     {NULL, NULL, NULL}};

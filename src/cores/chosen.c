@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chosen.c - the pseudo-inverse that does best on some exact rows I of S: of all
  * cut-offs of the SVD, 0 to 40 iterations, or 61 values of Tikhonov's lambda, the one
- * of least |S_I - F_I X B|; of those within 1e-9 of it, whose order is rounding's, the first: the fewest singular
- * values or steps, the largest lambda. 2 |I| n (d + m) flops for the rows, and each candidate
+ * of least |S_I - F_I X B|; of those within 1e-9 of it, whose order is rounding's, the first, that is, the fewest
+ * singular values or steps, or the largest lambda. 2 |I| n (d + m) flops for the rows, and each candidate
  * costs O(m^3 + |I| m^2). */
 #include "cores/core.h"
 
@@ -84,7 +84,7 @@ static nb_status try_one(nb_factors *f, const family *among, int number, double 
     return status;
 }
 
-/* The first of the numbers that is within 1e-9 of the least, or -1 where none is finite. */
+/* The first of the numbers that is within 1e-9 of the least, or -1 if none is finite. */
 static int first_least(int count, const double *norms)
 {
     double least = INFINITY;
@@ -124,7 +124,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
         notes = factors->notes;
     }
     factors->notes = notes;
-    factors->reused_s = reused_s; /* what the candidates share among themselves is not spared */
+    factors->reused_s = reused_s; /* work that the candidates share among themselves counts once */
     return NB_OK;
 }
 

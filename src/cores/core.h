@@ -14,25 +14,25 @@
 #include "nystrom/factors.h"
 
 enum {
-    NB_CORE_RANDOM = 1 << 0,   /* looks at random rows of S: other ones in each trial */
-    NB_CORE_ORACLE = 1 << 1,   /* looks at all of S */
-    NB_CORE_FILTER = 1 << 2,   /* inverts or damps each singular value of A alone, as nb_factors_note_cutoff tells */
-    NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: one of them all, never a plug-in's */
+    NB_CORE_RANDOM = 1 << 0, /* looks at random rows of S: different ones in each trial */
+    NB_CORE_ORACLE = 1 << 1, /* looks at all of S */
+    /* Inverts or damps each singular value of A by itself, as it reports by nb_factors_note_cutoff. */
+    NB_CORE_FILTER = 1 << 2,
+    NB_CORE_IDENTITY = 1 << 3, /* X = I, for factors without a middle: exactly one core has it, never a plug-in's */
 
     NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER,
 };
 
-/* For an option that nb_factors_keep_rows is called with. */
+/* Help of an option whose value is passed to nb_factors_keep_rows. */
 #define NB_KEEP_ROWS_HELP "return those rows exactly, and F X B elsewhere"
 
 typedef struct {
     nb_component component;
     unsigned traits;                            /* NB_CORE_* */
-    unsigned (*traits_of)(const void *options); /* optional: where they depend on the options */
+    unsigned (*traits_of)(const void *options); /* optional: if they depend on the options */
 
-    /* x (m x m) from the factors: A, or what else nystrom/factors.h gives. Entries that
-     * are not finite become the outcome `diverged`, so no check is needed here. What
-     * there is to say of X goes into nb_factors_note_*. */
+    /* x (m x m) from the factors: A, or whatever else nystrom/factors.h gives. Entries that are not finite become
+     * the outcome `diverged`, so no check is needed here. Remarks on X go to nb_factors_note_*. */
     nb_status (*compute)(nb_factors *factors, const void *options, double *x, nb_ctx *ctx);
 
     /* Optional: why there is no X of these factors, in one sentence (the row is
@@ -44,7 +44,7 @@ typedef struct {
 
 unsigned nb_core_traits(const nb_choice *core); /* with its options */
 
-/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
 const char *nb_core_lacks(const nb_component *component);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exact_rows.c - some rows I of S returned exactly, and F X B elsewhere, X another core's.
+/* exact_rows.c - some rows I of S returned exactly, and F X B elsewhere, with another core's X.
  *
- * Whoever pays for exact rows may return them: the baseline of every core that only looks
- * at them (`fitted`, `chosen`, which have keep_rows=true for the same). |I| n d for the rows
+ * A method that computes exact rows may as well return them: the baseline of every core that looks at them (`fitted`,
+ * `chosen`, which have keep_rows=true for the same). |I| n d for the rows
  * and as much for their product with V, beside what X costs. The result has rank m + |I| at
  * most, so neither floor_rank nor error_subspace bounds its error. */
 #include "cores/core.h"

@@ -71,7 +71,7 @@ static double left_out(regression *g, double ridge)
     for (int i = 0; i < g->k; i++) {
         double own = 0, residual = nb_frobenius(b, g->fit + (size_t)i * b);
         for (int j = 0; j < g->r; j++) own += kept(g, j, ridge) * g->ut[j + i * g->r] * g->ut[j + i * g->r];
-        if (1 - own < 1e-10) return INFINITY; /* the row fits itself: nothing is left to judge by */
+        if (1 - own < 1e-10) return INFINITY; /* the row fits itself: its residual says nothing */
         sum += pow(residual / (1 - own), 2);
     }
     return sum;

@@ -48,7 +48,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902, eq. 11",
-    "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex matrices, Abstr. Appl. Anal. 2014",
+    "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex "
+    "matrices, Abstr. Appl. Anal. 2014",
     NULL};
 
 const nb_core nb_core_iterative = {

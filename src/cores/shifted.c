@@ -37,7 +37,7 @@ static double row_sum(const nb_factors *factors, double gamma, int i)
     return sum;
 }
 
-/* The iteration needs D. A sum that is no number is for compute to tell. */
+/* The iteration needs D. If a sum is not a number, compute reports it. */
 static const char *refusal(const nb_factors *factors, const void *opts)
 {
     const shifted_options *o = opts;
@@ -48,7 +48,7 @@ static const char *refusal(const nb_factors *factors, const void *opts)
     return NULL;
 }
 
-/* x <- shifted^-1, not finite where that is singular; `shifted` is lost. */
+/* x <- shifted^-1, not finite if that is singular; `shifted` is lost. */
 static nb_status invert(nb_factors *factors, double *shifted, double *x, nb_ctx *ctx)
 {
     int m = factors->m;

@@ -11,7 +11,7 @@
 /* An open regular file, closed with ctx's memory; NB_EIO with the reason. */
 nb_status nb_open_input(const char *path, FILE **file, int64_t *length, nb_ctx *ctx);
 
-/* Exactly `count` bytes from `offset`; NB_EIO where the file ends before. */
+/* Exactly `count` bytes from `offset`; NB_EIO if the file ends before. */
 nb_status nb_read_bytes(const char *path, FILE *file, int64_t offset, size_t count, void *out, nb_ctx *ctx);
 
 #endif

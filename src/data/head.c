@@ -135,7 +135,7 @@ static nb_status check_shapes(const char *path, const head_file *f, nb_ctx *ctx)
     NB_REQUIRE(ctx, k->n == q->n, NB_EDIM, "%s: q has %d tokens, k has %d", path, q->n, k->n);
     NB_REQUIRE(ctx, k->d == q->d, NB_EDIM, "%s: q has dimension d = %d, k has %d", path, q->d, k->d);
     NB_REQUIRE(ctx, k->heads <= q->heads && q->heads % k->heads == 0, NB_EDIM,
-               "%s: the %d heads of q are no multiple of k's %d", path, q->heads, k->heads);
+               "%s: q has %d heads, which is not a multiple of k's %d", path, q->heads, k->heads);
     if (!v->there) return NB_OK;
     NB_REQUIRE(ctx, v->n == q->n, NB_EDIM, "%s: q has %d tokens, v has %d", path, q->n, v->n);
     NB_REQUIRE(ctx, v->heads == k->heads, NB_EDIM, "%s: k has %d heads, v has %d", path, k->heads, v->heads);
@@ -175,7 +175,7 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **t
             nb_format(ctx,
                       "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; "
                       "if it is (n, heads, d), "
-                      "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
+                      "transpose it or give the .safetensors metadata layout '%s' ('%s' if this is right)",
                       path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
                       layouts[HEADS_FIRST]));
     return NB_OK;

@@ -18,8 +18,8 @@ nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx);
 
 enum { NB_MOST_HEADS = 1 << 20 };
 
-/* FILE[:H], as people name a head; a file of just that name comes first. *head = -1: none is
- * named. NB_EINVAL where H is no number of a head. */
+/* FILE[:H], as people name a head; a file of just that name comes first. *head = -1: none is named. NB_EINVAL if H
+ * is no number of a head. */
 nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *ctx);
 
 /* What the header of a head file says; nothing is read but the header(s). */
@@ -31,15 +31,14 @@ typedef struct {
     bool doubtful; /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
 } nb_head_shape;
 
-/* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d),
- * (n, heads, d) where metadata `layout` is "n,heads,d", or (n, d), or a folder with
- * q.npy, k.npy and perhaps v.npy, (heads, n, d) or (n, d). NB_EIO where it
- * cannot be read or is not what it claims, NB_EDIM where shapes disagree; the
- * message names the file and the field. */
+/* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d), (n, heads, d) where metadata
+ * `layout` is "n,heads,d", or (n, d), or a folder with q.npy, k.npy and perhaps v.npy, (heads, n, d) or (n, d).
+ * NB_EIO if it cannot be read or is not what it claims, NB_EDIM if shapes disagree; the message names the file and
+ * the field. */
 nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx);
 
-/* For people: how a doubtful file is read, and what to do if it is meant otherwise;
- * *text is NULL where there is no doubt. */
+/* For people: how an ambiguous file is read, and what to do if it is meant otherwise;
+ * *text is NULL if there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
 /* Query head `index` (from 0) with its keys and values; refuses NaN and Inf

@@ -93,7 +93,7 @@ static nb_status shape(parser *p)
 
 static nb_status once(parser *p, bool *seen, const char *key)
 {
-    NB_REQUIRE(p->ctx, !*seen, NB_EIO, "%s: header: key '%s' is there twice", p->path, key);
+    NB_REQUIRE(p->ctx, !*seen, NB_EIO, "%s: header: key '%s' appears twice", p->path, key);
     *seen = true;
     return NB_OK;
 }
@@ -138,10 +138,10 @@ static nb_status dictionary(parser *p)
 static nb_status header(const char *path, FILE *file, int64_t length, char **out, int64_t *data, nb_ctx *ctx)
 {
     unsigned char start[12] = {0};
-    NB_REQUIRE(ctx, length >= 10, NB_EIO, "%s: is no .npy file: it has %lld bytes", path, (long long)length);
+    NB_REQUIRE(ctx, length >= 10, NB_EIO, "%s: is not a .npy file: it has %lld bytes", path, (long long)length);
     NB_TRY(ctx, nb_read_bytes(path, file, 0, length < 12 ? 10 : 12, start, ctx));
     NB_REQUIRE(ctx, memcmp(start, "\x93NUMPY", 6) == 0, NB_EIO,
-               "%s: is no .npy file: it does not begin with \\x93NUMPY", path);
+               "%s: is not a .npy file: it does not begin with \\x93NUMPY", path);
     NB_REQUIRE(ctx, start[6] >= 1 && start[6] <= 3 && start[7] == 0, NB_EIO,
                "%s: version %d.%d, allowed are 1.0, 2.0 and 3.0", path, start[6], start[7]);
     int64_t size = start[8] | start[9] << 8;

@@ -41,8 +41,8 @@ typedef struct {
 
 size_t nb_dtype_size(nb_dtype dtype);
 
-/* The product of the shape, all of it times the element size; false where a
- * dimension is negative or the product overflows. */
+/* The product of the shape, all of it times the element size; false if a dimension is negative or the product
+ * overflows. */
 bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes);
 
 /* The same of an array that is to be written: NB_EINVAL, naming rank or shape. */

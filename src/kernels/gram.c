@@ -15,7 +15,7 @@ enum { QUERIES, KEYS };
 static const char *const sets[] = {"queries", "keys", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(gram_options, of, "queries", sets, "the points whose Gram matrix is taken; they stand for both sides"),
+    NB_ENUM(gram_options, of, "queries", sets, "the points whose Gram matrix is taken; they serve both sides"),
     NB_OPTION_END};
 
 static double *points(const nb_head *head, const void *opts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernel.c - what a kernel's record must have, and which one is the standard. */
+/* kernel.c - what a kernel's record must have, and which kernel is the standard. */
 #include "kernels/kernel.h"
 
 #include "components/registry.h"

@@ -27,16 +27,15 @@ typedef struct {         /* S = X'Y */
 
 typedef struct {
     nb_component component;
-    bool standard;              /* the kernel of an experiment that names none; one of them all, never a plug-in's */
-    bool stochastic;            /* rows of S are >= 0 and sum to 1 */
+    bool standard;   /* the kernel of an experiment that names none; exactly one kernel has it, never a plug-in's */
+    bool stochastic; /* rows of S are >= 0 and sum to 1 */
     const char *causal_refusal; /* why not under a causal mask, in one sentence; NULL: it is possible */
 
-    /* Optional, for a kernel of one point set: which of the head's. They stand for
-     * the queries and the keys, and the pairing is `queries`. */
+    /* Optional, for a kernel of one set of points: which of the head's. They serve as queries and keys, and the
+     * pairing is `queries`. */
     double *(*points)(const nb_head *head, const void *options);
 
-    /* Optional: puts numbers in place of what is `auto` in the options and follows
-     * from the whole head. */
+    /* Optional: replaces options that are `auto` by numbers that follow from the whole head. */
     nb_status (*resolve)(const nb_head *head, void *options, nb_ctx *ctx);
 
     /* Optional: factors of S without a mask, which then need not be formed. */
@@ -55,9 +54,9 @@ typedef struct {
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_kernel;
 
-/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
 const char *nb_kernel_lacks(const nb_component *component);
 
-const char *nb_standard_kernel(void); /* the name of the one that is taken where none is named */
+const char *nb_standard_kernel(void); /* the name of the kernel of an experiment that names none */
 
 #endif

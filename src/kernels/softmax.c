@@ -19,7 +19,7 @@ static const nb_option options[] = {
     NB_REAL_OR(softmax_options, scale, "auto", "auto", 1e-9, 1e9, "factor of the scores q.k; auto: 1/sqrt(d)"),
     NB_OPTION_END};
 
-/* The softmax of `count` scores in place; false where they are not finite. */
+/* The softmax of `count` scores in place; false if they are not finite. */
 static bool normalise(size_t count, double *scores)
 {
     double sum = nb_exp_sum(count, scores, nb_largest(count, scores));

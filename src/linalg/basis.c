@@ -21,8 +21,8 @@ static const double least_rcond =
 static const double nearly = 0.1;
 /* Of a column's square, what has to be left of it beside those of its panel: a condition of 1e6. */
 static const double safe = 1e-12;
-/* Of a unit column's square, what has to be left of it when all is taken out again: of what had been rounding little
- * is. */
+/* Of a unit column's square, what has to be left of it when all is taken out again: little is left of a column that
+ * was only rounding. */
 static const double twice = 0.25;
 
 /* The upper triangle of G, whose rest is zero. */
@@ -49,7 +49,7 @@ typedef struct {       /* for m vectors */
     lapack_int *iwork; /* m */
 } workspace;
 
-/* g <- its Cholesky factor; false where there is none of a good condition. */
+/* g <- its Cholesky factor; false if there is none of a good condition. */
 static bool factorise(int m, const workspace *w)
 {
     double rcond = 0;

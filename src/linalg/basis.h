@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* basis.h - orthonormal bases of what a few long vectors span. */
+/* basis.h - orthonormal bases of the span of a few long vectors. */
 #ifndef NB_BASIS_H
 #define NB_BASIS_H
 

@@ -25,10 +25,9 @@
 enum { SSE, AVX, AVX2, AVX512 };
 enum { FMA4 = 1, THREEDNOW = 2 };
 
-/* What kernels need, from OpenBLAS 0.3.21's driver/others/dynamic.c and from the
- * instructions in its kernels; those of the same level differ little. The names
- * are matched without regard to case, as OPENBLAS_CORETYPE is; what is not one
- * of them leaves OpenBLAS with the kernels that the CPU's feature flags suggest. */
+/* What kernels need, from OpenBLAS 0.3.21's driver/others/dynamic.c and from the instructions in its kernels; those
+ * of the same level differ little. The names are matched without regard to case, as OPENBLAS_CORETYPE is; with any
+ * other name OpenBLAS keeps the kernels that the CPU's feature flags suggest. */
 static const struct {
     const char *name;
     int level, extra;
@@ -208,7 +207,7 @@ static bool is_limited(int resource)
 
 nb_status nb_blas_take_memory(nb_ctx *ctx)
 {
-    enum { PATIENCE_S = 10 }; /* with what takes a hundredth of a second */
+    enum { PATIENCE_S = 10 }; /* for a product that takes a hundredth of a second */
     pid_t pid;
     nb_ending ending;
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) return NB_OK;

@@ -2,7 +2,7 @@
 /* blas.h - the start of OpenBLAS: the right kernels for this CPU, one thread.
  *
  * An OpenBLAS that is older than the CPU falls back to its slowest kernels. So
- * at start its choice is compared with what the CPU can do, and where it is
+ * at start its choice is compared with what the CPU can do, and if it is
  * worse the program executes itself once more with OPENBLAS_CORETYPE set (the
  * library reads it before main). OPENBLAS_NUM_THREADS=1 goes the same way. */
 #ifndef NB_BLAS_H
@@ -24,19 +24,19 @@ typedef struct {
     bool set_threads;      /* to set one thread before the second start */
 } nb_blas_decision;
 
-/* NB_EINVAL where the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
+/* NB_EINVAL if the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
 nb_status nb_blas_decide(const nb_blas_situation *situation, nb_blas_decision *decision, nb_ctx *ctx);
 
 /* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for
  * the same instructions, as Cooperlake beside SkylakeX, stands. */
 const char *nb_blas_best(const nb_blas_situation *situation);
 
-/* Does it all; may not return but start the program again. First thing in main. */
+/* Does all of this; may start the program again instead of returning. First thing in main. */
 nb_status nb_blas_start(char **argv, nb_ctx *ctx);
 
-/* OpenBLAS takes its buffer at the first product that is large enough, and tries for ever where there
- * is no memory for it. Where this process may take a limited amount (ulimit -v, ulimit -d), a
- * child tries first, and then the buffer is taken here. NB_EINVAL where the limit is too low. */
+/* OpenBLAS takes its buffer at the first product that is large enough, and tries for ever if there is no memory for
+ * it. Where this process may take a limited amount (ulimit -v, ulimit -d), a child tries first, and then the buffer
+ * is taken here. NB_EINVAL if the limit is too low. */
 nb_status nb_blas_take_memory(nb_ctx *ctx);
 
 /* The product. */
@@ -44,7 +44,7 @@ nb_status nb_blas_warm_up(nb_ctx *ctx);
 
 /* How many threads this OpenBLAS was built for. */
 int nb_blas_most_threads(void);
-/* From now on, in this process. NB_EINVAL where OpenBLAS does not do it. */
+/* Sets the number of threads from now on, in this process. NB_EINVAL if OpenBLAS refuses. */
 nb_status nb_blas_set_threads(int threads, nb_ctx *ctx);
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cholesky.h - pivoted Cholesky of a positive semi-definite K, n x n, that is asked
- * for its diagonal and for the pivots' columns alone; who chooses the pivots is the
- * caller's business. After r pivots K is near L L', L n x r, exact in the pivots'
+/* cholesky.h - pivoted Cholesky of a positive semi-definite K, n x n, of which only the diagonal and the pivots'
+ * columns are needed; the caller chooses the pivots. After r pivots K is near L L', L n x r, exact in the pivots'
  * rows and columns. Cost O(n r) a pivot and the column. */
 #ifndef NB_CHOLESKY_H
 #define NB_CHOLESKY_H
@@ -12,7 +11,7 @@ typedef void nb_column_fn(const void *self, int j, double *column); /* K(:, j), 
 
 typedef struct {
     int n, rank;      /* pivots so far */
-    double *residual; /* n: the diagonal of K - L L', >= 0, and 0 where it is not above `rounding` */
+    double *residual; /* n: the diagonal of K - L L', >= 0, and 0 if it is not above `rounding` */
     double *rounding; /* n: 10 eps n K_ii */
     double *factor;   /* L, n x most */
     double *row;      /* most */

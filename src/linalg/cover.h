@@ -18,9 +18,8 @@ nb_status nb_cover_init(nb_cover *cover, int d, int n, const double *x, nb_ctx *
 void nb_cover_clear(nb_cover *cover);                                                 /* none again */
 void nb_cover_add(nb_cover *cover, int point);                                        /* O(nd) */
 
-/* Of the points not chosen, of which there must be one: the farthest from those
- * chosen, the lowest index among equals; or one drawn in proportion to the squared
- * distance, uniformly where all are 0. O(n) */
+/* Of the points not chosen, of which there must be one: the farthest from those chosen, the lowest index among
+ * equals; or one drawn in proportion to the squared distance, uniformly if all are 0. O(n) */
 int nb_cover_farthest(const nb_cover *cover);
 int nb_cover_draw(const nb_cover *cover, gsl_rng *rng);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* distances.h - how far apart points lie. */
+/* distances.h - the median distance of points. */
 #ifndef NB_DISTANCES_H
 #define NB_DISTANCES_H
 
 #include "base/ctx.h"
 
-/* The median of |x_i - y_j| over 512 evenly spaced points of each set (all where
- * there are fewer), x (d x n), y (d x m); where x == y without i = j. 1 where that
- * is 0 or there is no pair: it is there to be divided by. */
+/* The median of |x_i - y_j| over 512 evenly spaced points of each set (all if there are fewer), x (d x n), y (d x
+ * m); where x == y without i = j. 1 if that is 0 or there is no pair: it is there to be divided by. */
 nb_status nb_median_distance(int d, int n, const double *x, int m, const double *y, double *median, nb_ctx *ctx);
 
 #endif

@@ -87,9 +87,8 @@ static nb_status random_block(space *k, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* w, whose coefficients in V are T's last block column, becomes orthonormal and
- * orthogonal to V, and r what it was; where it lacks directions, random ones come
- * in. Where it is only rounding of a product of norm `scale`, the space is
+/* w, whose coefficients in V are T's last block column, becomes orthonormal and orthogonal to V, and r what it was;
+ * if it lacks directions, random ones come in. If it is only rounding of a product of norm `scale`, the space is
  * invariant; while that is too small, it goes on from a new random block. */
 static nb_status next_block(space *k, double scale, nb_ctx *ctx)
 {
@@ -128,8 +127,8 @@ static void copy_t(const space *k, double *t)
     for (size_t j = 0; j < dim; j++) memcpy(t + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *t);
 }
 
-/* The `kept` largest eigenvalues of T, descending, and their vectors (dim x kept): by dsyevr, which computes
- * no others, and where that fails all of them by another algorithm. */
+/* The `kept` largest eigenvalues of T, descending, and their vectors (dim x kept): by dsyevr, which computes no
+ * others, and if that fails all of them by another algorithm. */
 static nb_status largest_eigenpairs(const space *k, int kept, double *values, double *vectors, nb_ctx *ctx)
 {
     int found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* linalg.h - the few dense operations that the rest is made of: BLAS and LAPACK,
+/* linalg.h - the dense operations that all else uses: BLAS and LAPACK,
  * column-major, one thread. Shapes are rows x cols; leading dimensions are the
  * rows unless an argument says otherwise. */
 #ifndef NB_LINALG_H
@@ -68,9 +68,8 @@ double nb_norm_infinity(int rows, int cols, const double *a);                  /
  * zero. out = a is allowed. */
 void nb_normalise_columns(int rows, int cols, const double *a, double *out);
 
-/* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols):
- * u rows x r, s r values in descending order, vt r x cols. u = vt = NULL: the
- * values alone. `a` is kept. dgesdd, and where that does not converge dgesvd;
+/* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols): u rows x r, s r values in descending
+ * order, vt r x cols. u = vt = NULL: the values alone. `a` is kept. dgesdd, and if that does not converge dgesvd;
  * NB_ENUMERIC for NaN or Inf in `a`, or where neither does. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
@@ -81,9 +80,8 @@ nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, d
 /* Its singular values, r of them, and right singular vectors as columns, v cols x r. */
 nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx);
 
-/* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their
- * eigenvectors, as columns; its upper triangle is read. dsyevd, and where that does
- * not converge dsyev; NB_ENUMERIC as nb_svd. */
+/* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their eigenvectors, as columns; its upper
+ * triangle is read. dsyevd, and if that does not converge dsyev; NB_ENUMERIC as nb_svd. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by

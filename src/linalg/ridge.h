@@ -28,8 +28,7 @@ nb_status nb_part_join(int count, const nb_part *parts, int without, nb_part *jo
  * rank-deficient to rounding, the least-norm w. dgelsy. */
 nb_status nb_ridge_fit(const nb_part *part, double ridge, double *w, nb_ctx *ctx);
 
-/* 1 - sum (y - w.x - b)^2 / sum (y - mean of y)^2 over the part; NaN where y is
- * constant to rounding. */
+/* 1 - sum (y - w.x - b)^2 / sum (y - mean of y)^2 over the part; NaN if y is constant to rounding. */
 double nb_r_squared(const nb_part *part, const double *w);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vector.h - loops over contiguous memory where most time is spent beside the
- * matrix products. Compiled for several widths of SIMD, the widest that the CPU
- * has is taken at start; sums may differ in their last bits between widths, so
- * the manifest tells it. */
+/* vector.h - the loops over contiguous memory that take most time besides the matrix products. Compiled for several
+ * widths of SIMD, the widest that the CPU
+ * has is taken at start; sums may differ in their last bits between widths, so the manifest records the width. */
 #ifndef NB_VECTOR_H
 #define NB_VECTOR_H
 
@@ -16,8 +15,8 @@ double nb_largest(size_t count, const double *x);                         /* cou
 double nb_largest_distance(size_t count, const double *x, double centre); /* max |x[j] - centre|, no NaN; 0 for none */
 size_t nb_largest_index(size_t count, const double *x);                   /* the first among equals */
 
-/* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below
- * 4 eps (glibc's libmvec; its libm where there is none). */
+/* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below 4 eps (glibc's libmvec; its libm if
+ * there is none). */
 double nb_exp_sum(size_t count, double *x, double shift);
 
 bool nb_all_finite(size_t count, const double *x);

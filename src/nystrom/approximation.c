@@ -35,7 +35,7 @@ static nb_status points_of(const nb_scene *scene, const nb_picks *picks, const d
 
 enum { WIDEST = 16 }; /* nb_panel_width's */
 
-/* `width` rows of B from `start` on: of tokens, or of the queries q. Behind the last the first comes again. */
+/* `width` rows of B from `start` on: of tokens, or of the queries q. Behind the last token the first is repeated. */
 static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const double *q, int start, int width,
                             double *rows, nb_ctx *ctx)
 {
@@ -55,8 +55,8 @@ static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const 
     return nb_scene_kernel(scene, width, points, h->n, h->k, rows, ctx);
 }
 
-/* Of tokens in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin
- * another's. */
+/* Tokens come in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin
+ * another pair's. */
 nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
                       nb_ctx *ctx)
 {

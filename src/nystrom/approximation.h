@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* approximation.h - what F, A and B are made of. */
+/* approximation.h - how F, A and B are made. */
 #ifndef NB_APPROXIMATION_H
 #define NB_APPROXIMATION_H
 

@@ -8,7 +8,7 @@
 #include "nystrom/exact_rows.h"
 #include "nystrom/projection.h"
 
-enum { NB_CHECKED = 16 }; /* where the precision is mixed each so-manieth row of a stripe is computed in double too */
+enum { NB_CHECKED = 16 }; /* with mixed precision one row in so many is computed in double too */
 
 typedef struct nb_batch nb_batch;
 
@@ -36,7 +36,8 @@ struct nb_batch {
     nb_engine_times times;
 };
 
-/* B, A, Q_B, F and Q_F of all pairs: all but M and the subspace part. Views without a failure are `todo`. Memory is ctx's. */
+/* B, A, Q_B, F and Q_F of all pairs: all but M and the subspace part. Views without a failure are `todo`. Memory is
+ * ctx's. */
 nb_status nb_batch_new(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_batch **batch, nb_ctx *ctx);
 
 /* F by rows, m x n, of the pairs whose views are `todo`. */

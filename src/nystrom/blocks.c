@@ -45,7 +45,7 @@ static void group(nb_blocks *b, const nb_pair *pairs, int i)
     b->block_of[i] = add_block(b, &pairs[i]);
 }
 
-/* B in place, and A for the pairs of the block: one that cannot be had is the failure of its pair alone. */
+/* B in place, and A for the pairs of the block: if it cannot be formed, only its pair fails. */
 static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, bool factors, nb_ctx *ctx)
 {
     const nb_block *block = &b->blocks[k];
@@ -87,7 +87,7 @@ static nb_status regroup(nb_blocks *b, int k, int good, bool largest, const nb_p
     return NB_OK;
 }
 
-/* Q_B in B's place, for the largest pair of the block and all that its columns serve. Where they do not serve the
+/* Q_B in B's place, for the largest pair of the block and all that its columns serve. If they do not serve the
  * largest, it has a basis of its own way, and the block is its alone. */
 static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_ctx *ctx)
 {

@@ -25,17 +25,19 @@ typedef struct {
     int *by_size;  /* the pairs, largest first */
 } nb_blocks;
 
-/* Of products with rows of S: these times their length, of which the bits must not depend on what stands beside them. */
+/* For products with rows of S: these times their length. Their bits must not depend on what stands beside them. */
 typedef struct {
     double least;    /* of the pass */
     double smallest; /* of all, also of some of its rows alone */
 } nb_product_sizes;
 
-/* Forms B, A (into each pair's factors) and Q_B, which reaches as far as the smallest products need. Memory is ctx's. */
+/* Forms B, A (into each pair's factors) and Q_B, which reaches as far as the smallest products need. Memory is
+ * ctx's. */
 nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_product_sizes sizes, nb_blocks *blocks,
                           nb_engine_times *times, nb_ctx *ctx);
 
-/* out (ld x s->count) <- Q' s for the blocks first ... end - 1, in the places of their columns and perhaps some behind them. */
+/* out (ld x s->count) <- Q' s for the blocks first ... end - 1, in the places of their columns and perhaps some
+ * behind them. */
 void nb_blocks_product(const nb_blocks *blocks, int first, int end, const nb_stripe *s, double *out, int ld);
 
 /* r (m x m) <- R_B of a pair of m landmarks. */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { TOGETHER = 8 }; /* row sums that are computed at once: always so many, and so each the same bits */
+enum { TOGETHER = 8 }; /* row sums computed at once: a fixed number, so that each has the same bits */
 
 nb_status nb_deviations_init(nb_deviations *r, int m, int most, nb_ctx *ctx)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* direct.h - the direct measurement: S, F X B and their difference are formed,
- * by tiles of rows. O(n^2 m) a cell; the reference for whatever is faster. */
+ * by tiles of rows. O(n^2 m) a method; the reference for faster engines. */
 #ifndef NB_DIRECT_H
 #define NB_DIRECT_H
 

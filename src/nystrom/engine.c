@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine.c - which engine does it. */
+/* engine.c - the choice of engine, and what all engines share. */
 #include "nystrom/engine.h"
 
 #include "nystrom/blocks.h"
@@ -66,7 +66,8 @@ static nb_status measure(nb_scene *scene, const nb_how *how, int count, nb_reque
     return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
 }
 
-/* What only S says: floor_rank, and spectral_error, so far the norm of the difference, relative to that of S. */
+/* Measures that need S alone: floor_rank, and spectral_error, which so far is the norm of the difference, made
+ * relative to that of S. */
 static nb_status compare_with_spectrum(nb_scene *scene, nb_request *r, nb_ctx *ctx)
 {
     nb_measures *out = &r->measures;
@@ -78,7 +79,7 @@ static nb_status compare_with_spectrum(nb_scene *scene, nb_request *r, nb_ctx *c
     return NB_OK;
 }
 
-/* The spectrum of S is the scene's: where it does not converge the rows lack what needs it, and nothing else. */
+/* The spectrum of S is the scene's: if it does not converge the rows lack what needs it, and nothing else. */
 static nb_status compare_all(nb_scene *scene, int count, nb_request *requests, nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine.h - measures the cells of one instance, all that share a scene together.
+/* engine.h - measures the methods of one instance, all that share a scene together.
  *
  * streamed: one pass over S for all factor pairs (streamed.c); with `sample`, k
  *           rows of S instead of all (sampled.c).
@@ -27,7 +27,7 @@ enum { NB_BATCH_BYTES = 1 << 30 };
  * bases of NB_BATCH_BYTES, one pair at least. `m` are their landmarks. */
 int nb_engine_batch(int n, int count, const int *m);
 
-/* Bytes of a request of m landmarks: its X, and C where that is kept. */
+/* Bytes of a request of m landmarks: its X, and C if that is kept. */
 size_t nb_engine_request_bytes(const nb_how *how, int m);
 
 /* Bytes of the requests that are worth measuring together: many where S is looked at

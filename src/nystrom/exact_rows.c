@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { TOGETHER = 64 }; /* rows that are formed at once: always so many, so that a row is the same bits whatever k is */
+enum { TOGETHER = 64 }; /* rows formed at once: a fixed number, so that a row has the same bits whatever k is */
 
 typedef struct {    /* of TOGETHER rows */
     double *rows;   /* n x TOGETHER */
@@ -26,8 +26,8 @@ static nb_status panel_init(panel *p, const nb_offer *o, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again, and the squares of
- * those before k. */
+/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again, and the
+ * squares of those before k. */
 static nb_status take(const nb_offer *o, int first, int k, const panel *p, double *squares, nb_ctx *ctx)
 {
     int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];

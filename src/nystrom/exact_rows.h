@@ -14,7 +14,7 @@ typedef struct {
     const int *order;  /* of the tokens, n: rows are taken from its beginning; NULL: no rows are to be had */
 } nb_offer;
 
-/* Lets cores see the ranges and ask for rows. `offer` must outlive the factors. */
+/* Lets cores see the ranges of F and B' and ask for rows. `offer` must outlive the factors. */
 void nb_factors_offer(nb_factors *factors, const nb_offer *offer);
 
 #endif

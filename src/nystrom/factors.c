@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* factors.c - what cores share is computed by the first that asks. */
+/* factors.c - what cores share is computed when the first of them asks. */
 #include "nystrom/factors.h"
 
 #include "base/clock.h"
@@ -118,7 +118,7 @@ nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x
 
 nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, factors->make_rows, NB_EINVAL, "rows of S are asked for, and there is A alone");
+    NB_REQUIRE(ctx, factors->make_rows, NB_EINVAL, "rows of S are needed, but there is only A");
     if (k > factors->n) k = factors->n;
     if (k > factors->seen) factors->seen = k;
     if (factors->rows.k < k) {

@@ -9,7 +9,7 @@
 typedef struct nb_factors nb_factors;
 
 int nb_factors_m(const nb_factors *factors);
-const double *nb_factors_a(const nb_factors *factors); /* A, m x m; I where there is no middle */
+const double *nb_factors_a(const nb_factors *factors); /* A, m x m; I if there is no middle */
 int nb_factors_n(const nb_factors *factors);           /* tokens; 0: there is A alone */
 
 typedef struct {
@@ -44,8 +44,8 @@ typedef struct {
  * cores, computed once; O(k n d). */
 nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
 
-/* How many of those this core has asked for, and whether they are to be returned exactly, and
- * F X B elsewhere (at first: not). */
+/* How many of those this core has asked for, and whether they are to be returned exactly, with F X B elsewhere (at
+ * first: no). */
 int nb_factors_seen(const nb_factors *factors);
 void nb_factors_keep_rows(nb_factors *factors, bool keep);
 
@@ -59,14 +59,14 @@ typedef struct {
 
 const nb_ranges *nb_factors_ranges(const nb_factors *factors); /* NULL: there is A alone */
 
-/* What a core may say of the X that it computes: the singular value of A, relative to the
- * largest, of which X inverts half (s times that of X is 1/2), or the smallest that it inverts. */
+/* What a core may report of its X: the singular value of A, relative to the largest, that X inverts by half (s times
+ * that of X is 1/2), or the smallest that it inverts. */
 void nb_factors_note_cutoff(nb_factors *factors, double cutoff);
 
 /* Why X is not finite; the text is copied. */
 nb_status nb_factors_note_diverged(nb_factors *factors, const char *reason, nb_ctx *ctx);
 
-/* Above which |I - A X|_F has diverged by rounding. */
+/* The bound above which |I - A X|_F has diverged by rounding. */
 void nb_factors_note_residual_limit(nb_factors *factors, double limit);
 
 #endif

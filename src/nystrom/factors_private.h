@@ -17,14 +17,13 @@ struct nb_factors {
     double *a;      /* A, m x m */
     bool no_middle; /* A and X are I, in place of none: there is nothing to tell of them */
 
-    nb_ctx *ctx; /* owns what is cached */
-    double
-        reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
+    nb_ctx *ctx;     /* owns what is cached */
+    double reused_s; /* seconds to add to a core's time, for what was computed already, less what only `notes` needed */
     nb_notes notes;
     int seen;       /* rows of S that were asked for since nb_factors_begin */
     bool keep_rows; /* those rows are returned exactly, and F X B elsewhere */
 
-    /* Set by the engine, see exact_rows.h; without it there is A alone. */
+    /* Set by the engine, see exact_rows.h; without it there is only A. */
     int n; /* tokens */
     const nb_ranges *ranges;
     nb_status (*make_rows)(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
@@ -37,13 +36,13 @@ struct nb_factors {
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
-    nb_watch *watch; /* who is told what is kept from now on, or NULL */
+    nb_watch *watch; /* is told what is kept from now on, or NULL */
 };
 
 /* Why a row has diverged whose |I - A X|_F is above its residual_limit. */
 extern const char nb_diverged_by_rounding[];
 
-/* Before a core is asked: nothing noted, nothing reused, nothing seen. */
+/* Before a core is called: clears what was noted, reused and seen. */
 void nb_factors_begin(nb_factors *factors);
 
 #endif

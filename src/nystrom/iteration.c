@@ -58,8 +58,8 @@ static double divisor(nb_factors *f, const nb_iterating *how)
     return how->scale;
 }
 
-/* Whether all s^2 / c are within the region, else why not, in the same words for all rows;
- * norms settle it without an SVD where they can. */
+/* Whether all s^2 / c are within the region, else why not, in the same words for all rows; norms settle it without
+ * an SVD if they can. */
 static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
@@ -79,7 +79,7 @@ static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb
     return NB_OK;
 }
 
-/* What the two precisions have in common: m, the iteration, and room. */
+/* What the two precisions share: m, the iteration, and memory. */
 typedef struct {
     int m;
     const nb_iteration *iteration;
@@ -212,7 +212,7 @@ static double step_back(const nb_iteration *iteration, double y)
     return z;
 }
 
-/* The iterate that is kept of this sequence, a new one at X_0 where it has none or is too far on. */
+/* The iterate that is kept of this sequence, a new one at X_0 if it has none or is too far on. */
 static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_iterating *how, double c,
                       struct nb_iterate **out)
 {
@@ -238,7 +238,7 @@ static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_ite
     return NB_OK;
 }
 
-/* The cut-off, which is no part of the time that X takes. */
+/* The cut-off; its time does not count as X's. */
 static nb_status note_cutoff(nb_factors *f, struct nb_iterate *one, nb_ctx *ctx)
 {
     static const double least = 1e-300;

@@ -15,7 +15,8 @@ typedef struct {
     double region; /* it converges where every p = s x of X_0 is in 0 ... region, region left out */
 } nb_iteration;
 
-/* Nystromformer's, X <- X (13 I - A X (15 I - A X (7 I - A X))) / 4: of third order; y - y p(y) = y (y - 1) (y - 3)^2 / 4. */
+/* Nystromformer's, X <- X (13 I - A X (15 I - A X (7 I - A X))) / 4: of third order; y - y p(y) = y (y - 1) (y -
+ * 3)^2 / 4. */
 #define NB_NYSTROMFORMER .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3
 
 typedef enum { NB_START_PAPER, NB_START_EXACT, NB_START_WORST, NB_START_GIVEN } nb_start;
@@ -31,9 +32,8 @@ typedef struct {
     bool uncut;       /* no cut-off is noted, nor the SVD of A asked for */
 } nb_iterating;
 
-/* x (m x m) after the steps, NaN where X_0 lies outside of the region of
- * convergence. A run of more steps goes on from an earlier one on the same
- * factors. Notes all: the cut-off is that of the steps that were made, in exact
+/* x (m x m) after the steps, NaN if X_0 lies outside of the region of convergence. A run of more steps goes on from
+ * an earlier one on the same factors. Notes all: the cut-off is that of the steps that were made, in exact
  * arithmetic. */
 nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const nb_iterating *how, double *x,
                      nb_ctx *ctx);

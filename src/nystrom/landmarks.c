@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* landmarks.c - some of the landmarks that there are. */
+/* landmarks.c - the first of a nested strategy's landmarks. */
 #include "nystrom/landmarks.h"
 
 #include <stddef.h>

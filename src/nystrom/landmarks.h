@@ -11,14 +11,14 @@ typedef struct {
     double select_s; /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
     double *selected_s;  /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
     const char *refusal; /* why there are none; NULL: there are */
-    const char *note;    /* what a reader of the row should know, or NULL */
+    const char *note;    /* a note for the row, or NULL */
 } nb_landmarks;
 
 /* The first m of the landmarks of a nested strategy: what it picks for m, and the
  * time that it takes for these alone. */
 nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
 
-/* What is to be known of the first m. */
+/* The note for the first m. */
 const char *nb_landmarks_note(const nb_landmarks *landmarks, int m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* low_rank.h - what passes over S give elsewhere, from its factors S = X'Y, X and
- * Y r x n, r <= n: O(n r^2), and nothing of size n^2. R_x, R_y are the triangles
+/* low_rank.h - what otherwise takes passes over S, from its factors S = X'Y, X and Y r x n, r <= n: O(n r^2), and
+ * nothing of size n^2. R_x, R_y are the triangles
  * of thin QR factorisations of X' and Y'; norms of products are norms of products
  * of triangles, which no subtraction spoils. */
 #ifndef NB_LOW_RANK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* make_scene.h - a scene, and what whoever makes it knows of the questions to come. */
+/* make_scene.h - making a scene, with hints on the questions to come. */
 #ifndef NB_MAKE_SCENE_H
 #define NB_MAKE_SCENE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* measures.h - what is measured of one cell. All start as NaN: not measured. */
+/* measures.h - what is measured of one method. All start as NaN: not measured. */
 #ifndef NB_MEASURES_H
 #define NB_MEASURES_H
 
@@ -12,12 +12,12 @@ typedef struct {
     double error_unseen;          /* |S_U - F_U X B|_F / |S_U|_F, U the rows of S that the core has not looked at */
     double error_unseen_subspace; /* its least over all X, for the rows U */
     double error_unseen_core;     /* error_unseen^2 = error_unseen_subspace^2 + error_unseen_core^2 */
-    double error_se;              /* standard error of `error` where rows are sampled */
+    double error_se;              /* standard error of `error` if rows are sampled */
     double floor_rank;            /* of the best matrix of rank m */
     double floor_accuracy;        /* it is too large by at most that */
-    double baseline_mean;         /* of the constant matrix that is S's mean, 1/n where rows sum to 1 */
+    double baseline_mean;         /* of the constant matrix that is S's mean, 1/n if rows sum to 1 */
     double output_error;          /* |(S - F X B) V|_F / |S V|_F */
-    double output_error_se;       /* its standard error where rows are sampled */
+    double output_error_se;       /* its standard error if rows are sampled */
     double spectral_error;        /* |S - F X B|_2 / |S|_2 */
     double spectral_accuracy;     /* relative, of the Lanczos iteration that gave it */
     double cosine;                /* <S, F X B> / (|S|_F |F X B|_F) */
@@ -28,7 +28,7 @@ typedef struct {
     double negative_fraction;  /* of the n^2 entries of F X B, those below - error_noise |S| (of double precision) */
     double negative_mass;      /* sum of |negative entries| / n, of the mass 1 of a row where rows of S sum to 1 */
     double core_residual;      /* |I - A X|_F */
-    double core_cutoff;        /* relative singular value of A of which X inverts half */
+    double core_cutoff;        /* relative singular value of A that X inverts by half */
     double landmark_rank;      /* singular values of A above eps m s_1 */
     double landmark_condition; /* s_1 / s_m of A */
     double select_s, core_s;   /* time of the strategy, and of the core with all that it needs */
@@ -36,13 +36,13 @@ typedef struct {
     double error_noise; /* eps (|F| |X| |B| + |F X| |A| |X B|) / |S|, rounding in the product and in X, and that in M */
 } nb_measures;
 
-/* Metrics that cost something, for a request. The others come with every row:
- * one product of 2 n^2 m flops a factor pair and O(m^3 + n m) a cell. */
+/* Metrics that cost something, for a request. The others come with every row: one product of 2 n^2 m flops a factor
+ * pair and O(m^3 + n m) a method. */
 enum {
     NB_WANT_OUTPUT = 1 << 0, /* output_error: 2 n^2 d flops a scene, 6 n m d a factor pair */
-    NB_WANT_SPECTRAL =
-        1 << 1, /* spectral_error: 10 to 100 passes over S for all cells together, each 4 n^2 flops a cell */
-    NB_WANT_ENTRIES = 1 << 2, /* negative_*: 2 n^2 m flops a cell and a look at n^2 entries */
+    /* spectral_error: 10 to 100 passes over S for all methods together, each 4 n^2 flops a method */
+    NB_WANT_SPECTRAL = 1 << 1,
+    NB_WANT_ENTRIES = 1 << 2, /* negative_*: 2 n^2 m flops a method and a look at n^2 entries */
     NB_WANT_ENTROPY = 1 << 3, /* entropy_difference: the same, with n^2 logarithms */
     NB_WANT_ALL = (1 << 4) - 1
 };

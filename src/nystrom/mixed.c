@@ -12,7 +12,7 @@
  * NB_CHECKED |E| and <M, dM> as NB_CHECKED (|<M, E>| + 3 |E| / m), both twice, since other rows may be worse. A
  * part that is off by more than 1e-6 of itself by that, or below `small`, is measured again in double.
  *
- * That is seldom: rounding of S and Q_B gives a |dM| of 1e-9 to 6e-8. Beside a key that all
+ * That is rare: rounding of S and Q_B gives a |dM| of 1e-9 to 6e-8. Beside a key that all
  * queries attend to sums over the keys lose more, since small terms are rounded to the large one's
  * digits: so the HEAVY keys of the largest columns go into the product in double. */
 #include "nystrom/mixed.h"

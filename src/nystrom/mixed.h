@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mixed.h - P = Q_B' S' in single precision, how far M is off by that, and whose M is to be had in double. */
+/* mixed.h - P = Q_B' S' in single precision, how far that puts M off, and which M must be computed in double. */
 #ifndef NB_MIXED_H
 #define NB_MIXED_H
 
@@ -22,8 +22,8 @@ typedef struct { /* one pass for the views that are `todo` */
 /* E of the views is 0 after it. Memory is ctx's. */
 nb_status nb_mixed_init(nb_mixed *mixed, nb_batch *batch, nb_ctx *ctx);
 
-/* The stripe is rounded, but for its heavy keys; then come the rows of P that belong to blocks first ... end - 1, for all
- * that are wanted; at last the heavy keys are added to P, and E grows by what the stripe gives of it. */
+/* The stripe is rounded, but for its heavy keys; then come the rows of P that belong to blocks first ... end - 1,
+ * for all that are wanted; at last the heavy keys are added to P, and E grows by what the stripe gives of it. */
 void nb_mixed_begin(const nb_mixed *mixed, const nb_stripe *stripe);
 void nb_mixed_multiply(const nb_mixed *mixed, const nb_stripe *stripe, int first, int end);
 void nb_mixed_end(const nb_mixed *mixed, const nb_stripe *stripe);

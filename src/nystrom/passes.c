@@ -136,7 +136,7 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
     return passed(scene, scene->along | SCENE_SUMS, each, self, ctx);
 }
 
-/* What a pass would gather, from the factors of S. */
+/* What a pass would give, from the factors of S. */
 static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
@@ -148,7 +148,7 @@ static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
     return keep_gathered(scene, &g, ctx);
 }
 
-/* A pass of its own for what no other took along. */
+/* A pass for what no other pass took along. */
 static nb_status need(nb_scene *scene, unsigned what, nb_ctx *ctx)
 {
     if (!(what & ~scene->gathered)) return NB_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* passes.h - S from the top to the bottom, and what passes over it say.
+/* passes.h - passes over S from top to bottom, and what they give.
  *
- * S is formed by stripes of rows, never whole, but where it is small (n <= 4096)
- * or somebody asks for it. It is held by rows: column i of an array is row i of S.
+ * S is formed by stripes of rows, and whole only if it is small (n <= 4096) or asked for. It is held by rows: column i
+ * of an array is row i of S.
  * Where the kernel gives factors of S, what follows from them takes no pass. */
 #ifndef NB_PASSES_H
 #define NB_PASSES_H
@@ -25,7 +25,7 @@ typedef nb_status nb_stripe_fn(void *self, const nb_stripe *stripe, nb_ctx *ctx)
 /* One pass over S: `each` sees stripe after stripe, from the top. */
 nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx);
 
-/* The least number of entries that a stripe of a pass may read, of no pass: infinity. */
+/* The least number of entries that a stripe of a pass may read; without a pass: infinity. */
 double nb_scene_least_stripe(const nb_scene *scene);
 
 /* out <- op(S) v, n x b: one pass. */
@@ -41,7 +41,7 @@ nb_status nb_scene_output(nb_scene *scene, const double **output, nb_ctx *ctx);
 /* The mean over rows of -sum p ln(p + 1e-9), p > 0. */
 nb_status nb_scene_entropy(nb_scene *scene, double *entropy, nb_ctx *ctx);
 
-/* |S - c|_F / |S|_F, c the mean of S: 1/n where rows sum to 1. */
+/* |S - c|_F / |S|_F, c the mean of S: 1/n if rows sum to 1. */
 nb_status nb_scene_baseline_mean(nb_scene *scene, double *error, nb_ctx *ctx);
 
 #endif

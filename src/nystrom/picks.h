@@ -17,7 +17,7 @@ typedef struct {
 
     int count;        /* tokens added one by one */
     double *added_s;  /* clock at each of these, or NULL: all at once */
-    const char *note; /* a word for the row, where more than note_from landmarks are taken; NULL: none */
+    const char *note; /* a note for the row, if more than note_from landmarks are taken; NULL: none */
     int note_from;
 } nb_picks;
 
@@ -40,7 +40,7 @@ nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, 
  * to exp(score), whose terms may under- and overflow. */
 nb_status nb_picks_by_log_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx);
 
-/* What a reader of the row should know of the picks from the next one on. */
+/* Adds a note for the row, on the picks from the next one on. */
 nb_status nb_picks_note(nb_picks *picks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The landmarks that are missing, among tokens not taken, where the numerical rank

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* picks_file.c - tokens and points in .npy files, none believed unchecked. */
+/* picks_file.c - tokens and points in .npy files, all of them checked. */
 #include "nystrom/picks_file.h"
 
 #include "base/files.h"
@@ -26,7 +26,7 @@ nb_status nb_picks_save(const char *path, const nb_picks *picks, int d, int n, c
     return nb_npy_save_reals(path, 2, shape, landmarks, ctx);
 }
 
-/* A pipe cannot be read twice, so what comes there is kept in a file for a while. */
+/* A pipe cannot be read twice, so its contents are kept in a temporary file. */
 static nb_status keep_input(const char **path, nb_ctx *ctx)
 {
     const char *folder;

@@ -16,7 +16,7 @@ typedef struct {
     nb_scene *scene;
     nb_factors *factors;
     int n, m;
-    const double *q_f; /* Q_F by rows, m x n; NULL where rows are sampled */
+    const double *q_f; /* Q_F by rows, m x n; NULL if rows are sampled */
     const double *q_b; /* Q_B, n x m */
     double *r_f, *r_b; /* m x m */
     double *mid;       /* M, m x m */
@@ -49,10 +49,10 @@ void nb_projection_core(const nb_projection *p, const double *x, double *scratch
  * rounds in F and B instead, which are no better conditioned. */
 double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, double norm);
 
-/* |I - A X|_F; NaN where there is no middle. */
+/* |I - A X|_F; NaN if there is no middle. */
 nb_status nb_core_residual(const nb_factors *factors, const double *x, double *norm, nb_ctx *ctx);
 
-/* landmark_rank and landmark_condition, from the SVD of A; NaN where there is no middle. */
+/* landmark_rank and landmark_condition, from the SVD of A; NaN if there is no middle. */
 nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx);
 
 #endif

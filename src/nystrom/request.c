@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* request.c - what goes wrong with one is its own. */
+/* request.c - a failure belongs to its request alone. */
 #include "nystrom/request.h"
 
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* request.h - what an engine is asked, and where its answers go. */
+/* request.h - what an engine is asked, and its answers. */
 #ifndef NB_REQUEST_H
 #define NB_REQUEST_H
 
@@ -30,10 +30,10 @@ typedef struct {
 typedef struct {
     nb_pair *pair;
     const double *x;      /* m x m, finite */
-    int seen;             /* so many rows, the first of the order, the core has looked at */
-    bool keep_rows;       /* they are returned exactly: then all is measured of those rows of S, and F X B elsewhere */
+    int seen;             /* rows that the core has looked at, the first of the order */
+    bool keep_rows;       /* they are returned exactly: all is measured of those rows of S, with F X B elsewhere */
     const char *failure;  /* why it could not be measured; NULL: it was */
-    const char *note;     /* which measures it lacks, since the spectrum of S could not be had; NULL: none */
+    const char *note;     /* which measures it lacks, since the spectrum of S could not be computed; NULL: none */
     nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
     double entry_noise;   /* the engine's: entries of F X B from - this on may be rounding of 0 */
 } nb_request;
@@ -55,8 +55,8 @@ typedef struct {
     const int *tokens; /* count; NULL: all n */
 } nb_f_rows;
 
-/* F by rows, m x rows->count, of the pairs without a failure, new and ctx's: f[i] of pair i. `wanted`: of these pairs alone;
- * NULL: of all. `cur` is yet to be filled: `columns`, one more than there are pairs and 0, lists it. */
+/* F by rows, m x rows->count, of the pairs without a failure, new and ctx's: f[i] of pair i. `wanted`: of these
+ * pairs alone; NULL: of all. `cur` is yet to be filled: `columns`, one more than there are pairs and 0, lists it. */
 nb_status nb_pairs_form_f(const nb_f_rows *rows, int count, nb_pair *pairs, const bool *wanted, double **f,
                           nb_f_columns *columns, nb_ctx *ctx);
 

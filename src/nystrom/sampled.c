@@ -185,7 +185,7 @@ static nb_status find_seen(const sample *s, const nb_how *how, const nb_request 
     return NB_OK;
 }
 
-/* NaN where all sampled rows were seen. */
+/* NaN if all sampled rows were seen. */
 static double error_unseen(const sample *s, const bool *seen, const double *a)
 {
     double missed = 0, of_s = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scene.h - one head under one kernel: what costs n^2, computed when first asked for
- * and kept for all cells. The passes over S and what follows from them are asked for
+ * and kept for all methods. The passes over S and what follows from them are asked for
  * in passes.h, singular values and vectors in spectrum.h. */
 #ifndef NB_SCENE_H
 #define NB_SCENE_H

@@ -33,12 +33,12 @@ struct nb_scene {
     int spectrum_count;
     struct nb_kept_spectrum **spectra; /* spectrum_private.h */
     double exact_s;                    /* 0: not measured yet */
-    nb_watch *watch;                   /* who is told what is kept from now on, or NULL */
+    nb_watch *watch;                   /* is told what is kept from now on, or NULL */
     struct {
         const void *bytes;
         uint64_t sum;
     } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (calls/guard.h) */
-    double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
+    double reused_s; /* time saved since this was last set to 0, by reusing what was there */
 };
 
 const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);

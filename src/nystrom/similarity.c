@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* similarity.c - the kernels, entry by entry: no |x|^2 - 2 x.y + |y|^2, whose
- * cancellation would tell equal points apart. K is symmetric to the last bit. */
+/* similarity.c - the kernels, entry by entry: not by |x|^2 - 2 x.y + |y|^2, whose cancellation would make equal points
+ * differ. K is symmetric to the last bit. */
 #include "nystrom/similarity.h"
 
 #include "linalg/distances.h"

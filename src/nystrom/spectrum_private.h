@@ -7,9 +7,9 @@
 
 typedef struct nb_kept_spectrum {
     nb_spectrum of;
-    const char *failure;          /* why there is none, which whoever asks again is told at once; NULL: there is */
+    const char *failure;          /* why there is none, reported again without a new attempt; NULL: there is */
     int asked;                    /* the number of triplets that it was made for; n: all */
-    bool values_too, vectors_too; /* whom it serves: block Krylov's triplets both */
+    bool values_too, vectors_too; /* whom it serves; block Krylov's triplets serve both */
     bool summed;                  /* the tail is a sum of small values, not what is left of |S|_F^2 */
     double time_s;                /* what it took */
 } nb_kept_spectrum;

@@ -5,7 +5,7 @@
  *     f = 1 - |Q_F' S Q_B|_F^2 / |S|_F^2,   F = k(Q, K~), B' = k(Q~, K)',
  *
  * Q_F and Q_B orthonormal bases of range(F) and range(B'). Singular values of F and B
- * below 1e-10 of the largest are left out; where none is, the gradient is exact. */
+ * below 1e-10 of the largest are left out; if none is, the gradient is exact. */
 #ifndef NB_SUBSPACE_H
 #define NB_SUBSPACE_H
 

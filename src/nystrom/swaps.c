@@ -131,8 +131,7 @@ static int best_token(const nb_swap_side *s, const nb_swaps *w)
     return best;
 }
 
-/* q z <- u, the direction of token c outside the other columns; false where rounding
- * leaves none. */
+/* q z <- u, the direction of token c outside the other columns; false if rounding leaves none. */
 static bool new_direction(nb_swap_side *s, nb_swaps *w, int c)
 {
     size_t n = (size_t)w->n;

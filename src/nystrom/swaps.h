@@ -22,7 +22,7 @@ typedef struct {     /* the columns of `a` are what is chosen from */
     double *norms;   /* n: |a_c|^2 */
     int *tokens;     /* m: chosen */
     bool *chosen;    /* n */
-    double *q;       /* n x m: orthonormal basis of range(a[:,tokens]), or zero columns where it has fewer */
+    double *q;       /* n x m: orthonormal basis of range(a[:,tokens]), or zero columns if it has fewer */
 } nb_swap_side;
 
 typedef struct { /* of the turn of one side, `a` its matrix */

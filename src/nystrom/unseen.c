@@ -20,8 +20,7 @@ static const double small = 1e-6; /* of squares */
 static const double thin =
     1e-12;                       /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
 static const double poor = 1e-6; /* its eigenvalues are right to 1e-16 */
-static const double rounding =
-    16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 where that is more, in a difference of squares */
+static const double rounding = 16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 if that is more, in a difference of squares */
 
 typedef struct {
     const nb_projection *p;

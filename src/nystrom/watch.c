@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* watch.c - from the innermost outwards. */
+/* watch.c - tells listeners, from the innermost outwards. */
 #include "nystrom/watch.h"
 
 #include <stddef.h>

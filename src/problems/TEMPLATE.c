@@ -18,12 +18,12 @@ typedef struct {
 static const nb_option options[] = {
     NB_INT(template_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(template_options, d, "64", 1, 1 << 14, "dimension of a head"),
-    NB_REAL(template_options, period, "100", 1e-3, 1e9, "of the waves, in tokens"),
+    NB_REAL(template_options, period, "100", 1e-3, 1e9, "length of the waves, in tokens"),
     NB_REAL(template_options, noise, "0.3", 0, 1e3, "standard deviation of what is added"),
     NB_PERMUTE(template_options),
     NB_OPTION_END};
 
-/* What there will be; called before anything runs, so that it finds what cannot be. */
+/* The shape of the heads; called before anything runs, so it reports what is impossible. */
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
 {
     const template_options *o = opts;

@@ -4,7 +4,7 @@
  * A problem is one file, src/problems/NAME.c, that defines
  *     const nb_problem nb_problem_NAME;
  * It says how many heads it has and makes one of them, with the tokens in the order
- * that the problem means; calls/heads.h destroys it where `permute` says so. */
+ * that the problem means; calls/heads.h permutes it if `permute` is true. */
 #ifndef NB_PROBLEM_H
 #define NB_PROBLEM_H
 
@@ -28,22 +28,22 @@ typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */
     int n, d;
     bool causal;
-    const char *warning; /* what a user should hear about the data; NULL: nothing */
+    const char *warning; /* a warning about the data; NULL: none */
 } nb_problem_shape;
 
 typedef struct {
     nb_component component;
     bool random; /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
 
-    /* What there will be, without making it. Called before anything runs, so it
-     * must find every mistake that can be found early (a missing file). */
+    /* The shape of the heads, without making them. Called before anything runs, so it must find every mistake that
+     * can be found early (a missing file). */
     nb_status (*shape)(const void *options, nb_problem_shape *shape, nb_ctx *ctx);
 
     /* Makes one head; its memory is ctx's. */
     nb_status (*make)(const void *options, int head, nb_head *out, nb_ctx *ctx);
 } nb_problem;
 
-/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
 const char *nb_problem_lacks(const nb_component *component);
 
 #endif

@@ -2,8 +2,8 @@
 /* rotated.c - clusters whose keys lie elsewhere than their queries. Centre c of
  * the queries is from N(0, I_d), centre c of the keys is R times it, R one random
  * rotation or reflection (Haar): each side has the same clusters, but a query is
- * no nearer to its own cluster's keys than to any other's, and landmarks that
- * suit one side say nothing of the other. Points as in `clusters`; the values have
+ * no nearer to its own cluster's keys than to any other's, and landmarks that suit one side say nothing about the
+ * other. Points as in `clusters`; the values have
  * centres of their own. O(d^3) for R. */
 #include "problems/problem.h"
 

@@ -19,7 +19,7 @@ static const nb_option options[] = {
     NB_INT(smooth_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(smooth_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_REAL(smooth_options, correlation, "0.95", 0, 1,
-            "r, between the same coordinate of neighbouring tokens; it fades over 1/(1 - r) tokens"),
+            "correlation r of the same coordinate in neighbouring tokens; it fades over 1/(1 - r) tokens"),
     NB_REAL(smooth_options, scale, "1", 0, 1e3, "standard deviation of every coordinate"),
     NB_PERMUTE(smooth_options),
     NB_OPTION_END};

@@ -69,14 +69,14 @@ static nb_status put_blame(nb_pool *p, const nb_job *job, const nb_death *d)
     return NB_OK;
 }
 
-/* Who sits at a machine should know that something was killed there. */
+/* Tells users that something was killed on their machine. */
 static nb_status notice_outside(const nb_pool *p, const nb_job *job, const nb_death *d)
 {
     const char *text;
     nb_any_row any;
     nb_plan_row(p->plan, job->rows[0], &any);
     if (!p->sink->notice) return NB_OK;
-    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; its work is taken up again",
+    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; another continues its work",
                             any.row.problem, any.row.head, any.row.trial, d->reason));
     p->sink->notice(p->sink->self, text);
     return NB_OK;

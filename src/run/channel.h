@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* channel.h - what a worker tells its parent, over a stream socket. Both are the
  * same program on the same machine, so numbers travel as they lie in memory.
- * Whatever runs in a worker may write into the socket too, so what comes is
- * looked at before it is believed. */
+ * Whatever runs in a worker may write into the socket too, so every message is checked. */
 #ifndef NB_CHANNEL_H
 #define NB_CHANNEL_H
 
@@ -18,7 +17,7 @@ typedef struct {
     size_t result_bytes;
 } nb_message;
 
-/* All of the bytes, however often the call is interrupted; false where the other side is gone. */
+/* All of the bytes, however often the call is interrupted; false if the other side is gone. */
 bool nb_channel_send(int fd, const void *data, size_t bytes);
 bool nb_channel_receive(int fd, void *data, size_t bytes);
 
@@ -29,8 +28,8 @@ typedef struct { /* rows that wait for company; {0}: none */
     char bytes[NB_INBOX_BYTES];
 } nb_outbox;
 
-/* A row may wait in the outbox, at most until the next message that is none. Texts are
- * cut where they are longer than any that is written. False where the other side is gone. */
+/* A row may wait in the outbox, at most until the next message that is not a row. Texts are cut if they are longer
+ * than any that is written. False where the other side is gone. */
 bool nb_channel_tell(int fd, nb_outbox *outbox, const nb_message *message);
 
 typedef struct { /* what has come and is not read yet, bytes first ... used - 1; {0}: nothing */
@@ -38,13 +37,13 @@ typedef struct { /* what has come and is not read yet, bytes first ... used - 1;
     char bytes[NB_INBOX_BYTES];
 } nb_inbox;
 
-/* Takes what is there, without waiting; false where nothing more will come. */
+/* Takes what is there, without waiting; false if nothing more will come. */
 bool nb_channel_fill(int fd, nb_inbox *inbox);
 
 typedef enum { NB_HEARD_NOTHING, NB_HEARD_MESSAGE, NB_HEARD_NONSENSE } nb_heard;
 
-/* The next whole message, with texts owned by memory. Nonsense is what no
- * nb_channel_tell has written, and whatever follows it. */
+/* The next whole message, with texts owned by memory. Nonsense is anything that nb_channel_tell did not write, and
+ * whatever follows it. */
 nb_status nb_channel_hear(nb_inbox *inbox, nb_heard *heard, nb_message *message, nb_ctx *memory);
 
 #endif

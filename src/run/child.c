@@ -36,7 +36,7 @@ typedef struct {
     nb_outbox outbox;
 } post;
 
-/* The time comes first: a new one with an old position is no reason to end anything. */
+/* The time is written first: a new time with an old position does no harm. */
 void nb_whereabouts_note(nb_whereabouts *w, int phase, int first, int end)
 {
     atomic_store(&w->since_s, nb_clock_s());
@@ -51,9 +51,8 @@ static void tell(post *self, nb_message message)
     if (!nb_channel_tell(CHANNEL, &self->outbox, &message)) _exit(EXIT_FAILURE);
 }
 
-/* Where an allocation has failed, what follows may fail for want of what the culprit
- * holds; where somebody has changed what others rely on, it may be wrong: it is not done
- * here. */
+/* Where an allocation has failed, what follows may fail for want of what the culprit holds; if somebody has changed
+ * what others rely on, it may be wrong: it is not done here. */
 static void end_if_unfit(post *self)
 {
     const char *spoilt = nb_ctx_spoilt(self->ctx), *what = spoilt ? spoilt : nb_ctx_exhausted(self->ctx);

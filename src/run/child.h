@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* Shared between a worker and its parent: what it is at, and since when. */
+/* Shared between a worker and its parent: what it is doing, and since when. */
 typedef struct {
     _Atomic double since_s;
     _Atomic int phase, first, end; /* nb_sink's */

@@ -26,7 +26,7 @@ static nb_status grow(nb_inputs *in, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The file's place in the list; read where it is not there yet. */
+/* The file's place in the list; read if it is not there yet. */
 static nb_status find_file(nb_inputs *in, const char *path, const nb_input **found, nb_ctx *ctx)
 {
     nb_input new = {.bytes = 0};
@@ -72,7 +72,7 @@ static nb_status add_folder(nb_inputs *in, const char *folder, const char **dige
     return status;
 }
 
-/* A text that cannot be split names nothing: whoever uses it says what is wrong with it. */
+/* A text that cannot be split names nothing; its user reports what is wrong with it. */
 static nb_status add_words(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
 {
     char **words;
@@ -161,7 +161,7 @@ static nb_status check_file(nb_input *file, nb_ctx *ctx)
     struct stat info;
     const char *sha256;
     long long bytes;
-    NB_REQUIRE(ctx, stat(file->path, &info) == 0, NB_EIO, "%s: is gone while it was being measured: %s", file->path,
+    NB_REQUIRE(ctx, stat(file->path, &info) == 0, NB_EIO, "%s: disappeared while it was being measured: %s", file->path,
                strerror(errno));
     if (untouched(&info, &file->info)) return NB_OK;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -170,7 +170,8 @@ static nb_status check_file(nb_input *file, nb_ctx *ctx)
     nb_ctx_release(ctx, mark);
     NB_REQUIRE(
         ctx, same, NB_EIO,
-        "%s: was changed while it was being measured; what was done before is kept, the same command measures the changed file",
+        "%s: changed while it was being measured; the rows measured before are kept, and the same command measures "
+        "the changed file",
         file->path);
     file->info = info;
     return NB_OK;

@@ -52,7 +52,7 @@ static nb_status part_one(const sameness *in, const nb_job *job, int row, nb_job
     return NB_OK;
 }
 
-/* One part for each run of rows that are the same; NULL where that is but one. */
+/* One part for each run of rows that are the same; NULL if that is but one. */
 static nb_status part_all(const sameness *in, const nb_job *job, nb_job **parts, nb_ctx *ctx)
 {
     nb_job **last = parts;
@@ -68,7 +68,7 @@ static nb_status part_all(const sameness *in, const nb_job *job, nb_job **parts,
     return NB_OK;
 }
 
-/* The same rows, for a fresh worker: what died may have been spoilt by what it did before. */
+/* The same rows, for a fresh worker: what died may have been damaged by what ran before. */
 static nb_status again(const nb_job *job, nb_job **parts, nb_ctx *ctx)
 {
     NB_TRY(ctx, job_new(job->count, parts, ctx));
@@ -77,8 +77,8 @@ static nb_status again(const nb_job *job, nb_job **parts, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What the study says of what was done there; NULL for a position that makes no sense: it was
- * overwritten, by whoever died. */
+/* What the study says of what was done there; NULL for a position that makes no sense: it was overwritten by what
+ * died. */
 static const nb_phase *phase_at(const nb_plan *plan, nb_position at)
 {
     const nb_phase *phases = plan->config->study->phases;

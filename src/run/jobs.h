@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jobs.h - what a worker is given at a time: some rows of one unit. And how a job
- * whose worker died is divided until only what killed it is left. */
+/* jobs.h - a job is what a worker is given at a time: some rows of one unit. A job whose worker died is divided until
+ * only what killed it is left. */
 #ifndef NB_JOBS_H
 #define NB_JOBS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct nb_job {
     int count, *rows; /* of the plan, ascending */
-    bool fresh;       /* for a worker that has not done anything before */
+    bool fresh;       /* for a worker that has done nothing before */
     int attempts;     /* that ended from outside */
     struct nb_job *next;
 } nb_job;
@@ -18,8 +18,8 @@ typedef struct {
     int first, end; /* rows of the plan */
 } nb_position;
 
-/* Every component of the plan that has killed a worker on its own. What it does
- * elsewhere is kept apart from the others' from the start. */
+/* The suspects: components of the plan that have killed a worker on their own. Their rows are kept apart from the
+ * others from the start. */
 typedef struct {
     bool *flags[NB_MOST_AXES]; /* by axis, and value of it; NULL: no component */
 } nb_suspects;

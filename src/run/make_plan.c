@@ -48,7 +48,7 @@ static void add_heads(nb_plan *plan, const int *indices)
     }
 }
 
-/* The next indices into the lists of those axes, the last of them first; false where they began anew. */
+/* The next indices into the lists of those axes, the last of them first; false if they began anew. */
 static bool advance(const nb_config *c, bool scene, int *indices)
 {
     int axes = nb_config_axis_count(c);
@@ -115,8 +115,8 @@ static nb_status plan_methods(nb_plan *plan, nb_ctx *ctx)
     nb_methods methods = {.config = plan->config};
     NB_TRY(ctx, add_methods(&methods, ctx));
     NB_REQUIRE(ctx, methods.count > 0, NB_EINVAL, "the experiment has no rows");
-    NB_REQUIRE(ctx, methods.count < INT_MAX, NB_EINVAL, "the experiment has %zu methods, allowed are %d", methods.count,
-               INT_MAX);
+    NB_REQUIRE(ctx, methods.count < INT_MAX, NB_EINVAL, "the experiment has %zu methods, at most %d are allowed",
+               methods.count, INT_MAX);
     NB_NEED(methods.items, nb_alloc(ctx, methods.count, sizeof *methods.items));
     NB_TRY(ctx, add_methods(&methods, ctx));
     plan->methods = methods.items;
@@ -124,7 +124,7 @@ static nb_status plan_methods(nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Whether another trial may give something else. */
+/* Whether another trial may give a different result. */
 static bool random_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
 {
     const nb_study *study = plan->config->study;
@@ -170,7 +170,7 @@ static bool takes_out(const nb_config *c, int rule, int block, const nb_planned_
     return (r->block < 0 || r->block == block) && nb_rule_matches(r, c, scene, method, trial);
 }
 
-/* A row is there where any block holds it and no rule takes it out of that block. */
+/* A row is in the plan if any block holds it and no rule removes it from that block. */
 static bool planned(const product *p, const nb_planned_scene *scene, int method, int trial, bool *held)
 {
     const nb_config *c = p->plan->config;
@@ -186,7 +186,7 @@ static bool planned(const product *p, const nb_planned_scene *scene, int method,
     return false;
 }
 
-/* A row that is not there: which rules have taken it. */
+/* For a row that is not in the plan: which rules have removed it. */
 static void count_excluded(product *p, const nb_planned_scene *scene, int method, int trial)
 {
     p->excluded++;
@@ -255,7 +255,7 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
     NB_NEED(p.held, nb_alloc(ctx, (size_t)p.block_count * methods, sizeof *p.held));
     NB_NEED(p.used, nb_alloc(ctx, methods, sizeof *p.used));
     for (int s = 0; s < plan->scene_count; s++) add_rows(&p, s);
-    NB_REQUIRE(ctx, p.rows + p.excluded < INT_MAX, NB_EINVAL, "the experiment has %zu rows, allowed are %d",
+    NB_REQUIRE(ctx, p.rows + p.excluded < INT_MAX, NB_EINVAL, "the experiment has %zu rows, at most %d are allowed",
                p.rows + p.excluded, INT_MAX);
     NB_REQUIRE(ctx, p.rows > 0, NB_EINVAL, "the experiment has no rows: its rules exclude all %zu", p.excluded);
     plan->excluded_count = (int)p.excluded;

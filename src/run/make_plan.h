@@ -5,7 +5,7 @@
 
 #include "run/plan.h"
 
-/* Scenes and methods without rows are left out. NB_EIO where a file that an option names cannot be read. */
+/* Scenes and methods without rows are left out. NB_EIO if a file that an option names cannot be read. */
 nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 /* One more method, in the study's `methods`: if any block of the config holds it. */

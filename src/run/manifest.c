@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* manifest.c - which rows may stand together without a word. */
+/* manifest.c - which rows may be mixed without --mixed. */
 #include "run/manifest.h"
 
 #include "base/digest.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* manifest.h - what signs the rows of one run: which program, and all that is known of
- * how it came to them. */
+/* manifest.h - what signs the rows of one run: which program, and how it measured them. */
 #ifndef NB_MANIFEST_H
 #define NB_MANIFEST_H
 
@@ -9,8 +8,9 @@
 typedef struct {
     const char *build;      /* for people: the state of the source that it was built from */
     const char *executable; /* SHA-256 of its file: tells programs apart */
-    const char *
-        arithmetic; /* what the last bits of a row depend on beside the program: OpenBLAS, its kernels and threads, the width of vectors */
+    /* What the last bits of a row depend on besides the program: OpenBLAS, its kernels and threads, the width of
+     * vectors. */
+    const char *arithmetic;
 } nb_program;
 
 /* Whether rows of both are the same bits. */

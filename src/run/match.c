@@ -69,16 +69,19 @@ static nb_status find_column(const nb_study *study, const char *name, const nb_c
 {
     const char **names, *hint;
     int count = 0;
+    bool exists = false;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(study->columns) + 1, sizeof *names));
     *found = NULL;
     for (const nb_column *c = study->columns; c->name; c++) {
+        exists |= strcmp(c->name, name) == 0;
         if (!allowed(c)) continue;
         names[count++] = c->name;
         if (strcmp(c->name, name) == 0) *found = c;
     }
     if (*found) return NB_OK;
     NB_NEED(hint, nb_hint(name, names, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "no column '%s' tells rows apart%s", name, hint);
+    NB_REQUIRE(ctx, !exists, NB_EINVAL, "column '%s' does not tell rows apart%s", name, hint);
+    NB_FAIL(ctx, NB_EINVAL, "no column '%s'%s", name, hint);
 }
 
 static nb_status read_number(nb_condition *c, nb_ctx *ctx)
@@ -117,12 +120,12 @@ static nb_status add_condition(const nb_study *study, nb_match *match, const cha
     const char *name, *equals = memchr(from, '=', (size_t)(end - from));
     nb_condition *c = &match->conditions[match->count];
     NB_NEED(name, trimmed(from, equals ? equals : end, ctx));
-    NB_REQUIRE(ctx, equals && *name, NB_EINVAL,
-               "expected COLUMN=VALUE, or several of these with commas between, found '%.*s'", (int)(end - from), from);
+    NB_REQUIRE(ctx, equals && *name, NB_EINVAL, "expected COLUMN=VALUE, or several separated by commas, found '%.*s'",
+               (int)(end - from), from);
     NB_TRY(ctx, find_column(study, name, &c->column, ctx));
     c->axis = axis_of(study, c->column);
     for (int i = 0; i < match->count; i++)
-        NB_REQUIRE(ctx, match->conditions[i].column != c->column, NB_EINVAL, "column '%s' twice", name);
+        NB_REQUIRE(ctx, match->conditions[i].column != c->column, NB_EINVAL, "column '%s' is given twice", name);
     NB_NEED(c->text, trimmed(equals + 1, end, ctx));
     NB_REQUIRE(ctx, *c->text, NB_EINVAL, "%s: a value is missing", name);
     match->count++;
@@ -257,7 +260,7 @@ static nb_status key_value(const nb_keys *keys, const nb_column *column, int ind
     return NB_OK;
 }
 
-/* What one wants to read, whether or not the plan has several of it. */
+/* Columns shown in any case, even if the plan has only one value. */
 static bool always_shown(const nb_study *study, const nb_column *c)
 {
     if (strcmp(c->name, "problem") == 0 || strcmp(c->name, "trial") == 0) return true;

@@ -10,7 +10,7 @@ typedef struct {
     const nb_column *column;
     int axis;              /* of the component that the column names; -1: it names none */
     const char *text;      /* the value as written */
-    const char *canonical; /* where it is a component's spec with options: their canonical text; else NULL */
+    const char *canonical; /* if it is a component's spec with options: their canonical text; else NULL */
     long long number;      /* where the column holds numbers */
 } nb_condition;
 
@@ -28,8 +28,8 @@ nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *matc
 /* Row `index` of the plan; no other row need be there yet. */
 bool nb_match_row(const nb_match *match, const nb_plan *plan, int index);
 
-/* Flags of all rows (row_count, ctx's). NB_EINVAL where a condition, or all of
- * them together, mean no row: with the values that the plan has. */
+/* Flags of all rows (row_count, ctx's). NB_EINVAL if a condition, or all of them together, mean no row: with the
+ * values that the plan has. */
 nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags, int *count, nb_ctx *ctx);
 
 /* Makes keys of rows of one plan, each of which means that row alone. */

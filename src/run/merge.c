@@ -53,7 +53,7 @@ static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, c
     return NB_OK;
 }
 
-/* Not an answer about the row, but what befell it: another attempt may fare better. */
+/* A failure, not a result: another attempt may succeed. */
 static bool is_failure(const nb_row *row)
 {
     return !nb_row_is_well(row) && strcmp(row->status, "diverged") != 0;

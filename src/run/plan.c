@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.c - what can be asked of a plan. */
+/* plan.c - questions about a plan. */
 #include "run/plan.h"
 
 #include "calls/heads.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.h - the rows that an experiment stands for: of scenes x trials x methods what
- * any of its blocks holds, but for what its rules exclude. */
+/* plan.h - the rows of an experiment: those scenes x trials x methods that any of its blocks holds and no rule
+ * excludes. */
 #ifndef NB_PLAN_H
 #define NB_PLAN_H
 
@@ -14,7 +14,7 @@ struct nb_planned_scene {
     int head, n, d;
     bool random, causal;
     int value[NB_MOST_AXES]; /* by axis, of those marked `scene` */
-    const char *refusal;     /* why it cannot be had: its rows are skipped; NULL: it can */
+    const char *refusal;     /* why it is impossible, so that its rows are skipped; NULL: it is possible */
 };
 
 struct nb_method {

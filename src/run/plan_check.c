@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_check.c - a week of computing is not to end at a head that could have been
- * looked at in the first second. */
+/* plan_check.c - finds in the first second a head that would end a long run later. */
 #include "run/plan_check.h"
 
 #include "base/apart.h"
@@ -38,7 +37,7 @@ static nb_status check_head(void *self, nb_ctx *ctx)
     const nb_planned_scene *s = &l->plan->scenes[l->scene];
     NB_TRY(ctx, nb_plan_head(l->plan, l->scene, 0, l->rng, &head, ctx));
     NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM,
-               "%s, head %d: has %d tokens of dimension %d, %d of dimension %d were announced", s->problem->label,
+               "%s, head %d: has %d tokens of dimension %d, but %d of dimension %d were announced", s->problem->label,
                s->head, head.n, head.d, s->n, s->d);
     NB_TRY(ctx, check_points(s, "q", head.d, head.n, head.q, ctx));
     NB_TRY(ctx, check_points(s, "k", head.d, head.n, head.k, ctx));

@@ -24,7 +24,7 @@ nb_status nb_worker_start(nb_pool *p, nb_worker *w)
     NB_REQUIRE(p->ctx, page != MAP_FAILED, NB_ENOMEM, "out of memory: a worker's page");
     w->where = page;
     nb_whereabouts_note(w->where, NB_AT_START, 0, 0);
-    fflush(NULL); /* what is buffered is not the worker's to write */
+    fflush(NULL); /* the worker must not write what is buffered */
     bool linked = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
     const char *reason = strerror(errno);
     nb_status status = linked ? nb_process_fork(&w->pid, p->ctx) : NB_EHOST;
@@ -62,7 +62,7 @@ void nb_worker_let_go(nb_worker *w)
     w->leaving = true;
 }
 
-/* Ends one that was let go, and all that it has left. Its job, if any, stays to be looked at. */
+/* Ends a worker that was let go, and all that it has left. Its job, if any, stays for the caller. */
 nb_ending nb_worker_see_off(nb_worker *w, double patience_s, bool ask)
 {
     nb_ending ending = nb_process_end(w->pid, patience_s, ask);

@@ -65,7 +65,7 @@ void nb_worker_forget_mail(nb_worker *worker);
 /* Tells a worker that there is no more to do. */
 void nb_worker_let_go(nb_worker *worker);
 
-/* Ends one that was let go, and all that it has left. Its job, if any, stays to be looked at. */
+/* Ends a worker that was let go, and all that it has left. Its job, if any, stays for the caller. */
 nb_ending nb_worker_see_off(nb_worker *worker, double patience_s, bool ask);
 nb_ending nb_worker_dismiss(nb_worker *worker, double patience_s, bool ask);
 

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LEAST_S = 0.5; /* from which on a run's time tells something */
+static const double LEAST_S = 0.5; /* a shorter run says nothing about speed */
 
-/* Operations over rates are that far from the time that they take on an idle machine: runs of
- * the experiments took 0.8 to 1.3 of it. What earlier rows tell is as far from another hour's load. */
+/* The margin of operations over rates against the time on an idle machine: runs of the experiments took 0.8 to 1.3
+ * of it. Times from earlier rows are off by as much under another hour's load. */
 static const double MARGIN = NB_PREDICTION_MARGIN;
 
-static const double LEAST_SHARE = 0.1; /* of a run's time that is not the study's own, whatever that is said to be */
+/* Of a run's time, the least that is not the study's own, whatever the study says. */
+static const double LEAST_SHARE = 0.1;
 static const char SPEED[] = "speed";
 
 static void set_machine(nb_prediction *f, double machine)
@@ -26,7 +27,7 @@ static void set_machine(nb_prediction *f, double machine)
     f->high.machine = machine * MARGIN;
 }
 
-/* Whether the rows told, and the calibration where they did not. */
+/* Where the speeds come from: rows, and the calibration for the rest. */
 static nb_status find_machine(nb_store *store, bool thorough, nb_prediction *f, nb_ctx *ctx)
 {
     const char *kept = NULL;
@@ -37,7 +38,7 @@ static nb_status find_machine(nb_store *store, bool thorough, nb_prediction *f, 
     double speed = kept ? strtod(kept, NULL) : 0;
     if (isfinite(speed) && speed > 0) {
         set_machine(f, speed);
-        f->source = "from the rows that are there";
+        f->source = "from the rows measured so far";
         return NB_OK;
     }
     if (!thorough) return NB_OK;
@@ -45,7 +46,7 @@ static nb_status find_machine(nb_store *store, bool thorough, nb_prediction *f, 
     NB_TRY(ctx, nb_calibrate_machine(&machine, ctx));
     set_machine(f, machine);
     f->load = nb_load();
-    f->cores = nb_all_cores();
+    f->cpus = nb_all_cpus();
     return NB_OK;
 }
 
@@ -100,11 +101,11 @@ static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, cons
     return NB_OK;
 }
 
-/* How many times longer so many workers take beside that load: all share the cores. */
+/* How many times longer so many workers take beside that load: all share the CPUs. */
 static double slowdown(const nb_prediction *f, int workers)
 {
     if (!(f->load > 0)) return 1;
-    return fmax(1, (workers + f->load) / f->cores) / fmax(1, (double)workers / f->cores);
+    return fmax(1, (workers + f->load) / f->cpus) / fmax(1, (double)workers / f->cpus);
 }
 
 nb_status nb_predict(const nb_prediction *f, const bool *pending, int workers, nb_predicted *out, nb_ctx *ctx)

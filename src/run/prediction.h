@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prediction.h - how long a run will take and what it will need, from rows that are
- * there, or a calibration. */
+/* prediction.h - how long a run will take and what it will need, from the rows measured so far, or a calibration. */
 #ifndef NB_PREDICTION_H
 #define NB_PREDICTION_H
 
@@ -24,18 +23,18 @@ struct nb_speeds {
 struct nb_prediction {
     const nb_plan *plan;
     nb_speeds low, likely, high;
-    double load; /* of the machine, which other programs make, and its cores; 0: it is in the speeds already */
-    int cores;
+    double load; /* the machine's load from other programs, and its CPUs; load 0: the speeds include it */
+    int cpus;
     const char *source;  /* where the speeds come from, for people */
     const char *unknown; /* components whose time is only guessed, for people; NULL: none */
 };
 
-/* Of the unit's pending rows; pending NULL: of all. On the reference machine, from the plan
- * alone: the same everywhere, so that shards need no word between them. */
+/* Of the unit's pending rows; pending NULL: of all. On the reference machine, from the plan alone: the same
+ * everywhere, so that shards agree without exchanging anything. */
 nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
-/* For the pending rows. `store`: where earlier rows are, or NULL. Without
- * `thorough` nothing is tried: what no row tells is guessed. */
+/* For the pending rows. `store`: where earlier rows are, or NULL. Without `thorough` nothing is tried, and a time
+ * that no row has is guessed. */
 nb_status nb_prediction_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
                              nb_prediction *prediction, nb_ctx *ctx);
 
@@ -55,9 +54,8 @@ typedef struct {
 nb_status nb_predict(const nb_prediction *prediction, const bool *pending, int workers, nb_predicted *predicted,
                      nb_ctx *ctx);
 
-/* Keeps in the store how fast this machine is: `taken_s` for the rows that are
- * flagged, with so many workers. The time that strategies took is in their rows by
- * now and is left out. Too short a time tells nothing. */
+/* Keeps in the store how fast this machine is: `taken_s` for the rows that are flagged, with so many workers. The
+ * time that strategies took is in their rows by now and is left out. Nothing is kept if that time is too short. */
 nb_status nb_prediction_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
                               nb_ctx *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* product.h - which scenes and methods a block of an experiment holds, and which a rule takes out. */
+/* product.h - which scenes and methods a block of an experiment holds, and which a rule removes. */
 #ifndef NB_PRODUCT_H
 #define NB_PRODUCT_H
 

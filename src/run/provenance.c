@@ -30,8 +30,8 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* The first line of a file that begins with `key`, behind its colon
- * (the whole line where key is ""); "unknown" where there is none. */
+/* The first line of a file that begins with `key`, behind its colon (the whole line where key is ""); "unknown" if
+ * there is none. */
 static void find_line(FILE *in, const char *key, char *out, size_t size)
 {
     char line[512];
@@ -54,7 +54,7 @@ static void cpu_name(char *out, size_t size)
     if (in) fclose(in);
 }
 
-/* JSON is UTF-8; names of files need not be, and are told with '?' for what is not ASCII then. */
+/* JSON is UTF-8. Names of files need not be; then bytes that are not ASCII become '?'. */
 static json_t *text_of(const char *text)
 {
     json_t *whole = json_string(text);
@@ -112,7 +112,7 @@ static int add_machine(json_t *facts)
     char text[256];
     cpu_name(text, sizeof text);
     int failed = add_text(facts, "cpu", text);
-    failed |= json_object_set_new(facts, "cores_usable", json_integer(nb_usable_cores()));
+    failed |= json_object_set_new(facts, "cpus_usable", json_integer(nb_usable_cpus()));
     if (sysinfo(&memory) == 0)
         failed |= json_object_set_new(facts, "memory_mib",
                                       json_integer((json_int_t)(memory.totalram * memory.mem_unit / 1048576)));
@@ -255,15 +255,14 @@ nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char
     json_error_t error;
     json_t *facts = json_loads(text, 0, &error);
     int count = 0;
-    NB_REQUIRE(ctx, facts, NB_EIO, "a manifest in the store is no JSON: %s", error.text);
+    NB_REQUIRE(ctx, facts, NB_EIO, "a manifest in the store is not JSON: %s", error.text);
     NB_TRY(ctx, nb_defer(ctx, release, facts));
     NB_NEED(*lines, nb_alloc(ctx, (size_t)now->count + 1, sizeof **lines));
     for (int i = 0; i < now->count; i++) {
         const char *before = digest_then(facts, now->items[i].path);
         if (!before || strcmp(before, now->items[i].sha256) == 0) continue;
         NB_NEED((*lines)[count++],
-                nb_format(ctx,
-                          "%s: holds something else (SHA-256 %.*s...) than when rows were measured on it (%.*s...)",
+                nb_format(ctx, "%s: has other contents (SHA-256 %.*s...) than when rows were measured on it (%.*s...)",
                           now->items[i].path, NB_DIGEST_SHOWN, now->items[i].sha256, NB_DIGEST_SHOWN, before));
     }
     return NB_OK;

@@ -28,8 +28,8 @@ typedef struct { /* how the program was called */
 nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, const nb_plan *plan,
                            nb_manifest *manifest, nb_ctx *ctx);
 
-/* What files of a manifest held something else than now: a line for people each, ctx's;
- * NULL-terminated. NB_EIO where the text is no manifest. */
+/* Which files of a manifest have changed since: a line for people each, ctx's; NULL-terminated. NB_EIO if the text
+ * is not a manifest. */
 nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char ***lines, nb_ctx *ctx);
 
 #endif

@@ -7,8 +7,8 @@
 
 /* The experiment that a run's folder holds, and its plan. */
 nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
-/* The same for what is to be made from its files again: NB_EINVAL where one of them holds something else
- * than when the run's rows were measured on it. */
+/* The same, to compute from its files again: NB_EINVAL if one of them has changed since the run's rows were measured
+ * on it. */
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 /* The experiment of a config's file, and its plan. */
 nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx);

@@ -26,16 +26,15 @@ nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **p
 /* The shards that have a folder there, by count and then index, and which they are. */
 nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ctx *ctx);
 
-bool nb_run_exists(const char *folder,
-                   nb_ctx *ctx); /* whether it holds a run; a store that was not finished being made is none */
+bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run; an unfinished store does not count */
 
 /* The study of the run in a folder is known after it: if need be from the plug-ins that its config names. */
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
 
-/* All rows of the run in a folder; NB_EIO where it holds none. */
+/* All rows of the run in a folder; NB_EIO if it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx);
 
-/* What the others are compared with; NULL where the folder has no config, or nothing is compared. */
+/* What the others are compared with; NULL if the folder has no config, or nothing is compared. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx);
 
 /* Writes folder/name; see nb_write_file. */

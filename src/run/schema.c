@@ -59,18 +59,17 @@ nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx)
     NB_NEED(definitions, nb_sql_columns(NB_SQL_DEFINITIONS, study->columns, ctx));
     NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, study->columns, ctx));
     NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, study->columns, ctx));
-    NB_NEED(
-        *sql,
-        nb_format(
-            ctx,
-            "PRAGMA page_size = 16384; BEGIN; "
-            "CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
-            "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
-            "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " NB_SQL_DATA "));"
-            "CREATE INDEX positions ON results (position);"
-            "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
-            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); INSERT INTO meta VALUES ('study', '%s'); "
-            "PRAGMA user_version = %d; COMMIT",
-            definitions, identity, names, study->component.name, NB_STORE_FORMAT));
+    NB_NEED(*sql,
+            nb_format(ctx,
+                      "PRAGMA page_size = 16384; BEGIN; "
+                      "CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, "
+                      "text TEXT NOT NULL);"
+                      "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
+                      "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " NB_SQL_DATA "));"
+                      "CREATE INDEX positions ON results (position);"
+                      "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
+                      "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); INSERT INTO meta VALUES ('study', '%s'); "
+                      "PRAGMA user_version = %d; COMMIT",
+                      definitions, identity, names, study->component.name, NB_STORE_FORMAT));
     return NB_OK;
 }

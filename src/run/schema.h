@@ -9,7 +9,7 @@ typedef enum {
     NB_SQL_DEFINITIONS, /* "trial INTEGER, ..." */
     NB_SQL_NAMES,
     NB_SQL_IDENTITY,
-    NB_SQL_PLANNED,     /* what the plan knows: no result */
+    NB_SQL_PLANNED,     /* columns that the plan knows, not results */
     NB_SQL_PARAMETERS,  /* of the same, ?N with N the column's number from 1 */
     NB_SQL_ASSIGNMENTS, /* results: "error = ?17, ..." */
     NB_SQL_KEPT,        /* results that stay where all that is wanted was measured */
@@ -20,7 +20,7 @@ typedef enum {
 
 /* Whether a row that is there already has all metrics that are wanted now. */
 #define NB_SQL_KEEP "(wanted & excluded.wanted) = excluded.wanted"
-/* What makes a row the row it is beside its identity: the data. */
+/* The part of a row's key besides its identity: the digests of its data. */
 #define NB_SQL_DATA "n, d, inputs"
 
 /* The columns in a form, separated by commas or ANDs; ctx's, NULL when out of memory. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shard.h - a part of a plan that one machine can run without a word to the others:
- * it follows from the plan alone. The shards of a plan are disjoint and their union
+/* shard.h - a part of a plan that one machine can run on its own: it follows from the plan alone. The shards of a plan
+ * are disjoint and their union
  * is the plan. */
 #ifndef NB_SHARD_H
 #define NB_SHARD_H
@@ -23,8 +23,8 @@ nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx
 /* What is predicted of each shard: count + 1 seconds of one worker, from 1 on. */
 nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx);
 
-/* The rows of `plan` that belong to shard `index` by that assignment, in the plan's
- * order. All else is the plan's, whose scenes and cells may then have no row. */
+/* The rows of `plan` that belong to shard `index` by that assignment, in the plan's order. All else is the plan's; a
+ * scene or method may then have no row. */
 nb_status nb_shard_plan(const nb_plan *plan, const int *of, int index, nb_plan *part, nb_ctx *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sink.h - where a study's results go. */
+/* sink.h - receives a study's results. */
 #ifndef NB_SINK_H
 #define NB_SINK_H
 
@@ -12,16 +12,16 @@ typedef struct nb_sink nb_sink;
 struct nb_sink {
     void *self;
     nb_status (*begin)(void *self, nb_ctx *ctx); /* an instance begins */
-    nb_status (*row)(void *self, int index, const nb_row *row,
-                     nb_ctx *ctx);             /* row `index` of the plan is done; it is the study's */
+    /* Row `index` of the plan is done; `row` belongs to the study. */
+    nb_status (*row)(void *self, int index, const nb_row *row, nb_ctx *ctx);
     nb_status (*end)(void *self, nb_ctx *ctx); /* the instance is done */
     bool (*stop)(void *self);                  /* asked between instances */
-    void (*at)(
-        void *self, int phase, int first,
-        int end); /* what begins now (NB_AT_START + 1 + index of the study's phase), for rows first ... end - 1; NULL: nobody asks */
-    void (*notice)(void *self, const char *text);    /* something a user should hear; NULL: nobody does */
-    nb_status (*meanwhile)(void *self, nb_ctx *ctx); /* nb_run_plan alone: once, before any row if there are any, what
-                                                        can be done while workers work; NULL: nothing */
+    /* What begins now (NB_AT_START + 1 + index of the study's phase), for rows first ... end - 1; NULL: not asked. */
+    void (*at)(void *self, int phase, int first, int end);
+    void (*notice)(void *self, const char *text); /* prints a warning; NULL: none are printed */
+    /* nb_run_plan alone: does once, before any row if there are any, what can be done while workers work. NULL:
+     * nothing. */
+    nb_status (*meanwhile)(void *self, nb_ctx *ctx);
 };
 
 #endif

@@ -33,7 +33,7 @@ nb_status nb_slurm_submit(const char *const *options, const char *script, const 
     NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
     int digits = (int)strspn(said, "0123456789");
     NB_REQUIRE(ctx, digits > 0 && strchr(";\n", said[digits]), NB_EIO,
-               "sbatch: expected the number of a job, it said '%.*s'", (int)strcspn(said, "\n"), said);
+               "sbatch: expected the number of a job, found '%.*s'", (int)strcspn(said, "\n"), said);
     NB_NEED(*job, nb_format(ctx, "%.*s", digits, said));
     return NB_OK;
 }
@@ -51,7 +51,7 @@ static nb_status read_task(char *line, nb_slurm_task *task, nb_ctx *ctx)
     int number = -1;
     char *rest = NULL, *job = strtok_r(line, " ", &rest), *index = strtok_r(NULL, " ", &rest),
          *state = strtok_r(NULL, " ", &rest);
-    NB_REQUIRE(ctx, state, NB_EIO, "squeue: expected a job, an index and a state, it said '%s'", line);
+    NB_REQUIRE(ctx, state, NB_EIO, "squeue: expected a job, an index and a state, found '%s'", line);
     nb_parse_int(index, 0, INT_MAX, &number);
     *task = (nb_slurm_task){.job = job, .state = state, .index = number};
     return NB_OK;

@@ -10,7 +10,7 @@
 
 enum { ORDER = 384, TRIES = 20 };         /* of the product */
 static const double MACHINE_S = 0.5;      /* after which the product is not tried again */
-static const double REFERENCE_S = 4.9e-3; /* what the reference machine takes for it */
+static const double REFERENCE_S = 4.9e-3; /* seconds on the reference machine */
 
 /* The product, and an exponential of each of its entries: as in a pass. */
 static void once(double *a, double *b, double *c)

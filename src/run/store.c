@@ -22,14 +22,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct { /* for whoever holds the store */
+typedef struct { /* whoever waits for the store, which another program holds */
     const char *path;
     bool writes;
     double since_s, notice_s;
 } waiting;
 
-/* What a killed run has left is rolled back by whoever comes next, even to read: who may not
- * write there cannot. */
+/* What a killed run has left is rolled back by the next program that opens the store, even to read; without the
+ * right to write there it cannot. */
 static bool journal_stays(const char *path)
 {
     char journal[PATH_MAX], folder[PATH_MAX];
@@ -45,7 +45,7 @@ static nb_status fail(nb_store *store, const char *doing, nb_ctx *ctx)
     NB_REQUIRE(
         ctx, !journal_stays(store->path), NB_EIO,
         "%s: a killed run has left a journal beside it, which must be rolled back first, and you may not write there: "
-        "let somebody who may export or go on with the run, or copy its folder",
+        "ask somebody who may to export or continue the run, or copy its folder",
         store->path);
     NB_FAIL(ctx, NB_EIO, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
 }
@@ -80,8 +80,8 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     int version = sqlite3_column_int(s, 0);
     sqlite3_reset(s);
     NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_FORMAT, NB_EIO,
-               "%s: is a store of version %d, this program reads version %d; run --fresh puts it aside", store->path,
-               version, NB_STORE_FORMAT);
+               "%s: is a store of version %d, this program reads version %d; 'nysbench run --fresh' sets it aside",
+               store->path, version, NB_STORE_FORMAT);
     return NB_OK;
 }
 
@@ -95,14 +95,14 @@ static nb_status is_empty(nb_store *store, bool *empty, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* SQLite's own: pages, records and what a column may hold; no checksum of values. */
+/* SQLite's own check: pages, records and what a column may hold; there is no checksum of values. */
 static nb_status check_whole(nb_store *store, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     NB_TRY(ctx, prepare(store, "PRAGMA quick_check(1)", &s, ctx));
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "cannot be checked", ctx);
     const char *told = (const char *)sqlite3_column_text(s, 0);
-    NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; run --fresh puts it aside",
+    NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; 'nysbench run --fresh' sets it aside",
                store->path, told ? told : "no answer");
     sqlite3_reset(s);
     return NB_OK;
@@ -121,9 +121,8 @@ static bool asked_to_end(void)
     return interrupted;
 }
 
-/* A run of many small scenes leaves the store to readers for a millisecond between two
- * commits, which SQLite's own waits, ever longer, miss. Who writes waits as long as it takes:
- * what is measured is not given up for somebody who reads. */
+/* A run of many small scenes leaves the store to readers for a millisecond between two commits, which SQLite's own
+ * waits, ever longer, miss. A writer waits as long as it takes: measured rows are not given up for a reader. */
 static int wait_for_others(void *self, int tries)
 {
     enum { NOTICE_S = 5, MOST_S = 60 };
@@ -148,7 +147,7 @@ static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
     return prepare(store, sql, &store->write, ctx);
 }
 
-/* Whose rows it holds, against whose it should. */
+/* Compares the study whose rows it holds with the expected one. */
 static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx)
 {
     const char *name;
@@ -159,7 +158,8 @@ static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx
                store->path, name);
     store->study = (const nb_study *)found;
     NB_REQUIRE(ctx, !wanted || wanted == store->study, NB_EIO,
-               "%s: holds rows of the study %s, the experiment is of the study %s; run --fresh puts it aside",
+               "%s: holds rows of the study %s, the experiment is of the study %s; 'nysbench run --fresh' sets it "
+               "aside",
                store->path, found->name, wanted->component.name);
     return NB_OK;
 }
@@ -186,8 +186,7 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     if (!writable) NB_TRY(ctx, execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
     store->fresh = empty;
-    NB_REQUIRE(ctx, !empty || writable, NB_EIO,
-               "%s: was not finished being made, and holds nothing: run the experiment again", path);
+    NB_REQUIRE(ctx, !empty || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
     if (empty) {
         NB_TRY(ctx, nb_sql_tables(study, &sql, ctx));
         NB_TRY(ctx, execute(store, sql, "creating the tables", ctx));
@@ -263,15 +262,12 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ct
     NB_NEED(parameters, nb_sql_columns(NB_SQL_PARAMETERS, store->study->columns, ctx));
     NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, store->study->columns, ctx));
     NB_NEED(kept, nb_sql_columns(NB_SQL_KEPT, store->study->columns, ctx));
-    NB_NEED(
-        sql,
-        nb_format(
-            ctx,
-            "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) ON CONFLICT (%s, " NB_SQL_DATA
-            ") "
-            "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
-            "status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, %s",
-            names, parameters, count + 1, count + 2, count + 3, identity, kept));
+    NB_NEED(sql, nb_format(ctx,
+                           "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) "
+                           "ON CONFLICT (%s, " NB_SQL_DATA
+                           ") DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
+                           "status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, %s",
+                           names, parameters, count + 1, count + 2, count + 3, identity, kept));
     NB_TRY(ctx, prepare(store, sql, &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_any_row any;
@@ -326,7 +322,8 @@ static nb_status refuse_others(nb_store *store, const nb_program *program, int c
         NB_TRY(ctx, nb_program_text(program, &now, ctx));
         NB_FAIL(
             ctx, NB_EINVAL,
-            "%s: %d rows were measured %s, %s; this is %s; --mixed measures the rest beside them, --fresh puts them aside",
+            "%s: %d rows were measured %s, %s; this is %s; --mixed measures the rest beside them, --fresh sets them "
+            "aside",
             store->path, by[i].rows, nb_program_difference(&by[i].program, program), then, now);
     }
     return NB_OK;
@@ -346,7 +343,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     int count;
     NB_TRY(ctx, execute(store, "UPDATE results SET position = NULL", "planning", ctx));
     NB_TRY(ctx, insert_planned(store, plan, ctx));
-    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still tell theirs */
+    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still show theirs */
     NB_TRY(ctx, find_pending(store, plan, terms->retry, pending, ctx));
     nb_terms_take_only(terms, plan, *pending);
     *pending_count = 0;
@@ -364,8 +361,7 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
 {
     NB_TRY(ctx, nb_store_begin(store, ctx));
     nb_status status = replan(store, plan, terms, pending, pending_count, ctx);
-    if (status != NB_OK)
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do where SQLite did it */
+    if (status != NB_OK) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do if SQLite did it */
     store->fresh = store->fresh && status != NB_OK;
     return status;
 }
@@ -392,7 +388,8 @@ nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *co
         sql,
         nb_format(
             ctx,
-            "SELECT status FROM results WHERE %s AND n = ?%d AND d = ?%d AND inputs = ?%d AND status <> 'planned' AND (wanted & %u) = %u",
+            "SELECT status FROM results WHERE %s AND n = ?%d AND d = ?%d AND inputs = ?%d AND status <> 'planned' AND "
+            "(wanted & %u) = %u",
             identity, count + 1, count + 2, count + 3, plan->config->wanted, plan->config->wanted));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     for (int i = 0; i < plan->row_count; i++) {
@@ -422,7 +419,7 @@ nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_c
     NB_TRY(ctx, prepare(store, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)", &s, ctx));
     sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(s, 2, value, -1, SQLITE_TRANSIENT);
-    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "writing what the run is", ctx);
+    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : fail(store, "writing the description of the run", ctx);
 }
 
 void nb_store_sign(nb_store *store, const nb_manifest *manifest)
@@ -477,7 +474,8 @@ static nb_status read_text(sqlite3_stmt *s, int index, const char **text, nb_ctx
 /* Of a manifest m; no store that this program writes lacks it. */
 #define ARITHMETIC "coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')"
 
-/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build, executable and arithmetic. */
+/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build,
+ * executable and arithmetic. */
 static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
@@ -502,27 +500,26 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
 
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
-    return read_manifests(
-        store,
-        "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, m.executable, " ARITHMETIC
-        " "
-        "FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
-        count, manifests, ctx);
+    return read_manifests(store,
+                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, "
+                          "m.executable, " ARITHMETIC
+                          " FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
+                          count, manifests, ctx);
 }
 
 nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     const char *paired, *sql;
     NB_NEED(paired, nb_sql_columns(NB_SQL_PAIRED, store->study->columns, ctx));
-    NB_NEED(
-        sql,
-        nb_format(
-            ctx,
-            "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
-            "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
-            "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned' "
-            "GROUP BY m.id ORDER BY m.id",
-            paired));
+    NB_NEED(sql,
+            nb_format(
+                ctx,
+                "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
+                "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
+                "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> "
+                "'planned' "
+                "GROUP BY m.id ORDER BY m.id",
+                paired));
     return read_manifests(store, sql, count, manifests, ctx);
 }
 
@@ -632,7 +629,7 @@ nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_
     if (code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL)
         NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
     sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading what it is about", ctx);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading the description of the run", ctx);
 }
 
 nb_status nb_store_means(nb_store *store, const char *column, const char *components, const char *numbers, int *count,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store.h - the results of a run: one SQLite file, one writer, one row for each
- * planned row whatever happened. */
+/* store.h - the results of a run: one SQLite file, one writer, one row for each planned row, however it ended. */
 #ifndef NB_STORE_H
 #define NB_STORE_H
 
@@ -14,19 +13,20 @@ struct nb_store {
     sqlite3 *db;
     const nb_study *study; /* whose rows it holds */
     bool fresh;            /* it was made when it was opened, and has not been planned since */
-    sqlite3_stmt *write;   /* updates one row; NULL where it is not writable */
+    sqlite3_stmt *write;   /* updates one row; NULL if it is not writable */
     const char *path;
     const nb_manifest *signature; /* of the rows that are written */
     long long manifest;           /* its number in the store; 0: no row has been written under it */
 };
 
-/* On what terms a run goes on from the rows that are there. */
+/* On what terms a run goes on from the rows measured so far. */
 typedef struct {
     const nb_program *program; /* that is going to measure */
-    bool mixed;                /* beside rows that another one has measured */
+    bool mixed;                /* beside rows that another program has measured */
     const char *const *retry;  /* statuses of rows that are planned again; NULL-terminated */
-    const bool *
-        only; /* by row of the plan: these are run, done or not, and no others; with statuses to retry those of them that are missing or ended so; NULL: all that is missing */
+    /* By row of the plan: only these are run, done or not; with statuses to retry, those of them that are missing or
+     * ended so. NULL: all that are missing. */
+    const bool *only;
 } nb_terms;
 
 /* From what is missing or to be retried to what is run on these terms. */
@@ -43,20 +43,18 @@ typedef struct { /* a manifest, and how many rows hang on it */
     nb_manifest manifest;
 } nb_signed;
 
-/* Opens the file, making it and its tables where they are not there (writable),
- * or an existing one for reading (which may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the
- * file's name where it is not a store, is one of another version, is damaged (SQLite's
- * quick check), holds rows of another study than `study` (NULL: whichever it says), or is read-only and
- * should not be. */
+/* Opens the file, making it and its tables if they are not there (writable), or an existing one for reading (which
+ * may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the file's name if it is not a store,
+ * is one of another version, is damaged (SQLite's quick check), holds rows of another study than `study` (NULL:
+ * whichever it says), or is read-only and should not be. */
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx);
 
-/* Makes the store's rows those of the plan: adds what is new as "planned",
- * keeps what is there (rows that are no longer planned stay, hidden, and so do those
- * measured on other data), and plans rows again that lack a metric which is now wanted
- * or have one of the statuses to retry (with `only` they stay as they are until they are measured). *pending (row_count flags, ctx's) tells what is
- * to be run. NB_EINVAL, and the store stays as it was, where another program has measured
- * rows of the plan, some are to be run (those perhaps, for a new metric), and the terms
- * do not allow to mix them. */
+/* Makes the store's rows those of the plan: adds what is new as "planned", keeps what is there (rows that are no
+ * longer planned stay, hidden, and so do those measured on other data), and plans rows again that lack a metric
+ * which is now wanted or have one of the statuses to retry (with `only` they stay as they are until they are
+ * measured). *pending (row_count flags, ctx's) tells what is to be run. NB_EINVAL, and the store stays as it was,
+ * where another program has measured rows of the plan, some are to be run (those perhaps, for a new metric), and the
+ * terms do not allow to mix them. */
 nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
                         nb_ctx *ctx);
 
@@ -86,7 +84,7 @@ void nb_store_sign(nb_store *store, const nb_manifest *manifest);
 /* The result of row `index` of the plan. */
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx);
 
-/* What was set; *value is NULL where nothing was. */
+/* What was set; *value is NULL if nothing was. */
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
 
 /* All manifests in the order in which they came. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.h - what a worker does at a time: a scene with all its trials where they
- * share its data, a single trial where they do not. Either is a range of the
+ * share its data, a single trial if they do not. Either is a range of the
  * plan's rows. */
 #ifndef NB_UNITS_H
 #define NB_UNITS_H

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_UNKNOWN = -1 }; /* a phase that does not show */
+enum { AT_UNKNOWN = -1 }; /* a phase that is not known */
 enum { START_S = 120 };   /* until one does something: after that it never will */
 
 /* The pending rows of the next unit; those of suspects go to the queue. */
@@ -58,9 +58,8 @@ static bool is_work_left(const nb_pool *p)
     return !p->stopping && (p->queue || p->next_unit < p->unit_count);
 }
 
-/* Gives the worker of this place something to do: a new worker where there is none, or
- * where the job is for a fresh one; where there is nothing, it goes. Whether it takes
- * it shows later: its channel ends where it died. */
+/* Gives the worker of this place something to do: a new worker if there is none, or where the job is for a fresh
+ * one; if there is nothing, it goes. Whether it takes it shows later: its channel ends where it died. */
 static nb_status hand_out(nb_pool *p, nb_worker *w)
 {
     nb_job *job;
@@ -95,7 +94,7 @@ static nb_status bury_silent(nb_pool *p, nb_worker *w)
     return bury(p, w, &d);
 }
 
-/* Who it was does not show: what was written is met when the next message is expected. */
+/* It does not show who wrote it: it is found when the next message is read. */
 static nb_status bury_liar(nb_pool *p, nb_worker *w)
 {
     nb_death d = {.status = "crashed", .at.phase = AT_UNKNOWN};
@@ -140,7 +139,7 @@ static const char *known_status(const char *text)
     return *s;
 }
 
-/* *good is false where the row is none that the worker could have done. */
+/* *good is false if the worker cannot have done that row. */
 static nb_status keep(const nb_pool *p, nb_worker *w, const nb_message *m, bool *good)
 {
     nb_kept_row *kept;
@@ -267,7 +266,7 @@ static double deadline_s(const nb_pool *p, const nb_worker *w, double *limit_s)
     return *limit_s > 0 && w->job ? since_s + *limit_s : INFINITY;
 }
 
-/* One that has told something while the sink was slow is not late: it will be heard. */
+/* A worker that sent something while the sink was slow is not late: its message will be read. */
 static nb_status end_late(nb_pool *p)
 {
     for (int i = 0; i < p->worker_count; i++) {
@@ -319,13 +318,14 @@ static nb_status serve(nb_pool *p, bool *alive)
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
     int ready = ppoll(p->polled, (nfds_t)p->worker_count, isinf(first_s) ? NULL : &wait, &p->signals);
-    NB_REQUIRE(p->ctx, ready >= 0 || errno == EINTR, NB_EIO, "the workers cannot be heard: %s", strerror(errno));
+    NB_REQUIRE(p->ctx, ready >= 0 || errno == EINTR, NB_EIO, "the workers' messages cannot be read: %s",
+               strerror(errno));
     for (int i = 0; i < p->worker_count && ready > 0; i++)
         if (p->polled[i].revents) NB_TRY(p->ctx, attend(p, &p->workers[i]));
     return ready >= 0 && !p->stopping ? end_late(p) : NB_OK;
 }
 
-/* However the pool ends, no worker outlives it. */
+/* No worker outlives the pool, however it ends. */
 static void close_pool(void *pool_)
 {
     nb_pool *p = pool_;

@@ -81,7 +81,7 @@ refused() {
     refused "heads(file=$WORK/dimension.safetensors)" "dimension.safetensors: q has dimension d = 4, k has 5"
     refused "heads(file=$WORK/tokens.safetensors)" "tokens.safetensors: q has 20 tokens, k has 21"
     refused "heads(file=$WORK/values.safetensors)" "values.safetensors: q has 20 tokens, v has 19"
-    refused "heads(file=$WORK/groups.safetensors)" "groups.safetensors: the 3 heads of q are no multiple of k's 2"
+    refused "heads(file=$WORK/groups.safetensors)" "groups.safetensors: q has 3 heads, which is not a multiple of k's 2"
     refused "heads(file=$WORK/value_heads.safetensors)" "value_heads.safetensors: k has 2 heads, v has 4"
     refused "heads(file=$WORK/rank.safetensors)" "rank.safetensors: tensor 'q' has 1 dimensions, expected (heads, n, d) or (n, d)"
     for command in "select --strategy uniform -o $WORK/p.npy" measure\ --strategy\ uniform "fit -o $WORK/w.npy"; do
@@ -143,7 +143,7 @@ lies() {
     done <<'EOT'
 lies: row 1 of its options is a field of 8 bytes at byte 8, options_size is 8
 lies: options_size is 1000000000000, allowed are at most 65536 bytes
-lies: row 2 of its options is none: the table must end with NB_OPTION_END, after at most 64
+lies: row 2 of its options is not an option: the table must end with NB_OPTION_END, after at most 64
 lies: options 'm' and 'x' are the same bytes
 lies: row 0 of its options is a field of 4 bytes at byte 2, options_size is 16
 lies: option 'm' lacks help

@@ -31,7 +31,7 @@ load helpers
     [ "${lines[0]}" = "nysbench: error: run: an argument is missing" ]
     run "$NYSBENCH" run a.yaml b.yaml
     expect_status 2
-    [ "${lines[0]}" = "nysbench: error: run: 'b.yaml' is one argument too many" ]
+    [ "${lines[0]}" = "nysbench: error: run: unexpected argument 'b.yaml'" ]
     run "$NYSBENCH" run --fresch a.yaml
     expect_status 2
     [ "${lines[0]}" = "nysbench: error: run: --fresch: unknown option; did you mean '--fresh'?" ]

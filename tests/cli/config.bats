@@ -100,7 +100,7 @@ trials: 1
 trials: 2
 Y
     refuses
-    expect "c.yaml:5:1: key 'trials' stands here a second time; first on line 4"
+    expect "c.yaml:5:1: key 'trials' appears a second time; it is already on line 4"
 }
 
 @test "an empty file" {
@@ -206,14 +206,14 @@ trials: 1
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
-    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans stands in the list more than once, and counts once"
-    expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd stands in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans appears in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd appears in the list more than once, and counts once"
     expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other stand in the list more than once, and count once"
-    expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur stands in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur appears in the list more than once, and counts once"
     [ "$(grep -c warning <<<"$output")" -eq 4 ]
     expect "rows: 48, "
     run "$NYSBENCH" plan "$WORK/c.yaml" --set landmarks=[8,8] --set strategies=uniform --set factors=cur --set cores=svd
-    expect "nysbench: warning: --set landmarks: landmarks: 8 stands in the list more than once, and counts once"
+    expect "nysbench: warning: --set landmarks: landmarks: 8 appears in the list more than once, and counts once"
     config <<'Y'
 problems: gaussian(n=[16, 32, 16], d=2)
 strategies: [uniform]
@@ -302,22 +302,22 @@ Y
     refuses
     expect "c.yaml:1:1: key 'm' is unknown; did you mean 'landmarks'?"
     expect "c.yaml:2:28: gaussian: d = 8-32 is not an integer from 1 to 16384; did you mean '8..32'?"
-    expect "c.yaml:3:13: strategies: 'uniform, kmeans(init=maximin, restarts=2), segment_means' is no strategy; a list stands in brackets: [uniform, \"kmeans(init=maximin, restarts=2)\", segment_means]"
+    expect "c.yaml:3:13: strategies: 'uniform, kmeans(init=maximin, restarts=2), segment_means' is not a strategy; write a list in brackets: [uniform, \"kmeans(init=maximin, restarts=2)\", segment_means]"
     expect "found '8-64'; did you mean '8..64'?"
     expect "found '8:64'; did you mean '8..64'?"
     expect "found '8:64:8'; did you mean '8..64 step 8'?"
     expect "found '8:8:64'; did you mean '8..64 step 8'?"
     [[ "$output" != *"'64-8';"* ]]
-    expect "pairing: 'joint, keys' is unknown; a list stands in brackets: [joint, keys]"
-    expect "c.yaml:7:1: key 'trials' has no value; without the line it has its default"
+    expect "pairing: 'joint, keys' is unknown; write a list in brackets: [joint, keys]"
+    expect "c.yaml:7:1: key 'trials' has no value; leave the line out for its default, if it has one"
     expect "c.yaml:8:1: key 'factors' has no value"
     [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 11 ]
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks=8-64
     expect "found '8-64'; did you mean '8..64'?"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks='8, 16'
-    expect "found '8, 16'; a list stands in brackets: [8, 16]"
+    expect "found '8, 16'; write a list in brackets: [8, 16]"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=uniform, kmeans'
-    expect "--set strategies: strategies: 'uniform, kmeans' is no strategy; a list stands in brackets: [uniform, kmeans]"
+    expect "--set strategies: strategies: 'uniform, kmeans' is not a strategy; write a list in brackets: [uniform, kmeans]"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'seed=~'
     expect "--set seed: expected a value, found '~'"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
@@ -325,7 +325,7 @@ Y
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=context
     expect "baseline: expected one of the strategies, found 'context'; allowed: uniform, kmeans(restarts=2)"
     run "$NYSBENCH" run experiments/00-smoke.yaml --only m=32 -o "$WORK/r"
-    expect "no column 'm' tells rows apart; did you mean 'landmarks'?"
+    expect "no column 'm'; did you mean 'landmarks'?"
     run "$NYSBENCH" run experiments/00-smoke.yaml --only landmarks=4-8 -o "$WORK/r"
     expect_status 2
     expect "landmarks '4-8': expected a whole number"

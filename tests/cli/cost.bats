@@ -62,8 +62,8 @@ PY
     expect_status 2
     expect "are to run"
     expect "nysbench: error: plan: "
-    expect "are predicted with"
-    expect "--max-hours allows 0.01 h; nothing was run"
+    expect "predicted to take "
+    expect "--max-hours allows 0.01 h, so nothing was run"
     run "$NYSBENCH" run experiments/00-smoke.yaml --set "problems=gaussian(n=30000, d=64)" --set trials=100 --max-hours 0.01 -q -o "$WORK/r"
     expect_status 2
     expect "nothing was run"
@@ -172,7 +172,7 @@ Y
 @test "--only that means nothing" {
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strateg=uniform'
     expect_status 2
-    expect "nysbench: error: run: --only 'strateg=uniform': no column 'strateg' tells rows apart; did you mean 'strategy'?"
+    expect "nysbench: error: run: --only 'strateg=uniform': no column 'strateg'; did you mean 'strategy'?"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strategy=rplu'
     expect_status 2
     expect "no row has strategy=rplu; this experiment has uniform, segment_means, kmeans, leverage"
@@ -181,7 +181,7 @@ Y
     expect "run: --only 'trial=77' of shard 1/100: no row has trial=77; this"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'landmarks=4' --fresh
     expect_status 2
-    expect "--only keeps the other rows, --fresh puts them aside"
+    expect "--only keeps the other rows, --fresh sets them aside"
     [ ! -e "$WORK/r" ]
 }
 
@@ -237,7 +237,7 @@ Y
     expect "(from a calibration), up to "
     [[ "$output" =~ time:\ [0-9a-z.\ ]+\;\ the\ rows\ took\ [0-9a-z.\ ]+,\ predicted\ [0-9.]+\ [a-z].*\ to\ [0-9.]+\ [a-z] ]]
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=200 -o "$WORK/r"
-    expect "(from the rows that are there)"
+    expect "(from the rows measured so far)"
 }
 
 @test "the time that is told at the end is that of the whole command, figures too" {
@@ -262,7 +262,7 @@ Y
     mkdir "$WORK/tmp"
     TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    expect 'time only guessed for: command(run=false), command(run=slow.sh)'
+    expect 'time could only be guessed for: command(run=false), command(run=slow.sh)'
     [[ "$output" =~ time:\ about\ [1-9] ]] # it was not done in a second or two, on 20 tokens
     [ -z "$(ls "$WORK/tmp")" ]
     run pgrep -fx 'sleep 77.385'

@@ -82,7 +82,7 @@ PY
     sed -i 's/"name": "odd", //' ./-c.yaml
     run "$NYSBENCH" plan -- -c.yaml
     expect_status 2
-    expect "-c.yaml: name: expected letters, digits, '.', '_' and '-', a letter or digit first, found '-c', the file's own name"
+    expect "-c.yaml: name: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '-c', which is the file's name"
 }
 
 @test "a name that is too long is told from its beginning to the reason" {
@@ -236,7 +236,7 @@ Y
         run "$program" export "$WORK/r" --landmarks "$WORK/d"
         expect_status 1
         expect "w.npy"
-        expect "holds something else"
+        expect "has other contents"
     done
     cp "$WORK/w" "$WORK/there/exp/w.npy"
     rm "$WORK/there/exp/h.safetensors"

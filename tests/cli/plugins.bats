@@ -87,7 +87,7 @@ EOF
     expect_status 1
     while read -r expected; do expect "FAIL $expected"; done <<'EOF'
 not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and nb_factors_note_diverged does not say why
-not_repeatable, x: 1 token: m = 1, factors nystromformer: another X for the same A
+not_repeatable, x: 1 token: m = 1, factors nystromformer: a different X for the same A
 writes_a, x: 1 token: m = 1, factors nystromformer: changed A
 no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
 leaks, memory: 1 token: allocation 1 failed, and it reported 'invalid value', expected 'out of memory'
@@ -99,7 +99,7 @@ nan_entries, rows: 1 token: entry (0, 0) is
 wrong_slope, gradient: 64 tokens: pull_back gives 
 other_shape, heads: n = 9, d = 2 were announced, n = 8, d = 2 made
 holds_nan, heads: q holds NaN or Inf
-draws_elsewhere, streams: other data for the same seed and trial
+draws_elsewhere, streams: different data for the same seed and trial
 not_random, streams: it declares that it is random, but the data are the same
 crashes, heads: killed by signal 11
 EOF
@@ -125,7 +125,7 @@ EOF
     "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
     run "$NYSBENCH" new strategy mine --out "$WORK/n"
     expect_status 2
-    expect "is there already"
+    expect "exists already"
     [ "$(wc -l <"$WORK/n/Makefile")" -le 5 ]
     grep -q nb_strategy_mine "$WORK/n/mine.c"
     ! grep -qi template "$WORK/n/mine.c"
@@ -273,7 +273,7 @@ EOF
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote behind the end"
-    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: other picks for the same seed" # of 2 points
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: different picks for the same seed" # of 2 points
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: changed Q"
     expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
     expect "FAIL hangs, picks: 1 token: not done after 1 s"
@@ -360,7 +360,7 @@ sh -c 'kill -9 \$\$'|60|killed by signal 9
 sh -c 'exec sleep 31.7'|0.2|not done after 0.2 s
 sh -c 'trap : TERM; sleep 31.7 & sleep 31.7; sleep 31.7'|0.3|not done after 0.3 s
 sh -c 'sleep 31.7 &'|60|left no picks.npy
-sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60|picks.npy: is no .npy file
+sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60|picks.npy: is not a .npy file
 sh -c 'mkfifo picks.npy'|60|left no picks.npy
 EOF
     /usr/bin/python3 - "$WORK" <<'PY'

@@ -79,7 +79,7 @@ PY
     /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.argv[1])["flags"]' "$output"
 }
 
-@test "a head file of the same size that holds something else is noticed: its rows are measured anew, the old ones stay" {
+@test "a head file of the same size with other contents is noticed: its rows are measured anew, the old ones stay" {
     save 1
     experiment
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
@@ -91,9 +91,9 @@ PY
     expect "rows: 4, of which 2 are done and 2 are to run"
     "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" >"$WORK/out" 2>"$WORK/told"
     output=$(cat "$WORK/told")
-    expect "nysbench: warning: $WORK/h/k.npy: holds something else (SHA-256 $is...) than when rows were measured on it ($was...)"
-    expect "nysbench: warning: $WORK/h/q.npy: holds something else"
-    expect "nysbench: warning: 2 rows that were measured on other data of the same name stay in $WORK/r/results.sqlite, unused"
+    expect "nysbench: warning: $WORK/h/k.npy: has other contents (SHA-256 $is...) than when rows were measured on it ($was...)"
+    expect "nysbench: warning: $WORK/h/q.npy: has other contents"
+    expect "nysbench: warning: 2 rows measured on earlier contents of the same files stay in $WORK/r/results.sqlite, unused"
     [ "$(manifests)" = "2 2, 2 0" ]
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole"
     cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/whole/rows.csv")
@@ -110,7 +110,7 @@ PY
     [ "$(manifests)" = "4 0, 0 2" ]
 }
 
-@test "a .safetensors file that holds something else is noticed, one that was only touched or moved to the same place is not" {
+@test "a .safetensors file with other contents is noticed, one that was only touched or moved to the same place is not" {
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/h.safetensors"
     experiment
     sed -i "s,heads(file=[^)]*),\"heads(file=$WORK/h.safetensors\, head=1)\"," "$WORK/c.yaml"
@@ -158,7 +158,7 @@ got_somewhere() {
     wait "$pid" || status=$?
     output=$(cat "$WORK/log")
     expect_status 1
-    expect "npy: was changed while it was being measured"
+    expect "npy: changed while it was being measured"
     [ "$(manifests | tr ' ' '\n' | head -1)" -gt 0 ]
     # What is in the store is of the old data, to the last bit.
     cp "$WORK"/old/* "$WORK/h"
@@ -193,7 +193,7 @@ Y
     script 1
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    expect "my script.py: holds something else"
+    expect "my script.py: has other contents"
     [ "$(manifests)" = "1 1, 1 0" ]
 }
 
@@ -222,7 +222,7 @@ Y
     build 2
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    expect "mine.so: holds something else"
+    expect "mine.so: has other contents"
     [ "$(manifests)" = "1 1, 1 0" ]
     /usr/bin/python3 - "$WORK" <<'PY'
 import hashlib, json, sys
@@ -256,7 +256,7 @@ with() { # KERNELS COMMAND...
     expect "; $one kernels of OpenBLAS "
     expect "; this is "
     expect "; $two kernels of OpenBLAS "
-    expect "; --mixed measures the rest beside them, --fresh puts them aside"
+    expect "; --mixed measures the rest beside them, --fresh sets them aside"
     cmp "$WORK/r/rows.csv" "$WORK/before"
     run with "$two" plan "$WORK/c.yaml" --set trials=3 -o "$WORK/r"
     expect "another build or other arithmetic: 4 rows"

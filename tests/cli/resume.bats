@@ -79,7 +79,7 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     [[ "$output" != *"come from"* ]]
 }
 
-@test "another build does not measure over rows for a new metric; --fresh puts them aside" {
+@test "another build does not measure over rows for a new metric; --fresh sets them aside" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     other_build
     before=$(state)
@@ -315,7 +315,7 @@ PY
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 6; run --fresh puts it aside"
+        expect "results.sqlite: is a store of version 3, this program reads version 6; 'nysbench run --fresh' sets it aside"
     done
     expect_unchanged
 }

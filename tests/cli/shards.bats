@@ -214,7 +214,7 @@ PY
     eval "$(grep -- --only "$WORK/r/failures.txt") -q"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 0
-    expect "1 row failed in the runs and stands as $WORK/r has it"
+    expect "1 row failed in the runs, so the results that $WORK/r has are kept"
     [ ! -e "$WORK/r/failures.txt" ]
     cmp <(timeless "$WORK/before.csv") <(timeless "$WORK/r/rows.csv")
     run "$NYSBENCH" merge "$WORK/r" "$WORK/r" -q

@@ -120,7 +120,7 @@ plots: [norms, error]"
     expect_status 0
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 2
-    expect "results.sqlite: holds rows of the study error, the experiment is of the study norms; run --fresh puts it aside"
+    expect "results.sqlite: holds rows of the study error, the experiment is of the study norms; 'nysbench run --fresh' sets it aside"
     sed 's/.row_size = sizeof(norms_row)/.row_size = 8/; s/study_norms/study_bad/; s/"norms", "how/"bad", "how/' tests/cli/plugins/norms.c >"$WORK/bad.c"
     build_plugin "$WORK/bad.c" "$WORK/bad.so"
     run "$NYSBENCH" list --plugin "$WORK/bad.so"

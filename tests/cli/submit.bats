@@ -226,7 +226,7 @@ PY
     printf '#!/bin/bash\necho "Submitted batch job 12"\n' >"$WORK/bin/sbatch"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "expected the number of a job, it said 'Submitted batch job 12'"
+    expect "expected the number of a job, found 'Submitted batch job 12'"
 }
 
 @test "shards that another build has begun are refused at once, unless mixed" {
@@ -273,14 +273,14 @@ PY
     printf '#!/bin/bash\nexit 1\n' >"$WORK/bin/squeue"
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
-    expect "warning: the queue is not known: squeue: exit status 1"
+    expect "warning: the queue cannot be read: squeue: exit status 1"
     expect "shards: 2, 2 unknown"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
     [ "$(ls "$WORK/calls" | wc -l)" -eq 2 ]
     printf '#!/bin/bash\necho what\n' >"$WORK/bin/squeue"
     run "$NYSBENCH" status "$WORK/r"
-    expect "squeue: expected a job, an index and a state, it said 'what'"
+    expect "squeue: expected a job, an index and a state, found 'what'"
 }
 
 @test "mistakes in the call" {

@@ -148,13 +148,13 @@ blocks:
   - {trials: 1, cores: iteratve, blocks: []}
 Y
     mistakes "
-c.yaml:5:6: key 'seed' holds for the whole experiment and cannot stand in a block
+c.yaml:5:6: key 'seed' belongs to the whole experiment and is not allowed in a block
 c.yaml:5:38: key 'landmark' is unknown; did you mean 'landmarks'?
 c.yaml:6:5: blocks: expected 'key: value' lines, found a value
-c.yaml:7:25: key 'landmarks' stands here a second time; first on line 7
+c.yaml:7:25: key 'landmarks' appears a second time; it is already on line 7
 c.yaml:8:34: key 'blocks' is unknown; allowed: problems, kernels, strategies, pairing, landmarks, factors, cores, trials, zip, exclude
-c.yaml:6:5: key 'cores' is missing, in this block and for all
-c.yaml:7:5: key 'cores' is missing, in this block and for all
+c.yaml:6:5: key 'cores' is missing, in this block and outside of it
+c.yaml:7:5: key 'cores' is missing, in this block and outside of it
 c.yaml:7:18: landmarks: expected an integer from 1 to 1000000, found 'x'
 c.yaml:8:24: no core 'iteratve'; did you mean 'iterative'?"
     config <<'Y'
@@ -165,7 +165,7 @@ blocks:
   - {trials: 1, cores: svd}
   - {trials: 2, cores: svd}
 Y
-    mistakes "c.yaml:3:9: trials: every block has its own, so none uses this"
+    mistakes "c.yaml:3:9: trials: every block has its own, so this one is never used"
     planned 16 --set 'blocks={trials: 2, cores: svd}' # the default: 8 m; --set cannot change what the file says for all
 }
 
@@ -197,8 +197,8 @@ cores: ["svd(rcond=[1e-1, 1e-2])", iterative]
 landmarks: [8..64 step 8]
 trials: 2
 Y
-    # cells: 7 strategies x 8 m x 2 factors x 3 cores = 336 a scene; 5 heads x 2 kernels = 10 scenes.
-    # Trials: 2; but 1 for segment means (48 cells) on the 6 scenes from the file.
+    # methods: 7 strategies x 8 m x 2 factors x 3 cores = 336 a scene; 5 heads x 2 kernels = 10 scenes.
+    # Trials: 2; but 1 for segment means (48 methods) on the 6 scenes from the file.
     all=$((10 * 336 * 2 - 6 * 48))
     planned $all
     excludes() {
@@ -248,9 +248,9 @@ Y
     expect "  2 by the rule at $WORK/c.yaml:6"
     expect "  0 by the rule at $WORK/c.yaml:7"
     expect "  3 by the rule at $WORK/c.yaml:11"
-    expect "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule takes no row out"
+    expect "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule removes no row"
     "$NYSBENCH" run "$WORK/c.yaml" -q --out "$WORK/r" --set plots=[] >"$WORK/log" 2>&1
-    grep -q "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule takes no row out" "$WORK/log"
+    grep -q "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule removes no row" "$WORK/log"
     plan --set 'exclude={n: 33}'
     expect_status 2
     expect "the experiment has no rows: its rules exclude all 12"
@@ -283,7 +283,7 @@ c.yaml:10:33: kmeans: restarts = 0 is not an integer from 1 to 1000
 c.yaml:11:17: exclude: landmarks: '9..3' ends before it begins
 c.yaml:11:32: exclude: pairing: 'default' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both
 c.yaml:12:12: exclude: core: the list is empty
-c.yaml:12:16: exclude: key 'core' stands here a second time
+c.yaml:12:16: exclude: key 'core' appears a second time
 c.yaml:13:16: exclude: problem: the key 'head' names heads, not the option 'head'
 c.yaml:14:18: exclude: landmarks: expected an integer from 0 to 2147483647, found a list
 c.yaml:14:35: exclude: strategy: expected a value, found a list"
@@ -321,7 +321,7 @@ cores: [svd, iterative]
 landmarks: [8, 16, 24]
 zip: [landmarks, strategies]
 Y
-    mistakes "c.yaml:5:6: zip: strategies has 2 values and landmarks 3; they advance together, so both must have as many"
+    mistakes "c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
     sed -i 's/^zip.*/zip: [cores, landmark, trials]/' "$WORK/c.yaml"
     mistakes "
 c.yaml:5:14: zip: 'landmark' is unknown; did you mean 'landmarks'?
@@ -335,7 +335,7 @@ c.yaml:5:24: zip: 'trials' is unknown; allowed: problems, kernels, strategies, p
     mistakes "
 c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default
 c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
-c.yaml:5:6: zip: strategies has 2 values and landmarks 3; they advance together, so both must have as many"
+c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
     sed -i '/^pairing/d; /^trials/d' "$WORK/c.yaml"
     # only the pairs that meet are looked at
     sed -i 's/^zip.*/zip: [pairing, strategies]\npairing: [joint, both]/' "$WORK/c.yaml"

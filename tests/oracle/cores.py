@@ -23,7 +23,7 @@ from measures import Group, Tap, exact, factors, kernel_of, options
 
 CORES = ["svd(rcond=1e-2)", "svd(rank=5)", "tikhonov(lambda=1e-4)", "truncated_qr(rcond=1e-2)", "shifted(gamma=0.1)",
          "iterative(steps=6)", "iterative(steps=9, start=worst)", "iterative(steps=3, start=given, scale=2.5)",
-         "newton_schulz(steps=7)", "chebyshev(steps=5)", "hyperpower(order=4, steps=4)", "sloppy_newton(steps=9)",
+         "newton_schulz(steps=7)", "chebyshev(steps=5)", "hyperpower(order=4, steps=4)", "damped_newton(steps=9)",
          "gcv", "best", "fitted(rows=100000)", "fitted(rows=100000, ridge=0.001)", "chosen(of=svd, rows=100000)"]
 CONFIG = """
 problems: ["gaussian(n=90, d=8)", "clusters(n=80, d=4, count=6)"]
@@ -37,7 +37,7 @@ cores: {cores}
 """
 STEP = {"newton_schulz": lambda r, i, o: i + r, "chebyshev": lambda r, i, o: i + r + r @ r,
         "hyperpower": lambda r, i, o: sum(np.linalg.matrix_power(r, k) for k in range(int(o["order"]))),
-        "sloppy_newton": lambda r, i, o: i + r / 2}
+        "damped_newton": lambda r, i, o: i + r / 2}
 
 
 def iterate(name, o, a):

@@ -5,7 +5,7 @@ usage: noise.py NYSBENCH WORK_FOLDER
 
 Prints TAP. From the exported Q, K and landmarks S, F, A, B, every X and the error are computed again with 60 digits,
 by routes that need not be stable then: normal equations, explicit inverses. A measured error must be within its error_noise of the exact one,
-for each engine; of sampled rows, all but one, the one left out is the same for all cells. A is ill-conditioned in
+for each engine; of sampled rows, all but one, the one left out is the same for all methods. A is ill-conditioned in
 most of them (up to 1e16): noise that forgets what rounding does to X would be too small.
 
 Left out is where a singular value of A lies so near to the cut-off that rounding decides on which side. `fitted` has more

@@ -53,7 +53,7 @@ static void test_machine(void **state)
         assert_ok(*state, nb_calibrate_machine(&noisy, *state));
         wall.noisy = false;
         assert_at_most(noisy,
-                       3 * quiet); /* by the wall 5 ms would be up to 100; 3: caches and cores that others use too */
+                       3 * quiet); /* by the wall 5 ms would be up to 100; 3: caches and CPUs that others use too */
         assert_at_most(quiet, 3 * noisy);
     }
 }
@@ -74,7 +74,7 @@ static void test_growth(void **state)
 }
 
 /* The low ends of twenty looks at one plan are within a factor of 16, where the wall's
- * clock gives one of hundreds: 4 for caches and cores that others use too, and as much where
+ * clock gives one of hundreds: 4 for caches and CPUs that others use too, and as much where
  * the time was out before the plan's own size was tried. */
 static void test_picks(void **state)
 {
@@ -106,7 +106,7 @@ static void test_picks(void **state)
     assert_at_most(most, 16 * least);
 }
 
-/* The high end is that of the machine's load, which all its cores share. */
+/* The high end is that of the machine's load, which all its CPUs share. */
 static void test_load(void **state)
 {
     static const nb_override overrides[] = {{"problems", "[\"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\"]"},
@@ -118,7 +118,7 @@ static void test_load(void **state)
                                             {"trials", "1"}};
     static const struct {
         double load;
-        int cores, workers;
+        int cpus, workers;
         double slower;
     } known[] = {{0, 2, 2, 1}, {1, 4, 2, 1}, {2, 4, 2, 1}, {3, 4, 2, 1.25}, {6, 2, 2, 4}, {2, 1, 2, 2}, {2, 1, 1, 3}};
     nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
@@ -130,7 +130,7 @@ static void test_load(void **state)
                            .likely = {.machine = 1},
                            .high = {.machine = 1},
                            .load = known[i].load,
-                           .cores = known[i].cores};
+                           .cpus = known[i].cpus};
         nb_predicted predicted;
         assert_ok(*state, nb_predict(&f, pending, known[i].workers, &predicted, *state));
         assert_close(predicted.high_s / predicted.low_s, known[i].slower, 1e-12);

@@ -207,7 +207,7 @@ static double power(double y, double growth)
 {
     return -expm1(growth * log1p(-y)); /* 1 - (1 - y)^p without cancellation, y <= 1 */
 }
-static double sloppy(double y, double growth)
+static double damped(double y, double growth)
 {
     (void)growth;
     return y * (3 - y) / 2;
@@ -233,7 +233,7 @@ static const variant variants[] = {{"newton_schulz(", newton, 2, 2, DBL_EPSILON}
                                    HYPERPOWER(7),
                                    HYPERPOWER(8),
                                    HYPERPOWER(9),
-                                   {"sloppy_newton(", sloppy, 1.5, 3, DBL_EPSILON},
+                                   {"damped_newton(", damped, 1.5, 3, DBL_EPSILON},
                                    {"iterative(", one_step, 3.25, 3, DBL_EPSILON},
                                    {"iterative(precision=float, ", one_step, 3.25, 3, FLT_EPSILON}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
@@ -277,7 +277,7 @@ static void test_orders_of_convergence(void **state)
     for (int v = 0; v < OF_ORDER; v++)
         assert_close(log(left(ctx, variants[v].spec, 1)) / log(0.4), variants[v].growth, 1e-11);
     assert_close(log(left(ctx, "newton_schulz(", 3)) / log(0.4), 8, 1e-9);
-    double e = left(ctx, "sloppy_newton(", 12), next = left(ctx, "sloppy_newton(", 13);
+    double e = left(ctx, "damped_newton(", 12), next = left(ctx, "damped_newton(", 13);
     assert_close(next / e, 0.5 + e / 2, 1e-10);
     e = left(ctx, "iterative(", 1);
     assert_close(left(ctx, "iterative(", 2), 0.75 * pow(e, 3) + 0.25 * pow(e, 4), 1e-15);
@@ -476,7 +476,7 @@ static void test_cutoffs(void **state)
                                         "newton_schulz(steps=9)",
                                         "chebyshev(steps=4, start=exact)",
                                         "hyperpower(order=7, steps=3)",
-                                        "sloppy_newton(steps=12)",
+                                        "damped_newton(steps=12)",
                                         "tikhonov(lambda=1e-5)"};
     nb_ctx *ctx = *state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {

@@ -168,7 +168,8 @@ static void test_wall(void **state)
         "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
-    nb_prediction prediction = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
+    nb_prediction prediction = {
+        .plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
     nb_predicted one, two, many;
     assert_int_equal(plan.row_count, 4);
     assert_ok(*state, nb_predict(&prediction, pending, 1, &one, *state));

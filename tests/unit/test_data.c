@@ -481,7 +481,7 @@ static const struct {
     {NPY("'<f4'", "False", "(1000000000000,)"), 8, "shape: stands for 4000000000000 bytes"},
     {NPY("'<f4'", "False", "(2,) x"), 8, "after a value"},
     {NPY("'<f4'", "False", "(2,)") "x", 8, "end: expected blanks, found 'x'"},
-    {NPY("'<f4'", "False", "(2,), 'descr': '<f4'"), 8, "key 'descr' is there twice"},
+    {NPY("'<f4'", "False", "(2,), 'descr': '<f4'"), 8, "key 'descr' appears twice"},
     {NPY("'<f4'", "False", "(2,), 'order': 1"), 8, "key 'order' is unknown"},
     {"{'descr': '<f4', 'shape': (2,)}", 8, "key 'fortran_order' is missing"},
     {"{'fortran_order': False, 'shape': (2,)}", 8, "key 'descr' is missing"},
@@ -511,8 +511,8 @@ static const struct {
     size_t size;
     const char *message;
 } bad_npy_starts[] = {
-    {"", 0, "is no .npy file: it has 0 bytes"},
-    {"\x93NUMPY\x01\x00\x00", 9, "is no .npy file: it has 9 bytes"},
+    {"", 0, "is not a .npy file: it has 0 bytes"},
+    {"\x93NUMPY\x01\x00\x00", 9, "is not a .npy file: it has 9 bytes"},
     {"\x93NUMPX\x01\x00\x02\x00{}", 12, "does not begin with"},
     {"\x93NUMPY\x00\x00\x02\x00{}", 12, "version 0.0, allowed are 1.0, 2.0 and 3.0"},
     {"\x93NUMPY\x04\x00\x02\x00\x00\x00{}", 14, "version 4.0"},
@@ -602,8 +602,8 @@ static const struct {
     size_t size;
     const char *message;
 } bad_safetensors_starts[] = {
-    {"", 0, "is no .safetensors file: it has 0 bytes"},
-    {"\x02\0\0\0\0\0\0", 7, "is no .safetensors file: it has 7 bytes"},
+    {"", 0, "is not a .safetensors file: it has 0 bytes"},
+    {"\x02\0\0\0\0\0\0", 7, "is not a .safetensors file: it has 7 bytes"},
     {"\0\0\0\0\0\0\0\0", 8, "header length 0, allowed are 2 to"},
     {"\x01\0\0\0\0\0\0\0{", 9, "header length 1, allowed are 2 to"},
     {"\x03\0\0\0\0\0\0\0{}", 10, "header length 3 is more than the file's 10 bytes"},
@@ -825,7 +825,7 @@ static void test_folder_of_npy(void **state)
     assert_int_equal(head.dv, 2);
     check_ramp(head.v, 4, 5);
     put(f, "v.npy", "", 0);
-    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "is no .npy file");
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "is not a .npy file");
     put_npy(f, "v.npy", 1, NPY("'<i4'", "False", "(2, 1)"), "\1\0\0\0\2\0\0\0", 8);
     assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy",
                    "tensor 'v', dtype: holds integers");
@@ -840,8 +840,8 @@ static void test_shapes_that_disagree(void **state)
         {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}, "q has 3 tokens, k has 5"},
         {{2, 3, 4}, {2, 3, 5}, {2, 3, 4}, "q has dimension d = 4, k has 5"},
         {{2, 3, 4}, {2, 3, 4}, {2, 5, 4}, "q has 3 tokens, v has 5"},
-        {{3, 3, 4}, {2, 3, 4}, {2, 3, 4}, "the 3 heads of q are no multiple of k's 2"},
-        {{2, 3, 4}, {4, 3, 4}, {4, 3, 4}, "the 2 heads of q are no multiple of k's 4"},
+        {{3, 3, 4}, {2, 3, 4}, {2, 3, 4}, "q has 3 heads, which is not a multiple of k's 2"},
+        {{2, 3, 4}, {4, 3, 4}, {4, 3, 4}, "q has 2 heads, which is not a multiple of k's 4"},
         {{4, 3, 4}, {2, 3, 4}, {4, 3, 4}, "k has 2 heads, v has 4"},
         {{2, 0, 4}, {2, 0, 4}, {2, 0, 4}, "tensor 'q', shape: dimension 1 is 0"},
         {{2, 3, 4}, {0, 3, 4}, {0, 3, 4}, "tensor 'k', shape: dimension 0 is 0"},

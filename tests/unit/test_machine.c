@@ -31,55 +31,55 @@ static void put(const char *root, const char *folder, const char *name, const ch
 static void test_no_groups(void **state)
 {
     const char *root = tree(*state);
-    assert_true(isinf(nb_group_cores(root)));
+    assert_true(isinf(nb_group_cpus(root)));
     assert_true(isinf(nb_group_memory(root)));
     assert_true(isinf(nb_system_memory(root)));
     put(root, "proc/self", "cgroup", "nonsense\n0\n3:cpu\n0:::\n::\n", *state);
     put(root, "proc", "meminfo", "MemTotal: 10 kB\n", *state);
-    assert_true(isinf(nb_group_cores(root)));
+    assert_true(isinf(nb_group_cpus(root)));
     assert_true(isinf(nb_group_memory(root)));
     assert_true(isinf(nb_system_memory(root)));
 }
 
-static void test_cores_version_2(void **state)
+static void test_cpus_version_2(void **state)
 {
     const char *root = tree(*state);
     put(root, "proc/self", "cgroup", "0::/user.slice/job.scope\n", *state);
     put(root, "sys/fs/cgroup/user.slice/job.scope", "cpu.max", "max 100000\n", *state);
-    assert_true(isinf(nb_group_cores(root)));
+    assert_true(isinf(nb_group_cpus(root)));
     put(root, "sys/fs/cgroup/user.slice", "cpu.max", "250000 100000\n", *state);
-    assert_true(nb_group_cores(root) == 2.5);
+    assert_true(nb_group_cpus(root) == 2.5);
     put(root, "sys/fs/cgroup/user.slice/job.scope", "cpu.max", "50000 100000\n", *state);
-    assert_true(nb_group_cores(root) == 0.5);
+    assert_true(nb_group_cpus(root) == 0.5);
     put(root, "sys/fs/cgroup/user.slice/other.scope", "cpu.max", "1000 100000\n", *state);
-    assert_true(nb_group_cores(root) == 0.5);
+    assert_true(nb_group_cpus(root) == 0.5);
     put(root, "sys/fs/cgroup/user.slice/job.scope", "cpu.max", "\n", *state);
-    assert_true(nb_group_cores(root) == 2.5);
+    assert_true(nb_group_cpus(root) == 2.5);
 }
 
 /* The path is the host's; what is mounted at the top are the container's own limits. */
-static void test_cores_in_a_container(void **state)
+static void test_cpus_in_a_container(void **state)
 {
     const char *root = tree(*state);
     put(root, "proc/self", "cgroup", "0::/docker/0123456789\n", *state);
     put(root, "sys/fs/cgroup", "cpu.max", "300000 100000\n", *state);
-    assert_true(nb_group_cores(root) == 3);
+    assert_true(nb_group_cpus(root) == 3);
 }
 
-static void test_cores_version_1(void **state)
+static void test_cpus_version_1(void **state)
 {
     const char *root = tree(*state);
     put(root, "proc/self", "cgroup", "9:cpuset:/a\n4:cpu,cpuacct:/slurm/job_7\n2:memory:/b\n", *state);
     put(root, "sys/fs/cgroup/cpu,cpuacct/slurm/job_7", "cpu.cfs_quota_us", "-1\n", *state);
     put(root, "sys/fs/cgroup/cpu,cpuacct/slurm/job_7", "cpu.cfs_period_us", "100000\n", *state);
-    assert_true(isinf(nb_group_cores(root)));
+    assert_true(isinf(nb_group_cpus(root)));
     put(root, "sys/fs/cgroup/cpu,cpuacct/slurm", "cpu.cfs_quota_us", "400000\n", *state);
-    assert_true(isinf(nb_group_cores(root)));
+    assert_true(isinf(nb_group_cpus(root)));
     put(root, "sys/fs/cgroup/cpu,cpuacct/slurm", "cpu.cfs_period_us", "100000\n", *state);
-    assert_true(nb_group_cores(root) == 4);
+    assert_true(nb_group_cpus(root) == 4);
     put(root, "sys/fs/cgroup/cpu/slurm/job_7", "cpu.cfs_quota_us", "100000\n", *state);
     put(root, "sys/fs/cgroup/cpu/slurm/job_7", "cpu.cfs_period_us", "50000\n", *state);
-    assert_true(nb_group_cores(root) == 2);
+    assert_true(nb_group_cpus(root) == 2);
 }
 
 static void test_memory(void **state)
@@ -111,26 +111,22 @@ static void test_here(void **state)
 {
     cpu_set_t all, one;
     (void)state;
-    assert_in_range(nb_usable_cores(), 1, 100000);
+    assert_in_range(nb_usable_cpus(), 1, 100000);
     assert_true(nb_available_memory() > 1 << 20);
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     CPU_ZERO(&one);
     for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
         if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_int_equal(nb_usable_cores(), 1);
+    assert_int_equal(nb_usable_cpus(), 1);
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_no_groups),
-        test_with_ctx(test_cores_version_2),
-        test_with_ctx(test_cores_in_a_container),
-        test_with_ctx(test_cores_version_1),
-        test_with_ctx(test_memory),
-        test_with_ctx(test_here),
+        test_with_ctx(test_no_groups),      test_with_ctx(test_cpus_version_2), test_with_ctx(test_cpus_in_a_container),
+        test_with_ctx(test_cpus_version_1), test_with_ctx(test_memory),         test_with_ctx(test_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,11 +76,11 @@ static void test_refusals(void **state)
                  {"strategy=uniform,", "expected COLUMN=VALUE"},
                  {"strategy=", "strategy: a value is missing"},
                  {"strategi=uniform", "did you mean 'strategy'"},
-                 {"error=0", "no column 'error' tells rows apart"},
+                 {"error=0", "column 'error' does not tell rows apart"},
                  {"trial=one", "trial 'one': expected a whole number"},
                  {"trial=1x", "expected a whole number"},
                  {"trial=99999999999999999999", "expected a whole number"},
-                 {"trial=1, trial=1", "column 'trial' twice"}};
+                 {"trial=1, trial=1", "column 'trial' is given twice"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         nb_match match;
         assert_error(*state, nb_match_parse(&nb_study_error, wrong[i].key, &match, *state), NB_EINVAL,

@@ -86,13 +86,12 @@ static void test_inputs(void **state)
     assert_int_equal(utimensat(AT_FDCWD, script, times, 0), 0); /* touched, not changed */
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     write_file(script, "abd");
-    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO,
-                 "a script.py: was changed while it was being measured");
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO, "a script.py: changed while it was being measured");
     write_file(script, "abc");
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     assert_int_equal(unlink(other), 0);
     assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO,
-                 "other: is gone while it was being measured: No such file");
+                 "other: disappeared while it was being measured: No such file");
 }
 
 static const char *const nothing[] = {NULL};

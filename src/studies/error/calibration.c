@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration.c - each strategy picks for (n, m), then, as long as there is time, for
- * the plan's own (N, M), if that is not too much, and for (2n, m) and (n, 2m): how its
- * time grows; then all that again, since the least of several tries counts. */
+/* calibration.c - each strategy picks for (n, m), then, while there is time, for the plan's own (N, M), if that is not
+ * too much, and for (2n, m) and (n, 2m), to see how its time grows; then all again, since the least of several tries
+ * counts. */
 #include "studies/error/calibration.h"
 
 #include "base/clock.h"
@@ -45,7 +45,7 @@ typedef struct {
     int unfinished;  /* the method that was killed at its smallest try, or -1 */
     double end_s;    /* clock when there is no more time */
     board *board;
-    const char *folder;      /* for what strategies leave behind where they are killed */
+    const char *folder;      /* for what strategies leave behind if they are killed */
     nb_scene *scenes[SIZES]; /* of n, 2n and N random points; made when first needed */
     gsl_rng *rng;
 } trying;
@@ -84,7 +84,7 @@ static moment now(void)
     return (moment){nb_clock_s(), nb_work_s(), used.ru_nvcsw};
 }
 
-/* Who did not wait was kept from working only by others, which is not his time. */
+/* If the process did not wait, only other programs kept it from working, which is not its time. */
 static double time_since(moment start)
 {
     moment end = now();
@@ -126,8 +126,8 @@ static void fill(const trying *t, int i, nb_tried *tried)
     nb_growth(tried->seconds, s[MORE_LANDMARKS * t->count + i], 1, &tried->m_least, &tried->m_most);
 }
 
-/* Whether a try is worth its time: a strategy that did not do the small one is not asked
- * for more; the singular vectors of a large S are what an oracle would wait for. */
+/* Whether a try is worth its time: a strategy that failed the small one is not tried further, and an oracle would
+ * wait for the singular vectors of a large S. */
 static bool worth(const trying *t, int size, int i)
 {
     nb_tried so_far = t->tried[i];
@@ -137,9 +137,9 @@ static bool worth(const trying *t, int size, int i)
     if (size != LARGE || !isfinite(so_far.seconds)) return isfinite(so_far.seconds);
     if (so_far.large_n == so_far.n || (traits & NB_ORACLE && !(traits & NB_SQUARE))) return false;
     double predicted_s = isfinite(so_far.large_s)
-                            ? so_far.large_s
-                            : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
-                                  pow((double)so_far.large_m / so_far.m, so_far.m_most);
+                             ? so_far.large_s
+                             : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
+                                   pow((double)so_far.large_m / so_far.m, so_far.m_most);
     return predicted_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
 }
 
@@ -182,7 +182,7 @@ static nb_status run_tries(trying *t, nb_ctx *ctx)
             t->unfinished = t->board->at;
         }
         if (ending.timed_out) return NB_OK;
-        t->board->at++; /* it has died of this one, or done all */
+        t->board->at++; /* it died of this one, or is done */
     }
     return NB_OK;
 }

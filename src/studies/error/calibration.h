@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration.h - how long strategies take, from tries of at most two seconds. Counted is the time of the process's own work where it
- * waited for nobody, and the least of several tries: what other programs do at the same
- * time makes a try longer by any factor. */
+/* calibration.h - how long strategies take, from tries of at most two seconds. CPU time is counted if the process did
+ * not wait, and the least of several tries is taken, since other programs can make a try longer by any factor. */
 #ifndef NB_CALIBRATION_H
 #define NB_CALIBRATION_H
 
@@ -16,10 +15,9 @@ typedef struct { /* of one strategy */
     double n_least, n_most, m_least, m_most; /* by which powers of n and m its time may grow */
 } nb_tried;
 
-/* Lets the strategy of each method pick landmarks of random points, few of a few hundred
- * and as many as in the plan of at most two thousand, in a process of their own that
- * ends after limit_s; what it prints is lost. tried[i] is of methods[i]. `scene` is one of the plan's: its kernel, d and n
- * are taken. */
+/* Lets the strategy of each method pick landmarks of random points, few of a few hundred and as many as in the plan
+ * of at most two thousand, in a process of their own that ends after limit_s; what it prints is lost. tried[i] is of
+ * methods[i]. `scene` is one of the plan's: its kernel, d and n are taken. */
 nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_error_method *const *methods,
                              double limit_s, nb_tried *tried, nb_ctx *ctx);
 

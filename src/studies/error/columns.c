@@ -22,20 +22,20 @@ const nb_column nb_error_columns[] = {
     TEXT(pairing, .identity = true,
          .help = "whose points the strategy looked at: independent, queries, keys, joint ([q; k] of "
                  "each token), shared, shared_queries, shared_keys (the same points serve both sides), "
-                 "or both (Q and K together); always queries under a kernel of one point set"),
+                 "or both (Q and K together); always queries for a kernel of one set of points"),
     TEXT(factors, .identity = true,
          .help = "what F, A, B are: nystromformer (kernel of landmarks), cur (columns and rows of S) "
                  "or nocore (F B of nystromformer, no middle)"),
     TEXT(core, .identity = true, .help = "how X, the middle of F X B, was computed, with all options"),
-    TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k) of them at random"),
+    TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k), k random ones"),
     TEXT(engine, .identity = true,
          .help = "how it was measured: streamed (one pass over S for all methods) or direct (S and FXB "
                  "formed)"),
     TEXT(precision, .identity = true, .help = "double, or mixed (single where the result is large enough)"),
     NB_COLUMN_STATUS(nb_error_row),
     NB_COLUMN_REASON(nb_error_row),
-    REAL(error, .help = "|S - FXB|_F / |S|_F; where the core keeps rows of S (keep_rows, exact_rows) they "
-                        "stand in place of those of FXB, here and in all other measures of FXB"),
+    REAL(error, .help = "|S - FXB|_F / |S|_F; if the core keeps rows of S (keep_rows, exact_rows), these replace "
+                        "those of FXB, here and in all other measures of FXB"),
     REAL(error_se, .help = "standard error of error, where rows are sampled, by the jackknife; too small where a "
                            "few rows that the sample misses make up the error"),
     REAL(error_subspace, .whole = true,
@@ -44,11 +44,11 @@ const nb_column nb_error_columns[] = {
          .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty "
                  "where the core keeps rows of S, since the result is then not of the form F X B"),
     REAL(error_unseen, .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
-                               "that the core has not looked at; equal to error where it looked at none, empty where "
-                               "it looked at all, as oracles do"),
+                               "that the core has not looked at; equal to error if it looked at none, empty if it "
+                               "looked at all, as oracles do"),
     REAL(error_unseen_subspace, .whole = true,
-         .help = "the least error_unseen that any core reaches with these landmarks; where there are "
-                 "fewer such rows than landmarks, any F fits them, and only the part outside the rows "
+         .help = "the least error_unseen that any core reaches with these landmarks; if there are fewer such rows "
+                 "than landmarks, any F fits them, and only the part outside the rows "
                  "of B is left"),
     REAL(error_unseen_core, .whole = true,
          .help = "the core's part of error_unseen: error_unseen_subspace^2 + error_unseen_core^2 = "
@@ -68,12 +68,12 @@ const nb_column nb_error_columns[] = {
     REAL(mse, .help = "mean squared difference of the n^2 entries"),
     REAL(entropy_difference, .whole = true, .wanted = NB_WANT_ENTROPY,
          .help = "difference of the mean row entropies -sum p ln(p + 1e-9) of S and FXB in nats, "
-                 "absolute; entries p <= 0 count as 0; empty under a kernel whose rows are not "
+                 "absolute; entries p <= 0 count as 0; empty for a kernel whose rows are not "
                  "distributions"),
     REAL(rowsum_deviation, .whole = true,
-         .help = "max over rows of |row sum of FXB - 1|; with nystromformer factors 0 for X = A^-1, so "
-                 "that it shows what X leaves out; with cur it does not, since rows of F A^-1 B need "
-                 "not sum to 1; empty under a kernel whose rows do not"),
+         .help = "max over rows of |row sum of FXB - 1|; with nystromformer factors it is 0 for X = A^-1, so it shows "
+                 "what X leaves out; with cur it says nothing about X, since rows of F A^-1 B need "
+                 "not sum to 1; empty for a kernel whose rows do not"),
     REAL(negative_fraction, .whole = true, .wanted = NB_WANT_ENTRIES,
          .help = "share of the n^2 entries of FXB that are negative by more than rounding: below -eps "
                  "(|F| |X| |B| + |FX| |A| |XB|), Frobenius norms"),
@@ -82,8 +82,8 @@ const nb_column nb_error_columns[] = {
                  "share of the row where rows of S sum to 1"),
     REAL(core_residual, .help = "|I - A X|_F; empty where there is no A, like core_cutoff, landmark_rank and "
                                 "landmark_condition"),
-    REAL(core_cutoff, .help = "singular value of A, relative to the largest, of which the core inverts half, in "
-                              "exact arithmetic, or the smallest that it inverts; empty where the core does not act "
+    REAL(core_cutoff, .help = "singular value of A, relative to the largest, that the core inverts by half (in exact "
+                              "arithmetic), or the smallest that it inverts; empty if the core does not act "
                               "on each singular value by itself"),
     REAL(landmark_rank, .integer = true, .help = "singular values of A above eps m times the largest"),
     REAL(landmark_condition, .help = "largest over smallest singular value of A"),
@@ -91,7 +91,7 @@ const nb_column nb_error_columns[] = {
          .help = "seconds for the strategy alone, including all that an oracle computes from S"),
     REAL(core_s, .time = true, .help = "seconds for the core alone, including the SVD of A where it is used"),
     REAL(exact_s, .time = true,
-         .help = "seconds for exact attention on this head, on one core: S formed row by row and "
+         .help = "seconds for exact attention on this head, on one CPU: S formed row by row and "
                  "multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 "
                  "entries and scaled"),
     REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S| in "

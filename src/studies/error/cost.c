@@ -5,8 +5,8 @@
  * S, n^2 (2 d flops and an exponential) for S itself, n^3 for its spectrum, and
  * so on. Bytes are those of the arrays that are held together at the worst
  * moment: while landmarks are picked, or while a batch of factors is measured.
- * A second pass, a bad luck of Krylov's and the careful QR cannot be predicted:
- * their arrays are counted, their time is not. */
+ * Second passes, slow convergence of block Krylov and the careful QR cannot be predicted: their arrays are counted,
+ * their time is not. */
 #include "studies/error/cost.h"
 
 #include "cores/core.h"
@@ -70,7 +70,7 @@ static bool keeps(const instance *in)
     return !in->factored && (nb_scene_is_kept((int)in->n) || in->direct || (in->oracle && in->square));
 }
 
-/* Whether anything looks at all of S. */
+/* Whether anything needs all of S. */
 static bool passes(const instance *in)
 {
     return !in->factored && (!in->sampled || in->oracle);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost.h - what a unit of work costs, predicted from the plan alone: the same on
- * every machine, so that shards need no word between them. */
+/* cost.h - what a unit of work costs, predicted from the plan alone: the same on every machine, so that shards agree
+ * without exchanging anything. */
 #ifndef NB_COST_H
 #define NB_COST_H
 
@@ -14,13 +14,13 @@ typedef struct {
     double seconds, n_power, m_power;
 } nb_pick_time;
 
-/* The study's own speeds: how long strategies take. */
+/* The study's own speeds: times of strategies. */
 typedef struct {
     int count;
     const nb_pick_time *items; /* a strategy that has several: the nearest is taken; none: its traits */
 } nb_pick_times;
 
-/* What strategies and cores of one's own take is guessed from their traits. */
+/* The time of plug-in strategies and cores is guessed from their traits. */
 nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
 
 /* How the time of a strategy with these traits grows with n: its power, guessed. */

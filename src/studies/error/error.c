@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const nb_option options[] = {
-    NB_TEXT(nb_error_settings, rows, "all", "rows of S that are measured: all, or sample(k) of them at random"),
+    NB_TEXT(nb_error_settings, rows, "all", "rows of S that are measured: all, or sample(k), k random ones"),
     NB_ENUM(nb_error_settings, engine, "streamed", nb_engine_names,
             "streamed (one pass over S for all methods) or direct (S and F X B formed)"),
     NB_ENUM(nb_error_settings, precision, "double", nb_precision_names,
@@ -68,7 +68,7 @@ static const nb_phase phases[] = {{"the problem's data", -1, 0, false},
                                   {"the measurement", -1, 3, true},
                                   {NULL, 0, 0, false}};
 
-/* What shares the picks of a nested strategy; what shares picks. */
+/* The axes that agree where rows share the picks of a nested strategy, and where they share picks. */
 static const unsigned levels[] = {1u << NB_ERROR_STRATEGY | 1u << NB_ERROR_PAIRING,
                                   1u << NB_ERROR_STRATEGY | 1u << NB_ERROR_PAIRING | 1u << NB_ERROR_LANDMARKS, 0};
 
@@ -89,7 +89,7 @@ static nb_status read_setting(const nb_option *option, void *settings, nb_place 
         mistakes, place, "rows: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", text);
 }
 
-/* What one key alone does not show. */
+/* Mistakes that one key alone does not show. */
 static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mistakes)
 {
     const nb_error_settings *s = nb_error_settings_of(config);

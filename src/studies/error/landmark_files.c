@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* landmark_files.c - the run again, as far as the landmarks. */
+/* landmark_files.c - repeats the run as far as the landmarks. */
 #include "studies/error/landmark_files.h"
 
 #include "base/files.h"
@@ -103,7 +103,7 @@ static int next_choice(const nb_plan *plan, int row, int end)
     return next;
 }
 
-/* Its data cannot be had, and so no landmarks. */
+/* Its data cannot be made, so there are no landmarks. */
 static void list_failed_instance(writer *w, int first, int end, nb_ctx *ctx)
 {
     for (int i = first; i < end; i = next_choice(w->plan, i, end)) {

@@ -10,8 +10,8 @@
  *   instance-I/q.npy, k.npy, v.npy  (n, d) float64
  *   instance-I/P-queries.npy, P-keys.npy  token indices (m) int64, or points (m, d) float64
  *   index.csv: instance, causal, then the columns that name the picks, P, and status and reason
- * Picks that fail are listed with their reason and without P; *failed counts them. What
- * a run skips is left out. */
+ * Picks that fail are listed with their reason and without P; *failed counts them. Rows that a run skips are left out.
+ * */
 nb_status nb_export_landmarks(const char *run_folder, const char *out, int *failed, nb_ctx *ctx);
 
 #endif

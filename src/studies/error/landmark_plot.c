@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* landmark_plot.c - the run again, as far as the landmarks of one head, and their
- * places: along the sequence, and in the plane of the first two principal components. */
+/* landmark_plot.c - repeats the run as far as the landmarks of one head, and shows their places: along the sequence,
+ * and in the plane of the first two principal components. */
 #include "studies/error/landmark_plot.h"
 
 #include "base/files.h"
@@ -24,7 +24,7 @@ typedef struct { /* one way to pick */
     int look;         /* the number of its colour */
     const char *none; /* why there are no landmarks; NULL: there are */
     bool same;        /* queries and keys have the same */
-    const char *gaps; /* a word on the places along the sequence */
+    const char *gaps; /* a remark on the places along the sequence */
 } lane;
 
 typedef struct {
@@ -104,7 +104,7 @@ static nb_status describe(lane *l, nb_ctx *ctx)
     l->same = same_picks(&l->landmarks);
     NB_TRY(ctx, gaps(&l->landmarks.queries, &queries, ctx));
     NB_TRY(ctx, gaps(&l->landmarks.keys, &keys, ctx));
-    if (l->landmarks.queries.kind == NB_POINTS) l->none = "free points, at no place of the sequence";
+    if (l->landmarks.queries.kind == NB_POINTS) l->none = "free points, which have no place in the sequence";
     l->gaps = queries;
     if (!l->same && !l->none) NB_NEED(l->gaps, nb_format(ctx, "%s | %s", queries, keys));
     return NB_OK;
@@ -132,7 +132,7 @@ static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A strategy that fails has an empty lane that tells why. */
+/* A strategy that fails has an empty lane that says why. */
 static nb_status pick_lane(picture *p, const nb_error_method *method, gsl_rng *rng, nb_ctx *ctx)
 {
     lane *l = &p->lanes[p->lane_count];

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct { /* what the study knows of a plan */
+typedef struct { /* what the study keeps for a plan */
     bool oracle;
     nb_error_method *methods;
 } known;
@@ -65,7 +65,7 @@ static nb_error_method method_of(const nb_config *c, const nb_method *method)
                              .factors = (nb_factors_kind)method->value[NB_ERROR_FACTORS]};
 }
 
-/* A strategy that cannot pick for both sides together, where it is asked to. */
+/* A strategy that cannot pick for both sides together, if it is asked to. */
 static nb_status check_pairings(const nb_key_values *const *keys, nb_mistakes *mistakes)
 {
     const nb_key_values *pairing = keys[NB_ERROR_PAIRING], *strategies = keys[NB_ERROR_STRATEGY];
@@ -160,7 +160,7 @@ static void add_cores(adding *a, nb_method method)
     }
 }
 
-/* Factors without a middle come last: what is told by core begins with the list's. */
+/* Factors without a middle come last, so that output by core begins with the list's cores. */
 static void add_factors(adding *a, nb_method method)
 {
     const nb_axis_list *landmarks = &a->config->lists[NB_ERROR_LANDMARKS],
@@ -277,7 +277,7 @@ nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *s, n
     return NB_OK;
 }
 
-/* The least m of the rows of a problem, where it has any, and whether it is above the tokens of all its heads. */
+/* The least m of the rows of a problem, if it has any, and whether it is above the tokens of all its heads. */
 static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least, int *tokens)
 {
     *least = INT_MAX;
@@ -292,7 +292,7 @@ static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least,
     return *tokens > 0 && *least > *tokens; /* a shard may have none of its rows */
 }
 
-/* Rows of more landmarks than tokens are skipped, which for all of them is a slip. */
+/* Rows with more landmarks than tokens are skipped; if that holds for all rows, it is likely a mistake. */
 nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings)
 {
     const nb_place nowhere = {.source = NULL};

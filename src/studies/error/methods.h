@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* methods.h - what the config and the plan ask the error study: which strategies, pairings,
- * factors and cores go together. The functions are members of nb_study. */
+/* methods.h - answers for the config and the plan: which strategies, pairings, factors and cores go together. The
+ * functions are members of nb_study. */
 #ifndef NB_ERROR_METHODS_H
 #define NB_ERROR_METHODS_H
 

@@ -33,7 +33,7 @@ typedef struct {
     const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
 } instance;
 
-/* Workers end here when somebody has spoilt their process; where there is none, all ends. */
+/* Workers end here once a component has damaged their process; without workers, the run ends. */
 static nb_status now_at(const instance *in, nb_error_phase phase, int first, int end)
 {
     if (in->sink->at) in->sink->at(in->sink->self, (int)phase, first, end);
@@ -46,9 +46,9 @@ static nb_status now_at(const instance *in, nb_error_phase phase, int first, int
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx)
 {
-    return nb_landmarks_pick(
-        &(nb_picking){scene, method->strategy, method->m, method->pairing, nb_plan_stream(plan, trial, method->strategy), rng},
-        landmarks, ctx);
+    return nb_landmarks_pick(&(nb_picking){scene, method->strategy, method->m, method->pairing,
+                                           nb_plan_stream(plan, trial, method->strategy), rng},
+                             landmarks, ctx);
 }
 
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)
@@ -67,7 +67,7 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     return NB_OK;
 }
 
-/* A reason may be a component's own words. */
+/* A reason may contain a component's own words. */
 static nb_status put(const instance *in, int index, nb_row *row)
 {
     if (row->reason) NB_NEED(row->reason, nb_clean(in->ctx, row->reason, ""));
@@ -88,7 +88,7 @@ static nb_status outcome(const instance *in, int first, int end, const char *sta
     return NB_OK;
 }
 
-/* But for what is the machine's failure, which ends the run. A plug-in has nothing to say about that. */
+/* A failure of the machine ends the run instead; a plug-in cannot report one. */
 static nb_status all_failed(const instance *in, nb_status status, const nb_choice *whose, int first, int end)
 {
     const char *reason;
@@ -161,8 +161,8 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     return NB_OK;
 }
 
-/* Picks of a nested strategy, whose rows are first ... end - 1: once, for the
- * largest m. Where that fails each m is tried alone. */
+/* Picks of a nested strategy, whose rows are first ... end - 1: once, for the largest m. If that fails each m is
+ * tried alone. */
 static nb_status pick_nested(instance *in, int first, int end)
 {
     const nb_error_method *largest = NULL;
@@ -232,7 +232,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     return NB_OK;
 }
 
-/* Adds what is to be known of a row that is ok to its reason. */
+/* Adds the warnings of a row that is ok to its reason. */
 static nb_status remark(nb_error_row *row, const char *text, nb_ctx *ctx)
 {
     if (!text) return NB_OK;
@@ -425,8 +425,8 @@ static nb_status run_instance(instance *in, int first, int end)
     return NB_OK;
 }
 
-/* The same under a kernel that may be from outside: what it has done, in all that asked for
- * it, shows at the end and is all rows'. */
+/* The same under a kernel that may be a plug-in's: what it has changed shows only at the end, and counts against all
+ * rows. */
 static nb_status run_guarded(instance *in, int first, int end)
 {
     nb_guard guard;
@@ -437,7 +437,7 @@ static nb_status run_guarded(instance *in, int first, int end)
     return guard.on && nb_ctx_spoilt(in->ctx) ? now_at(in, NB_AT_SCENE, first, end) : status;
 }
 
-/* One instance; the scene is made where there is none yet or the data are new. */
+/* One instance; the scene is made if there is none yet or the data are new. */
 static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_mark scene_mark)
 {
     int scene = in->index;

@@ -19,14 +19,14 @@ typedef enum {
  * fails is a result like any other; only what the sink refuses is an error. */
 nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 
-/* The scene of that head, with the foresight that the plan allows. */
+/* The scene of that head, with hints on what the plan will ask for. */
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx);
 
 /* The landmarks of one method on one instance, as nb_run_scene picks them. */
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx);
 
-/* How the engine is asked, but for the rows that it looks at. */
+/* How the engine measures, except for the rows that it looks at. */
 nb_how nb_error_how(const nb_config *config);
 
 #endif

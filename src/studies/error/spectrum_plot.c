@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spectrum_plot.c - the run again, as far as A. */
+/* spectrum_plot.c - repeats the run as far as A. */
 #include "studies/error/spectrum_plot.h"
 
 #include "calls/compute.h"
@@ -147,7 +147,7 @@ static nb_status add_scene(picture *p, int panel, int index, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Kernels are named where there are several. */
+/* Kernels are named if there are several. */
 static nb_status name_panel(const picture *p, const nb_planned_scene *s, const char **name, nb_ctx *ctx)
 {
     bool several = p->plan->config->lists[NB_ERROR_KERNEL].count > 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* times.c - each row keeps the time of its strategy; what no row tells is tried. */
+/* times.c - each row keeps the time of its strategy; a strategy without rows is tried. */
 #include "studies/error/times.h"
 
 #include "run/store.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double TRY_S = 1.5; /* for strategies that no row tells about */
+static const double TRY_S = 1.5; /* for strategies without rows */
 
 typedef struct { /* how long strategies take */
     int count;
@@ -44,14 +44,14 @@ static bool known(const pick_times *t, const nb_choice *strategy)
     return false;
 }
 
-/* Such a strategy's rows have the time of the scene's singular vectors in each, however
- * many share them, and by what is left they tell nothing. */
+/* Each row of such a strategy includes the time of the scene's singular vectors, however many rows share them; the
+ * rest says nothing. */
 static bool shares_spectrum(unsigned traits)
 {
     return traits & NB_ORACLE && !(traits & NB_SQUARE);
 }
 
-/* The times that the store's rows tell, of the strategies of `methods`. */
+/* The times in the store's rows, of the strategies of `methods`. */
 static void take_stored(int count, const nb_store_mean *stored, int method_count, const nb_error_method *const *methods,
                         pick_times *times)
 {
@@ -128,7 +128,7 @@ static nb_status try_the_rest(nb_prediction *f, int scene, int count, const nb_e
     return NB_OK;
 }
 
-/* The pending scene with the most tokens: what is tried is nearest to what takes longest. */
+/* The pending scene with the most tokens, which is nearest to the longest work. */
 static int largest_scene(const nb_plan *plan, const bool *pending, int first)
 {
     int scene = plan->rows[first].scene;

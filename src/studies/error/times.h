@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* times.h - how long strategies will take: from rows that are there, or from tries. */
+/* times.h - how long strategies will take, from the rows measured so far or from tries. */
 #ifndef NB_ERROR_TIMES_H
 #define NB_ERROR_TIMES_H
 
