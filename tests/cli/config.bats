@@ -208,7 +208,7 @@ Y
     expect_status 0
     expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans appears in the list more than once, and counts once"
     expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd appears in the list more than once, and counts once"
-    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other stand in the list more than once, and count once"
+    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other appear in the list more than once, and count once"
     expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur appears in the list more than once, and counts once"
     [ "$(grep -c warning <<<"$output")" -eq 4 ]
     expect "rows: 48, "
