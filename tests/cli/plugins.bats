@@ -272,7 +272,7 @@ EOF
     run "$NYSBENCH" check "$WORK/bad.so" --timeout 1
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
-    expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote behind the end"
+    expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote beyond the end"
     expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: different picks for the same seed" # of 2 points
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: changed Q"
     expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
