@@ -80,7 +80,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             return NB_EXIT_OK;
         }
     }
-    const nb_column *column = nb_column_find(arguments[0]);
+    const nb_column *column = nb_column_find(nb_columns, arguments[0]);
     if (!column) return unknown(arguments[0], ctx);
     printf("%s (column): %s\n", column->name, column->help);
     return NB_EXIT_OK;

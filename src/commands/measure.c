@@ -105,7 +105,7 @@ static void print_line(const nb_row *r, bool first)
     }
     printf("%-9s", r->status);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        double value = *(const double *)((const char *)r + nb_column_find(shown[i])->offset);
+        double value = *(const double *)((const char *)r + nb_column_find(nb_columns, shown[i])->offset);
         if (isnan(value))
             printf(" %14s", "-");
         else

@@ -134,7 +134,7 @@ static nb_status read_metrics(loader *l, const char *key, nb_yaml f)
     names[count] = NULL;
     NB_TRY(l->ctx, nb_read_words(key, f, names, "all", &c->metric_count, &c->metrics, l->mistakes));
     for (int i = 0; i < c->metric_count; i++) {
-        const nb_column *column = nb_column_find(c->metrics[i]);
+        const nb_column *column = nb_column_find(nb_columns, c->metrics[i]);
         c->wanted |= strcmp(c->metrics[i], "all") == 0 ? NB_WANT_ALL : column ? column->wanted : 0;
     }
     return NB_OK;
@@ -186,7 +186,7 @@ static nb_status check_engine(loader *l)
         NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at,
                                        "precision: mixed needs rows: all; sampled rows are measured in double"));
     for (int i = 0; i < c->metric_count && c->sample; i++) {
-        const nb_column *column = nb_column_find(c->metrics[i]);
+        const nb_column *column = nb_column_find(nb_columns, c->metrics[i]);
         if (column && column->whole)
             NB_TRY(l->ctx, nb_mistakes_add(l->mistakes, at, "metrics: %s needs rows: all; %s does not give it",
                                            c->metrics[i], c->rows));

@@ -149,7 +149,7 @@ static nb_status read_metrics(const char *text, nb_config *c, nb_ctx *ctx)
         if (column->measure) known[count++] = column->name;
     NB_NEED(names, nb_strdup(ctx, text ? text : "all"));
     for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
-        const nb_column *column = nb_column_find(name);
+        const nb_column *column = nb_column_find(nb_columns, name);
         NB_NEED(hint, nb_hint(name, known, ctx));
         NB_REQUIRE(ctx, strcmp(name, "all") == 0 || (column && column->measure), NB_EINVAL,
                    "--metrics: '%s' is unknown%s", name, hint);

@@ -2,7 +2,6 @@
 /* row.c - the columns. */
 #include "studies/error/row.h"
 
-#include <math.h>
 #include <string.h>
 
 #define TEXT(field, ...) \
@@ -130,35 +129,6 @@ const nb_column nb_columns[] = {
      .identity = true,
      .help = "the experiment's; a row's streams follow from seed, trial, role, component and, where not nested, m"},
     {.name = NULL}};
-
-const nb_column *nb_column_find(const char *name)
-{
-    for (const nb_column *c = nb_columns; c->name; c++)
-        if (strcmp(c->name, name) == 0) return c;
-    return NULL;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_real(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
-bool nb_column_same(const nb_column *c, const nb_row *a, const nb_row *b)
-{
-    const void *x = (const char *)a + c->offset, *y = (const char *)b + c->offset;
-    switch (c->type) {
-    case NB_COLUMN_TEXT: return same_text(*(const char *const *)x, *(const char *const *)y);
-    case NB_COLUMN_INT: return *(const int *)x == *(const int *)y;
-    case NB_COLUMN_SEED: return *(const long long *)x == *(const long long *)y;
-    case NB_COLUMN_REAL: return same_real(*(const double *)x, *(const double *)y);
-    }
-    return false;
-}
 
 bool nb_row_same(const nb_row *a, const nb_row *b)
 {

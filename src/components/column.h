@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* column.h - a table of columns: what the rows of a study hold. It makes the SQL schema, the
+ * CSV's header and the data dictionary. */
+#ifndef NB_COLUMN_H
+#define NB_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum { NB_COLUMN_TEXT, NB_COLUMN_INT, NB_COLUMN_SEED, NB_COLUMN_REAL } nb_column_type;
+
+typedef struct {
+    const char *name;
+    nb_column_type type;
+    size_t offset;    /* in the row: const char *, int, long long, double */
+    bool identity;    /* part of what makes a row the row it is */
+    bool measure;     /* may be named by `metrics` */
+    bool integer;     /* a REAL whose numbers are integers */
+    bool time;        /* differs from run to run */
+    bool whole;       /* measured on all rows of S alone */
+    unsigned wanted;  /* NB_WANT_*: measured on request; 0: comes with every row */
+    const char *help; /* with the unit */
+} nb_column;
+
+/* `columns` end with name == NULL. NULL: there is none of that name. */
+const nb_column *nb_column_find(const nb_column *columns, const char *name);
+
+/* Whether two rows have the same in a column; what was not measured equals itself. */
+bool nb_column_same(const nb_column *column, const void *a, const void *b);
+
+#endif
