@@ -14,12 +14,11 @@
 static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row *rows;
-    int count;
-    NB_TRY(ctx, nb_run_load(folder, &store, &count, &rows, ctx));
+    nb_frame frame;
+    NB_TRY(ctx, nb_run_frame(folder, &store, &frame, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
-    if (json) return nb_json_print(stdout, count, rows, ctx);
-    return nb_csv_print(stdout, count, rows, ctx);
+    if (json) return nb_json_print(stdout, &frame, ctx);
+    return nb_csv_print(stdout, &frame, ctx);
 }
 
 static nb_status export_landmarks(const char *folder, const char *out, int *failed, nb_ctx *ctx)

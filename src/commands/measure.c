@@ -123,7 +123,7 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
         print_line(row, o->count++ == 0);
         return NB_OK;
     }
-    NB_TRY(ctx, nb_json_print_row(stdout, row, ctx));
+    NB_TRY(ctx, nb_json_print_row(stdout, nb_columns, row, ctx));
     putchar('\n');
     return NB_OK;
 }

@@ -9,7 +9,6 @@
 #include "commands/run.h"
 #include "run/merge.h"
 #include "run/provenance.h"
-#include "studies/error/plots.h"
 #include "report/run_folder.h"
 
 #include <errno.h>

@@ -11,17 +11,16 @@
 #include "run/prepare.h"
 #include "run/progress.h"
 #include "commands/run.h"
-#include "studies/error/spectrum_plot.h"
 #include "run/worker_options.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
 #include "linalg/blas.h"
+#include "components/registry.h"
 #include "report/builds.h"
-#include "studies/error/core_table.h"
-#include "studies/error/plots.h"
+#include "report/figure.h"
+#include "report/table.h"
 #include "report/run_folder.h"
-#include "studies/error/table.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -103,34 +102,39 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     return status;
 }
 
-/* The kinds of the config, and those that were drawn of earlier rows, but the spectrum,
- * which is not of rows. */
-static nb_status draw(const nb_experiment *e, const nb_summary *summary, bool gnuplot, nb_ctx *ctx)
+static const char study[] = "error";
+
+/* Those of the config, and those that were drawn of earlier rows, but what is made of the run again. */
+static nb_status draw(const nb_experiment *e, const nb_frame *frame, bool gnuplot, nb_ctx *ctx)
 {
     const char *folder, *before;
-    int figures;
     NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
-    const nb_drawing drawing = {folder, e->config.name, summary, e->config.baseline->canonical, 0, gnuplot};
-    for (const char *const *kind = nb_plot_kinds; *kind && !e->shard.count;
-         kind++) { /* a part has no figures of its own */
+    const nb_drawing drawing = {.run = e->folder,
+                                .folder = folder,
+                                .experiment = e->config.name,
+                                .baseline = e->config.baseline->canonical,
+                                .plan = &e->plan,
+                                .draw = gnuplot};
+    if (e->shard.count) return NB_OK; /* a part has no figures of its own */
+    for (const nb_entry *entry = nb_figures.entries; entry->component; entry++) {
+        const nb_figure *figure = (const nb_figure *)entry->component;
+        const char *name = figure->component.name;
         bool wanted = false;
-        for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], *kind) == 0;
-        NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, *kind));
-        if (!wanted && (strcmp(*kind, nb_spectrum_kind) == 0 || !nb_is_file(before))) continue;
-        if (strcmp(*kind, nb_spectrum_kind) == 0)
-            NB_TRY(ctx, nb_plot_spectrum(&e->plan, summary, folder, 0, gnuplot, &figures, ctx));
-        else
-            NB_TRY(ctx, nb_plot(&drawing, *kind, &figures, ctx));
-        if (figures == 0) nb_plot_warn(*kind);
+        int figures;
+        for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], name) == 0;
+        NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, name));
+        if (!wanted && (figure->again || !nb_is_file(before))) continue;
+        NB_TRY(ctx, figure->draw(figure, frame, &drawing, &figures, ctx));
+        if (figures == 0) nb_figure_warn(name);
     }
     return NB_OK;
 }
 
 static void print_places(const nb_experiment *e, bool gnuplot)
 {
-    printf(
-        "\n%s:\n  %-16s the rows of this run, 17 digits\n  %-16s each strategy against the baseline, by problem and pooled\n  %-16s every row measured into this folder; running again continues from it\n",
-        e->folder, NB_CSV_FILE, NB_SHARES_FILE, NB_STORE_FILE);
+    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
+    nb_tables_print_files(stdout, study);
+    printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
            NB_CONFIG_FILE, NB_MANIFEST_FILE);
     if (e->config.plot_count && !e->shard.count && !interrupted)
@@ -144,25 +148,22 @@ nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *onl
 {
     nb_row *rows;
     int count;
-    nb_summary summary;
-    nb_shares shares;
+    nb_frame frame;
+    const char *baseline = e->config.baseline->canonical;
     NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
-    NB_TRY(ctx, nb_run_write_csv(e->folder, count, rows, ctx));
+    NB_TRY(ctx, nb_frame_make(&frame, nb_columns, rows, sizeof *rows, count, ctx));
+    NB_TRY(ctx, nb_run_write_csv(e->folder, &frame, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, count, rows, failures, ctx));
-    NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
-    NB_TRY(ctx, nb_shares_make(count, rows, &summary, e->config.baseline->canonical, &shares, ctx));
-    NB_TRY(ctx, nb_run_write_shares(e->folder, &summary, &shares, ctx));
+    NB_TRY(ctx, nb_tables_write(e->folder, study, &frame, baseline, ctx));
     if (!quiet) {
-        nb_table_print(stdout, &summary);
-        nb_shares_print(stdout, &summary, &shares);
-        NB_TRY(ctx, nb_core_table_print(stdout, &summary, ctx));
+        NB_TRY(ctx, nb_tables_print(stdout, study, &frame, &(nb_table_form){.baseline = baseline}, ctx));
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' tells more", store, ctx));
         fputc('\n', stdout);
     }
     NB_TRY(ctx, nb_outcomes_print(e, only, count, rows, ctx));
     if (!quiet) print_places(e, gnuplot);
     fflush(stdout);
-    return interrupted ? NB_OK : draw(e, &summary, gnuplot, ctx);
+    return interrupted ? NB_OK : draw(e, &frame, gnuplot, ctx);
 }
 
 typedef struct {             /* the command line's */

@@ -124,6 +124,9 @@ struct nb_registry {
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
 
+/* The names of all, sorted; NULL-terminated. */
+nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx);
+
 /* One more component, for all that comes after; before this process has workers.
  * NB_EINVAL for a name that is there already. The record is kept, not copied. */
 nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);

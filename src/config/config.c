@@ -12,7 +12,6 @@
 #include "studies/error/row.h"
 #include "config/values.h"
 #include "nystrom/heads.h"
-#include "studies/error/plots.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -196,8 +195,10 @@ static nb_status check_engine(loader *l)
 
 static nb_status read_plots(loader *l, const char *key, nb_yaml f)
 {
+    const char *const *names;
     if (nb_yaml_count(f) == 0) return NB_OK;
-    return nb_read_words(key, f, nb_plot_kinds, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
+    NB_TRY(l->ctx, nb_registry_names(&nb_figures, &names, l->ctx));
+    return nb_read_words(key, f, names, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
 }
 
 /* Read in this order: plugins add what later keys may name; the baseline is one of

@@ -6,14 +6,15 @@
 #define NB_CSV_H
 
 #include "base/ctx.h"
-#include "studies/error/row.h"
+#include "report/frame.h"
 
 #include <stdio.h>
 
-nb_status nb_csv_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx);
-void nb_csv_print_text(FILE *out, const char *text);                            /* quoted where it has to be */
-void nb_csv_print_real(FILE *out, double x);                                    /* NaN: nothing */
-nb_status nb_json_print(FILE *out, int count, const nb_row *rows, nb_ctx *ctx); /* an array of objects */
-nb_status nb_json_print_row(FILE *out, const nb_row *row, nb_ctx *ctx);         /* one object, without a line end */
+nb_status nb_csv_print(FILE *out, const nb_frame *frame, nb_ctx *ctx);
+void nb_csv_print_text(FILE *out, const char *text);                    /* quoted where it has to be */
+void nb_csv_print_real(FILE *out, double x);                            /* NaN: nothing */
+nb_status nb_json_print(FILE *out, const nb_frame *frame, nb_ctx *ctx); /* an array of objects */
+/* One object, without a line end. */
+nb_status nb_json_print_row(FILE *out, const nb_column *columns, const void *row, nb_ctx *ctx);
 
 #endif

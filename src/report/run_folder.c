@@ -85,6 +85,14 @@ nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **
     return nb_store_rows(store, count, rows, ctx);
 }
 
+nb_status nb_run_frame(const char *folder, nb_store *store, nb_frame *frame, nb_ctx *ctx)
+{
+    nb_row *rows;
+    int count;
+    NB_TRY(ctx, nb_run_load(folder, store, &count, &rows, ctx));
+    return nb_frame_make(frame, nb_columns, rows, sizeof *rows, count, ctx);
+}
+
 /* The text of the key alone: heads and plug-ins that the config names need not be there. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx)
 {
@@ -105,44 +113,16 @@ nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ct
     return NB_OK;
 }
 
-typedef struct {
-    int count;
-    const nb_row *rows;
-} all_rows;
-
 static nb_status print_rows(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const all_rows *all = what;
-    return nb_csv_print(out, all->count, all->rows, ctx);
+    return nb_csv_print(out, what, ctx);
 }
 
-nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx)
+nb_status nb_run_write_csv(const char *folder, const nb_frame *frame, nb_ctx *ctx)
 {
     const char *path;
-    all_rows all = {count, rows};
     NB_TRY(ctx, nb_run_path(folder, NB_CSV_FILE, &path, ctx));
-    return nb_write_file(path, print_rows, &all, ctx);
-}
-
-typedef struct {
-    const nb_summary *summary;
-    const nb_shares *shares;
-} comparison;
-
-static nb_status print_shares(FILE *out, const void *what, nb_ctx *ctx)
-{
-    const comparison *c = what;
-    (void)ctx;
-    nb_shares_print_csv(out, c->summary, c->shares);
-    return NB_OK;
-}
-
-nb_status nb_run_write_shares(const char *folder, const nb_summary *summary, const nb_shares *shares, nb_ctx *ctx)
-{
-    const char *path;
-    comparison c = {summary, shares};
-    NB_TRY(ctx, nb_run_path(folder, NB_SHARES_FILE, &path, ctx));
-    return nb_write_file(path, print_shares, &c, ctx);
+    return nb_write_file(path, print_rows, frame, ctx);
 }
 
 static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)

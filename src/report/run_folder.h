@@ -4,13 +4,12 @@
 #define NB_RUN_FOLDER_H
 
 #include "base/ctx.h"
+#include "report/frame.h"
 #include "run/shard.h"
 #include "run/store.h"
-#include "studies/error/shares.h"
 
 #define NB_STORE_FILE "results.sqlite"
 #define NB_CSV_FILE "rows.csv"
-#define NB_SHARES_FILE "shares.csv"
 #define NB_CONFIG_FILE "resolved.yaml"
 #define NB_MANIFEST_FILE "manifest.json"
 #define NB_FAILURES_FILE "failures.txt"
@@ -32,11 +31,13 @@ bool nb_run_exists(const char *folder,
 /* All rows of the run in a folder; NB_EIO where it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
 
+/* The same as a frame. */
+nb_status nb_run_frame(const char *folder, nb_store *store, nb_frame *frame, nb_ctx *ctx);
+
 /* The strategy that the others are compared with; NULL where the folder has no config. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx);
 
-nb_status nb_run_write_csv(const char *folder, int count, const nb_row *rows, nb_ctx *ctx);
-nb_status nb_run_write_shares(const char *folder, const nb_summary *summary, const nb_shares *shares, nb_ctx *ctx);
+nb_status nb_run_write_csv(const char *folder, const nb_frame *frame, nb_ctx *ctx);
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);
 
 #endif

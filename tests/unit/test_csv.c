@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "report/csv.h"
+#include "studies/error/row.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,8 +15,10 @@ static void check_back(nb_ctx *ctx, int count, const nb_row *rows)
 {
     char *text = NULL, *rest, *line;
     size_t bytes;
+    nb_frame frame;
     FILE *out = open_memstream(&text, &bytes);
-    assert_ok(ctx, nb_csv_print(out, count, rows, ctx));
+    assert_ok(ctx, nb_frame_make(&frame, nb_columns, rows, sizeof *rows, count, ctx));
+    assert_ok(ctx, nb_csv_print(out, &frame, ctx));
     assert_int_equal(fclose(out), 0);
     rest = text;
     assert_non_null(strsep(&rest, "\n")); /* the header */
@@ -80,9 +83,9 @@ static void test_integers_in_json(void **state)
     row.measures.landmark_rank = 32;
     row.measures.error = 1;
     FILE *out = open_memstream(&text, &bytes);
-    assert_ok(*state, nb_json_print_row(out, &row, *state));
+    assert_ok(*state, nb_json_print_row(out, nb_columns, &row, *state));
     row.measures.landmark_rank = NAN;
-    assert_ok(*state, nb_json_print_row(out, &row, *state));
+    assert_ok(*state, nb_json_print_row(out, nb_columns, &row, *state));
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "\"landmark_rank\": 32,"));
     assert_non_null(strstr(text, "\"landmark_rank\": null,"));

@@ -8,7 +8,9 @@
 #include "run/experiment.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
-#include "studies/error/plots.h"
+#include "report/figure.h"
+#include "report/scripts.h"
+#include "studies/error/summary.h"
 #include "report/run_folder.h"
 
 #include <gsl/gsl_sort.h>
@@ -361,13 +363,15 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_plan plan;
     nb_store store;
     nb_row *rows;
+    nb_frame frame;
     nb_summary summary;
     int count;
     const char *folder;
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_load(run_folder, &store, &count, &rows, ctx));
-    NB_TRY(ctx, nb_summary_make(count, rows, &summary, ctx));
+    NB_TRY(ctx, nb_frame_make(&frame, nb_columns, rows, sizeof *rows, count, ctx));
+    NB_TRY(ctx, nb_summary_make(&frame, &summary, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";

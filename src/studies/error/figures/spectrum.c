@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spectrum_plot.c - the run again, as far as A. */
-#include "studies/error/spectrum_plot.h"
+/* spectrum.c - the run again, as far as A: the singular values s of A over the largest, and the filter factors
+ * s v' X u of each core that has a cut-off, sees A alone and is the standard of its kind (or, where none is,
+ * of the first that has one). Landmarks of trial 0, bit for bit; those that cannot be had are left out, and
+ * their rows tell why. Names and colours are those of the rows. */
+#include "report/figure.h"
 
 #include "cores/core.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
 #include "nystrom/guard.h"
-#include "studies/error/plots.h"
-#include "studies/error/sheet.h"
+#include "report/sheet.h"
+#include "run/experiment.h"
+#include "studies/error/summary.h"
 
 #include <gsl/gsl_sort.h>
 #include <string.h>
-
-const char nb_spectrum_kind[] = "spectrum";
 
 typedef struct {
     const nb_plan *plan;
@@ -182,16 +184,14 @@ static nb_status choose_m(const nb_config *c, int *m, nb_ctx *ctx)
     NB_NEED(sorted, nb_alloc(ctx, (size_t)c->landmark_count, sizeof *sorted));
     memcpy(sorted, c->landmarks, (size_t)c->landmark_count * sizeof *sorted);
     gsl_sort_int(sorted, 1, (size_t)c->landmark_count);
-    return nb_plot_choose_m(c->landmark_count, sorted, m, ctx);
+    return nb_figure_choose_m(c->landmark_count, sorted, m, ctx);
 }
 
-nb_status nb_plot_spectrum(const nb_plan *plan, const nb_summary *summary, const char *folder, int m, bool draw,
+static nb_status draw_plan(const char *kind, const nb_plan *plan, const nb_summary *summary, const nb_drawing *d,
                            int *figures, nb_ctx *ctx)
 {
-    picture p = {.plan = plan,
-                 .summary = summary,
-                 .m = m,
-                 .sheet = {.kind = nb_spectrum_kind, .experiment = plan->config->name}};
+    picture p = {
+        .plan = plan, .summary = summary, .m = d->m, .sheet = {.kind = kind, .experiment = plan->config->name}};
     *figures = 0;
     NB_TRY(ctx, choose_m(plan->config, &p.m, ctx));
     NB_TRY(ctx, choose_cores(&p, ctx));
@@ -201,5 +201,28 @@ nb_status nb_plot_spectrum(const nb_plan *plan, const nb_summary *summary, const
                     &p.sheet,
                     (size_t)p.figure_count * (size_t)plan->scene_count * 2 * (size_t)p.way_count * (size_t)p.m, ctx));
     NB_TRY(ctx, add_scenes(&p, ctx));
-    return nb_sheet_draw(folder, &p.sheet, draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
 }
+
+static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+{
+    nb_config config;
+    nb_plan plan;
+    nb_summary summary;
+    NB_TRY(ctx, nb_summary_make(frame, &summary, ctx));
+    if (!d->plan) NB_TRY(ctx, nb_experiment_again(d->run, &config, &plan, ctx));
+    return draw_plan(self->component.name, d->plan ? d->plan : &plan, &summary, d, figures, ctx);
+}
+
+static const char *const references[] = {
+    "none: the filter factors of P. C. Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+const nb_figure nb_figure_spectrum = {
+    .component = {"spectrum", "singular values of A and what a core makes of them; picks the landmarks again",
+                  references, options, 0},
+    .study = "error",
+    .of_one_m = true,
+    .again = true,
+    .draw = draw,
+};

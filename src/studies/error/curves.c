@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plots.c - one data file a kind, one small driver script a figure, and copies
+/* curves.c - one data file a kind, one small driver script a figure, and copies
  * of the kind's script, so that a folder can be redrawn and edited by itself. */
-#include "studies/error/plots.h"
+#include "studies/error/curves.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
-#include "studies/error/core_plots.h"
 #include "report/csv.h"
-#include "studies/error/forest.h"
+#include "report/scripts.h"
+#include "studies/error/forests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,19 +20,14 @@ typedef struct { /* the median over trials of one head */
 } head_median;
 
 typedef struct {
+    const char *name;
+    const nb_curves *kind;
     const nb_summary *summary;
-    const char *kind, *experiment;
+    const char *experiment;
     int core; /* of the figure */
     int head_count;
     head_median *heads; /* of all cores */
 } figure;
-
-static void print_real(FILE *out, double x)
-{
-    fputc(',', out);
-    if (isfinite(x))
-        fprintf(out, "%.16e", x); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
-}
 
 /* The numbers of core, panel and series count from 1, as the script's arrays do. */
 enum { ANY_CORE = 0, FLOOR = 0, BASELINE = -1 };
@@ -47,9 +42,9 @@ static void print_statistic(FILE *out, const nb_summary *s, int core, int panel,
                            : series == BASELINE ? constant
                                                 : s->variants[series - 1].label};
     fprintf(out, "%d,%d,%d,%d,%d", core, panel, series, s->landmarks[m], value->count);
-    print_real(out, value->median);
-    print_real(out, value->low);
-    print_real(out, value->high);
+    nb_plot_print_real(out, value->median);
+    nb_plot_print_real(out, value->low);
+    nb_plot_print_real(out, value->high);
     for (int i = 0; i < 3; i++) {
         fputc(',', out);
         nb_csv_print_text(out, names[i]);
@@ -57,7 +52,7 @@ static void print_statistic(FILE *out, const nb_summary *s, int core, int panel,
     fputc('\n', out);
 }
 
-static void print_cells(FILE *out, const nb_summary *s, const nb_statistic *cells, int first_core)
+void nb_curves_print_cells(FILE *out, const nb_summary *s, const nb_statistic *cells, int first_core)
 {
     for (int p = 0; p < s->panel_count; p++)
         for (int v = 0; v < s->variant_count; v++)
@@ -73,62 +68,10 @@ static void print_levels(FILE *out, const nb_summary *s, int series, const nb_st
             print_statistic(out, s, ANY_CORE, p + 1, series, m, &levels[nb_summary_level(s, p, m)]);
 }
 
-static void print_error_data(FILE *out, const nb_summary *s)
+void nb_curves_print_levels(FILE *out, const nb_summary *s)
 {
-    print_cells(out, s, s->errors, 0);
     print_levels(out, s, FLOOR, s->floors);
     print_levels(out, s, BASELINE, s->baselines);
-}
-
-static void print_ratio_data(FILE *out, const nb_summary *s)
-{
-    print_cells(out, s, s->ratios, 1);
-}
-
-static double error_of(const nb_summary *s, int row)
-{
-    return nb_part_of(&s->rows[row], NB_WHOLE);
-}
-
-static double ratio_of(const nb_summary *s, int row)
-{
-    return s->row_ratios[row];
-}
-
-static const nb_statistic *errors_of(const nb_summary *s)
-{
-    return s->errors;
-}
-
-static const nb_statistic *ratios_of(const nb_summary *s)
-{
-    return s->ratios;
-}
-
-typedef struct {
-    const char *name;
-    double (*value)(const nb_summary *s, int row);
-    const nb_statistic *(*cells)(const nb_summary *s);
-    void (*print_data)(FILE *out, const nb_summary *s);
-    int first_core; /* one figure for each core from this one on */
-} plot_kind;
-
-static const plot_kind kinds[] = {
-    {"error", error_of, errors_of, print_error_data, 0},
-    {"svd_vs_iterative", ratio_of, ratios_of, print_ratio_data, 1},
-};
-
-const char *const nb_plot_kinds[] = {"error", "svd_vs_iterative", "cutoff",   "steps",  "cores",
-                                     "rows",  "precision",        "spectrum", "forest", NULL};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* NULL: core_plots.c has it. */
-static const plot_kind *find_kind(const char *name)
-{
-    for (int k = 0; k < KINDS; k++)
-        if (strcmp(kinds[k].name, name) == 0) return &kinds[k];
-    return NULL;
 }
 
 static int compare_heads(const void *a, const void *b)
@@ -142,26 +85,28 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /* Medians over trials of the panels that have several heads. */
-static nb_status find_heads(const plot_kind *kind, figure *f, nb_ctx *ctx)
+static nb_status find_heads(figure *f, nb_ctx *ctx)
 {
+    static const char *const by[] = {NB_OF_CELL, "head", NULL};
     const nb_summary *s = f->summary;
+    nb_rows all;
+    nb_groups groups;
     double *values;
-    int count = 0;
-    NB_NEED(f->heads, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *f->heads));
+    NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
+    NB_TRY(ctx, nb_frame_group(&s->frame, all, by, &groups, ctx));
+    NB_NEED(f->heads, nb_alloc(ctx, (size_t)groups.count + 1, sizeof *f->heads));
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
-    for (int i = 0; i < s->row_count; i++) {
-        nb_summary_index at = nb_summary_find(s, &s->rows[i]);
-        double value = kind->value(s, i);
-        if (s->panels[at.panel].heads > 1 && !isnan(value))
-            f->heads[count++] = (head_median){at.panel, at.variant, at.core, s->rows[i].head, at.landmark, value};
+    for (int g = 0; g < groups.count; g++) {
+        nb_rows rows = nb_group_rows(&groups, g);
+        const nb_summary_index *at = &s->at[rows.at[0]];
+        int count = rows.count;
+        for (int i = 0; i < count; i++) values[i] = f->kind->value(s, rows.at[i]);
+        double value = nb_median_of(values, &count);
+        if (s->panels[at->panel].heads > 1 && count > 0)
+            f->heads[f->head_count++] =
+                (head_median){at->panel, at->variant, at->core, s->rows[rows.at[0]].head, at->landmark, value};
     }
-    qsort(f->heads, (size_t)count, sizeof *f->heads, compare_heads);
-    for (int i = 0, end; i < count; i = end) {
-        for (end = i; end < count && compare_heads(&f->heads[i], &f->heads[end]) == 0; end++)
-            values[end - i] = f->heads[end].value;
-        f->heads[f->head_count] = f->heads[i];
-        f->heads[f->head_count++].value = nb_statistic_of(end - i, values).median;
-    }
+    qsort(f->heads, (size_t)f->head_count, sizeof *f->heads, compare_heads);
     return NB_OK;
 }
 
@@ -181,7 +126,7 @@ static nb_status print_heads(FILE *out, const void *what, nb_ctx *ctx)
         if (h->core != f->core) continue;
         if (before && !same_line(before, h)) fputs("\n\n", out);
         fprintf(out, "%d", f->summary->landmarks[h->landmark]);
-        print_real(out, h->value);
+        nb_plot_print_real(out, h->value);
         fputc('\n', out);
         before = h;
     }
@@ -224,19 +169,19 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     const figure *f = what;
     (void)ctx;
     fputs("core,panel,series,landmarks,count,median,p10,p90,core_name,panel_name,series_name\n", out);
-    find_kind(f->kind)->print_data(out, f->summary);
+    f->kind->print_data(out, f->summary);
     return NB_OK;
 }
 
 static const char *output_name(const figure *f, nb_ctx *ctx)
 {
-    return nb_plot_file_name(nb_format(ctx, "%s_%s", f->kind, f->summary->cores[f->core].brief));
+    return nb_plot_file_name(nb_format(ctx, "%s_%s", f->name, f->summary->cores[f->core].brief));
 }
 
 static bool has_points(const figure *f, int variant)
 {
     const nb_summary *s = f->summary;
-    const nb_statistic *cells = find_kind(f->kind)->cells(s);
+    const nb_statistic *cells = f->kind->cells(s);
     for (int p = 0; p < s->panel_count; p++)
         for (int m = 0; m < s->landmark_count; m++)
             if (cells[nb_summary_cell(s, p, variant, f->core, m)].median > 0) return true;
@@ -250,7 +195,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     const char *output, *reference = f->core > 0 ? s->cores[0].label : "";
     NB_NEED(output, output_name(f, ctx));
     fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
-    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->kind, output, f->core + 1);
+    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->name, output, f->core + 1);
     nb_plot_print_string(out, s->cores[f->core].label);
     fputs("\nreference_name = ", out);
     nb_plot_print_string(out, reference);
@@ -276,7 +221,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     for (int v = 0; v < s->variant_count; v++) fprintf(out, "%s%d", v ? ", " : "", has_points(f, v));
     fprintf(out, "]\nheads = \"%s.dat\"\n", output);
     NB_TRY(ctx, print_blocks(out, f, ctx));
-    fprintf(out, "load \"%s.gp\"\n", f->kind);
+    fprintf(out, "load \"%s.gp\"\n", f->name);
     return NB_OK;
 }
 
@@ -291,62 +236,36 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
 }
 
-bool nb_plot_of_one_m(const char *kind)
+static nb_status draw_curves(const char *name, const nb_curves *k, const nb_summary *s, const nb_drawing *d,
+                             int *figures, nb_ctx *ctx)
 {
-    return strcmp(kind, "cutoff") == 0 || strcmp(kind, "steps") == 0 || strcmp(kind, "spectrum") == 0;
-}
-
-nb_status nb_plot_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
-{
-    const char *all = "";
-    if (count == 0) return NB_OK;
-    if (*m == 0) *m = landmarks[(count - 1) / 2];
-    for (int i = 0; i < count; i++) {
-        if (landmarks[i] == *m) return NB_OK;
-        NB_NEED(all, nb_format(ctx, "%s%s%d", all, i ? ", " : "", landmarks[i]));
-    }
-    NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
-}
-
-void nb_plot_warn(const char *kind)
-{
-    fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", kind);
-}
-
-/* A figure for each core from the kind's first on. */
-static nb_status plot_curves(const nb_drawing *d, const plot_kind *k, int *figures, nb_ctx *ctx)
-{
-    figure f = {.summary = d->summary, .kind = k->name, .experiment = d->experiment, .core = k->first_core};
+    static const char *const shared[] = {"looks.gp", "common.gp", "figure.gp"};
+    figure f = {.name = name, .kind = k, .summary = s, .experiment = d->experiment, .core = k->first_core};
     const char *path, *script, **stems;
-    NB_TRY(ctx, find_heads(k, &f, ctx));
+    NB_TRY(ctx, find_heads(&f, ctx));
     NB_TRY(ctx, nb_make_folder(d->folder, ctx));
-    NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, k->name));
-    NB_NEED(script, nb_format(ctx, "%s.gp", k->name));
+    NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, name));
+    NB_NEED(script, nb_format(ctx, "%s.gp", name));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, "looks.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, "common.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, "figure.gp", ctx));
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        NB_TRY(ctx, nb_plot_copy_script(d->folder, shared[i], ctx));
     NB_TRY(ctx, nb_plot_copy_script(d->folder, script, ctx));
-    NB_NEED(stems, nb_alloc(ctx, (size_t)d->summary->core_count, sizeof *stems));
-    for (; f.core < d->summary->core_count; f.core++) {
+    NB_NEED(stems, nb_alloc(ctx, (size_t)s->core_count, sizeof *stems));
+    for (; f.core < s->core_count; f.core++) {
         NB_NEED(stems[(*figures)++], output_name(&f, ctx));
         NB_TRY(ctx, plot_core(d->folder, &f, d->draw, ctx));
     }
-    return nb_plot_prune(d->folder, k->name, *figures, stems, ctx);
+    return nb_plot_prune(d->folder, name, *figures, stems, ctx);
 }
 
-nb_status nb_plot(const nb_drawing *d, const char *kind, int *figures, nb_ctx *ctx)
+nb_status nb_curves_draw(const nb_figure *self, const nb_curves *k, const nb_frame *frame, const nb_drawing *d,
+                         int *figures, nb_ctx *ctx)
 {
-    const plot_kind *k = find_kind(kind);
-    const nb_summary *s = d->summary;
+    nb_summary s;
+    const char *name = self->component.name;
     *figures = 0;
-    if (strcmp(kind, "forest") == 0) return nb_plot_forest(d, figures, ctx);
-    if (!k) return nb_core_plot(d, kind, figures, ctx);
-    if (k->first_core >= s->core_count || s->panel_count == 0) return nb_plot_prune(d->folder, kind, 0, NULL, ctx);
-    if (s->variant_count <= NB_MOST_CURVES) return plot_curves(d, k, figures, ctx);
-    if (strcmp(kind, "error") != 0) return nb_plot_core_forest(d, kind, figures, ctx);
-    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as a forest\n",
-            s->variant_count);
-    NB_TRY(ctx, nb_plot_prune(d->folder, kind, 0, NULL, ctx));
-    return nb_plot_forest(d, figures, ctx);
+    NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
+    if (k->first_core >= s.core_count || s.panel_count == 0) return nb_plot_prune(d->folder, name, 0, NULL, ctx);
+    if (s.variant_count > NB_MOST_CURVES) return k->draw_many(self, &s, d, figures, ctx);
+    return draw_curves(name, k, &s, d, figures, ctx);
 }

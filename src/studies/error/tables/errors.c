@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.c - one block a problem. */
-#include "studies/error/table.h"
+/* errors.c - for each problem and core: strategy x m, median error over heads and trials, the least of
+ * each column among those of one pairing and factors marked, values not below the constant
+ * matrix in brackets, the floor and 1/n beside them. */
+#include "report/grid.h"
+#include "report/table.h"
+#include "studies/error/summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,7 +128,7 @@ static bool has_results(const nb_summary *s, int panel)
     return false;
 }
 
-void nb_table_print(FILE *out, const nb_summary *s)
+static void print_text(FILE *out, const nb_summary *s)
 {
     int width = name_width(s);
     for (int p = 0; p < s->panel_count; p++) {
@@ -157,3 +161,53 @@ void nb_table_print(FILE *out, const nb_summary *s)
     if (s->pairing) fprintf(out, "The pairing is %s where a line names no other.\n", s->pairing);
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }
+
+static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
+{
+    const nb_statistic *e = &s->errors[nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark)];
+    int level = nb_summary_level(s, at.panel, at.landmark);
+    const double values[] = {e->median, e->low, e->high, s->floors[level].median, s->baselines[level].median};
+    if (e->planned == 0) return NB_OK;
+    NB_TRY(g->ctx, nb_grid_text(g, s->panels[at.panel].label));
+    NB_TRY(g->ctx, nb_grid_text(g, s->cores[at.core].label));
+    NB_TRY(g->ctx, nb_grid_text(g, s->variants[at.variant].label));
+    NB_TRY(g->ctx, nb_grid_int(g, s->landmarks[at.landmark]));
+    NB_TRY(g->ctx, nb_grid_int(g, e->planned));
+    NB_TRY(g->ctx, nb_grid_int(g, e->count));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) NB_TRY(g->ctx, nb_grid_real(g, "%.3g", values[i]));
+    return NB_OK;
+}
+
+static nb_status print_csv(FILE *out, const nb_summary *s, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"panel",  "core", "strategy", "landmarks",   "planned",       "count",
+                                        "median", "p10",  "p90",      "best_rank_m", "baseline_mean", NULL};
+    nb_grid grid;
+    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    for (int p = 0; p < s->panel_count; p++)
+        for (int c = 0; c < s->core_count; c++)
+            for (int v = 0; v < s->variant_count; v++)
+                for (int m = 0; m < s->landmark_count; m++)
+                    NB_TRY(ctx, add_line(&grid, s, (nb_summary_index){p, v, c, m}));
+    nb_grid_print(out, &grid);
+    return NB_OK;
+}
+
+static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    nb_summary s;
+    NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
+    if (form->csv) return print_csv(out, &s, ctx);
+    print_text(out, &s);
+    return NB_OK;
+}
+
+static const char *const references[] = {"none: medians over heads and trials", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+const nb_table nb_table_errors = {
+    .component = {"errors", "median error by problem, core, strategy and number of landmarks", references, options, 0},
+    .study = "error",
+    .place = 1,
+    .print = print,
+};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sheet.c - see sheet.h */
-#include "studies/error/sheet.h"
+#include "report/sheet.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
+#include "report/statistic.h"
 
 #include <gsl/gsl_cdf.h>
 #include <limits.h>
@@ -99,12 +100,7 @@ static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)
 
 static void print_reals(FILE *out, int count, const double *x)
 {
-    for (int i = 0; i < count; i++) {
-        fputc(',', out);
-        if (isfinite(x[i]))
-            fprintf(out, "%.16e",
-                    x[i]); /* gnuplot takes the text 1e-10 for an integer and what follows for a mistake */
-    }
+    for (int i = 0; i < count; i++) nb_plot_print_real(out, x[i]);
     fputc('\n', out);
 }
 

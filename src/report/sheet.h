@@ -4,7 +4,7 @@
 #ifndef NB_SHEET_H
 #define NB_SHEET_H
 
-#include "studies/error/summary.h"
+#include "base/ctx.h"
 
 /* A line with bars; one point; a level all across; points without a line; a dashed line
  * in the colour of the series before; a dashed line with bars. */
