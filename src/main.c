@@ -16,11 +16,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const nb_command *const commands[] = {
-    &nb_command_plan,  &nb_command_run,      &nb_command_status, &nb_command_submit,
-    &nb_command_merge, &nb_command_plot,     &nb_command_export, &nb_command_info,
-    &nb_command_list,  &nb_command_describe, &nb_command_select, &nb_command_measure,
-    &nb_command_new,   &nb_command_check,    &nb_command_fit,    NULL};
+static const nb_command *const commands[] = {&nb_command_plan,
+                                             &nb_command_run,
+                                             &nb_command_status,
+                                             &nb_command_submit,
+                                             &nb_command_merge,
+                                             &nb_command_plot,
+                                             &nb_command_table,
+                                             &nb_command_export,
+                                             &nb_command_info,
+                                             &nb_command_list,
+                                             &nb_command_describe,
+                                             &nb_command_select,
+                                             &nb_command_measure,
+                                             &nb_command_new,
+                                             &nb_command_check,
+                                             &nb_command_fit,
+                                             NULL};
 
 enum { CALL = 24 }; /* the width of a name with its arguments */
 

@@ -19,7 +19,7 @@ typedef struct nb_command {
 
 extern const nb_command nb_command_run, nb_command_plan, nb_command_plot, nb_command_export, nb_command_list,
     nb_command_describe, nb_command_info, nb_command_select, nb_command_measure, nb_command_check, nb_command_new,
-    nb_command_fit, nb_command_merge, nb_command_submit, nb_command_status;
+    nb_command_table, nb_command_fit, nb_command_merge, nb_command_submit, nb_command_status;
 
 enum { NB_GO_ON = -1 };
 

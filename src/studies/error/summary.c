@@ -314,9 +314,10 @@ double nb_part_of(const nb_row *row, nb_part part)
 /* The subspace part has no X in it, so that the row's error_noise, which X may make as large
  * as it likes, is not its own. It is a sum of n^2 differences that are good to some eps of |S|;
  * 1e-12 is eps n at n = 4096. */
+static const double of_subspace = 1e-12;
+
 bool nb_is_noise(const nb_row *row, nb_part part)
 {
-    static const double of_subspace = 1e-12;
     if (part == NB_WHOLE) return nb_error_is_noise(&row->measures);
     return !(row->measures.error_subspace > of_subspace);
 }
@@ -324,6 +325,13 @@ bool nb_is_noise(const nb_row *row, nb_part part)
 double nb_above_best(const nb_row *row)
 {
     return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
+}
+
+double nb_above_best_unseen(const nb_row *row)
+{
+    const nb_measures *m = &row->measures;
+    bool known = strcmp(row->status, "ok") == 0 && m->error_unseen_subspace > of_subspace;
+    return known ? m->error_unseen / m->error_unseen_subspace - 1 : NAN;
 }
 
 const char *const nb_choice_columns[] = {"problem",  "head",    "kernel",  "landmarks",

@@ -88,6 +88,8 @@ bool nb_is_noise(const nb_row *row, nb_part part);
  * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
  * is not known, or is rounding noise. */
 double nb_above_best(const nb_row *row);
+/* The same on the rows of S that the core has not looked at, above the best core for these. */
+double nb_above_best_unseen(const nb_row *row);
 
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* table.c - nysbench table RUN [NAME]... */
+#include "commands/command.h"
+
+#include "components/registry.h"
+#include "report/builds.h"
+#include "report/run_folder.h"
+#include "report/table.h"
+#include "report/where.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tables of the rows, and what each is. Whether it is there is known when it is made. */
+static nb_status list(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        NB_REQUIRE(ctx, out, NB_ENOMEM, "table %s: out of memory", e->component->name);
+        nb_status status = ((const nb_table *)e->component)->print(out, frame, form, ctx);
+        bool bad = fclose(out) != 0;
+        free(text);
+        NB_TRY(ctx, status);
+        NB_REQUIRE(ctx, !bad, NB_ENOMEM, "table %s: out of memory", e->component->name);
+        if (length > 0) printf("  %-16s %s\n", e->component->name, e->component->summary);
+    }
+    return NB_OK;
+}
+
+/* A file that is read as a table begins with its header, and has nothing else. */
+static nb_status print(const nb_table *table, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    NB_REQUIRE(ctx, out, NB_ENOMEM, "table %s: out of memory", table->component.name);
+    nb_status status = table->print(out, frame, form, ctx);
+    bool bad = fclose(out) != 0;
+    if (status == NB_OK && !bad && length > 0) fputs(text + (*text == '\n'), stdout);
+    free(text);
+    NB_TRY(ctx, status);
+    NB_REQUIRE(ctx, !bad, NB_ENOMEM, "table %s: out of memory", table->component.name);
+    if (length == 0) nb_print_warning("table %s: the run has no rows that it is made of", table->component.name);
+    return NB_OK;
+}
+
+static nb_status tables(const char *folder, const char *const *names, const char *const *where, nb_table_form form,
+                        nb_ctx *ctx)
+{
+    nb_store store;
+    nb_frame frame;
+    NB_TRY(ctx, nb_run_frame(folder, &store, &frame, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
+    for (int i = 0; where && where[i]; i++) NB_TRY(ctx, nb_where(&frame, where[i], ctx));
+    NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    NB_TRY(ctx, nb_run_baseline(folder, &form.baseline, ctx));
+    if (!names[0]) return list(&frame, &form, ctx);
+    for (int i = 0; names[i]; i++) {
+        if (i > 0) fputc('\n', stdout);
+        NB_TRY(ctx, print((const nb_table *)nb_registry_find(&nb_tables, names[i]), &frame, &form, ctx));
+    }
+    return NB_OK;
+}
+
+static int check_names(const char *const *names, nb_ctx *ctx)
+{
+    const char *const *all;
+    for (int i = 0; names[i]; i++) {
+        if (nb_registry_find(&nb_tables, names[i])) continue;
+        if (nb_registry_names(&nb_tables, &all, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+        const char *hint = nb_hint(names[i], all, ctx);
+        nb_print_error("table: no table '%s'%s", names[i], hint ? hint : "");
+        return NB_EXIT_USAGE;
+    }
+    return NB_GO_ON;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    enum { MOST = 64 };
+    char *format = NULL;
+    const char **plugins = NULL, **where = NULL, **arguments;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"format", 'f', POPT_ARG_STRING, &format, 0, "text (default) or csv", "FORMAT"},
+        {"where", 'w', POPT_ARG_ARGV, &where, 0,
+         "Only rows with that value in a column; of a component its name, or a spec; may be repeated", "COLUMN=VALUE"},
+        NB_PLUGIN_OPTION(plugins),
+        POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, 1, MOST, &arguments, ctx);
+    nb_status status = nb_command_plugins(plugins, ctx);
+    if (status == NB_OK) status = nb_command_own(where, ctx);
+    if (format && status == NB_OK) status = nb_defer(ctx, free, format);
+    if (code != NB_GO_ON) return code;
+    bool csv = format && strcmp(format, "csv") == 0;
+    if (format && !csv && strcmp(format, "text") != 0) {
+        nb_print_error("table: --format %s is unknown; allowed: text, csv", format);
+        return NB_EXIT_USAGE;
+    }
+    code = check_names(arguments + 1, ctx);
+    if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = tables(arguments[0], arguments + 1, where, (nb_table_form){.csv = csv}, ctx);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+}
+
+const nb_command nb_command_table = {"table", "RUN [NAME]...",
+                                     "Print tables of a run: those that are named, or (without a NAME) which there are",
+                                     run, false};
