@@ -127,8 +127,10 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
+# Tests of figures find the plot scripts as the program does, beside themselves.
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
+	@ln -sfn $$(realpath --relative-to=$(@D) plots) $(@D)/plots
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
