@@ -15,7 +15,7 @@
 
 /* The number of what the installed headers say. It grows when a record, a struct or
  * a function in them changes, so that what was built for another is refused. */
-enum { NB_ABI = 6 };
+enum { NB_ABI = 7 };
 
 typedef struct {
     const char *kind; /* "strategy", "problem", "kernel", "core" */

@@ -238,6 +238,29 @@ def check_errors(tap, program, folder, run, names):
     out.end(2 * 2 * 4 * len(run.cores))
 
 
+def check_costs(tap, program, folder, run, names):
+    """Six steps: F, B, B V, F (X B V), and 4 products a step. Kept rows: formed, and times V. fitted(rows=16) with m of 4 to
+    32 has an R-SVD of the taller of F_I and its transpose, whose cost Golub & Van Loan have as 6 k r^2 + 20 r^3 flops."""
+    out = Lines(tap, "costs")
+
+    def cost(core, n, d, m):
+        rows = 16 if "rows=16" in core else 0
+        kept = rows if core.startswith("exact_rows") or "keep_rows=true" in core else 0
+        x = 24 * m**3
+        if core.startswith("fitted"):
+            k, r = max(rows, m), min(rows, m)
+            x = rows * m * n + 2 * m * m * n + 3 * k * r * r + 10 * r**3 + 61 * rows * r * m + 11 * m**3
+        return 4 * n * m * d + x + (rows + kept) * n * d
+
+    for r in table(program, folder, "costs"):
+        n, d, m, core = int(r["n"]), int(r["d"]), int(r["landmarks"]), names.canonical[r["core"]]
+        mine = [x for x in run.rows if (x["n"], x["d"], x["landmarks"], x["core"]) == (r["n"], r["d"], r["landmarks"], core)]
+        want = [cost(core, n, d, m), cost(core, n, d, m) / (2 * n * n * d)]
+        want += [np.median([number(x, k) for x in mine]) for k in ("core_s", "exact_s")]
+        out.add(close([r[k] for k in ("multiplications", "of_exact", "core_s", "exact_s")], want), f"{core} {n} {d} {m}")
+    out.end(2 * 4 * 3)
+
+
 def main(program, work):
     os.makedirs(work)
     config, folder = os.path.join(work, "tables.yaml"), os.path.join(work, "run")
@@ -252,6 +275,7 @@ def main(program, work):
     check_rows(tap, program, folder, run, names)
     check_cores(tap, program, folder, run)
     check_errors(tap, program, folder, run, names)
+    check_costs(tap, program, folder, run, names)
     print(f"1..{tap.count}")
     return tap.failed > 0
 
