@@ -7,6 +7,24 @@
 
 enum { LONGEST = 64, CELL = 7 };
 
+/* Each is asked for many times, and may be the least of many. */
+static nb_status find_errors(nb_duels *d, nb_ctx *ctx)
+{
+    const nb_entrants *e = d->entrants;
+    double *errors;
+    NB_NEED(errors, nb_alloc_reals(ctx, (size_t)e->count + 1, (size_t)e->choices.count + 1));
+    for (int a = 0; a < e->count; a++)
+        for (int i = 0; i < e->choices.count; i++)
+            errors[(size_t)a * (size_t)e->choices.count + (size_t)i] = nb_entrant_error(e, a, i);
+    d->errors = errors;
+    return NB_OK;
+}
+
+double nb_duels_error(const nb_duels *d, int entrant, int choice)
+{
+    return d->errors[(size_t)entrant * (size_t)d->entrants->choices.count + (size_t)choice];
+}
+
 nb_status nb_duels_make(nb_duels *d, const nb_entrants *entrants, bool oracles, nb_ctx *ctx)
 {
     size_t room = (size_t)entrants->choices.count + 1;
@@ -17,7 +35,7 @@ nb_status nb_duels_make(nb_duels *d, const nb_entrants *entrants, bool oracles, 
     NB_NEED(d->shown, nb_alloc(ctx, (size_t)entrants->count + 1, sizeof *d->shown));
     for (int i = 0; i < entrants->count; i++)
         d->shown[i] = entrants->of[i].usual && (oracles || !entrants->of[i].oracle);
-    return NB_OK;
+    return find_errors(d, ctx);
 }
 
 nb_duel nb_duel_of(const nb_duels *d)

@@ -16,11 +16,13 @@ typedef struct {
     const nb_entrants *entrants;
     double *mine, *other; /* room: the error of either, by choice; NaN: it is none of those compared */
     double *ratios;       /* likewise */
+    const double *errors; /* entrant * choices + choice: nb_entrant_error */
     bool *shown;          /* by entrant: it is compared */
 } nb_duels;
 
 /* Compares the usual entrants: all, or those that are no oracles. */
 nb_status nb_duels_make(nb_duels *duels, const nb_entrants *entrants, bool oracles, nb_ctx *ctx);
+double nb_duels_error(const nb_duels *duels, int entrant, int choice);
 /* Of mine[] over other[]. */
 nb_duel nb_duel_of(const nb_duels *duels);
 

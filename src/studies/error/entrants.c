@@ -18,6 +18,7 @@ static nb_status add(nb_entrants *e, nb_entrant entrant, const int *cores, nb_ct
     NB_NEED(copy, nb_alloc(ctx, (size_t)entrant.count + 1, sizeof *copy));
     if (entrant.count > 0) memcpy(copy, cores, (size_t)entrant.count * sizeof *copy);
     entrant.cores = copy;
+    if (!entrant.core) entrant.core = entrant.label;
     e->of[e->count++] = entrant;
     return NB_OK;
 }
@@ -27,6 +28,7 @@ static nb_status add_cores(nb_entrants *e, nb_ctx *ctx)
     for (int c = 0; c < e->summary.core_count; c++) {
         const nb_swept *core = &e->sweeps.cores[c];
         const nb_entrant one = {.label = e->summary.cores[c].label,
+                                .core = e->summary.cores[c].core,
                                 .oracle = nb_swept_is_oracle(core),
                                 .usual = core->family < 0 || core->standard,
                                 .count = 1};

@@ -9,9 +9,10 @@
 
 typedef struct {
     const char *label;
-    bool oracle; /* looks at all of S, or is the best of several by the errors that are compared */
-    bool usual;  /* no setting of a sweep but the standard one */
-    int count;   /* of the cores whose best it is; 0: the best core of F X B, which is the subspace part */
+    const char *core; /* canonical, of one; else the label */
+    bool oracle;      /* looks at all of S, or is the best of several by the errors that are compared */
+    bool usual;       /* no setting of a sweep but the standard one */
+    int count;        /* of the cores whose best it is; 0: the best core of F X B, which is the subspace part */
     const int *cores;
 } nb_entrant;
 

@@ -33,7 +33,7 @@ static nb_status add_line(table *t, const nb_subset *subset, int entrant)
         NB_TRY(g->ctx, nb_grid_text(g, subset->by));
         NB_TRY(g->ctx, nb_grid_text(g, subset->value));
     }
-    NB_TRY(g->ctx, nb_grid_text(g, of->label));
+    NB_TRY(g->ctx, nb_grid_text(g, g->csv ? of->core : of->label));
     if (g->csv) NB_TRY(g->ctx, nb_grid_text(g, of->oracle ? "true" : "false"));
     NB_TRY(g->ctx, nb_grid_int(g, all.count));
     NB_TRY(g->ctx, nb_grid_statistic(g, "%.1f", &all));

@@ -53,7 +53,7 @@ static nb_status add_line(table *t, const nb_entrants *e, nb_rows rows)
     double count = multiplications(&e->sweeps.cores[core].choice, row), exact = 2.0 * row->n * row->n * row->d;
     nb_grid *g = &t->grid;
     for (int i = 0; i < 3; i++) NB_TRY(g->ctx, nb_grid_int(g, sizes[i]));
-    NB_TRY(g->ctx, nb_grid_text(g, e->of[core].label));
+    NB_TRY(g->ctx, nb_grid_text(g, g->csv ? e->of[core].core : e->of[core].label));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", count));
     NB_TRY(g->ctx, nb_grid_real(g, "%.1f", (g->csv ? 1 : 100) * count / exact));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", median(t, rows, core_s)));

@@ -64,8 +64,8 @@ static nb_duel compare(const table *t, int a, int b)
     const nb_entrants *e = t->duels.entrants;
     for (int i = 0; i < e->choices.count; i++) {
         bool holds = t->twice[i] >= 0 && e->summary.rows[e->choices.any[i]].landmarks == t->m;
-        t->duels.mine[i] = holds ? nb_entrant_error(e, a, i) : NAN;
-        t->duels.other[i] = holds ? nb_entrant_error(e, b, t->twice[i]) : NAN;
+        t->duels.mine[i] = holds ? nb_duels_error(&t->duels, a, i) : NAN;
+        t->duels.other[i] = holds ? nb_duels_error(&t->duels, b, t->twice[i]) : NAN;
     }
     return nb_duel_of(&t->duels);
 }
@@ -75,9 +75,9 @@ static nb_status add_line(nb_grid *g, const table *t, int a, int b)
     const nb_entrants *e = t->duels.entrants;
     nb_duel duel = compare(t, a, b);
     if (duel.ratio.count == 0) return NB_OK;
-    NB_TRY(g->ctx, nb_grid_text(g, e->of[a].label));
+    NB_TRY(g->ctx, nb_grid_text(g, e->of[a].core));
     NB_TRY(g->ctx, nb_grid_int(g, t->m));
-    NB_TRY(g->ctx, nb_grid_text(g, e->of[b].label));
+    NB_TRY(g->ctx, nb_grid_text(g, e->of[b].core));
     NB_TRY(g->ctx, nb_grid_int(g, 2 * t->m));
     NB_TRY(g->ctx, nb_grid_int(g, duel.ratio.count));
     NB_TRY(g->ctx, nb_grid_statistic(g, "%.3g", &duel.ratio));

@@ -167,10 +167,12 @@ static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
     const nb_statistic *e = &s->errors[nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark)];
     int level = nb_summary_level(s, at.panel, at.landmark);
     const double values[] = {e->median, e->low, e->high, s->floors[level].median, s->baselines[level].median};
+    const nb_panel *panel = &s->panels[at.panel];
+    const nb_variant *way = &s->variants[at.variant];
+    const char *texts[] = {panel->label,  panel->problem, panel->kernel, way->label,
+                           way->strategy, way->pairing,   way->factors,  s->cores[at.core].core};
     if (e->planned == 0) return NB_OK;
-    NB_TRY(g->ctx, nb_grid_text(g, s->panels[at.panel].label));
-    NB_TRY(g->ctx, nb_grid_text(g, s->cores[at.core].label));
-    NB_TRY(g->ctx, nb_grid_text(g, s->variants[at.variant].label));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) NB_TRY(g->ctx, nb_grid_text(g, texts[i]));
     NB_TRY(g->ctx, nb_grid_int(g, s->landmarks[at.landmark]));
     NB_TRY(g->ctx, nb_grid_int(g, e->planned));
     NB_TRY(g->ctx, nb_grid_int(g, e->count));
@@ -180,8 +182,9 @@ static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
 
 static nb_status print_csv(FILE *out, const nb_summary *s, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"panel",  "core", "strategy", "landmarks",   "planned",       "count",
-                                        "median", "p10",  "p90",      "best_rank_m", "baseline_mean", NULL};
+    static const char *const heads[] = {"panel",   "problem", "kernel",      "label",         "strategy", "pairing",
+                                        "factors", "core",    "landmarks",   "planned",       "count",    "median",
+                                        "p10",     "p90",     "best_rank_m", "baseline_mean", NULL};
     nb_grid grid;
     NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
     for (int p = 0; p < s->panel_count; p++)

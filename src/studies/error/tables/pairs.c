@@ -10,8 +10,8 @@ static nb_duel compare(const nb_duels *d, const nb_subset *subset, int a, int b)
 {
     for (int i = 0; i < d->entrants->choices.count; i++) {
         bool holds = nb_subset_holds(d->entrants, subset, i);
-        d->mine[i] = holds ? nb_entrant_error(d->entrants, a, i) : NAN;
-        d->other[i] = holds ? nb_entrant_error(d->entrants, b, i) : NAN;
+        d->mine[i] = holds ? nb_duels_error(d, a, i) : NAN;
+        d->other[i] = holds ? nb_duels_error(d, b, i) : NAN;
     }
     return nb_duel_of(d);
 }
@@ -20,7 +20,7 @@ static nb_status add_line(nb_grid *g, const nb_duels *d, const nb_subset *subset
 {
     nb_duel duel = compare(d, subset, a, b);
     if (duel.ratio.count == 0) return NB_OK;
-    const char *texts[] = {subset->by, subset->value, d->entrants->of[a].label, d->entrants->of[b].label};
+    const char *texts[] = {subset->by, subset->value, d->entrants->of[a].core, d->entrants->of[b].core};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) NB_TRY(g->ctx, nb_grid_text(g, texts[i]));
     NB_TRY(g->ctx, nb_grid_int(g, duel.ratio.count));
     NB_TRY(g->ctx, nb_grid_statistic(g, "%.3g", &duel.ratio));

@@ -16,17 +16,10 @@ typedef struct {
     double *error, *unseen; /* room for a value a row */
 } table;
 
-static const nb_option *option_of(const nb_choice *choice, const char *key)
-{
-    const nb_option *o = choice->component ? choice->component->options : NULL;
-    while (o && o->key && strcmp(o->key, key) != 0) o++;
-    return o && o->key ? o : NULL;
-}
-
 /* Its number of rows as text; NULL: it looks at none. */
 static nb_status rows_text(const nb_choice *choice, const char **text, nb_ctx *ctx)
 {
-    const nb_option *rows = option_of(choice, "rows");
+    const nb_option *rows = nb_sweeps_option(choice, "rows");
     *text = NULL;
     return rows ? nb_option_text(choice->options, rows, 0, text, ctx) : NB_OK;
 }
@@ -65,8 +58,8 @@ static nb_status below(const table *t, int panel, int a, int b, const char **tex
     if (a == b || b < 0) return NB_OK;
     for (int i = 0; i < e->choices.count; i++) {
         bool holds = nb_subset_holds(e, &subset, i);
-        t->duels.mine[i] = holds ? nb_entrant_error(e, a, i) : NAN;
-        t->duels.other[i] = holds ? nb_entrant_error(e, b, i) : NAN;
+        t->duels.mine[i] = holds ? nb_duels_error(&t->duels, a, i) : NAN;
+        t->duels.other[i] = holds ? nb_duels_error(&t->duels, b, i) : NAN;
     }
     nb_duel duel = nb_duel_of(&t->duels);
     if (duel.ratio.count == 0) return NB_OK;
