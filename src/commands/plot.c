@@ -9,6 +9,7 @@
 #include "report/builds.h"
 #include "report/figure.h"
 #include "report/run_folder.h"
+#include "studies/error/summary.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, bool dra
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         int figures;
-        if (only ? figure != only : figure->again) continue;
+        if (strcmp(figure->study, NB_ERROR_STUDY) != 0 || (only ? figure != only : figure->again)) continue;
         NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
         if (only || figures > 0) count_figures(figure->component.name, figures, drawing.folder, draw);
     }

@@ -21,6 +21,7 @@
 #include "report/figure.h"
 #include "report/table.h"
 #include "report/run_folder.h"
+#include "studies/error/summary.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     return status;
 }
 
-static const char study[] = "error";
+static const char study[] = NB_ERROR_STUDY;
 
 /* Those of the config, and those that were drawn of earlier rows, but what is made of the run again. */
 static nb_status draw(const nb_experiment *e, const nb_frame *frame, bool gnuplot, nb_ctx *ctx)
@@ -121,6 +122,7 @@ static nb_status draw(const nb_experiment *e, const nb_frame *frame, bool gnuplo
         const char *name = figure->component.name;
         bool wanted = false;
         int figures;
+        if (strcmp(figure->study, study) != 0) continue;
         for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], name) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, name));
         if (!wanted && (figure->again || !nb_is_file(before))) continue;

@@ -7,43 +7,48 @@
 #include "report/run_folder.h"
 #include "report/table.h"
 #include "report/where.h"
+#include "studies/error/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* As text, which is the caller's to free. */
+static nb_status make(const nb_table *table, const nb_frame *frame, const nb_table_form *form, char **text, nb_ctx *ctx)
+{
+    size_t length;
+    FILE *out = open_memstream(text, &length);
+    NB_REQUIRE(ctx, out, NB_ENOMEM, "table %s: out of memory", table->component.name);
+    nb_status status = table->print(out, frame, form, ctx);
+    bool whole = fclose(out) == 0;
+    if (status == NB_OK && whole) return NB_OK;
+    free(*text);
+    NB_TRY(ctx, status);
+    NB_FAIL(ctx, NB_ENOMEM, "table %s: out of memory", table->component.name);
+}
+
 /* The tables of the rows, and what each is. Whether it is there is known when it is made. */
 static nb_status list(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
-        char *text = NULL;
-        size_t length = 0;
-        FILE *out = open_memstream(&text, &length);
-        NB_REQUIRE(ctx, out, NB_ENOMEM, "table %s: out of memory", e->component->name);
-        nb_status status = ((const nb_table *)e->component)->print(out, frame, form, ctx);
-        bool bad = fclose(out) != 0;
+        const nb_table *table = (const nb_table *)e->component;
+        char *text;
+        if (strcmp(table->study, NB_ERROR_STUDY) != 0) continue;
+        NB_TRY(ctx, make(table, frame, form, &text, ctx));
+        if (*text) printf("  %-16s %s\n", e->component->name, e->component->summary);
         free(text);
-        NB_TRY(ctx, status);
-        NB_REQUIRE(ctx, !bad, NB_ENOMEM, "table %s: out of memory", e->component->name);
-        if (length > 0) printf("  %-16s %s\n", e->component->name, e->component->summary);
     }
     return NB_OK;
 }
 
-/* A file that is read as a table begins with its header, and has nothing else. */
+/* Without the empty line that sets a table apart where a run prints several. */
 static nb_status print(const nb_table *table, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "table %s: out of memory", table->component.name);
-    nb_status status = table->print(out, frame, form, ctx);
-    bool bad = fclose(out) != 0;
-    if (status == NB_OK && !bad && length > 0) fputs(text + (*text == '\n'), stdout);
+    char *text;
+    NB_TRY(ctx, make(table, frame, form, &text, ctx));
+    fputs(text + (*text == '\n'), stdout);
+    if (!*text) nb_print_warning("table %s: the run has no rows that it is made of", table->component.name);
     free(text);
-    NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, !bad, NB_ENOMEM, "table %s: out of memory", table->component.name);
-    if (length == 0) nb_print_warning("table %s: the run has no rows that it is made of", table->component.name);
     return NB_OK;
 }
 

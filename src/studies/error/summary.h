@@ -8,6 +8,8 @@
 #include "report/statistic.h"
 #include "studies/error/row.h"
 
+#define NB_ERROR_STUDY "error" /* its name, in the records of its figures and tables */
+
 typedef struct {                  /* one problem under one kernel */
     const char *problem, *kernel; /* canonical */
     const char *rows;             /* all, or sample(k) */

@@ -84,6 +84,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_figure nb_figure_cores = {
     .component = {"cores", "how far each core is above the best one, against landmarks", references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .draw = draw,
 };

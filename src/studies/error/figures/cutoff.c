@@ -75,7 +75,7 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_figure nb_figure_cutoff = {
     .component = {"cutoff", "error against effective cut-off of the cores, at one m", references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .of_one_m = true,
     .draw = draw,
 };

@@ -54,6 +54,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_precision = {
     .component = {"precision", "errors in single over errors in double precision, against the condition of A",
                   references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .draw = draw,
 };

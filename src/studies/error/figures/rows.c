@@ -47,6 +47,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_figure nb_figure_rows = {
     .component = {"rows", "error of fits to exact rows of S against the number of rows", references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .draw = draw,
 };

@@ -221,7 +221,7 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_spectrum = {
     .component = {"spectrum", "singular values of A and what a core makes of them; picks the landmarks again",
                   references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .of_one_m = true,
     .again = true,
     .draw = draw,

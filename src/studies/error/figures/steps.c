@@ -50,7 +50,7 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_steps = {
     .component = {"steps", "error, residual and row sums against the number of steps, at one m", references, options,
                   0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .of_one_m = true,
     .draw = draw,
 };

@@ -37,6 +37,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_svd_vs_iterative = {
     .component = {"svd_vs_iterative", "error with each core over the error with the first, same landmarks", references,
                   options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .draw = draw,
 };

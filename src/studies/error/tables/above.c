@@ -107,6 +107,6 @@ const nb_table nb_table_above = {
     .component = {"above",
                   "how far each core is above the best one, over all choices of landmarks, also on unseen rows",
                   references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .print = print,
 };

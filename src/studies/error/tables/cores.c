@@ -255,7 +255,7 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_cores = {
     .component = {"cores", "how far each core is above the best one on the same landmarks, by number of landmarks",
                   references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .place = 3,
     .print = print,
 };

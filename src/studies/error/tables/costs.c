@@ -110,6 +110,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_costs = {
     .component = {"costs", "multiplications of a forward pass with each core, against exact attention, and times",
                   references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .print = print,
 };

@@ -158,6 +158,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_equal_cost = {
     .component = {"equal_cost", "each core that is no oracle against the others with twice the landmarks", references,
                   options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .print = print,
 };

@@ -210,7 +210,7 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_errors = {
     .component = {"errors", "median error by problem, core, strategy and number of landmarks", references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .place = 1,
     .print = print,
 };

@@ -83,6 +83,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_pairs = {
     .component = {"pairs", "cores against each other on the same landmarks: where one is below the other", references,
                   options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .print = print,
 };

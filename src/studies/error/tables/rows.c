@@ -187,6 +187,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_rows = {
     .component = {"rows", "cores by the number of rows of S that they look at, by problem", references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .print = print,
 };

@@ -155,7 +155,7 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_shares = {
     .component = {"shares", "each strategy against the baseline, by problem and pooled", references, options, 0},
-    .study = "error",
+    .study = NB_ERROR_STUDY,
     .place = 2,
     .file = "shares.csv",
     .print = print,
