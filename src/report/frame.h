@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* frame.h - the rows of a run as a table of columns, of any study. Whatever is made of
- * rows selects, groups and pairs them here: tables, statistics, figures. */
+ * rows selects and groups them here, and pairs them by pairs.h: tables, statistics, figures. */
 #ifndef NB_FRAME_H
 #define NB_FRAME_H
 
@@ -51,11 +51,14 @@ typedef struct { /* some rows of a frame, ascending */
 nb_status nb_frame_all(const nb_frame *frame, nb_rows *rows, nb_ctx *ctx);
 nb_status nb_frame_select(const nb_frame *frame, nb_rows from, bool (*keep)(const void *row, const void *what),
                           const void *what, nb_rows *rows, nb_ctx *ctx);
-/* Those with a value in a column, of type TEXT or INT. */
+/* Those whose value in a column is wanted: a flag for each, see nb_frame_codes. */
+nb_status nb_frame_where(const nb_frame *frame, nb_rows from, const char *name, const bool *wanted, nb_rows *rows,
+                         nb_ctx *ctx);
 nb_status nb_frame_where_text(const nb_frame *frame, nb_rows from, const char *name, const char *value, nb_rows *rows,
                               nb_ctx *ctx);
-nb_status nb_frame_where_int(const nb_frame *frame, nb_rows from, const char *name, int value, nb_rows *rows,
-                             nb_ctx *ctx);
+
+/* A frame of these rows alone, which are copied; their texts are not. */
+nb_status nb_frame_take(const nb_frame *frame, nb_rows rows, nb_frame *taken, nb_ctx *ctx);
 
 typedef struct { /* rows that agree in some columns, in order of appearance */
     int count;
@@ -67,45 +70,5 @@ typedef struct { /* rows that agree in some columns, in order of appearance */
 /* `by`: names of columns, ends with NULL; without any, all rows are one group. */
 nb_status nb_frame_group(const nb_frame *frame, nb_rows from, const char *const *by, nb_groups *groups, nb_ctx *ctx);
 nb_rows nb_group_rows(const nb_groups *groups, int group);
-
-/* Rows that belong together: they agree in some columns and in the repetition. A method
- * without randomness has repetition 0 alone, which stands for every repetition of the other. */
-typedef struct {
-    int a, b;
-} nb_row_pair;
-typedef struct {
-    int count; /* of the last call */
-    nb_row_pair *pairs;
-
-    /* Private. */
-    const int *of, *repetition;
-    int room, sort_room;
-    struct nb_row_entry *sorted;
-    nb_ctx *ctx;
-} nb_row_pairs;
-
-nb_status nb_row_pairs_make(const nb_frame *frame, const char *const *by, const char *repetition, nb_row_pairs *found,
-                            nb_ctx *ctx);
-/* Into found->pairs, by the groups of `by` and the repetition, ascending. */
-nb_status nb_row_pairs_find(nb_row_pairs *found, nb_rows a, nb_rows b);
-
-/* Instances, that is a group of `by` in one repetition, against the values of a column: the
- * row of each, where repetition 0 stands for all if there is no other. The repetitions of a
- * group are all that any of its rows has. */
-typedef struct {
-    int count;             /* instances: by group, then by repetition */
-    const int *group;      /* of each instance, in order of appearance */
-    const int *repetition; /* likewise */
-    const int *any;        /* a row of it */
-    int width;             /* values of the column; see nb_frame_codes */
-    const int *rows;       /* instance * width + value: a row; -1: there is none */
-} nb_pivot;
-nb_status nb_frame_pivot(const nb_frame *frame, nb_rows from, const char *const *by, const char *repetition,
-                         const char *column, nb_pivot *pivot, nb_ctx *ctx);
-
-/* How many repetitions each row stands for: as many as its group by `data` has, where its group by
- * `method` has repetition 0 alone; else one. */
-nb_status nb_frame_weigh(const nb_frame *frame, const char *const *method, const char *const *data,
-                         const char *repetition, const int **weights, nb_ctx *ctx);
 
 #endif

@@ -74,23 +74,13 @@ static nb_status match_values(const nb_frame *f, const nb_codes *codes, const nb
     return NB_OK;
 }
 
-/* The rows whose value is meant, as a frame. */
-static nb_status keep(nb_frame *f, const nb_codes *codes, const bool *means, nb_ctx *ctx)
-{
-    char *rows;
-    int count = 0;
-    NB_NEED(rows, nb_alloc(ctx, (size_t)f->count + 1, f->size));
-    for (int i = 0; i < f->count; i++)
-        if (means[codes->of[i]]) memcpy(rows + (size_t)count++ * f->size, nb_frame_row(f, i), f->size);
-    return nb_frame_make(f, f->columns, rows, f->size, count, ctx);
-}
-
 nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
 {
     const char *equals = strchr(condition, '='), *name;
     const nb_column *column;
     nb_codes codes;
     bool *means, any = false;
+    nb_rows rows;
     NB_REQUIRE(ctx, equals, NB_EINVAL, "'%s' is no condition: expected COLUMN=VALUE", condition);
     NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
     NB_TRY(ctx, find_column(f, name, &column, ctx));
@@ -103,5 +93,7 @@ nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
         NB_TRY(ctx, match_values(f, &codes, column, equals + 1, means, ctx));
     for (int v = 0; v < codes.count; v++) any = any || means[v];
     NB_REQUIRE(ctx, any, NB_EINVAL, "%s: the run has no such row", condition);
-    return keep(f, &codes, means, ctx);
+    NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
+    NB_TRY(ctx, nb_frame_where(f, rows, column->name, means, &rows, ctx));
+    return nb_frame_take(f, rows, f, ctx);
 }

@@ -3,7 +3,7 @@
  * answers can be read off it. */
 #include "testing.h"
 
-#include "report/frame.h"
+#include "report/pairs.h"
 #include "report/statistic.h"
 
 #include <math.h>
@@ -102,10 +102,15 @@ static void test_select(void **state)
 {
     nb_frame f = frame_of(*state, BASKET, basket);
     nb_rows all = all_of(*state, &f), rows, fewer;
+    nb_frame taken;
     assert_ok(*state, nb_frame_where_text(&f, all, "status", "ok", &rows, *state));
     expect_rows(rows, 6, (const int[]){0, 1, 4, 5, 6, 7});
-    assert_ok(*state, nb_frame_where_int(&f, rows, "weight", 40, &fewer, *state));
+    assert_ok(*state, nb_frame_where(&f, rows, "weight", (const bool[]){false, true}, &fewer, *state)); /* 30, 40 */
     expect_rows(fewer, 2, (const int[]){5, 7});
+    assert_ok(*state, nb_frame_take(&f, fewer, &taken, *state));
+    assert_int_equal(taken.count, 2);
+    assert_string_equal(((const fruit_row *)nb_frame_row(&taken, 1))->fruit, "fig");
+    assert_int_equal(((const fruit_row *)nb_frame_row(&taken, 0))->trial, 2);
     assert_ok(*state, nb_frame_where_text(&f, all, "fruit", "quince", &rows, *state));
     expect_rows(rows, 0, NULL);
     assert_ok(*state, nb_frame_select(&f, all, is_dear, &(const double){2}, &rows, *state));

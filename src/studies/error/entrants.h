@@ -4,6 +4,7 @@
 #define NB_ENTRANTS_H
 
 #include "report/grid.h"
+#include "report/pairs.h"
 #include "studies/error/summary.h"
 #include "studies/error/sweeps.h"
 

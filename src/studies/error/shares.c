@@ -2,6 +2,8 @@
 /* shares.c - each cell's rows are paired with its baseline's, by head and trial. */
 #include "studies/error/shares.h"
 
+#include "report/pairs.h"
+
 #include <math.h>
 #include <string.h>
 

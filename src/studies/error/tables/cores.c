@@ -5,6 +5,7 @@
  * cores that are measured on the same choices of landmarks. Nothing where fewer than
  * two cores have rows whose subspace part is known and above rounding. */
 #include "report/grid.h"
+#include "report/pairs.h"
 #include "report/table.h"
 #include "studies/error/sweeps.h"
 
