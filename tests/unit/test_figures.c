@@ -129,9 +129,39 @@ static void test_nothing(void **state)
     }
 }
 
+static void check_record(const nb_entry *e, const char *study)
+{
+    const nb_component *c = e->component;
+    assert_string_equal(c->name, e->file);
+    assert_true(*c->summary && c->references[0] && !c->options->key && c->options_size == 0);
+    assert_true(study && *study);
+}
+
+/* Every record is whole, and no two tables have one file or one place. */
+static void test_records(void **state)
+{
+    (void)state;
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        check_record(e, figure->study);
+        assert_non_null(figure->draw);
+    }
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        const nb_table *table = (const nb_table *)e->component;
+        check_record(e, table->study);
+        assert_non_null(table->print);
+        for (const nb_entry *other = nb_tables.entries; other < e; other++) {
+            const nb_table *before = (const nb_table *)other->component;
+            if (strcmp(before->study, table->study) != 0) continue;
+            assert_true(table->place == 0 || table->place != before->place);
+            assert_true(!table->file || !before->file || strcmp(table->file, before->file) != 0);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_tables), test_with_ctx(test_figures),
-                                       test_with_ctx(test_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), test_with_ctx(test_tables),
+                                       test_with_ctx(test_figures), test_with_ctx(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
