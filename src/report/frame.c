@@ -214,27 +214,27 @@ nb_status nb_frame_codes(const nb_frame *f, const char *name, nb_codes *codes, n
     return NB_OK;
 }
 
-nb_status nb_frame_all(const nb_frame *f, nb_rows *rows, nb_ctx *ctx)
+nb_status nb_frame_all(const nb_frame *f, nb_selection *rows, nb_ctx *ctx)
 {
     int *at;
     NB_NEED(at, nb_alloc(ctx, (size_t)f->count + 1, sizeof *at));
     for (int i = 0; i < f->count; i++) at[i] = i;
-    *rows = (nb_rows){f->count, at};
+    *rows = (nb_selection){f->count, at};
     return NB_OK;
 }
 
-nb_status nb_frame_select(const nb_frame *f, nb_rows from, bool (*keep)(const void *row, const void *what),
-                          const void *what, nb_rows *rows, nb_ctx *ctx)
+nb_status nb_frame_select(const nb_frame *f, nb_selection from, bool (*keep)(const void *row, const void *what),
+                          const void *what, nb_selection *rows, nb_ctx *ctx)
 {
     int *at, count = 0;
     NB_NEED(at, nb_alloc(ctx, (size_t)from.count + 1, sizeof *at));
     for (int i = 0; i < from.count; i++)
         if (keep(nb_frame_row(f, from.at[i]), what)) at[count++] = from.at[i];
-    *rows = (nb_rows){count, at};
+    *rows = (nb_selection){count, at};
     return NB_OK;
 }
 
-nb_status nb_frame_where(const nb_frame *f, nb_rows from, const char *name, const bool *wanted, nb_rows *rows,
+nb_status nb_frame_where(const nb_frame *f, nb_selection from, const char *name, const bool *wanted, nb_selection *rows,
                          nb_ctx *ctx)
 {
     nb_codes codes;
@@ -243,12 +243,12 @@ nb_status nb_frame_where(const nb_frame *f, nb_rows from, const char *name, cons
     NB_NEED(at, nb_alloc(ctx, (size_t)from.count + 1, sizeof *at));
     for (int i = 0; i < from.count; i++)
         if (wanted[codes.of[from.at[i]]]) at[count++] = from.at[i];
-    *rows = (nb_rows){count, at};
+    *rows = (nb_selection){count, at};
     return NB_OK;
 }
 
-nb_status nb_frame_where_text(const nb_frame *f, nb_rows from, const char *name, const char *value, nb_rows *rows,
-                              nb_ctx *ctx)
+nb_status nb_frame_where_text(const nb_frame *f, nb_selection from, const char *name, const char *value,
+                              nb_selection *rows, nb_ctx *ctx)
 {
     const char *const *texts;
     nb_codes codes;
@@ -263,7 +263,7 @@ nb_status nb_frame_where_text(const nb_frame *f, nb_rows from, const char *name,
     return nb_frame_where(f, from, name, wanted, rows, ctx);
 }
 
-nb_status nb_frame_take(const nb_frame *f, nb_rows rows, nb_frame *taken, nb_ctx *ctx)
+nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, nb_ctx *ctx)
 {
     char *copy;
     NB_NEED(copy, nb_alloc(ctx, (size_t)rows.count + 1, f->size));
@@ -272,7 +272,7 @@ nb_status nb_frame_take(const nb_frame *f, nb_rows rows, nb_frame *taken, nb_ctx
 }
 
 /* Divides each group by the codes; groups stay numbered in order of appearance. */
-static nb_status refine(nb_rows from, const nb_codes *codes, int *of, int *count, nb_ctx *ctx)
+static nb_status refine(nb_selection from, const nb_codes *codes, int *of, int *count, nb_ctx *ctx)
 {
     int *slots, *group, *value, found = 0;
     uint64_t mask;
@@ -295,7 +295,7 @@ static nb_status refine(nb_rows from, const nb_codes *codes, int *of, int *count
 }
 
 /* The rows of each group, by counting. */
-static nb_status gather(nb_rows from, const int *of, int count, nb_groups *groups, nb_ctx *ctx)
+static nb_status gather(nb_selection from, const int *of, int count, nb_groups *groups, nb_ctx *ctx)
 {
     int *first, *rows;
     NB_NEED(first, nb_alloc(ctx, (size_t)count + 2, sizeof *first)); /* group g begins at first[g + 1] */
@@ -307,7 +307,7 @@ static nb_status gather(nb_rows from, const int *of, int count, nb_groups *group
     return NB_OK;
 }
 
-nb_status nb_frame_group(const nb_frame *f, nb_rows from, const char *const *by, nb_groups *groups, nb_ctx *ctx)
+nb_status nb_frame_group(const nb_frame *f, nb_selection from, const char *const *by, nb_groups *groups, nb_ctx *ctx)
 {
     int *of, count = from.count > 0;
     NB_NEED(of, nb_alloc(ctx, (size_t)f->count + 1, sizeof *of));
@@ -324,8 +324,8 @@ nb_status nb_frame_group(const nb_frame *f, nb_rows from, const char *const *by,
     return gather(from, of, count, groups, ctx);
 }
 
-nb_rows nb_group_rows(const nb_groups *groups, int group)
+nb_selection nb_group_rows(const nb_groups *groups, int group)
 {
     int first = groups->first[group];
-    return (nb_rows){groups->first[group + 1] - first, groups->rows + first};
+    return (nb_selection){groups->first[group + 1] - first, groups->rows + first};
 }

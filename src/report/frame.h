@@ -46,19 +46,19 @@ nb_status nb_frame_derive(nb_frame *frame, const char *name, const int *values, 
 typedef struct { /* some rows of a frame, ascending */
     int count;
     const int *at;
-} nb_rows;
+} nb_selection;
 
-nb_status nb_frame_all(const nb_frame *frame, nb_rows *rows, nb_ctx *ctx);
-nb_status nb_frame_select(const nb_frame *frame, nb_rows from, bool (*keep)(const void *row, const void *what),
-                          const void *what, nb_rows *rows, nb_ctx *ctx);
+nb_status nb_frame_all(const nb_frame *frame, nb_selection *rows, nb_ctx *ctx);
+nb_status nb_frame_select(const nb_frame *frame, nb_selection from, bool (*keep)(const void *row, const void *what),
+                          const void *what, nb_selection *rows, nb_ctx *ctx);
 /* Those whose value in a column is wanted: a flag for each, see nb_frame_codes. */
-nb_status nb_frame_where(const nb_frame *frame, nb_rows from, const char *name, const bool *wanted, nb_rows *rows,
-                         nb_ctx *ctx);
-nb_status nb_frame_where_text(const nb_frame *frame, nb_rows from, const char *name, const char *value, nb_rows *rows,
-                              nb_ctx *ctx);
+nb_status nb_frame_where(const nb_frame *frame, nb_selection from, const char *name, const bool *wanted,
+                         nb_selection *rows, nb_ctx *ctx);
+nb_status nb_frame_where_text(const nb_frame *frame, nb_selection from, const char *name, const char *value,
+                              nb_selection *rows, nb_ctx *ctx);
 
 /* A frame of these rows alone, which are copied; their texts are not. */
-nb_status nb_frame_take(const nb_frame *frame, nb_rows rows, nb_frame *taken, nb_ctx *ctx);
+nb_status nb_frame_take(const nb_frame *frame, nb_selection rows, nb_frame *taken, nb_ctx *ctx);
 
 typedef struct { /* rows that agree in some columns, in order of appearance */
     int count;
@@ -68,7 +68,8 @@ typedef struct { /* rows that agree in some columns, in order of appearance */
 } nb_groups;
 
 /* `by`: names of columns, ends with NULL; without any, all rows are one group. */
-nb_status nb_frame_group(const nb_frame *frame, nb_rows from, const char *const *by, nb_groups *groups, nb_ctx *ctx);
-nb_rows nb_group_rows(const nb_groups *groups, int group);
+nb_status nb_frame_group(const nb_frame *frame, nb_selection from, const char *const *by, nb_groups *groups,
+                         nb_ctx *ctx);
+nb_selection nb_group_rows(const nb_groups *groups, int group);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct nb_row_entry {
 nb_status nb_row_pairs_make(const nb_frame *f, const char *const *by, const char *repetition, nb_row_pairs *p,
                             nb_ctx *ctx)
 {
-    nb_rows all;
+    nb_selection all;
     nb_groups groups;
     *p = (nb_row_pairs){.ctx = ctx};
     NB_TRY(ctx, nb_frame_all(f, &all, ctx));
@@ -28,7 +28,7 @@ static int compare_entries(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static void sort(const nb_row_pairs *p, nb_rows rows, entry *out)
+static void sort(const nb_row_pairs *p, nb_selection rows, entry *out)
 {
     for (int i = 0; i < rows.count; i++) out[i] = (entry){p->of[rows.at[i]], p->repetition[rows.at[i]], rows.at[i]};
     qsort(out, (size_t)rows.count, sizeof *out, compare_entries);
@@ -68,7 +68,7 @@ static nb_status make_room(nb_row_pairs *p, int count)
     return NB_OK;
 }
 
-nb_status nb_row_pairs_find(nb_row_pairs *p, nb_rows a, nb_rows b)
+nb_status nb_row_pairs_find(nb_row_pairs *p, nb_selection a, nb_selection b)
 {
     p->count = 0;
     NB_TRY(p->ctx, make_room(p, a.count + b.count + 1));
@@ -138,7 +138,7 @@ static void spread(const nb_pivot *p, const int *begin, int groups, int *rows)
         }
 }
 
-nb_status nb_frame_pivot(const nb_frame *f, nb_rows from, const char *const *by, const char *repetition,
+nb_status nb_frame_pivot(const nb_frame *f, nb_selection from, const char *const *by, const char *repetition,
                          const char *column, nb_pivot *p, nb_ctx *ctx)
 {
     nb_groups groups;
@@ -165,7 +165,7 @@ nb_status nb_frame_pivot(const nb_frame *f, nb_rows from, const char *const *by,
 nb_status nb_frame_weigh(const nb_frame *f, const char *const *method, const char *const *data, const char *repetition,
                          const int **weights, nb_ctx *ctx)
 {
-    nb_rows all;
+    nb_selection all;
     nb_groups methods, sets;
     const int *of;
     int *most, *weight;

@@ -23,7 +23,7 @@ typedef struct {
 nb_status nb_row_pairs_make(const nb_frame *frame, const char *const *by, const char *repetition, nb_row_pairs *found,
                             nb_ctx *ctx);
 /* Into found->pairs, by the groups of `by` and the repetition, ascending. */
-nb_status nb_row_pairs_find(nb_row_pairs *found, nb_rows a, nb_rows b);
+nb_status nb_row_pairs_find(nb_row_pairs *found, nb_selection a, nb_selection b);
 
 /* Instances, that is a group of `by` in one repetition, against the values of a column: the
  * row of each, where repetition 0 stands for all if there is no other. The repetitions of a
@@ -36,7 +36,7 @@ typedef struct {
     int width;             /* values of the column; see nb_frame_codes */
     const int *rows;       /* instance * width + value: a row; -1: there is none */
 } nb_pivot;
-nb_status nb_frame_pivot(const nb_frame *frame, nb_rows from, const char *const *by, const char *repetition,
+nb_status nb_frame_pivot(const nb_frame *frame, nb_selection from, const char *const *by, const char *repetition,
                          const char *column, nb_pivot *pivot, nb_ctx *ctx);
 
 /* How many repetitions each row stands for: as many as its group by `data` has, where its group by

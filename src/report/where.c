@@ -80,7 +80,7 @@ nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
     const nb_column *column;
     nb_codes codes;
     bool *means, any = false;
-    nb_rows rows;
+    nb_selection rows;
     NB_REQUIRE(ctx, equals, NB_EINVAL, "'%s' is no condition: expected COLUMN=VALUE", condition);
     NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
     NB_TRY(ctx, find_column(f, name, &column, ctx));

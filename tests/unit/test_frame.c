@@ -33,9 +33,9 @@ static nb_frame frame_of(nb_ctx *ctx, int count, const fruit_row *rows)
     return f;
 }
 
-static nb_rows all_of(nb_ctx *ctx, const nb_frame *f)
+static nb_selection all_of(nb_ctx *ctx, const nb_frame *f)
 {
-    nb_rows all;
+    nb_selection all;
     assert_ok(ctx, nb_frame_all(f, &all, ctx));
     return all;
 }
@@ -48,7 +48,7 @@ static const fruit_row basket[] = {
 };
 enum { BASKET = sizeof basket / sizeof *basket };
 
-static void expect_rows(nb_rows rows, int count, const int *at)
+static void expect_rows(nb_selection rows, int count, const int *at)
 {
     assert_int_equal(rows.count, count);
     for (int i = 0; i < count; i++) assert_int_equal(rows.at[i], at[i]);
@@ -101,7 +101,7 @@ static bool is_dear(const void *row, const void *what)
 static void test_select(void **state)
 {
     nb_frame f = frame_of(*state, BASKET, basket);
-    nb_rows all = all_of(*state, &f), rows, fewer;
+    nb_selection all = all_of(*state, &f), rows, fewer;
     nb_frame taken;
     assert_ok(*state, nb_frame_where_text(&f, all, "status", "ok", &rows, *state));
     expect_rows(rows, 6, (const int[]){0, 1, 4, 5, 6, 7});
@@ -120,7 +120,7 @@ static void test_select(void **state)
 static void test_group(void **state)
 {
     nb_frame f = frame_of(*state, BASKET, basket);
-    nb_rows all = all_of(*state, &f), ok;
+    nb_selection all = all_of(*state, &f), ok;
     nb_groups g;
     const int odd[BASKET] = {0, 1, 0, 1, 0, 1, 0, 1};
     assert_ok(*state, nb_frame_group(&f, all, (const char *const[]){"fruit", "weight", NULL}, &g, *state));
@@ -184,7 +184,7 @@ static void expect_pairs(nb_ctx *ctx, const nb_frame *f, const char *a, const ch
                          const nb_row_pair *want)
 {
     nb_row_pairs p;
-    nb_rows mine, other;
+    nb_selection mine, other;
     assert_ok(ctx, nb_frame_where_text(f, all_of(ctx, f), "fruit", a, &mine, ctx));
     assert_ok(ctx, nb_frame_where_text(f, all_of(ctx, f), "fruit", b, &other, ctx));
     assert_ok(ctx, nb_row_pairs_make(f, (const char *const[]){"weight", NULL}, "trial", &p, ctx));
@@ -244,7 +244,7 @@ static void test_weigh(void **state)
 static void test_empty(void **state)
 {
     nb_frame f = frame_of(*state, 0, NULL);
-    nb_rows all = all_of(*state, &f), rows;
+    nb_selection all = all_of(*state, &f), rows;
     nb_groups g;
     nb_codes codes;
     nb_row_pairs p;

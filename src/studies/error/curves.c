@@ -89,7 +89,7 @@ static nb_status find_heads(figure *f, nb_ctx *ctx)
 {
     static const char *const by[] = {NB_OF_CELL, "head", NULL};
     const nb_summary *s = f->summary;
-    nb_rows all;
+    nb_selection all;
     nb_groups groups;
     double *values;
     NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
@@ -97,7 +97,7 @@ static nb_status find_heads(figure *f, nb_ctx *ctx)
     NB_NEED(f->heads, nb_alloc(ctx, (size_t)groups.count + 1, sizeof *f->heads));
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     for (int g = 0; g < groups.count; g++) {
-        nb_rows rows = nb_group_rows(&groups, g);
+        nb_selection rows = nb_group_rows(&groups, g);
         const nb_summary_index *at = &s->at[rows.at[0]];
         int count = rows.count;
         for (int i = 0; i < count; i++) values[i] = f->kind->value(s, rows.at[i]);

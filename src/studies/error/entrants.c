@@ -85,7 +85,7 @@ static nb_status add_oracles(nb_entrants *e, nb_ctx *ctx)
 
 nb_status nb_entrants_find(const nb_frame *frame, nb_entrants *e, nb_ctx *ctx)
 {
-    nb_rows all;
+    nb_selection all;
     *e = (nb_entrants){.count = 0};
     NB_TRY(ctx, nb_summary_make(frame, &e->summary, ctx));
     NB_TRY(ctx, nb_sweeps_find(&e->summary, &e->sweeps, ctx));

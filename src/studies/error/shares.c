@@ -9,9 +9,9 @@
 
 typedef struct {
     const nb_summary *summary;
-    const nb_rows *cells; /* nb_summary_cell */
-    nb_row_pairs heads;   /* rows of two cells that are of one head and trial */
-    double *values;       /* room for those of two cells, and for one a cell */
+    const nb_selection *cells; /* nb_summary_cell */
+    nb_row_pairs heads;        /* rows of two cells that are of one head and trial */
+    double *values;            /* room for those of two cells, and for one a cell */
 } matcher;
 
 typedef struct { /* one cell of a comparison */
@@ -31,7 +31,7 @@ static int cell_at(const nb_summary *s, place at)
 static nb_status matcher_init(matcher *m, const nb_summary *s, nb_ctx *ctx)
 {
     int cells = count_cells(s);
-    nb_rows all, *of_cell;
+    nb_selection all, *of_cell;
     nb_groups groups;
     *m = (matcher){.summary = s};
     NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
@@ -40,7 +40,7 @@ static nb_status matcher_init(matcher *m, const nb_summary *s, nb_ctx *ctx)
     NB_NEED(of_cell, nb_alloc(ctx, (size_t)cells + 1, sizeof *of_cell));
     NB_NEED(m->values, nb_alloc_reals(ctx, 2 * (size_t)s->row_count + (size_t)cells + 1, 1));
     for (int g = 0; g < groups.count; g++) {
-        nb_rows rows = nb_group_rows(&groups, g);
+        nb_selection rows = nb_group_rows(&groups, g);
         const nb_summary_index *at = &s->at[rows.at[0]];
         of_cell[nb_summary_cell(s, at->panel, at->variant, at->core, at->landmark)] = rows;
     }
@@ -50,7 +50,7 @@ static nb_status matcher_init(matcher *m, const nb_summary *s, nb_ctx *ctx)
 
 static double part_median(const matcher *m, int cell, nb_part part)
 {
-    nb_rows rows = m->cells[cell];
+    nb_selection rows = m->cells[cell];
     int count = rows.count;
     for (int i = 0; i < count; i++) m->values[i] = nb_part_of(&m->summary->rows[rows.at[i]], part);
     return nb_median_of(m->values, &count);
@@ -58,7 +58,7 @@ static double part_median(const matcher *m, int cell, nb_part part)
 
 static double selection_median(const matcher *m, int cell)
 {
-    nb_rows rows = m->cells[cell];
+    nb_selection rows = m->cells[cell];
     int count = rows.count;
     for (int i = 0; i < count; i++) {
         const nb_row *row = &m->summary->rows[rows.at[i]];

@@ -234,7 +234,7 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
 
 static nb_status group_all(const nb_frame *f, const char *const *by, nb_groups *groups, nb_ctx *ctx)
 {
-    nb_rows all;
+    nb_selection all;
     NB_TRY(ctx, nb_frame_all(f, &all, ctx));
     return nb_frame_group(f, all, by, groups, ctx);
 }
@@ -284,7 +284,7 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
     NB_NEED(at, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *at));
     for (int k = 0; k < COLUMNS; k++) NB_NEED(columns[k], nb_alloc(ctx, (size_t)s->row_count + 1, sizeof(int)));
     for (int w = 0; w < ways->count; w++) {
-        nb_rows rows = nb_group_rows(ways, w);
+        nb_selection rows = nb_group_rows(ways, w);
         int panel = find_panel(s, &s->rows[rows.at[0]]),
             variant = find_variant(s, &s->rows[rows.at[0]], s->panels[panel].one_set);
         for (int i = 0; i < rows.count; i++) at[rows.at[i]] = (nb_summary_index){.panel = panel, .variant = variant};
@@ -357,7 +357,7 @@ static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *
     NB_TRY(ctx, nb_frame_ints(&s->frame, w->column, &place, ctx));
     for (int c = 0; c < w->count; c++) (*out)[c] = nb_statistic_of(0, NULL);
     for (int g = 0; g < groups.count; g++) {
-        nb_rows rows = nb_group_rows(&groups, g);
+        nb_selection rows = nb_group_rows(&groups, g);
         int count = 0, noise = 0;
         for (int i = 0; i < rows.count; i++) {
             if (isnan(w->values[rows.at[i]])) continue;
@@ -387,7 +387,7 @@ static nb_status levels(const nb_summary *s, const char *column, nb_statistic **
     NB_NEED(noise, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *noise));
     for (int i = 0; i < s->row_count; i++) once[i] = NAN;
     for (int g = 0; g < instances.count; g++) {
-        nb_rows rows = nb_group_rows(&instances, g);
+        nb_selection rows = nb_group_rows(&instances, g);
         for (int i = 0; i < rows.count && isnan(once[rows.at[0]]); i++) once[rows.at[0]] = values[rows.at[i]];
     }
     return statistics(s, &(wanted){NB_OF_LEVEL, once, noise, s->panel_count * s->landmark_count}, out, ctx);
@@ -398,7 +398,7 @@ static nb_status find_ratios(nb_summary *s, const double *errors, const bool *no
 {
     NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     for (int g = 0; g < s->choices.count; g++) {
-        nb_rows rows = nb_group_rows(&s->choices, g);
+        nb_selection rows = nb_group_rows(&s->choices, g);
         int first = -1;
         for (int i = 0; i < rows.count && first < 0; i++)
             if (s->at[rows.at[i]].core == 0) first = rows.at[i];

@@ -44,7 +44,7 @@ static nb_status cores(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
     NB_NEED(least, nb_alloc_reals(ctx, (size_t)of->sweeps.family_count + 1, 1));
     NB_TRY(ctx, name_cores(of, s, of_core, of_family, ctx));
     for (int g = 0; g < m->choices.count; g++) {
-        nb_rows same = nb_group_rows(&m->choices, g);
+        nb_selection same = nb_group_rows(&m->choices, g);
         const nb_row *any = &m->rows[same.at[0]];
         nb_summary_index p = m->at[same.at[0]];
         for (int f = 0; f < of->sweeps.family_count; f++) least[f] = INFINITY;

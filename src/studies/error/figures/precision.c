@@ -17,7 +17,7 @@ static nb_status precision(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
         if (twin[c] >= 0) line[c] = nb_sheet_series(s, m->cores[c].label, NB_CLOUD, of->sweeps.cores[c].look);
     }
     for (int g = 0; g < m->choices.count; g++) {
-        nb_rows same = nb_group_rows(&m->choices, g);
+        nb_selection same = nb_group_rows(&m->choices, g);
         for (int i = 0; i < same.count; i++) {
             int j = same.at[i];
             const nb_row *row = &m->rows[j];

@@ -32,7 +32,7 @@ static uint64_t digest_of(int panel, int variant, int head)
     return x ^ (x >> 31);
 }
 
-static nb_status sum_up_cell(table *t, nb_rows rows, const int *weights, nb_ctx *ctx)
+static nb_status sum_up_cell(table *t, nb_selection rows, const int *weights, nb_ctx *ctx)
 {
     const nb_summary *s = t->summary;
     int cell = s->at[rows.at[0]].core * s->landmark_count + s->at[rows.at[0]].landmark, count = 0, most = 0;
@@ -66,7 +66,7 @@ static nb_status sum_up(table *t, nb_ctx *ctx)
                              *const data[] = {NB_OF_PANEL, NULL};
     const nb_summary *s = t->summary;
     size_t cells = (size_t)(s->core_count * s->landmark_count);
-    nb_rows all;
+    nb_selection all;
     nb_groups groups;
     const int *weights;
     NB_NEED(t->above, nb_alloc(ctx, cells + 1, sizeof *t->above));
@@ -166,7 +166,7 @@ static bool tells_exact(const void *row, const void *unused)
 /* What the heads cost without any approximation, by size. */
 static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
 {
-    nb_rows all, timed;
+    nb_selection all, timed;
     nb_groups sizes;
     double *seconds;
     NB_NEED(seconds, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
@@ -176,7 +176,7 @@ static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
     fputs("Exact attention on these heads, S V: multiplications, and median seconds on one core (column exact_s)\n",
           out);
     for (int g = 0; g < sizes.count; g++) {
-        nb_rows rows = nb_group_rows(&sizes, g);
+        nb_selection rows = nb_group_rows(&sizes, g);
         const nb_row *r = &s->rows[rows.at[0]];
         for (int i = 0; i < rows.count; i++) seconds[i] = s->rows[rows.at[i]].measures.exact_s;
         fprintf(out, "  n = %d, d = %d: 2 n^2 d = %.2g, %.2g s\n", r->n, r->d, 2.0 * r->n * r->n * r->d,

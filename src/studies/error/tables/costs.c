@@ -27,7 +27,7 @@ static double multiplications(const nb_choice *choice, const nb_row *size)
     return 4 * n * size->landmarks * d + x.multiplications + (x.rows + x.kept) * n * d;
 }
 
-static double median(table *t, nb_rows rows, double (*seconds)(const nb_row *row))
+static double median(table *t, nb_selection rows, double (*seconds)(const nb_row *row))
 {
     int count = rows.count;
     for (int i = 0; i < count; i++) t->seconds[i] = seconds(&t->summary->rows[rows.at[i]]);
@@ -45,7 +45,7 @@ static double exact_s(const nb_row *row)
 }
 
 /* The rows of one core, n, d and m. */
-static nb_status add_line(table *t, const nb_entrants *e, nb_rows rows)
+static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
 {
     const nb_row *row = &t->summary->rows[rows.at[0]];
     int core = t->summary->at[rows.at[0]].core;
@@ -65,7 +65,7 @@ static nb_status add_lines(table *t, const nb_entrants *e, nb_ctx *ctx)
 {
     static const char *const sizes[] = {"n", "d", NULL};
     static const char *const cores[] = {NB_OF_LANDMARK, NB_OF_CORE, NULL};
-    nb_rows all;
+    nb_selection all;
     nb_groups of_size, of_core;
     NB_TRY(ctx, nb_frame_all(&t->summary->frame, &all, ctx));
     NB_TRY(ctx, nb_frame_group(&t->summary->frame, all, sizes, &of_size, ctx));
@@ -73,7 +73,7 @@ static nb_status add_lines(table *t, const nb_entrants *e, nb_ctx *ctx)
         NB_TRY(ctx, nb_frame_group(&t->summary->frame, nb_group_rows(&of_size, s), cores, &of_core, ctx));
         for (int m = 0; m < t->summary->landmark_count; m++)
             for (int g = 0; g < of_core.count; g++) {
-                nb_rows rows = nb_group_rows(&of_core, g);
+                nb_selection rows = nb_group_rows(&of_core, g);
                 nb_summary_index at = t->summary->at[rows.at[0]];
                 if (at.landmark != m || !e->of[at.core].usual || e->of[at.core].oracle) continue;
                 NB_TRY(ctx, add_line(t, e, rows));

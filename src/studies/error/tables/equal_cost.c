@@ -20,7 +20,7 @@ typedef struct { /* choices that agree in all but landmarks and trial, as lists 
 static nb_status find_kin(const nb_entrants *e, kin *k, nb_ctx *ctx)
 {
     static const char *const by[] = {"problem", "head", "kernel", "strategy", "pairing", "factors", NULL};
-    nb_rows all;
+    nb_selection all;
     NB_TRY(ctx, nb_frame_all(&e->summary.frame, &all, ctx));
     NB_TRY(ctx, nb_frame_group(&e->summary.frame, all, by, &k->like, ctx));
     NB_NEED(k->first, nb_alloc(ctx, (size_t)k->like.count + 1, sizeof *k->first));

@@ -68,7 +68,7 @@ static nb_status below(const table *t, int panel, int a, int b, const char **tex
 }
 
 /* Medians over the rows of one panel and core, each once. */
-static void take_medians(const table *t, nb_rows rows, int *count, double *error, double *unseen)
+static void take_medians(const table *t, nb_selection rows, int *count, double *error, double *unseen)
 {
     int others = 0;
     *count = 0;
@@ -82,7 +82,7 @@ static void take_medians(const table *t, nb_rows rows, int *count, double *error
     *unseen = nb_statistic_of(others, t->unseen).median;
 }
 
-static nb_status add_line(table *t, nb_rows rows, nb_ctx *ctx)
+static nb_status add_line(table *t, nb_selection rows, nb_ctx *ctx)
 {
     const nb_entrants *e = t->entrants;
     nb_summary_index at = e->summary.at[rows.at[0]];
@@ -120,7 +120,7 @@ static nb_status add_panel(table *t, int panel, nb_ctx *ctx)
         bool shown;
         NB_TRY(ctx, is_shown(e, c, &shown, ctx));
         for (int g = 0; g < t->groups.count && shown; g++) {
-            nb_rows rows = nb_group_rows(&t->groups, g);
+            nb_selection rows = nb_group_rows(&t->groups, g);
             nb_summary_index at = e->summary.at[rows.at[0]];
             if (at.panel == panel && at.core == c) NB_TRY(ctx, add_line(t, rows, ctx));
         }
@@ -170,7 +170,7 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
 {
     static const char *const by[] = {NB_OF_PANEL, NB_OF_CORE, NULL};
     nb_entrants e;
-    nb_rows all;
+    nb_selection all;
     table t = {.entrants = &e};
     NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
     if (!sweeps_rows(&e.sweeps)) return NB_OK;
