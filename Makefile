@@ -41,22 +41,24 @@ say = $(if $(V),,@echo "  $1")
 # build/, or build/asan/ for the sanitized one.
 B ?= build
 
-# A file in one of these folders registers itself: NAME.c defines nb_KIND_NAME.
-KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores
+# A file in one of these folders registers itself: NAME.c, or NAME/NAME.c, defines nb_KIND_NAME.
+KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores study:studies:src/studies
 kind = $(word 1,$(subst :, ,$1))
 plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
 # What is made of rows likewise: in a folder of each study.
 OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
-names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c)))))
+template = $(wildcard $(call folder,$1)/TEMPLATE.c)
+own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
+names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
-OBJ := $(SRC:%.c=$B/%.o) $B/registry.o
+OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench install clean help FORCE
+.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench docs install clean help FORCE
 
 all: nysbench
 
@@ -81,7 +83,7 @@ $B/registry.c: FORCE
 	   echo '#include "components/registry.h"'; \
 	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; echo '#include "conformance/records.h"'; \
 	   echo '#include "problems/problem.h"'; echo '#include "report/figure.h"'; echo '#include "report/table.h"'; \
-	   echo '#include "strategies/strategy.h"'; \
+	   echo '#include "strategies/strategy.h"'; echo '#include "components/study.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
 	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
@@ -96,6 +98,15 @@ $B/registry.c: FORCE
 	   echo 'const nb_registry *const nb_outputs[] = {$(foreach k,$(OUTPUTS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
+# Every file of src/commands is a command.
+COMMANDS = $(sort $(notdir $(basename $(wildcard src/commands/*.c))))
+$B/commands.c: FORCE
+	@mkdir -p $B
+	@{ echo '/* made by the Makefile from the files of src/commands: do not edit */'; echo '#include "cli/command.h"'; \
+	   for n in $(COMMANDS); do echo "extern const nb_command nb_command_$$n;"; done; \
+	   echo 'const nb_command *const nb_commands[] = {$(COMMANDS:%=&nb_command_%,) 0};'; } > $@.$$$$.new; \
+	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
+
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 
@@ -107,7 +118,7 @@ $B/version.h: FORCE
 
 $B/src/main.o $B/src/run/provenance.o: $B/version.h
 
-$B/registry.o: $B/registry.c
+$B/registry.o $B/commands.o: $B/%.o: $B/%.c
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
@@ -123,7 +134,7 @@ $B/libnysbench.a: $(OBJ)
 # The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
-	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),ln -s $$(realpath --relative-to=$B/templates $(call folder,$k)/TEMPLATE.c) $B/templates/$(call kind,$k).c;)
+	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
@@ -192,6 +203,10 @@ bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
 	@tests/bench/bench.sh $(PART)
 
+# What the manual has from the program.
+docs: nysbench
+	@for part in columns components; do ./nysbench describe --markdown $$part >docs/$$part.md.new && mv docs/$$part.md.new docs/$$part.md || exit 1; done
+
 # What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
 PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
           $(addprefix src/data/,head.h synthetic.h) \
@@ -208,7 +223,7 @@ install: nysbench $B/nysbench.pc
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	$(foreach k,$(KINDS),install -D -m 644 $(call folder,$k)/TEMPLATE.c $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;)
+	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
 	for h in $(PUBLIC); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 
@@ -223,6 +238,7 @@ help:
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
+	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'

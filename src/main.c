@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
-#include "commands/command.h"
+#include "cli/command.h"
 #include "base/process.h"
 #include "linalg/blas.h"
 #include "version.h"
@@ -16,38 +16,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const nb_command *const commands[] = {&nb_command_plan,
-                                             &nb_command_run,
-                                             &nb_command_status,
-                                             &nb_command_submit,
-                                             &nb_command_merge,
-                                             &nb_command_plot,
-                                             &nb_command_table,
-                                             &nb_command_export,
-                                             &nb_command_info,
-                                             &nb_command_list,
-                                             &nb_command_describe,
-                                             &nb_command_select,
-                                             &nb_command_measure,
-                                             &nb_command_new,
-                                             &nb_command_check,
-                                             &nb_command_fit,
-                                             NULL};
+enum { CALL = 24, MOST = 64 }; /* the width of a name with its arguments; commands */
 
-enum { CALL = 24 }; /* the width of a name with its arguments */
+/* The one that --help lists behind `before`; NULL before the first, and after the last. */
+static const nb_command *next_command(const nb_command *before)
+{
+    const nb_command *next = NULL;
+    for (int i = 0; nb_commands[i]; i++) {
+        int place = nb_commands[i]->place;
+        if ((!before || place > before->place) && (!next || place < next->place)) next = nb_commands[i];
+    }
+    return next;
+}
+
+static void print_command(FILE *out, const nb_command *c)
+{
+    char call[80];
+    int length = snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
+    if (length > CALL) fprintf(out, "  %s\n", call);
+    fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(c->summary, ".\n"), c->summary);
+}
 
 static void print_help(FILE *out)
 {
     fprintf(
         out,
         "Usage: nysbench COMMAND ...\n\nWhich tokens should stand for the rest? Landmark selection in Nystroem attention.\n\n");
-    for (int i = 0; commands[i]; i++) {
-        char call[80];
-        int length = snprintf(call, sizeof call, "%s %s", commands[i]->name, commands[i]->arguments);
-        if (length > CALL) fprintf(out, "  %s\n", call);
-        fprintf(out, "  %-*s %.*s\n", CALL, length > CALL ? "" : call, (int)strcspn(commands[i]->summary, ".\n"),
-                commands[i]->summary);
-    }
+    for (const nb_command *c = next_command(NULL); c; c = next_command(c)) print_command(out, c);
     fprintf(
         out,
         "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS how long gnuplot may take for a figure (120).\n");
@@ -55,8 +50,8 @@ static void print_help(FILE *out)
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
-    const char *names[sizeof commands / sizeof *commands] = {NULL};
-    for (int i = 0; commands[i]; i++) names[i] = commands[i]->name;
+    const char *names[MOST + 1] = {NULL};
+    for (int i = 0; nb_commands[i] && i < MOST; i++) names[i] = nb_commands[i]->name;
     const char *hint = nb_hint(name, names, ctx);
     nb_print_error("no command '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
@@ -65,8 +60,8 @@ static int unknown(const char *name, nb_ctx *ctx)
 static const nb_command *find(const char *name)
 {
     int i = 0;
-    while (commands[i] && strcmp(commands[i]->name, name) != 0) i++;
-    return commands[i];
+    while (nb_commands[i] && strcmp(nb_commands[i]->name, name) != 0) i++;
+    return nb_commands[i];
 }
 
 static int help(const char *name, nb_ctx *ctx)

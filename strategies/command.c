@@ -49,8 +49,9 @@ typedef struct {
 static const nb_option options[] = {
     NB_FILE(command_options, run, NULL, "the program and its arguments, such as \"python3 mine.py\""),
     NB_REAL(command_options, timeout, "60", 1e-3, 1e6,
-            "seconds for one call, then it is told to end and killed a second later"),
-    NB_BOOL(command_options, deterministic, "false", "it does not use the seed: no new picks in each trial"),
+            "seconds for one call; after that it is told to end, and killed a second later"),
+    NB_BOOL(command_options, deterministic, "false",
+            "the program does not use the seed: its picks are the same in all trials"),
     NB_OPTION_END};
 
 /* Where nysbench was called, as far as this process knows. */
@@ -285,7 +286,7 @@ static const char *const references[] = {"the program that it runs; the .npy for
                                          NULL};
 
 const nb_strategy nb_strategy_command = {
-    .component = {"command", "what a program of yours picks, by way of files", references, options,
+    .component = {"command", "what a program of your own picks, through files", references, options,
                   sizeof(command_options)},
     .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,

@@ -27,9 +27,9 @@ typedef struct {
 } exchange_options;
 
 static const nb_option options[] = {
-    NB_COMPONENT(exchange_options, start, "uniform", &nb_strategies, "the strategy whose tokens come first"),
+    NB_COMPONENT(exchange_options, start, "uniform", &nb_strategies, "the strategy whose tokens it starts from"),
     NB_INT(exchange_options, sweeps, "3", 0, 1000,
-           "passes over all landmarks of both sides at most; ends where none is swapped"),
+           "at most that many passes over the landmarks of both sides; ends when a pass swaps none"),
     NB_OPTION_END};
 
 /* S is held twice, and its products with m vectors. */
@@ -130,6 +130,6 @@ const nb_strategy nb_strategy_exchange = {
     .explanation =
         "What falls is the subspace part with factors cur, the least error that any core reaches with these columns\n"
         "and rows of S; with other factors and cores the error may rise, as with nystromformer and six steps in one\n"
-        "pick of eight on the MiniLM and ViT heads. The end is a local minimum, or what the sweeps have reached: what\n"
-        "it gains is a lower bound of what there is to win, to which floor_rank is an upper one.",
+        "pick of eight on the MiniLM and ViT heads. It ends in a local minimum, or after the last sweep, so what it\n"
+        "gains is a lower bound on what there is to win; floor_rank gives an upper bound.",
 };

@@ -16,9 +16,9 @@ typedef struct {
 } greedy_cholesky_options;
 
 static const nb_option options[] = {NB_ENUM(greedy_cholesky_options, of, "exp", nb_similarity_names,
-                                            "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
+                                            "kernel of the points: exp(x.y/sqrt d), gauss or gram (x.y)"),
                                     NB_REAL_OR(greedy_cholesky_options, bandwidth, "median", "median", 1e-100, 1e100,
-                                               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+                                               "for of=gauss: h in exp(-|x-y|^2/(2h^2)); median: the median distance"),
                                     NB_OPTION_END};
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)

@@ -31,9 +31,9 @@ typedef struct {
 } kdpp_options;
 
 static const nb_option options[] = {NB_ENUM(kdpp_options, of, "gauss", nb_similarity_names,
-                                            "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
+                                            "kernel of the points: exp(x.y/sqrt d), gauss or gram (x.y)"),
                                     NB_REAL_OR(kdpp_options, bandwidth, "median", "median", 1e-100, 1e100,
-                                               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+                                               "for of=gauss: h in exp(-|x-y|^2/(2h^2)); median: the median distance"),
                                     NB_OPTION_END};
 
 /* log(exp(a) + exp(b)); -infinity is log 0. */

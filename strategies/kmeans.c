@@ -35,13 +35,13 @@ enum { SNAP_NONE, SNAP_NEAREST };
 static const char *const snaps[] = {"none", "nearest", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(
-        kmeans_options, init, "plusplus", inits,
-        "first centres, the very first uniform: plusplus draws each in proportion to its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
+    NB_ENUM(kmeans_options, init, "plusplus", inits,
+            "first centres, of which the first is drawn uniformly: plusplus draws each of the others in proportion to "
+            "its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
     NB_ENUM(kmeans_options, metric, "euclidean", metrics,
             "cosine: by the angle between tokens and centres (spherical k-means)"),
     NB_INT(kmeans_options, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"),
-    NB_INT(kmeans_options, iterations, "100", 1, 10000, "Lloyd iterations at most"),
+    NB_INT(kmeans_options, iterations, "100", 1, 10000, "at most that many Lloyd iterations"),
     NB_REAL(kmeans_options, tolerance, "0", 0, 1,
             "stop when the inertia falls by no more than this fraction; 0: at a fixed point"),
     NB_ENUM(kmeans_options, snap, "none", snaps,
@@ -272,9 +272,10 @@ const nb_strategy nb_strategy_kmeans = {
         "By default the tokens' stacked [q; k] are clustered (pairing joint), the landmarks are the means of the\n"
         "clusters' queries and keys, and Lloyd's iteration runs to a fixed point.\n"
         "The paper on the geometric selection of landmarks clusters the queries, takes the tokens nearest to the\n"
-        "centres, and ends after 10 iterations: kmeans(snap=nearest, iterations=10) with pairing: queries; it measures\n"
-        "that on the kernel gram.\n"
-        "After 10 iterations half of the picks on the shipped heads are no fixed point (70 % at m = 8, 22 % at m = 64).\n"
-        "Going on to one leaves the error what it was: 0.999 of it in the mean, 0.988 to 1.003 in eight picks of ten\n"
+        "centres, and ends after 10 iterations: kmeans(snap=nearest, iterations=10) with pairing: queries; it\n"
+        "measures this on the kernel gram.\n"
+        "After 10 iterations half of the picks on the shipped heads have not reached a fixed point (70 % at m = 8,\n"
+        "22 % at m = 64).\n"
+        "Going on to one hardly changes the error: to 0.999 of it in the mean, 0.988 to 1.003 in eight picks of ten\n"
         "(tests/bench/kmeans.py).",
 };

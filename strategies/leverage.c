@@ -38,14 +38,14 @@ enum { EXACT, RANDOMIZED };
 static const char *const svds[] = {"exact", "randomized", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(leverage_options, of, "kernel", ofs, "kernel: scores in S, an oracle; gram, points: in the points alone"),
-    NB_INT_OR(
-        leverage_options, rank, "auto", "auto", 1, 1 << 20,
-        "k, singular vectors that count, at most n; auto: the number of landmarks, of=points: the rank of the points"),
+    NB_ENUM(leverage_options, of, "kernel", ofs, "kernel: of S (oracle); gram, points: of the points alone"),
+    NB_INT_OR(leverage_options, rank, "auto", "auto", 1, 1 << 20,
+              "k, the number of singular vectors used, at most n; auto: the number of landmarks, or with of=points the "
+              "rank of the points"),
     NB_ENUM(leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
-    NB_ENUM(
-        leverage_options, svd, "exact", svds,
-        "of=kernel: the singular vectors of S, or a randomized range finder's, with k + 10 vectors and 2 power iterations"),
+    NB_ENUM(leverage_options, svd, "exact", svds,
+            "for of=kernel: the singular vectors of S, or those of a randomized range finder with k + 10 vectors and 2 "
+            "power iterations"),
     NB_OPTION_END};
 
 typedef struct

@@ -29,7 +29,7 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_COMPONENT(optimized_options, start, "segment_means", &nb_strategies, "the strategy whose landmarks are moved"),
-    NB_INT(optimized_options, steps, "100", 0, 100000, "steps of the minimiser at most"), NB_OPTION_END};
+    NB_INT(optimized_options, steps, "100", 0, 100000, "at most that many steps of the minimiser"), NB_OPTION_END};
 
 enum { MOST_TOKENS = 2048 };
 static const double SMALL_ENOUGH = 1e-13; /* f, of which 1e-14 is rounding */
@@ -161,6 +161,6 @@ const nb_strategy nb_strategy_optimized = {
     .refusal = refusal,
     .explanation =
         "What falls is the subspace part with factors nystromformer, the least error that any core reaches with\n"
-        "these points; with another core the error may rise. The end is a local minimum at best: what it gains is a\n"
-        "lower bound of what there is to win, to which floor_rank is an upper one.",
+        "these points; with another core the error may rise. It ends in a local minimum at best, so what it gains is\n"
+        "a lower bound on what there is to win; floor_rank gives an upper bound.",
 };

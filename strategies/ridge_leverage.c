@@ -28,13 +28,13 @@ static const char *const takes[] = {"sample", "top", NULL};
 
 static const nb_option options[] = {
     NB_ENUM(ridge_leverage_options, of, "exp", ofs,
-            "kernel of the points: exp(x.y/sqrt d), gauss, gram, x.y; kernel: S S' and S'S, an oracle"),
+            "kernel of the points: exp(x.y/sqrt d), gauss or gram (x.y); kernel: S S' and S'S (oracle)"),
     NB_BOOL(ridge_leverage_options, recursive, "false", "scores by recursive halving, for any number of tokens"),
     NB_ENUM(ridge_leverage_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
     NB_REAL_OR(ridge_leverage_options, lambda, "auto", "auto", 1e-100, 1e100,
                "in units of trace(K)/n; auto: the sum of the eigenvalues after the m-th, over m"),
     NB_REAL_OR(ridge_leverage_options, bandwidth, "median", "median", 1e-100, 1e100,
-               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+               "for of=gauss: h in exp(-|x-y|^2/(2h^2)); median: the median distance"),
     NB_OPTION_END};
 
 static nb_status of_kernel(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
@@ -113,7 +113,7 @@ const nb_strategy nb_strategy_ridge_leverage = {
     .refusal = refusal,
     .explanation =
         "recursive=true is after Musco & Musco's algorithm 3, with parameters of this project's own: its samples are\n"
-        "larger, so that the scores are near those of recursive=false. For m landmarks the authors' code halves to some\n"
-        "m tokens, takes lambda from the tail after the k-th eigenvalue, k = m / (4 log m), and keeps a token with\n"
+        "larger, so that the scores are near those of recursive=false. For m landmarks the authors' code halves to\n"
+        "about m tokens, takes lambda from the tail after the k-th eigenvalue, k = m / (4 log m), and keeps a token with\n"
         "probability l log m; here it is 2 m (1 + log m) tokens, the tail after the m-th, and l (1 + log m).",
 };

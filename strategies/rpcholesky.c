@@ -22,10 +22,10 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_ENUM(rpcholesky_options, of, "exp", nb_similarity_names,
-            "kernel of the points: exp(x.y/sqrt d), gauss, or gram, x.y"),
-    NB_INT(rpcholesky_options, block, "1", 1, 4096, "pivots drawn from the same residuals"),
+            "kernel of the points: exp(x.y/sqrt d), gauss or gram (x.y)"),
+    NB_INT(rpcholesky_options, block, "1", 1, 4096, "number of pivots drawn from the same residuals"),
     NB_REAL_OR(rpcholesky_options, bandwidth, "median", "median", 1e-100, 1e100,
-               "of gauss: h in exp(-|x-y|^2/(2h^2)); median: of the distances"),
+               "for of=gauss: h in exp(-|x-y|^2/(2h^2)); median: the median distance"),
     NB_OPTION_END};
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)

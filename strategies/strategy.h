@@ -50,7 +50,7 @@ enum {
     NB_NESTED = 1 << 1, /* the picks for m are the first m of the picks for more */
     NB_ORACLE = 1 << 2, /* asks the scene for what costs n^2 or more */
 
-    /* What cannot be foreseen without them, for predictions of memory and time alone. */
+    /* What cannot be predicted without them; for predictions of memory and time alone. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
 

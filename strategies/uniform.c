@@ -13,9 +13,10 @@ typedef struct {
     int strided;
 } uniform_options;
 
-static const nb_option options[] = {NB_BOOL(uniform_options, strided, "false",
-                                            "take every (n/m)-th token instead, from the middle of the first n/m on"),
-                                    NB_OPTION_END};
+static const nb_option options[] = {
+    NB_BOOL(uniform_options, strided, "false",
+            "take every (n/m)-th token instead, beginning in the middle of the first n/m"),
+    NB_OPTION_END};
 
 static nb_status stride(int n, int m, nb_picks *picks)
 {

@@ -80,7 +80,7 @@ static nb_status look_at_lock(const char *path, bool *locked, nb_ctx *ctx)
     int code = flock(file, LOCK_SH | LOCK_NB), reason = errno;
     close(file);
     *locked = *locked || code != 0;
-    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "%s: its lock cannot be seen: %s", path,
+    NB_REQUIRE(ctx, code == 0 || reason == EWOULDBLOCK, NB_EIO, "%s: its lock cannot be read: %s", path,
                strerror(reason));
     return NB_OK;
 }
@@ -210,7 +210,7 @@ bool nb_is_file(const char *path)
 
 const char *nb_path_hint(const char *path)
 {
-    return *path == '~' ? "; '~' stands for a folder in a shell alone: write it out" : "";
+    return *path == '~' ? "; only a shell expands '~': write the folder out" : "";
 }
 
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx)

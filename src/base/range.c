@@ -82,7 +82,7 @@ static const char *span_wrong(const nb_range *r, const term *first, const term *
 
 static const char *parse(const char *text, nb_range *r)
 {
-    static const char *const form = "is no integer and no range like 8..64, 8..64 step 8 or 2^3..2^6";
+    static const char *const form = "is neither an integer nor a range like 8..64, 8..64 step 8 or 2^3..2^6";
     term first, last;
     const char *at = skip(text);
     errno = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - nysbench check: the conformance checks on somebody's components, each on each
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/apart.h"
 #include "base/files.h"
 #include "components/plugin.h"
 #include "components/registry.h"
+#include "studies/error/study.h"
 #include "config/config.h"
 #include "conformance/conformance.h"
 
@@ -185,4 +186,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_check = {
     "check", "FILE.so|SPEC",
-    "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true};
+    "Test a strategy, core, kernel or problem on inputs that others fail on, one verdict a line", run, true, 140};

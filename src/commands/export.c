@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "studies/error/landmark_files.h"
 #include "report/builds.h"
 #include "report/csv.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
 {
     nb_store store;
-    nb_frame frame;
-    NB_TRY(ctx, nb_run_frame(folder, &store, &frame, ctx));
+    nb_rows rows;
+    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
-    if (json) return nb_json_print(stdout, &frame, ctx);
-    return nb_csv_print(stdout, &frame, ctx);
+    if (json) return nb_json_print(stdout, &rows, ctx);
+    return nb_csv_print(stdout, &rows, ctx);
 }
 
 static nb_status export_landmarks(const char *folder, const char *out, int *failed, nb_ctx *ctx)
@@ -63,4 +63,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return failed ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks", run, true};
+const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks", run, true, 70};

@@ -6,7 +6,7 @@
  * mask): they sum to 1, so a token of average leverage has target 0 whatever n
  * is. The regressors are the token's d coordinates as they are, and 1. The
  * regression of all heads' tokens together is linalg/ridge.h's. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "components/registry.h"
 #include "data/tensor.h"
@@ -225,4 +225,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_fit = {"fit", "--head FILE -o OUT",
-                                   "Fit the weights of the strategy 'learned' on some heads", run, true};
+                                   "Fit the weights of the strategy 'learned' on some heads", run, true, 150};

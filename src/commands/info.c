@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* info.c - nysbench info: the program, the machine and the libraries; of a run, all
  * that have added rows to it. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/shell.h"
 #include "run/provenance.h"
 #include "report/builds.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +106,8 @@ static nb_status print_run(const char *folder, bool json, nb_ctx *ctx)
     json_t *list, *one;
     size_t i;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
+    NB_TRY(ctx, nb_run_load_study(folder, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
     if (json) {
         NB_REQUIRE(ctx, json_dumpf(list, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
@@ -150,4 +151,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_info = {
     "info", "[RUN]", "Show the program, the BLAS and the machine; with RUN, those of every call that added rows to it",
-    run, false};
+    run, false, 80};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "components/registry.h"
 
@@ -52,4 +52,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_list = {
     "list", "[KIND]", "List the components: problems, kernels, strategies, cores; and the figures and tables of a run",
-    run, false};
+    run,    false,    90};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c - nysbench measure: the rows that a run would have for one head and one
  * choice of landmarks, a strategy's or anybody's from files. */
-#include "studies/error/cell.h"
+#include "cli/one_head.h"
 
 #include "base/text.h"
 #include "studies/error/runner.h"
@@ -57,7 +57,7 @@ static nb_status read_files(const char *query_file, const char *key_file, const 
     return NB_OK;
 }
 
-static nb_status plan_files(const char *query_file, const char *key_file, nb_cell_plan *cell, nb_ctx *ctx)
+static nb_status plan_files(const char *query_file, const char *key_file, nb_one_head_plan *cell, nb_ctx *ctx)
 {
     given *g;
     const char *name;
@@ -72,7 +72,7 @@ static nb_status plan_files(const char *query_file, const char *key_file, nb_cel
                         .label = name,
                         .full = name,
                         .resolved = name};
-    return nb_cell_finish(NULL, &choice, g->queries.m, cell, ctx);
+    return nb_one_head_finish(NULL, &choice, g->queries.m, cell, ctx);
 }
 
 typedef struct {
@@ -92,7 +92,7 @@ static bool never(void *self)
     return false;
 }
 
-static void print_line(const nb_row *r, bool first)
+static void print_line(const nb_error_row *r, bool first)
 {
     static const char *const shown[] = {"error",         "error_subspace", "error_core",  "floor_rank",
                                         "baseline_mean", "output_error",   "core_cutoff", "error_noise"};
@@ -105,7 +105,7 @@ static void print_line(const nb_row *r, bool first)
     }
     printf("%-9s", r->status);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        double value = *(const double *)((const char *)r + nb_column_find(nb_columns, shown[i])->offset);
+        double value = *(const double *)((const char *)r + nb_column_find(nb_error_columns, shown[i])->offset);
         if (isnan(value))
             printf(" %14s", "-");
         else
@@ -120,38 +120,38 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     (void)index;
     o->failures += strcmp(row->status, "ok") && strcmp(row->status, "skipped");
     if (!o->json) {
-        print_line(row, o->count++ == 0);
+        print_line((const nb_error_row *)row, o->count++ == 0);
         return NB_OK;
     }
-    NB_TRY(ctx, nb_json_print_row(stdout, nb_columns, row, ctx));
+    NB_TRY(ctx, nb_json_print_row(stdout, nb_error_columns, row, ctx));
     putchar('\n');
     return NB_OK;
 }
 
 /* The trial's rows; of what does not depend on the trial, that of trial 0. */
-static nb_status measure(const nb_cell_plan *cell, output *o, nb_ctx *ctx)
+static nb_status measure(const nb_one_head_plan *cell, output *o, nb_ctx *ctx)
 {
     const nb_plan *plan = &cell->plan;
     nb_sink sink = {o, nothing, put_row, nothing, never, NULL, NULL, NULL};
     bool *pending;
     int *last;
     NB_NEED(pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending));
-    NB_NEED(last, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *last));
-    for (int i = 0; i < plan->row_count; i++) last[plan->rows[i].cell] = i; /* trials ascend */
-    for (int c = 0; c < plan->cell_count; c++) pending[last[c]] = true;
+    NB_NEED(last, nb_alloc(ctx, (size_t)plan->method_count, sizeof *last));
+    for (int i = 0; i < plan->row_count; i++) last[plan->rows[i].method] = i; /* trials ascend */
+    for (int c = 0; c < plan->method_count; c++) pending[last[c]] = true;
     return nb_run_scene(plan, 0, pending, &sink, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    nb_cell_texts t = {.head = NULL};
-    nb_cell_plan cell;
+    nb_one_head_texts t = {.head = NULL};
+    nb_one_head_plan cell;
     output o = {.json = false};
     int json = 0;
     char *files[2] = {NULL, NULL};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        NB_CELL_OPTIONS(t),
+        NB_ONE_HEAD_OPTIONS(t),
         {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0,
          "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
         {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0,
@@ -164,7 +164,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
-    nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_cell_own(&t, ctx);
+    nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
     for (int i = 0; i < 2; i++)
         if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
@@ -175,13 +175,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     }
     o.json = json;
     if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_cell_begin(&t, &cell, ctx);
+    if (status == NB_OK) status = nb_one_head_begin(&t, &cell, ctx);
     if (status == NB_OK)
-        status = by_files ? plan_files(files[0], files[1], &cell, ctx) : nb_cell_finish(&t, NULL, 0, &cell, ctx);
+        status = by_files ? plan_files(files[0], files[1], &cell, ctx) : nb_one_head_finish(&t, NULL, 0, &cell, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (measure(&cell, &o, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return o.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
 const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,
-                                       true};
+                                       true, 120};

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "commands/run.h"
+#include "cli/results.h"
 #include "run/merge.h"
 #include "run/provenance.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
+#include "run/reload.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -67,17 +68,17 @@ static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
 }
 
 /* The rows of a run, and what signs each. */
-static nb_status read_rows(nb_store *store, int *count, nb_row **rows, const nb_manifest ***by, nb_ctx *ctx)
+static nb_status read_rows(nb_store *store, nb_rows *rows, const nb_manifest ***by, nb_ctx *ctx)
 {
     nb_signed *manifests;
     long long *ids;
     int manifest_count, id_count;
-    NB_TRY(ctx, nb_store_rows(store, count, rows, ctx));
+    NB_TRY(ctx, nb_store_rows(store, rows, ctx));
     NB_TRY(ctx, nb_store_signatures(store, &id_count, &ids, ctx));
     NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
-    NB_REQUIRE(ctx, id_count == *count, NB_EIO, "%s: is being planned anew: try again", store->path);
-    NB_NEED(*by, nb_alloc(ctx, (size_t)*count, sizeof **by));
-    for (int i = 0; i < *count; i++) {
+    NB_REQUIRE(ctx, id_count == rows->count, NB_EIO, "%s: is being planned anew: try again", store->path);
+    NB_NEED(*by, nb_alloc(ctx, (size_t)rows->count, sizeof **by));
+    for (int i = 0; i < rows->count; i++) {
         int m = 0;
         while (m < manifest_count && manifests[m].id != ids[i]) m++;
         if (m < manifest_count) (*by)[i] = &manifests[m].manifest;
@@ -103,18 +104,17 @@ static nb_status check_inputs(const merger *m, const char *folder, nb_store *sto
 static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row *rows;
-    int count;
+    nb_rows rows;
     const nb_manifest **by;
     const char *path, *shard;
     NB_TRY(ctx, read_config(m, s->folder, ctx));
     NB_TRY(ctx, nb_run_path(s->folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_store_open(path, false, &store, ctx));
-    NB_TRY(ctx, read_rows(&store, &count, &rows, &by, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, m->e.config.study, &store, ctx));
+    NB_TRY(ctx, read_rows(&store, &rows, &by, ctx));
     NB_TRY(ctx, check_inputs(m, s->folder, &store, ctx));
     NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));
     if (shard) NB_TRY(ctx, nb_shard_parse(shard, &s->shard, ctx));
-    return nb_merge_add(&m->merge, s->folder, false, count, rows, by, ctx);
+    return nb_merge_add(&m->merge, s->folder, false, &rows, by, ctx);
 }
 
 /* A shard that was killed before it had a store counts as one that has nothing yet. */
@@ -181,11 +181,10 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
 /* Rows that OUT holds and no run does stay; they are a run's like any other's. */
 static nb_status add_out(merger *m, nb_store *store, bool mixed, nb_ctx *ctx)
 {
-    nb_row *rows;
+    nb_rows rows;
     const nb_manifest **by;
-    int count;
-    NB_TRY(ctx, read_rows(store, &count, &rows, &by, ctx));
-    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, count, rows, by, ctx));
+    NB_TRY(ctx, read_rows(store, &rows, &by, ctx));
+    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, &rows, by, ctx));
     if (!mixed) NB_TRY(ctx, check_builds(m, ctx));
     return refuse_conflicts(m, ctx);
 }
@@ -198,7 +197,7 @@ static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
     for (int i = 0; i < m->e.plan.row_count; i++) {
         if (!merge->from[i] || merge->from[i] > m->count) continue;
         if (merge->by[i] != by) nb_store_sign(store, by = merge->by[i]);
-        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, &merge->rows[i], ctx));
+        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, nb_rows_at(&merge->rows, i), ctx));
     }
     return NB_OK;
 }
@@ -218,7 +217,7 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_store_open(path, true, store, ctx));
+    NB_TRY(ctx, nb_store_open(path, true, m->e.config.study, store, ctx));
     NB_TRY(ctx, nb_store_plan(store, &m->e.plan, &(nb_terms){.program = &program, .mixed = true, .retry = none},
                               &pending, &pending_count, ctx));
     NB_TRY(ctx, add_out(m, store, c->mixed, ctx));
@@ -272,11 +271,12 @@ static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
     int shards = shard_count(m);
     *missing = 0;
     for (int i = 0; i < m->e.plan.row_count; i++) {
-        nb_row row;
+        nb_any_row row;
+        const char *what;
         if (m->merge.from[i] || (*missing)++ >= SHOWN || shards) continue;
         nb_plan_row(&m->e.plan, i, &row);
-        fprintf(stderr, "nysbench: missing: %s head %d, %s, trial %d, %s, m = %d, %s, %s, %s\n", row.problem, row.head,
-                row.kernel, row.trial, row.strategy, row.landmarks, row.pairing, row.factors, row.core);
+        NB_TRY(ctx, nb_row_text(m->e.config.study, &row, &what, ctx));
+        fprintf(stderr, "nysbench: missing: %s\n", what);
     }
     if (*missing && shards) NB_TRY(ctx, print_missing_shards(m, shards, ctx));
     if (*missing) fprintf(stderr, "nysbench: %d of %d rows are in none of the runs\n", *missing, m->e.plan.row_count);
@@ -303,7 +303,7 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
         fprintf(
             stderr,
             "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
-    NB_TRY(ctx, nb_run_report(&m->e, store, NULL, quiet, gnuplot, &failures, ctx));
+    NB_TRY(ctx, nb_tell_results(&m->e, store, NULL, &(nb_telling){quiet, gnuplot, NULL}, &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)
         fprintf(stderr, "nysbench: %d row%s had failed in %s and now stand%s as the runs have them\n",
@@ -349,4 +349,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Unite shards, or other runs of one config, into one run",
-                                     run, false};
+                                     run,     false,          50};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* new.c - nysbench new KIND NAME: a component that works, to be changed. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/files.h"
 #include "components/registry.h"
@@ -142,4 +142,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_new = {"new", "KIND NAME",
-                                   "Write a working strategy, core, kernel or problem to start from", run, false};
+                                   "Write a working strategy, core, kernel or problem to start from", run, false, 130};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/machine.h"
-#include "studies/error/outlook.h"
-#include "run/progress.h"
+#include "cli/preview.h"
+#include "cli/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +23,43 @@ static void print_scene_count(const nb_plan *plan)
     fputc('\n', stdout);
 }
 
+/* Of the scene's axes but the problem. */
+static void print_values(const nb_config *c, const nb_planned_scene *s)
+{
+    for (int axis = NB_AXIS_PROBLEM + 1; c->study->axes[axis].key; axis++) {
+        const nb_axis *a = &c->study->axes[axis];
+        int value = s->value[axis];
+        if (!a->scene) continue;
+        if (a->type == NB_AXIS_INTEGER)
+            printf(", %s %d", a->column, value);
+        else
+            printf(", %s", a->type == NB_AXIS_WORD ? a->words[value] : nb_config_choice(c, axis, value)->label);
+    }
+}
+
+/* How many values of each axis the methods are made of. */
+static void print_methods(const nb_plan *plan)
+{
+    const nb_config *c = plan->config;
+    const char *between = " (";
+    printf("methods: %d", plan->method_count);
+    for (int axis = 0; c->study->axes[axis].key; axis++) {
+        if (c->study->axes[axis].scene) continue;
+        printf("%s%s %d", between, c->study->axes[axis].key, c->lists[axis].count);
+        between = ", ";
+    }
+    puts(")");
+}
+
 static void print_scenes(const nb_plan *plan)
 {
     for (int i = 0; i < plan->scene_count; i++) {
         const nb_planned_scene *s = &plan->scenes[i];
-        printf("  %s head %d, %s: n = %d, d = %d%s%s%s%s\n", s->problem->label, s->head, s->kernel->label, s->n, s->d,
-               s->causal ? ", causal" : "", s->random ? ", new data in each trial" : "",
-               s->refusal ? "; skipped: " : "", s->refusal ? s->refusal : "");
+        printf("  %s head %d", s->problem->label, s->head);
+        print_values(plan->config, s);
+        printf(": n = %d, d = %d%s%s%s%s\n", s->n, s->d, s->causal ? ", causal" : "",
+               s->random ? ", new data in each trial" : "", s->refusal ? "; skipped: " : "",
+               s->refusal ? s->refusal : "");
     }
 }
 
@@ -64,16 +94,16 @@ static void print_rows(const nb_plan *plan, const nb_standing *s)
                s->failed, s->diverged, s->crashed, s->timed_out);
 }
 
-static void print(const nb_experiment *e, const nb_outlook *o)
+static void print(const nb_experiment *e, const nb_preview *o)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
-    const nb_foreseen *f = &o->foreseen;
+    const nb_predicted *f = &o->foreseen;
     printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
     if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
     print_scene_count(&e->plan);
     print_scenes(&e->plan);
-    printf("trials: %d\ncells: %d (strategies %d, landmarks %d, cores %d)\n", e->config.trials, e->plan.cell_count,
-           e->config.strategies.count, e->config.landmark_count, e->config.cores.count);
+    printf("trials: %d\n", e->config.trials);
+    print_methods(&e->plan);
     print_rows(&e->plan, &o->standing);
     print_excluded(&e->plan);
     if (f->unit_count == 0) return;
@@ -81,7 +111,7 @@ static void print(const nb_experiment *e, const nb_outlook *o)
         printf(
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only with --mixed\n",
             o->others);
-    printf("time: about %s with %d worker%s (%s)\n", nb_outlook_time(f, 1, time), f->workers,
+    printf("time: about %s with %d worker%s (%s)\n", nb_preview_time(f, 1, time), f->workers,
            f->workers == 1 ? "" : "s", o->forecast.source);
     if (o->forecast.unknown) printf("time only guessed for: %s\n", o->forecast.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
@@ -109,22 +139,22 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Only print every value of the experiment and where it comes from", NULL},
         POPT_TABLEEND};
     double max_hours;
-    nb_outlook outlook;
+    nb_preview outlook;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code == NB_GO_ON) code = nb_command_number(command, "--jobs", jobs_text, 1, 1024, &jobs);
-    if (code == NB_GO_ON) code = nb_outlook_hours(command, hours_text, &max_hours);
+    if (code == NB_GO_ON) code = nb_preview_hours(command, hours_text, &max_hours);
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
     nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* of any machine: their memory is told, not limited */
-    if (nb_outlook_make(&e, &(nb_start_choices){.fresh = 0}, NULL, true, &workers, &outlook, ctx) != NB_OK)
+    if (nb_preview_make(&e, &(nb_start_choices){.fresh = 0}, NULL, true, &workers, &outlook, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
     print(&e, &outlook);
     fflush(stdout);
-    code = nb_outlook_check(command, &outlook, max_hours);
+    code = nb_preview_check(command, &outlook, max_hours);
     return code == NB_GO_ON ? NB_EXIT_OK : code;
 }
 
 const nb_command nb_command_plan = {
-    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true};
+    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true, 10};

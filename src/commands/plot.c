@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot.c - nysbench plot RUN [KIND], or --landmarks */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/gnuplot.h"
 
 #include "components/registry.h"
+#include "components/study.h"
 #include "studies/error/landmark_plot.h"
 #include "report/builds.h"
 #include "report/figure.h"
-#include "report/run_folder.h"
-#include "studies/error/summary.h"
+#include "run/run_folder.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -29,18 +29,25 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 static nb_status plot(const char *folder, const nb_figure *only, int m, bool draw, nb_ctx *ctx)
 {
     nb_store store;
+    nb_rows rows;
     nb_frame frame;
     nb_drawing drawing = {.run = folder, .m = m, .draw = draw};
-    NB_TRY(ctx, nb_run_frame(folder, &store, &frame, ctx));
+    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
-    drawing.experiment = ((const nb_row *)frame.rows)[0].experiment;
+    const nb_study *study = nb_study_of(rows.columns);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: rows of no study", folder);
+    NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
+               "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
+               only ? only->study : "", study->component.name);
+    drawing.experiment = nb_rows_at(&rows, 0)->experiment;
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         int figures;
-        if (strcmp(figure->study, NB_ERROR_STUDY) != 0 || (only ? figure != only : figure->again)) continue;
+        if (strcmp(figure->study, study->component.name) != 0 || (only ? figure != only : figure->again)) continue;
         NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
         if (only || figures > 0) count_figures(figure->component.name, figures, drawing.folder, draw);
     }
@@ -157,6 +164,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_plot = {
-    "plot", "RUN [KIND]",
+    "plot",
+    "RUN [KIND]",
     "Draw the figures of a run.\n\nKIND is one of those that 'nysbench list figures' names (default: each that the rows allow, but for\nthe spectrum, which picks the landmarks again, as --landmarks does)",
-    run, true};
+    run,
+    true,
+    60};

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "run/outcomes.h"
-#include "studies/error/outlook.h"
-#include "run/prepare.h"
-#include "run/progress.h"
-#include "commands/run.h"
-#include "run/worker_options.h"
+#include "cli/outcomes.h"
+#include "cli/preview.h"
+#include "cli/prepare.h"
+#include "cli/progress.h"
+#include "cli/results.h"
+#include "cli/worker_options.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
-#include "linalg/blas.h"
-#include "components/registry.h"
-#include "report/builds.h"
-#include "report/figure.h"
-#include "report/table.h"
-#include "report/run_folder.h"
-#include "studies/error/summary.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -103,71 +95,6 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     return status;
 }
 
-static const char study[] = NB_ERROR_STUDY;
-
-/* Those of the config, and those that were drawn of earlier rows, but what is made of the run again. */
-static nb_status draw(const nb_experiment *e, const nb_frame *frame, bool gnuplot, nb_ctx *ctx)
-{
-    const char *folder, *before;
-    NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &folder, ctx));
-    const nb_drawing drawing = {.run = e->folder,
-                                .folder = folder,
-                                .experiment = e->config.name,
-                                .baseline = e->config.baseline->canonical,
-                                .plan = &e->plan,
-                                .draw = gnuplot};
-    if (e->shard.count) return NB_OK; /* a part has no figures of its own */
-    for (const nb_entry *entry = nb_figures.entries; entry->component; entry++) {
-        const nb_figure *figure = (const nb_figure *)entry->component;
-        const char *name = figure->component.name;
-        bool wanted = false;
-        int figures;
-        if (strcmp(figure->study, study) != 0) continue;
-        for (int i = 0; i < e->config.plot_count; i++) wanted = wanted || strcmp(e->config.plots[i], name) == 0;
-        NB_NEED(before, nb_format(ctx, "%s/%s.csv", folder, name));
-        if (!wanted && (figure->again || !nb_is_file(before))) continue;
-        NB_TRY(ctx, figure->draw(figure, frame, &drawing, &figures, ctx));
-        if (figures == 0) nb_figure_warn(name);
-    }
-    return NB_OK;
-}
-
-static void print_places(const nb_experiment *e, bool gnuplot)
-{
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
-    nb_tables_print_files(stdout, study);
-    printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
-    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
-           NB_CONFIG_FILE, NB_MANIFEST_FILE);
-    if (e->config.plot_count && !e->shard.count && !interrupted)
-        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
-               gnuplot ? "figures (SVG, PNG), their data and scripts"
-                       : "data and scripts of the figures; gnuplot is missing");
-}
-
-nb_status nb_run_report(const nb_experiment *e, nb_store *store, const bool *only, bool quiet, bool gnuplot,
-                        int *failures, nb_ctx *ctx)
-{
-    nb_row *rows;
-    int count;
-    nb_frame frame;
-    const char *baseline = e->config.baseline->canonical;
-    NB_TRY(ctx, nb_store_rows(store, &count, &rows, ctx));
-    NB_TRY(ctx, nb_frame_make(&frame, nb_columns, rows, sizeof *rows, count, ctx));
-    NB_TRY(ctx, nb_run_write_csv(e->folder, &frame, ctx));
-    NB_TRY(ctx, nb_outcomes_failures(e, only, count, rows, failures, ctx));
-    NB_TRY(ctx, nb_tables_write(e->folder, study, &frame, baseline, ctx));
-    if (!quiet) {
-        NB_TRY(ctx, nb_tables_print(stdout, study, &frame, &(nb_table_form){.baseline = baseline}, ctx));
-        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' tells more", store, ctx));
-        fputc('\n', stdout);
-    }
-    NB_TRY(ctx, nb_outcomes_print(e, only, count, rows, ctx));
-    if (!quiet) print_places(e, gnuplot);
-    fflush(stdout);
-    return interrupted ? NB_OK : draw(e, &frame, gnuplot, ctx);
-}
-
 typedef struct {             /* the command line's */
     char *only, *hours_text; /* NULL: not given */
     double max_hours;
@@ -222,7 +149,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         nb_print_error("run: --only keeps the other rows, --fresh puts them aside: take one of the two");
         return NB_EXIT_USAGE;
     }
-    code = nb_outlook_hours(command, chosen->hours_text, &chosen->max_hours);
+    code = nb_preview_hours(command, chosen->hours_text, &chosen->max_hours);
     return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
 }
 
@@ -233,7 +160,7 @@ static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ct
     int count;
     *only = NULL;
     if (!key) return NB_GO_ON;
-    nb_status status = nb_match_parse(key, &match, ctx);
+    nb_status status = nb_match_parse(e->config.study, key, &match, ctx);
     if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
     if (status == NB_OK) return NB_GO_ON;
     nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "",
@@ -243,50 +170,51 @@ static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ct
 
 /* Before anything is written: what it will take, and whether that is too much. */
 static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, const bool *only,
-                   nb_workers *workers, nb_forecast *forecast, nb_ctx *ctx)
+                   nb_workers *workers, nb_prediction *forecast, nb_ctx *ctx)
 {
     int asked = workers->jobs;
-    nb_outlook outlook;
+    nb_preview outlook;
     bool thorough = !chosen->quiet || chosen->hours_text;
-    if (nb_outlook_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK)
+    if (nb_preview_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
     *forecast = outlook.forecast;
     if (workers->jobs < asked)
         fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
                 workers->jobs, asked, workers->memory / 0x1p20);
-    int code = nb_outlook_check(command, &outlook, chosen->max_hours);
+    int code = nb_preview_check(command, &outlook, chosen->max_hours);
     if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0)
-        nb_outlook_print(stderr, "nysbench: ", &outlook);
+        nb_preview_print(stderr, "nysbench: ", &outlook);
     return code;
 }
 
 /* How good the forecast was, for people and for the next one. It was of the rows alone,
  * not of planning, tables and figures. */
-static nb_status look_back(const nb_plan *plan, const nb_foreseen *foreseen, int jobs, sink *s, nb_ctx *ctx)
+static nb_status look_back(const nb_plan *plan, const nb_predicted *foreseen, int jobs, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
     char predicted[NB_TIME_RANGE], rows[NB_QUANTITY], all[NB_QUANTITY];
     if (p->rows_done == 0) return NB_OK;
     if (!s->progress.quiet)
         printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
-               nb_duration_text(p->elapsed_s, rows), nb_outlook_time(foreseen, p->share, predicted),
+               nb_duration_text(p->elapsed_s, rows), nb_preview_time(foreseen, p->share, predicted),
                p->rows_done < p->rows ? " for what was done" : "");
-    return nb_forecast_learn(plan, s->progress.ran, nb_outlook_workers(jobs), p->elapsed_s, &s->store, ctx);
+    return nb_prediction_learn(plan, s->progress.ran, nb_preview_workers(jobs), p->elapsed_s, &s->store, ctx);
 }
 
 static int run_and_report(const nb_experiment *e, const choices *chosen, nb_workers workers,
-                          const nb_forecast *forecast, const bool *only, const bool *pending, bool gnuplot, sink *s,
+                          const nb_prediction *forecast, const bool *only, const bool *pending, bool gnuplot, sink *s,
                           nb_ctx *ctx)
 {
-    nb_foreseen foreseen;
+    nb_predicted foreseen;
     int failures = 0;
-    if (nb_foresee(forecast, pending, nb_outlook_workers(workers.jobs), &foreseen, ctx) != NB_OK ||
+    if (nb_predict(forecast, pending, nb_preview_workers(workers.jobs), &foreseen, ctx) != NB_OK ||
         nb_progress_init(&s->progress, &foreseen, &e->plan, pending, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
     catch_signals();
     if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_status status = nb_run_report(e, &s->store, only, chosen->quiet, gnuplot, &failures, ctx);
+    const nb_telling how = {chosen->quiet, gnuplot, &interrupted};
+    nb_status status = nb_tell_results(e, &s->store, only, &how, &failures, ctx);
     if (status == NB_OK) status = look_back(&e->plan, &foreseen, workers.jobs, s, ctx);
     if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
@@ -302,7 +230,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_experiment e = {.out = NULL};
     choices chosen = {.only = NULL};
     nb_workers workers;
-    nb_forecast forecast;
+    nb_prediction forecast;
     sink s = {.experiment = &e,
               .start_s = nb_clock_s(),
               .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
@@ -333,4 +261,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_run = {
-    "run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true};
+    "run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true, 20};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* select.c - nysbench select: one strategy's landmarks on one head, as a run picks them. */
-#include "studies/error/cell.h"
+#include "cli/one_head.h"
 
 #include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
@@ -11,10 +11,10 @@
 
 enum { SHOWN = 32 };
 
-static void summarise(FILE *out, const nb_cell_plan *cell, const nb_picks *picks, const char *side,
+static void summarise(FILE *out, const nb_one_head_plan *cell, const nb_picks *picks, const char *side,
                       const nb_landmarks *l)
 {
-    const nb_cell *c = &cell->plan.cells[0];
+    const nb_error_method *c = nb_error_methods(&cell->plan);
     fprintf(out, "%s: %d %s from %d %s of dimension %d; pairing %s, seed %lld, trial %d, %.3g s\n", c->strategy->label,
             picks->m,
             picks->kind == NB_TOKENS   ? "tokens"
@@ -28,17 +28,18 @@ static void summarise(FILE *out, const nb_cell_plan *cell, const nb_picks *picks
     if (l->note) fprintf(out, "%s\n", l->note);
 }
 
-static nb_status pick(nb_cell_plan *cell, bool keys, const char *path, nb_ctx *ctx)
+static nb_status pick(nb_one_head_plan *cell, bool keys, const char *path, nb_ctx *ctx)
 {
     nb_head head;
     nb_scene *scene;
     nb_landmarks landmarks;
     gsl_rng *rng;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
-    NB_TRY(ctx, nb_run_make_head(&cell->plan, 0, cell->trial, rng, &head, ctx));
+    NB_TRY(ctx, nb_plan_head(&cell->plan, 0, cell->trial, rng, &head, ctx));
     NB_TRY(ctx, nb_run_make_scene(&cell->plan, 0, &head, &scene, ctx));
-    NB_TRY(ctx, nb_run_pick(&cell->plan, scene, cell->trial, &cell->plan.cells[0], rng, &landmarks, ctx));
-    NB_REQUIRE(ctx, !landmarks.refusal, NB_EINVAL, "%s: %s", cell->plan.cells[0].strategy->label, landmarks.refusal);
+    NB_TRY(ctx, nb_run_pick(&cell->plan, scene, cell->trial, nb_error_methods(&cell->plan), rng, &landmarks, ctx));
+    NB_REQUIRE(ctx, !landmarks.refusal, NB_EINVAL, "%s: %s", nb_error_methods(&cell->plan)->strategy->label,
+               landmarks.refusal);
     const nb_picks *picks = keys ? &landmarks.keys : &landmarks.queries;
     NB_TRY(ctx, nb_picks_save(path, picks, head.d, head.n, keys ? head.k : head.q, ctx));
     summarise(strcmp(path, "-") == 0 ? stderr : stdout, cell, picks, keys ? "keys" : "queries", &landmarks);
@@ -47,19 +48,19 @@ static nb_status pick(nb_cell_plan *cell, bool keys, const char *path, nb_ctx *c
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    nb_cell_texts t = {.head = NULL};
-    nb_cell_plan cell;
+    nb_one_head_texts t = {.head = NULL};
+    nb_one_head_plan cell;
     char *side = NULL, *out = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        NB_CELL_OPTIONS(t),
+        NB_ONE_HEAD_OPTIONS(t),
         {"side", '\0', POPT_ARG_STRING, &side, 0, "Whose landmarks are written (default: queries)", "queries|keys"},
         {"out", 'o', POPT_ARG_STRING, &out, 0,
          "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
-    nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_cell_own(&t, ctx);
+    nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
     if (side && nb_defer(ctx, free, side) != NB_OK) owned = NB_ENOMEM;
     if (out && nb_defer(ctx, free, out) != NB_OK) owned = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
@@ -73,10 +74,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         return NB_EXIT_USAGE;
     }
     if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_cell_begin(&t, &cell, ctx);
-    if (status == NB_OK) status = nb_cell_finish(&t, NULL, 0, &cell, ctx);
+    if (status == NB_OK) status = nb_one_head_begin(&t, &cell, ctx);
+    if (status == NB_OK) status = nb_one_head_finish(&t, NULL, 0, &cell, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return pick(&cell, keys, out, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true};
+const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true, 110};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status.c - nysbench status RUN: how far its shards are, and its own rows. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/files.h"
-#include "run/experiment.h"
-#include "run/submission.h"
-#include "report/run_folder.h"
+#include "cli/experiment.h"
+#include "cli/submission.h"
+#include "run/run_folder.h"
+#include "run/reload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,12 +130,12 @@ static nb_status show_all_shards(look *l, bool *any, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void print_outcomes(int count, const nb_row *rows)
+static void print_outcomes(const nb_rows *rows)
 {
-    printf("rows: %d", count);
+    printf("rows: %d", rows->count);
     for (const char *const *status = nb_row_statuses; *status; status++) {
         int of = 0;
-        for (int i = 0; i < count; i++) of += strcmp(rows[i].status, *status) == 0;
+        for (int i = 0; i < rows->count; i++) of += strcmp(nb_rows_at(rows, i)->status, *status) == 0;
         if (of > 0) printf(", %d %s", of, *status);
     }
     fputc('\n', stdout);
@@ -143,17 +144,18 @@ static void print_outcomes(int count, const nb_row *rows)
 static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row *rows;
-    int count, planned = 0;
+    nb_rows rows;
+    int planned = 0;
     bool locked;
     NB_TRY(ctx, nb_folder_is_locked(l->run, &locked, ctx));
-    NB_TRY(ctx, nb_run_load(l->run, &store, &count, &rows, ctx));
+    NB_TRY(ctx, nb_run_load(l->run, &store, &rows, ctx));
     printf("%s: %s\n", l->run, locked ? "running: a process is writing into it" : "no process is writing into it");
-    print_outcomes(count, rows);
-    for (int i = 0; i < count; i++) {
-        bool to_come = strcmp(rows[i].status, "planned") == 0;
+    print_outcomes(&rows);
+    for (int i = 0; i < rows.count; i++) {
+        const nb_row *row = nb_rows_at(&rows, i);
+        bool to_come = strcmp(row->status, "planned") == 0;
         planned += to_come;
-        l->wrong += !nb_row_is_well(&rows[i]) && !to_come;
+        l->wrong += !nb_row_is_well(row) && !to_come;
     }
     if (sharded && planned > 0 && !locked)
         printf("'nysbench merge' again takes in what the shards have measured since\n");
@@ -185,4 +187,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_status = {"status", "RUN",
-                                      "Show how far a run and its shards are: done, running, lost, failed", run, false};
+                                      "Show how far a run and its shards are: done, running, lost, failed", run, false, 30};

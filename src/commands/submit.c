@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards,
  * and a job that merges and plots when they have ended, however that was. */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "base/files.h"
 #include "base/shell.h"
-#include "run/experiment.h"
-#include "run/submission.h"
-#include "run/worker_options.h"
+#include "cli/experiment.h"
+#include "cli/submission.h"
+#include "cli/worker_options.h"
 #include "run/slurm.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -396,4 +396,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_submit = {"submit", "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
                                       "Run an experiment's shards under Slurm, merge and plot them; returns at once",
-                                      run, true};
+                                      run, true, 40};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - nysbench table RUN [NAME]... */
-#include "commands/command.h"
+#include "cli/command.h"
 
 #include "components/registry.h"
+#include "components/study.h"
 #include "report/builds.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
 #include "report/table.h"
 #include "report/where.h"
-#include "studies/error/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +28,12 @@ static nb_status make(const nb_table *table, const nb_frame *frame, const nb_tab
 }
 
 /* The tables of the rows, and what each is. Whether it is there is known when it is made. */
-static nb_status list(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status list(const char *study, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         char *text;
-        if (strcmp(table->study, NB_ERROR_STUDY) != 0) continue;
+        if (strcmp(table->study, study) != 0) continue;
         NB_TRY(ctx, make(table, frame, form, &text, ctx));
         if (*text) printf("  %-16s %s\n", e->component->name, e->component->summary);
         free(text);
@@ -56,16 +56,24 @@ static nb_status tables(const char *folder, const char *const *names, const char
                         nb_ctx *ctx)
 {
     nb_store store;
+    nb_rows rows;
     nb_frame frame;
-    NB_TRY(ctx, nb_run_frame(folder, &store, &frame, ctx));
+    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
     for (int i = 0; where && where[i]; i++) NB_TRY(ctx, nb_where(&frame, where[i], ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_baseline(folder, &form.baseline, ctx));
-    if (!names[0]) return list(&frame, &form, ctx);
+    const nb_study *study = nb_study_of(rows.columns);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: rows of no study", folder);
+    if (!names[0]) return list(study->component.name, &frame, &form, ctx);
     for (int i = 0; names[i]; i++) {
+        const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
+        NB_REQUIRE(ctx, strcmp(table->study, study->component.name) == 0, NB_EINVAL,
+                   "table: %s is a table of the study %s; the run is of %s", names[i], table->study,
+                   study->component.name);
         if (i > 0) fputc('\n', stdout);
-        NB_TRY(ctx, print((const nb_table *)nb_registry_find(&nb_tables, names[i]), &frame, &form, ctx));
+        NB_TRY(ctx, print(table, &frame, &form, ctx));
     }
     return NB_OK;
 }
@@ -112,6 +120,6 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_table = {"table", "RUN [NAME]...",
-                                     "Print tables of a run: those that are named, or (without a NAME) which there are",
-                                     run, false};
+const nb_command nb_command_table = {
+    "table", "RUN [NAME]...", "Print tables of a run: those that are named, or (without a NAME) which there are",
+    run,     false,           65};

@@ -12,6 +12,13 @@ const nb_column *nb_column_find(const nb_column *columns, const char *name)
     return NULL;
 }
 
+int nb_column_count(const nb_column *columns)
+{
+    int count = 0;
+    while (columns[count].name) count++;
+    return count;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* column.h - a table of columns: what the rows of a study hold. It makes the SQL schema, the
- * CSV's header and the data dictionary. */
+/* column.h - what a row has in one place: a field of its struct, with a name and a meaning. */
 #ifndef NB_COLUMN_H
 #define NB_COLUMN_H
 
@@ -18,12 +17,13 @@ typedef struct {
     bool integer;     /* a REAL whose numbers are integers */
     bool time;        /* differs from run to run */
     bool whole;       /* measured on all rows of S alone */
-    unsigned wanted;  /* NB_WANT_*: measured on request; 0: comes with every row */
+    unsigned wanted;  /* bits of the study's: measured on request; 0: comes with every row */
     const char *help; /* with the unit */
 } nb_column;
 
-/* `columns` end with name == NULL. NULL: there is none of that name. */
-const nb_column *nb_column_find(const nb_column *columns, const char *name);
+/* Of a table in the order of the CSV, which ends with name == NULL. */
+const nb_column *nb_column_find(const nb_column *columns, const char *name); /* NULL if unknown */
+int nb_column_count(const nb_column *columns);
 
 /* Whether two rows have the same in a column; what was not measured equals itself. */
 bool nb_column_same(const nb_column *column, const void *a, const void *b);

@@ -2,6 +2,7 @@
 /* component.c - from a spec to a component with its options. */
 #include "components/component.h"
 
+#include "components/registry.h"
 #include "base/range.h"
 
 #include <errno.h>
@@ -26,6 +27,19 @@ nb_status nb_registry_names(const nb_registry *registry, const char *const **nam
     while (registry->entries[count].component) count++;
     NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
     for (size_t i = 0; i < count; i++) all[i] = registry->entries[i].component->name;
+    *names = all;
+    return NB_OK;
+}
+
+nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx)
+{
+    size_t count = 0;
+    const char **all;
+    for (const nb_entry *e = registry->entries; e->component; e++) count++;
+    NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
+    count = 0;
+    for (const nb_entry *e = registry->entries; e->component; e++)
+        if (strcmp(((const nb_output *)e->component)->study, study) == 0) all[count++] = e->component->name;
     *names = all;
     return NB_OK;
 }
@@ -72,7 +86,7 @@ static const nb_option *find_option(const nb_component *c, const char *key)
 }
 
 /* What the option allows, for a message. */
-static const char *allowed(const nb_option *o, nb_ctx *ctx)
+const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
 {
     const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";
     switch (o->type) {
@@ -138,8 +152,7 @@ static bool set_enum(const nb_option *o, const char *text, int *field)
     return false;
 }
 
-/* False where the text is not what the option allows. */
-static bool set(const nb_option *o, const char *text, void *options)
+bool nb_option_set(const nb_option *o, const char *text, void *options)
 {
     void *field = (char *)options + o->offset;
     switch (o->type) {
@@ -173,9 +186,9 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
     if (o->type == NB_OPTION_SPEC && a->value.kind == NB_WORD)
         return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
-        if (set(o, a->value.text, options)) return NB_OK;
+        if (nb_option_set(o, a->value.text, options)) return NB_OK;
     const char *range, *hint = "", *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
-    NB_NEED(range, allowed(o, ctx));
+    NB_NEED(range, nb_option_allowed(o, ctx));
     if (o->type == NB_OPTION_INT) NB_NEED(hint, nb_range_hint(given, ctx));
     return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s%s", c->name, o->key,
                            a->value.kind == NB_STRING ? "\"" : "", given,
@@ -212,8 +225,8 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
                        set_component(o, &(nb_spec){.name = o->initial, .place = spec->place}, options, mistakes, ctx));
             continue;
         }
-        NB_REQUIRE(ctx, !o->initial || set(o, o->initial, options), NB_EBUG, "%s: the default %s = %s is not allowed",
-                   c->name, o->key, o->initial);
+        NB_REQUIRE(ctx, !o->initial || nb_option_set(o, o->initial, options), NB_EBUG,
+                   "%s: the default %s = %s is not allowed", c->name, o->key, o->initial);
     }
     return NB_OK;
 }
@@ -341,8 +354,8 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
         NB_REQUIRE(ctx, other && o->initial, NB_EBUG,
                    "%s: option '%s' is for '%s', which is not there, or has no default", c->name, o->key, o->for_key);
         NB_TRY(ctx, nb_option_text(options, other, 0, &has, ctx));
-        NB_REQUIRE(ctx, set(o, o->initial, initial), NB_EBUG, "%s: the default %s = %s is not allowed", c->name, o->key,
-                   o->initial);
+        NB_REQUIRE(ctx, nb_option_set(o, o->initial, initial), NB_EBUG, "%s: the default %s = %s is not allowed",
+                   c->name, o->key, o->initial);
         NB_TRY(ctx, nb_option_text(options, o, 0, &value, ctx));
         NB_TRY(ctx, nb_option_text(initial, o, 0, &kept, ctx));
         if (strcmp(has, o->for_value) != 0 && strcmp(value, kept) != 0)

@@ -192,4 +192,11 @@ nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choi
  * back as the same number (0); strings quoted where needed. */
 nb_status nb_option_text(const void *options, const nb_option *option, int digits, const char **text, nb_ctx *ctx);
 
+/* What an option allows, for people ("an integer from 1 to 8"); ctx's, NULL when out of memory. */
+const char *nb_option_allowed(const nb_option *option, nb_ctx *ctx);
+
+/* One option from a text, which must live as long as the struct; false where it is not what the option
+ * allows, and for a spec. */
+bool nb_option_set(const nb_option *option, const char *text, void *options);
+
 #endif

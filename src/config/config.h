@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config.h - an experiment, read from YAML and checked whole. */
+/* config.h - an experiment, read from YAML and checked whole. What its rows differ in, and what
+ * else it may say, its study decides. */
 #ifndef NB_CONFIG_H
 #define NB_CONFIG_H
 
-#include "components/component.h"
 #include "base/range.h"
-#include "nystrom/engine.h"
+#include "components/study.h"
 #include "problems/problem.h"
 
 typedef struct {
     const char *key, *value; /* value: YAML */
 } nb_override;
-
-/* What rows differ in, but for the trial. */
-typedef enum {
-    NB_AXIS_PROBLEM,
-    NB_AXIS_KERNEL,
-    NB_AXIS_STRATEGY,
-    NB_AXIS_PAIRING,
-    NB_AXIS_LANDMARKS,
-    NB_AXIS_FACTORS,
-    NB_AXIS_CORE,
-    NB_AXES
-} nb_axis;
-
-extern const char *const nb_axis_keys[]; /* "problems", ...; NULL-terminated */
 
 /* Where the value of a key comes from: "FILE:LINE", "--set", "default". */
 typedef struct {
@@ -36,12 +22,19 @@ typedef struct {
     nb_origin *items;
 } nb_origins;
 
+/* What any block names of an axis, once. */
+typedef struct {
+    int count;
+    nb_choices choices; /* of components */
+    int *numbers;       /* of all others: integers, or indices of words (-1: the axis's extra one) */
+} nb_axis_list;
+
 typedef struct { /* a product of lists, some of which advance together */
     nb_place place;
     int trials;
-    int count[NB_AXES];
-    int *values[NB_AXES];   /* in the order of the file, repetitions too: index into the config's list */
-    nb_axis group[NB_AXES]; /* axes that advance together have the number of the first of them */
+    int count[NB_MOST_AXES];
+    int *values[NB_MOST_AXES]; /* in the order of the file, repetitions too: index into the config's list */
+    int group[NB_MOST_AXES];   /* axes that advance together have the number of the first of them */
     nb_origins origins;
 } nb_config_block;
 
@@ -51,49 +44,49 @@ typedef struct { /* one key of a rule, as written */
     const char **texts;
 } nb_rule_key;
 
-enum { NB_RULE_NUMBERS = 5 }; /* landmarks, head, trial, n, d */
+typedef struct {
+    int count; /* 0: any */
+    nb_range *items;
+} nb_number_ranges;
+
+/* What a rule may name beside the axes. */
+typedef enum { NB_RULE_HEAD, NB_RULE_TRIAL, NB_RULE_N, NB_RULE_D, NB_RULE_NUMBERS } nb_rule_number;
 
 typedef struct { /* takes away the rows that match all its keys */
     nb_place place;
     int block;                        /* of which alone; -1: of all */
-    const bool *chosen[NB_AXES];      /* by index into the config's list; NULL: any */
-    unsigned pairings, factors;       /* a bit for each nb_pairing, nb_factors_kind; 0: any */
-    int range_count[NB_RULE_NUMBERS]; /* 0: any */
-    nb_range *ranges[NB_RULE_NUMBERS];
+    const bool *chosen[NB_MOST_AXES]; /* components, by index into the config's list; NULL: any */
+    unsigned words[NB_MOST_AXES];     /* a bit for each word; 0: any */
+    nb_number_ranges integers[NB_MOST_AXES];
+    nb_number_ranges numbers[NB_RULE_NUMBERS];
     int key_count;
     nb_rule_key *keys;
 } nb_rule;
 
-typedef struct {
+struct nb_config {
+    const nb_study *study;
     const char *name; /* of the folder under results/ */
     const char *question;
     long long seed;
-    int trials;                     /* most of any block */
-    int landmark_count, *landmarks; /* this and the lists that follow hold what any block names, once */
-    nb_choices problems, kernels, strategies, cores;
-    nb_problem_shape *shapes;  /* one for each problem */
-    const nb_choice *baseline; /* one of the strategies: what the others are compared with */
-    int pairing_count;
-    const char **pairings; /* names, or "default": the strategy's own */
-    int factors_count;
-    const char **factors;
+    int trials; /* most of any block */
+    nb_axis_list lists[NB_MOST_AXES];
+    nb_problem_shape *shapes; /* one for each problem */
+    const nb_choice
+        *baseline;           /* one of the study's baseline axis: what the others are compared with; NULL: nothing is */
+    void *settings;          /* the struct of the study's options */
     bool named_blocks;       /* the key `blocks` has them */
     int block_count;         /* 0: the product of all lists, by somebody who wrote no file */
     nb_config_block *blocks; /* the experiment is what any of them holds */
     int rule_count;
     nb_rule *rules;  /* but for what these take away */
-    unsigned wanted; /* NB_WANT_* */
+    unsigned wanted; /* bits of the study's columns */
     int metric_count;
     const char **metrics; /* as written: names of columns, or "all" */
-    nb_engine_kind engine;
-    nb_precision precision;
-    int sample;       /* rows: sample(k); 0: all */
-    const char *rows; /* "all" or "sample(k)" */
     int plot_count;
     const char **plots;
     nb_origins origins;   /* of the keys that hold for the whole experiment */
     nb_mistakes warnings; /* what may be a slip, and does no harm */
-} nb_config;
+};
 
 /* Reads the file and the overrides, which hold in all blocks. All mistakes are
  * collected, each with its place; the config is to be used only where there is
@@ -101,11 +94,24 @@ typedef struct {
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
+/* One of that study that is made without a file: its settings have their defaults, all lists are empty. */
+nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx);
+
+/* One more value of an axis of integers or words. */
+nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx);
+
+const nb_axis *nb_config_axis(const nb_config *config, const char *column); /* NULL: it has none of that name */
+int nb_config_axis_count(const nb_config *config);
+
+/* The component that is a value of an axis. */
+const nb_choice *nb_config_choice(const nb_config *config, int axis, int value);
+
+/* The text of a setting, as YAML; ctx's. */
+nb_status nb_config_setting(const nb_config *config, const nb_option *option, const char **text, nb_ctx *ctx);
+
 /* Whether another value of that key makes other rows; false for what only names, draws
  * or compares them. */
 bool nb_config_makes_rows(const char *key);
-
-const char *nb_standard_kernel(void); /* of an experiment that names none */
 
 /* The config with every value written out, as YAML that gives the same plan; and
  * the same with a comment behind each key that says where its value comes from. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config_text.c - the config as YAML. The keys that make rows stand in their
  * blocks, where the file has blocks, each with all of them. */
-#include "config/axes.h"
+#include "config/config.h"
 
 #include "components/plugin.h"
 #include "config/yaml_text.h"
@@ -47,31 +47,30 @@ static void print_list(const printer *p, const nb_origins *origins, const char *
     }
 }
 
-static const char *value_text(const nb_config *c, nb_axis axis, int index)
+/* Integers stand on one line. */
+static void print_integers(const printer *p, const nb_config_block *b, int axis)
 {
-    switch (axis) {
-    case NB_AXIS_PROBLEM: return c->problems.items[index].resolved;
-    case NB_AXIS_KERNEL: return c->kernels.items[index].resolved;
-    case NB_AXIS_STRATEGY: return c->strategies.items[index].resolved;
-    case NB_AXIS_CORE: return c->cores.items[index].resolved;
-    case NB_AXIS_PAIRING: return c->pairings[index];
-    case NB_AXIS_FACTORS: return c->factors[index];
-    case NB_AXIS_LANDMARKS: /* numbers, printed on one line */
-    case NB_AXES: break;
-    }
-    return "";
+    for (int i = 0; i < b->count[axis]; i++)
+        fprintf(p->out, "%s%d", i ? ", " : " [", p->config->lists[axis].numbers[b->values[axis][i]]);
+    fputc(']', p->out);
 }
 
-static void print_values(const printer *p, const nb_config_block *b, nb_axis axis)
+static const char *value_text(const nb_config *c, int axis, int index)
 {
-    fprintf(p->out, "%s:", nb_axis_keys[axis]);
-    if (axis == NB_AXIS_LANDMARKS) {
-        for (int i = 0; i < b->count[axis]; i++)
-            fprintf(p->out, "%s%d", i ? ", " : " [", p->config->landmarks[b->values[axis][i]]);
-        fputc(']', p->out);
-    }
-    print_origin(p, &b->origins, nb_axis_keys[axis]);
-    for (int i = 0; i < b->count[axis] && axis != NB_AXIS_LANDMARKS; i++) {
+    const nb_axis *a = &c->study->axes[axis];
+    if (a->type == NB_AXIS_COMPONENT) return c->lists[axis].choices.items[index].resolved;
+    int word = c->lists[axis].numbers[index];
+    return word < 0 ? a->extra : a->words[word];
+}
+
+static void print_values(const printer *p, const nb_config_block *b, int axis)
+{
+    const nb_axis *a = &p->config->study->axes[axis];
+    bool integers = a->type == NB_AXIS_INTEGER;
+    fprintf(p->out, "%s:", a->key);
+    if (integers) print_integers(p, b, axis);
+    print_origin(p, &b->origins, a->key);
+    for (int i = 0; i < b->count[axis] && !integers; i++) {
         fprintf(p->out, "%*s- ", p->indent + 2, "");
         nb_yaml_print_quoted(p->out, value_text(p->config, axis, b->values[axis][i]));
         fputc('\n', p->out);
@@ -80,21 +79,22 @@ static void print_values(const printer *p, const nb_config_block *b, nb_axis axi
 
 static void print_zip(const printer *p, const nb_config_block *b)
 {
+    const nb_axis *axes = p->config->study->axes;
     const char *between = "";
     fputs("zip: [", p->out);
-    for (nb_axis first = NB_AXIS_PROBLEM; first < NB_AXES; first++) {
+    for (int first = 0; axes[first].key; first++) {
         int members = 0;
-        for (nb_axis axis = first + 1; axis < NB_AXES; axis++) {
+        for (int axis = first + 1; axes[axis].key; axis++) {
             if (b->group[first] != first || b->group[axis] != first) continue;
-            if (members++ == 0) fprintf(p->out, "%s[%s", between, nb_axis_keys[first]);
-            fprintf(p->out, ", %s", nb_axis_keys[axis]);
+            if (members++ == 0) fprintf(p->out, "%s[%s", between, axes[first].key);
+            fprintf(p->out, ", %s", axes[axis].key);
         }
         if (members == 0) continue;
         fputc(']', p->out);
         between = ", ";
     }
     fputc(']', p->out);
-    print_origin(p, &b->origins, nb_block_keys[NB_KEY_ZIP]);
+    print_origin(p, &b->origins, "zip");
 }
 
 static void print_rule(const printer *p, const nb_rule *rule)
@@ -127,8 +127,8 @@ static void print_rules(const printer *p, int block)
 static void print_block(const printer *p, const nb_config_block *b)
 {
     fprintf(p->out, "trials: %d", b->trials);
-    print_origin(p, &b->origins, nb_block_keys[NB_KEY_TRIALS]);
-    for (nb_axis axis = NB_AXIS_PROBLEM; axis < NB_AXES; axis++) {
+    print_origin(p, &b->origins, "trials");
+    for (int axis = 0; p->config->study->axes[axis].key; axis++) {
         fprintf(p->out, "%*s", p->indent, "");
         print_values(p, b, axis);
     }
@@ -162,7 +162,24 @@ static int count_texts(const char *const *texts)
     return count;
 }
 
-static void print_config(printer *p)
+/* A plain word stands as it is. */
+static bool is_plain(const char *text)
+{
+    return *text && !strpbrk(text, ":#{}[],&*!|>'\"%@` ");
+}
+
+static nb_status print_settings(const printer *p, nb_ctx *ctx)
+{
+    const nb_config *c = p->config;
+    for (const nb_option *o = c->study->component.options; o && o->key; o++) {
+        const char *text;
+        NB_TRY(ctx, nb_config_setting(c, o, &text, ctx));
+        print_text(p, o->key, text, !is_plain(text));
+    }
+    return NB_OK;
+}
+
+static nb_status print_config(printer *p, nb_ctx *ctx)
 {
     const nb_config *c = p->config;
     print_text(p, "name", c->name, true);
@@ -170,13 +187,21 @@ static void print_config(printer *p)
     fprintf(p->out, "seed: %lld", c->seed);
     print_origin(p, &c->origins, "seed");
     print_list(p, &c->origins, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
+    print_text(p, "study", c->study->component.name, false);
     print_blocks(p);
-    print_text(p, "baseline", c->baseline->resolved, true);
+    if (c->baseline) print_text(p, "baseline", c->baseline->resolved, true);
     print_list(p, &c->origins, "metrics", c->metric_count, c->metrics);
-    print_text(p, "rows", c->rows, false);
-    print_text(p, "engine", nb_engine_names[c->engine], false);
-    print_text(p, "precision", nb_precision_names[c->precision], false);
+    NB_TRY(ctx, print_settings(p, ctx));
     print_list(p, &c->origins, "plots", c->plot_count, c->plots);
+    return NB_OK;
+}
+
+nb_status nb_config_setting(const nb_config *config, const nb_option *option, const char **text, nb_ctx *ctx)
+{
+    enum { DIGITS = 17 };
+    if (option->type != NB_OPTION_STRING) return nb_option_text(config->settings, option, DIGITS, text, ctx);
+    *text = *(const char *const *)((const char *)config->settings + option->offset);
+    return NB_OK;
 }
 
 static nb_status write_text(const nb_config *config, bool origins, const char **text, nb_ctx *ctx)
@@ -186,10 +211,11 @@ static nb_status write_text(const nb_config *config, bool origins, const char **
     FILE *out = open_memstream(&buffer, &size);
     NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: the resolved config");
     printer p = {.out = out, .config = config, .origins = origins};
-    print_config(&p);
+    nb_status status = print_config(&p, ctx);
     bool failed = ferror(out);
-    if (fclose(out) != 0 || failed) {
+    if (fclose(out) != 0 || failed || status != NB_OK) {
         free(buffer);
+        NB_TRY(ctx, status);
         NB_FAIL(ctx, NB_ENOMEM, "out of memory: the resolved config");
     }
     *text = buffer;

@@ -4,33 +4,20 @@
  * by its indices. */
 #include "config/exclude.h"
 
-#include "components/registry.h"
 #include "config/lookup.h"
 #include "config/values.h"
 
 #include <string.h>
 
-/* In the order of nb_rule's ranges, which come first. */
-static const char *const rule_keys[] = {"landmarks", "head",     "trial", "n",       "d",       "problem",
-                                        "kernel",    "strategy", "core",  "pairing", "factors", NULL};
-enum { RULE_KEYS = sizeof rule_keys / sizeof *rule_keys - 1, PAIRING = RULE_KEYS - 2, FACTORS };
+/* By nb_rule_number: what every study's rows have, beside what they differ in. */
+static const char *const numbers[] = {"head", "trial", "n", "d"};
+
+enum { MOST_KEYS = NB_RULE_NUMBERS + NB_MOST_AXES };
 
 typedef struct {
     const nb_registry *registry;
     const nb_choices *choices;
-    nb_axis axis;
 } component_list;
-
-static component_list list_of(const char *key, const nb_config *c)
-{
-    const component_list lists[] = {{&nb_problems, &c->problems, NB_AXIS_PROBLEM},
-                                    {&nb_kernels, &c->kernels, NB_AXIS_KERNEL},
-                                    {&nb_strategies, &c->strategies, NB_AXIS_STRATEGY},
-                                    {&nb_cores, &c->cores, NB_AXIS_CORE}};
-    int i = 0;
-    while (strcmp(lists[i].registry->kind, key) != 0) i++;
-    return lists[i];
-}
 
 static nb_status add_text(nb_rule_key *written, const char *text, nb_ctx *ctx)
 {
@@ -89,17 +76,18 @@ static nb_status choose(const component_list *list, nb_yaml value, bool *chosen,
     return NB_OK;
 }
 
-static nb_status read_components(nb_yaml value, const char *key, const nb_config *c, nb_rule *rule,
-                                 nb_rule_key *written, nb_mistakes *mistakes)
+static nb_status read_components(nb_yaml value, int axis, const nb_config *c, nb_rule *rule, nb_rule_key *written,
+                                 nb_mistakes *mistakes)
 {
-    component_list list = list_of(key, c);
+    component_list list = {c->study->axes[axis].registry, &c->lists[axis].choices};
     bool *chosen;
     NB_NEED(chosen, nb_alloc(mistakes->ctx, (size_t)list.choices->count + 1, sizeof *chosen));
     if (nb_yaml_count(value) == 0)
-        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the list is empty", key));
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: the list is empty",
+                                              c->study->axes[axis].column));
     for (int i = 0; i < nb_yaml_count(value); i++)
         NB_TRY(mistakes->ctx, choose(&list, nb_yaml_item(value, i), chosen, written, mistakes));
-    rule->chosen[list.axis] = chosen;
+    rule->chosen[axis] = chosen;
     return NB_OK;
 }
 
@@ -125,25 +113,34 @@ static nb_status keep_texts(nb_yaml value, nb_rule_key *written, nb_ctx *ctx)
     return NB_OK;
 }
 
+static nb_status read_ranges(nb_yaml value, const char *name, nb_number_ranges *ranges, nb_mistakes *mistakes)
+{
+    return nb_read_ranges(name, value, 0, INT_MAX, &ranges->count, &ranges->items, mistakes);
+}
+
+/* `key`: a nb_rule_number, or NB_RULE_NUMBERS and an axis. */
 static nb_status read_key(nb_yaml value, int key, const nb_config *c, nb_rule *rule, nb_mistakes *mistakes)
 {
     const char *name;
+    int at = key - NB_RULE_NUMBERS;
+    const nb_axis *axis = at < 0 ? NULL : &c->study->axes[at];
     nb_rule_key *written = &rule->keys[rule->key_count++];
-    *written = (nb_rule_key){.key = rule_keys[key]};
-    if (key >= NB_RULE_NUMBERS && key < PAIRING)
-        return read_components(value, rule_keys[key], c, rule, written, mistakes);
+    *written = (nb_rule_key){.key = axis ? axis->column : numbers[key]};
+    if (axis && axis->type == NB_AXIS_COMPONENT) return read_components(value, at, c, rule, written, mistakes);
     NB_TRY(mistakes->ctx, keep_texts(value, written, mistakes->ctx));
-    NB_NEED(name, nb_format(mistakes->ctx, "exclude: %s", rule_keys[key]));
-    if (key == PAIRING) return read_bits(value, name, nb_pairing_names, &rule->pairings, mistakes);
-    if (key == FACTORS) return read_bits(value, name, nb_factors_names, &rule->factors, mistakes);
-    return nb_read_ranges(name, value, 0, INT_MAX, &rule->range_count[key], &rule->ranges[key], mistakes);
+    NB_NEED(name, nb_format(mistakes->ctx, "exclude: %s", written->key));
+    if (!axis) return read_ranges(value, name, &rule->numbers[key], mistakes);
+    if (axis->type == NB_AXIS_INTEGER) return read_ranges(value, name, &rule->integers[at], mistakes);
+    return read_bits(value, name, axis->words, &rule->words[at], mistakes);
 }
 
-static int find_key(const char *name)
+/* All that a rule may name, NULL-terminated. */
+static void name_keys(const nb_config *c, const char *names[MOST_KEYS + 1])
 {
-    int key = 0;
-    while (rule_keys[key] && strcmp(rule_keys[key], name) != 0) key++;
-    return key;
+    int count = 0;
+    for (; count < NB_RULE_NUMBERS; count++) names[count] = numbers[count];
+    for (const nb_axis *axis = c->study->axes; axis->key; axis++) names[count++] = axis->column;
+    names[count] = NULL;
 }
 
 static bool repeated(const nb_rule *rule, const char *name)
@@ -156,6 +153,8 @@ static bool repeated(const nb_rule *rule, const char *name)
 static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistakes *mistakes)
 {
     int pairs = nb_yaml_pairs(value);
+    const char *names[MOST_KEYS + 1];
+    name_keys(c, names);
     if (value.node->type != YAML_MAPPING_NODE || pairs == 0)
         return nb_mistakes_add(mistakes, nb_yaml_place(value),
                                "exclude: expected a rule like {strategy: NAME, landmarks: 64..128}");
@@ -165,9 +164,10 @@ static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistak
         const char *hint;
         nb_yaml_pair(value, i, &key, &what);
         const char *name = nb_yaml_scalar(key) ? nb_yaml_scalar(key) : nb_yaml_kind(key);
-        int index = find_key(name);
-        if (!rule_keys[index]) {
-            NB_NEED(hint, nb_hint(name, rule_keys, mistakes->ctx));
+        int index = 0;
+        while (names[index] && strcmp(names[index], name) != 0) index++;
+        if (!names[index]) {
+            NB_NEED(hint, nb_hint(name, names, mistakes->ctx));
             NB_TRY(mistakes->ctx,
                    nb_mistakes_add(mistakes, nb_yaml_place(key), "exclude: key '%s' is unknown%s", name, hint));
         } else if (repeated(rule, name)) {
@@ -194,31 +194,4 @@ nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes
         NB_TRY(mistakes->ctx, read_rule(one, config, rule, mistakes));
     }
     return NB_OK;
-}
-
-static bool chosen(const nb_rule *rule, nb_axis axis, const nb_choices *list, const nb_choice *choice)
-{
-    return !rule->chosen[axis] || rule->chosen[axis][choice - list->items];
-}
-
-static bool holds(const nb_rule *rule, int number, int value)
-{
-    bool held = rule->range_count[number] == 0;
-    for (int i = 0; i < rule->range_count[number] && !held; i++) held = nb_range_holds(&rule->ranges[number][i], value);
-    return held;
-}
-
-bool nb_rule_matches(const nb_rule *rule, const nb_config *c, const nb_planned_scene *scene, const nb_cell *cell,
-                     int trial)
-{
-    const int numbers[NB_RULE_NUMBERS] = {cell->m, scene->head, trial, scene->n, scene->d};
-    unsigned pairing = 1u << nb_pairing_under(scene->kernel, cell->strategy, cell->pairing),
-             factors = 1u << cell->factors;
-    for (int i = 0; i < NB_RULE_NUMBERS; i++)
-        if (!holds(rule, i, numbers[i])) return false;
-    return chosen(rule, NB_AXIS_PROBLEM, &c->problems, scene->problem) &&
-           chosen(rule, NB_AXIS_KERNEL, &c->kernels, scene->kernel) &&
-           chosen(rule, NB_AXIS_STRATEGY, &c->strategies, cell->strategy) &&
-           chosen(rule, NB_AXIS_CORE, &c->cores, cell->core) && (rule->pairings == 0 || (rule->pairings & pairing)) &&
-           (rule->factors == 0 || (rule->factors & factors));
 }

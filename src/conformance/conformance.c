@@ -233,10 +233,12 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 
 const nb_check *nb_checks_of(const nb_registry *registry)
 {
-    return registry == &nb_problems  ? nb_problem_checks
-           : registry == &nb_kernels ? nb_kernel_checks
-           : registry == &nb_cores   ? nb_core_checks
-                                     : nb_strategy_checks;
+    static const nb_check none[] = {{NULL, NULL, NULL}}; /* of a kind that has its record alone */
+    return registry == &nb_problems     ? nb_problem_checks
+           : registry == &nb_kernels    ? nb_kernel_checks
+           : registry == &nb_cores      ? nb_core_checks
+           : registry == &nb_strategies ? nb_strategy_checks
+                                        : none;
 }
 
 bool nb_checks_need_heads(const nb_registry *registry)

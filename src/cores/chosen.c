@@ -20,9 +20,10 @@ typedef struct {
 enum { OF_SVD, OF_ITERATIVE, OF_TIKHONOV };
 static const char *const families[] = {"svd", "iterative", "tikhonov", NULL};
 
-static const nb_option options[] = {NB_ENUM(chosen_options, of, "svd", families, "what there is to choose from"),
-                                    NB_INT(chosen_options, rows, "128", 1, 1 << 20, "exact rows of S, at most n"),
-                                    NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
+static const nb_option options[] = {
+    NB_ENUM(chosen_options, of, "svd", families, "the family of cores to choose from"),
+    NB_INT(chosen_options, rows, "128", 1, 1 << 20, "number of exact rows of S, at most n"),
+    NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
 
 static const nb_iteration iteration = {
     .name = "chosen", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};

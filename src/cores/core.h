@@ -22,7 +22,7 @@ enum {
 };
 
 /* For an option of a core that sets factors->keep_rows. */
-#define NB_KEEP_ROWS_HELP "whether those rows are returned exactly, and F X B elsewhere"
+#define NB_KEEP_ROWS_HELP "return those rows exactly, and F X B elsewhere"
 
 typedef struct {
     double multiplications; /* for X, from A and from the rows of S that it looks at, once there are these */

@@ -20,7 +20,8 @@ static const nb_option options[] = {
     NB_COMPONENT(exact_rows_options, of, "iterative", &nb_cores, "the core that computes X for the other rows"),
     NB_INT_OR(
         exact_rows_options, rows, "auto", "auto", 1, 1 << 20,
-        "exact rows of S, at most n, including those that `of` looks at; auto: only these, or 4 m where it looks at none"),
+        "number of exact rows of S, at most n, including those that `of` looks at; auto: only those, or 4 m if it "
+        "looks at none"),
     NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)

@@ -24,9 +24,9 @@ typedef struct {
 } fitted_options;
 
 static const nb_option options[] = {
-    NB_INT_OR(fitted_options, rows, "auto", "auto", 1, 1 << 20, "exact rows of S, at most n; auto: 4 m"),
+    NB_INT_OR(fitted_options, rows, "auto", "auto", 1, 1 << 20, "number of exact rows of S, at most n; auto: 4 m"),
     NB_REAL_OR(fitted_options, ridge, "auto", "auto", 0, 1e6,
-               "lambda, relative to the squared spectral norm of F_I; auto: by leave-one-out on the rows"),
+               "lambda, relative to the squared spectral norm of F_I; auto: chosen by leave-one-out on the rows"),
     NB_BOOL(fitted_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
 
 typedef struct {

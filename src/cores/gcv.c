@@ -49,7 +49,7 @@ static const char *const references[] = {
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_core nb_core_gcv = {
-    .component = {"gcv", "pseudo-inverse of A, cut where cross-validation of A says", references, options, 0},
+    .component = {"gcv", "pseudo-inverse of A, cut off by generalised cross-validation on A", references, options, 0},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

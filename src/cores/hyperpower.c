@@ -12,7 +12,7 @@ typedef struct {
 } hyperpower_options;
 
 static const nb_option options[] = {
-    NB_INT(hyperpower_options, order, "3", 2, 9, "p, of convergence"),
+    NB_INT(hyperpower_options, order, "3", 2, 9, "p, the order of convergence"),
     NB_INT(hyperpower_options, steps, "6", 0, 10000, "iterations"),
     NB_ENUM(hyperpower_options, start, "paper", nb_start_names, NB_START_HELP),
     NB_REAL_FOR(hyperpower_options, scale, "start", "given", "1", 1e-300, 1e300, "divisor of A' for start=given"),

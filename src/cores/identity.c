@@ -27,7 +27,7 @@ const nb_core nb_core_identity = {
     .traits = NB_CORE_IDENTITY,
     .compute = compute,
     .explanation =
-        "Factors nocore are planned once with this core, whatever cores the experiment lists, and no other factors\n"
+        "The factors nocore are planned once, with this core, whatever cores the experiment lists; no other factors\n"
         "are planned with it. There is no A: its rank, its condition and core_residual are empty. error_core is what\n"
         "the missing middle adds to the least error that any middle reaches.",
 };

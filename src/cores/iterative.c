@@ -21,16 +21,16 @@ enum { DOUBLE, SINGLE };
 static const char *const precisions[] = {"double", "float", NULL};
 
 static const nb_option options[] = {
-    NB_INT(
-        iterative_options, steps, "6", 0, 10000,
-        "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), c the start's divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
+    NB_INT(iterative_options, steps, "6", 0, 10000,
+           "iterations; k of them invert the singular values of A above sqrt(c) 3.25^(-k/2), with c the start's "
+           "divisor, and damp those below in proportion to their square: a soft cut-off, not an inverse"),
     NB_ENUM(iterative_options, start, "paper", nb_start_names, NB_START_HELP),
     NB_REAL_FOR(
         iterative_options, scale, "start", "given", "1", 1e-300, 1e300,
-        "divisor of A' for start=given; the official code takes the largest column sum of all heads and batch mates"),
+        "divisor of A' for start=given; the official code takes the largest column sum over all heads of a batch"),
     NB_REAL(iterative_options, tolerance, "0", 0, 1,
-            "end when X changes by no more than this fraction; 0: after `steps` alone"),
-    NB_ENUM(iterative_options, precision, "double", precisions, "of all its arithmetic"),
+            "stop when X changes by no more than this fraction; 0: only after `steps`"),
+    NB_ENUM(iterative_options, precision, "double", precisions, "precision of all its arithmetic"),
     NB_OPTION_END};
 
 static const nb_iteration iteration = {
@@ -69,7 +69,7 @@ const nb_core nb_core_iterative = {
         "The iteration acts on each singular value s of A alone: y = s x begins at s^2 / c, c the start's divisor,\n"
         "and a step makes it y (13 - y (15 - y (7 - y))) / 4.\n"
         "Small y grows 13/4-fold a step, so k steps are a filter that inverts s above sqrt(c) 3.25^(-k/2) and\n"
-        "leaves (s / that)^2 of those below: six steps cut softly near 0.03 sqrt(c), where svd inverts all down to\n"
+        "leaves (s / that)^2 of those below: six steps cut softly near 0.03 sqrt(c), whereas svd inverts all down to\n"
         "1e-15 of the largest, rounding included.\n"
         "Each further step lowers the cut-off by a factor of 1.8, so compare it with svd(rcond) and tikhonov(lambda)\n"
         "at the same cut-off, which the column core_cutoff gives, rather than at their defaults.",

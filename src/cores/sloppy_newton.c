@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sloppy_newton.c - X <- X (3 I - A X) / 2, a slip found in the wild for Newton's
- * X (2 I - A X): it converges, for y_0 = s^2 / c in (0, 3), but only linearly, 1 - y
- * halves a step near y = 1. 2 products of m x m a step. Here so that its cost shows. */
+/* sloppy_newton.c - X <- X (3 I - A X) / 2 = X + X (I - A X) / 2, Newton's X (2 I - A X) with half
+ * steps, as some published code has it: it converges, for y_0 = s^2 / c in (0, 3), but only linearly,
+ * 1 - y halves a step near y = 1. 2 products of m x m a step. */
 #include "cores/core.h"
 
 #include "nystrom/iteration.h"
@@ -30,8 +30,8 @@ static const char *const references[] = {"suenot/054-nystromformer-trading, iter
                                          "Schulz, Iterative Berechnung der reziproken Matrix, ZAMM 13, 1933", NULL};
 
 const nb_core nb_core_sloppy_newton = {
-    .component = {"sloppy_newton", "a slip of Newton-Schulz that converges linearly only", references, options,
-                  sizeof(sloppy_newton_options)},
+    .component = {"sloppy_newton", "Newton-Schulz with half steps, X + X (I - A X) / 2: converges only linearly",
+                  references, options, sizeof(sloppy_newton_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
 };

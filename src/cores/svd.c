@@ -12,7 +12,7 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_REAL(svd_options, rcond, "1e-15", 0, 1, "singular values up to this fraction of the largest count as 0"),
-    NB_INT_OR(svd_options, rank, "all", "all", 1, 1 << 20, "keep that many at most"), NB_OPTION_END};
+    NB_INT_OR(svd_options, rank, "all", "all", 1, 1 << 20, "keep at most that many"), NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {

@@ -17,7 +17,7 @@ typedef struct {
 } gauss_options;
 
 static const nb_option options[] = {NB_REAL_OR(gauss_options, bandwidth, "median", "median", 1e-9, 1e9,
-                                               "h; median: of the distances between queries and keys (of 512 each)"),
+                                               "h; median: the median distance between queries and keys (512 of each)"),
                                     NB_OPTION_END};
 
 static const double cancelled = 0.0625;

@@ -15,7 +15,8 @@ enum { QUERIES, KEYS };
 static const char *const sets[] = {"queries", "keys", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(gram_options, of, "queries", sets, "whose Gram matrix; they stand for both sides"), NB_OPTION_END};
+    NB_ENUM(gram_options, of, "queries", sets, "the points whose Gram matrix is taken; they stand for both sides"),
+    NB_OPTION_END};
 
 static double *points(const nb_head *head, const void *opts)
 {
@@ -47,7 +48,7 @@ const nb_kernel nb_kernel_gram = {
     .low_rank = low_rank,
     .fill = fill,
     .explanation =
-        "S has rank d at most: floor_rank is 0 from m = d on, and with X = A+ (svd) so is the error, by construction\n"
-        "and but for rounding, wherever the landmarks span what the points do. Compare strategies at m < d; with\n"
-        "another core, such as six steps, what is left at m >= d is the core's part alone.",
+        "S has rank at most d, so floor_rank is 0 from m = d on. With X = A+ (svd) so is the error, by construction\n"
+        "and apart from rounding, if the landmarks span what the points span. Compare strategies at m < d; with\n"
+        "another core, such as six steps, all that is left at m >= d is the core's part.",
 };

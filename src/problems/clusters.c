@@ -18,7 +18,8 @@ static const nb_option options[] = {
     NB_INT(clusters_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(clusters_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_INT(clusters_options, count, "16", 1, 1 << 20, "clusters; at most n"),
-    NB_REAL(clusters_options, spread, "0.3", 0, 1e3, "standard deviation around a centre, in units of the centres'"),
+    NB_REAL(clusters_options, spread, "0.3", 0, 1e3,
+            "standard deviation around a centre, relative to that of the centres"),
     NB_ENUM(clusters_options, order, "contiguous", nb_cluster_orders, "order of the tokens"),
     NB_PERMUTE(clusters_options),
     NB_OPTION_END};

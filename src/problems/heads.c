@@ -25,7 +25,7 @@ static const nb_option options[] = {
     NB_ENUM(heads_options, causal, "auto", masks,
             "whether a query sees only the keys up to its own position; auto: as the file says"),
     NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
-              "a window of at most that many tokens, as if there were no others"),
+              "a window of at most that many tokens, taken as if there were no others"),
     NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
     NB_PERMUTE(heads_options),
     NB_OPTION_END};

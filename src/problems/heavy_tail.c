@@ -51,7 +51,7 @@ static const char *const references[] = {
     NULL};
 
 const nb_problem nb_problem_heavy_tail = {
-    .component = {"heavy_tail", "entries from Student's t: a few are far out", references, options,
+    .component = {"heavy_tail", "entries from Student's t distribution, a few of them far out", references, options,
                   sizeof(heavy_tail_options)},
     .random = true,
     .shape = shape,

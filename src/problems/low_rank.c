@@ -66,7 +66,7 @@ static const char *const references[] = {
     "Wang et al., Linformer: self-attention with linear complexity, arXiv:2006.04768", NULL};
 
 const nb_problem nb_problem_low_rank = {
-    .component = {"low_rank", "queries and keys in a common subspace, and noise", references, options,
+    .component = {"low_rank", "queries and keys in a common subspace, with noise", references, options,
                   sizeof(low_rank_options)},
     .random = true,
     .shape = shape,

@@ -20,7 +20,8 @@
         .key = "permute", .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, permute, int), .initial = "false", \
         .reorders = true, \
         .help = \
-            "order of the tokens destroyed: q, k and v by one random permutation, drawn in each trial where the data are" \
+            "destroy the order of the tokens: one random permutation of q, k and v, drawn anew in each trial if the " \
+            "data are" \
     }
 
 typedef struct {

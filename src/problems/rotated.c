@@ -21,7 +21,8 @@ static const nb_option options[] = {
     NB_INT(rotated_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(rotated_options, d, "64", 1, 1 << 11, "dimension of a head"),
     NB_INT(rotated_options, count, "16", 1, 1 << 20, "clusters; at most n"),
-    NB_REAL(rotated_options, spread, "0.3", 0, 1e3, "standard deviation around a centre, in units of the centres'"),
+    NB_REAL(rotated_options, spread, "0.3", 0, 1e3,
+            "standard deviation around a centre, relative to that of the centres"),
     NB_ENUM(rotated_options, order, "contiguous", nb_cluster_orders, "order of the tokens"),
     NB_PERMUTE(rotated_options),
     NB_OPTION_END};

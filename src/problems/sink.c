@@ -22,7 +22,7 @@ static const nb_option options[] = {
     NB_INT(sink_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(sink_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_INT(sink_options, sinks, "4", 0, 1 << 20, "tokens that everyone attends to, the first; at most n"),
-    NB_REAL(sink_options, strength, "6", 0, 300, "what a sink's score q.k/sqrt(d) is higher by"),
+    NB_REAL(sink_options, strength, "6", 0, 300, "how much higher the score q.k/sqrt(d) of a sink is"),
     NB_PERMUTE(sink_options),
     NB_OPTION_END};
 

@@ -19,7 +19,7 @@ static const nb_option options[] = {
     NB_INT(smooth_options, n, "1024", 1, 1 << 20, "tokens"),
     NB_INT(smooth_options, d, "64", 1, 1 << 14, "dimension of a head"),
     NB_REAL(smooth_options, correlation, "0.95", 0, 1,
-            "r, between a coordinate of neighbours; it fades over 1/(1 - r) tokens"),
+            "r, between the same coordinate of neighbouring tokens; it fades over 1/(1 - r) tokens"),
     NB_REAL(smooth_options, scale, "1", 0, 1e3, "standard deviation of every coordinate"),
     NB_PERMUTE(smooth_options),
     NB_OPTION_END};
@@ -55,7 +55,8 @@ static const char *const references[] = {
     "Brockwell & Davis, Time Series: Theory and Methods, 2nd ed., 1991, section 3.1 (AR(1))", NULL};
 
 const nb_problem nb_problem_smooth = {
-    .component = {"smooth", "neighbours alike: AR(1) along the tokens", references, options, sizeof(smooth_options)},
+    .component = {"smooth", "neighbouring tokens are alike: AR(1) along the sequence", references, options,
+                  sizeof(smooth_options)},
     .random = true,
     .shape = shape,
     .make = make,

@@ -41,7 +41,7 @@ void nb_csv_print_real(FILE *out, double x)
     fputs(text, out);
 }
 
-static void number_text(const nb_column *c, const void *row, char text[NUMBER])
+static void number_text(const nb_column *c, const nb_row *row, char text[NUMBER])
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
@@ -52,7 +52,7 @@ static void number_text(const nb_column *c, const void *row, char text[NUMBER])
     }
 }
 
-static bool same_bits(const nb_column *c, const void *a, const void *b)
+static bool same_bits(const nb_column *c, const nb_row *a, const nb_row *b)
 {
     static const size_t bytes[] = {
         [NB_COLUMN_INT] = sizeof(int), [NB_COLUMN_SEED] = sizeof(long long), [NB_COLUMN_REAL] = sizeof(double)};
@@ -61,7 +61,8 @@ static bool same_bits(const nb_column *c, const void *a, const void *b)
 
 /* One line; `numbers` are those of the row above, by column, and become this one's: most
  * are the same where many cores share their landmarks, and printing them is what takes time. */
-static void print_row(FILE *out, const nb_column *columns, const void *row, const void *above, char (*numbers)[NUMBER])
+static void print_row(FILE *out, const nb_column *columns, const nb_row *row, const nb_row *above,
+                      char (*numbers)[NUMBER])
 {
     for (const nb_column *c = columns; c->name; c++) {
         char *number = numbers[c - columns];
@@ -76,17 +77,16 @@ static void print_row(FILE *out, const nb_column *columns, const void *row, cons
     fputc('\n', out);
 }
 
-nb_status nb_csv_print(FILE *out, const nb_frame *frame, nb_ctx *ctx)
+nb_status nb_csv_print(FILE *out, const void *rows_, nb_ctx *ctx)
 {
+    const nb_rows *rows = rows_;
+    const nb_column *columns = rows->columns;
     char(*numbers)[NUMBER];
-    const nb_column *columns = frame->columns;
-    size_t count = 0;
-    while (columns[count].name) count++;
-    NB_NEED(numbers, nb_alloc(ctx, count, sizeof *numbers));
+    NB_NEED(numbers, nb_alloc(ctx, (size_t)nb_column_count(columns), sizeof *numbers));
     for (const nb_column *c = columns; c->name; c++) fprintf(out, "%s%s", c == columns ? "" : ",", c->name);
     fputc('\n', out);
-    for (int i = 0; i < frame->count; i++)
-        print_row(out, columns, nb_frame_row(frame, i), i ? nb_frame_row(frame, i - 1) : NULL, numbers);
+    for (int i = 0; i < rows->count; i++)
+        print_row(out, columns, nb_rows_at(rows, i), i ? nb_rows_at(rows, i - 1) : NULL, numbers);
     return NB_OK;
 }
 
@@ -96,7 +96,7 @@ static json_t *json_text(const char *text, nb_ctx *ctx)
     return !text ? json_null() : clean ? json_string(clean) : NULL;
 }
 
-static json_t *json_field(const nb_column *c, const void *row, nb_ctx *ctx)
+static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
@@ -110,7 +110,7 @@ static json_t *json_field(const nb_column *c, const void *row, nb_ctx *ctx)
     return NULL;
 }
 
-nb_status nb_json_print_row(FILE *out, const nb_column *columns, const void *row, nb_ctx *ctx)
+nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx)
 {
     json_t *object = json_object();
     nb_mark mark = nb_ctx_mark(ctx);
@@ -124,12 +124,12 @@ nb_status nb_json_print_row(FILE *out, const nb_column *columns, const void *row
     return NB_OK;
 }
 
-nb_status nb_json_print(FILE *out, const nb_frame *frame, nb_ctx *ctx)
+nb_status nb_json_print(FILE *out, const nb_rows *rows, nb_ctx *ctx)
 {
     fputs("[", out);
-    for (int i = 0; i < frame->count; i++) {
+    for (int i = 0; i < rows->count; i++) {
         fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(ctx, nb_json_print_row(out, frame->columns, nb_frame_row(frame, i), ctx));
+        NB_TRY(ctx, nb_json_print_row(out, rows->columns, nb_rows_at(rows, i), ctx));
     }
     fputs("\n]\n", out);
     return NB_OK;

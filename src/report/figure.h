@@ -7,7 +7,7 @@
 #ifndef NB_FIGURE_H
 #define NB_FIGURE_H
 
-#include "components/component.h"
+#include "components/registry.h"
 #include "report/frame.h"
 #include "run/plan.h"
 
@@ -22,10 +22,9 @@ typedef struct {            /* what figures are made of beside the rows, and whe
 } nb_drawing;
 
 typedef struct nb_figure {
-    nb_component component; /* without options; the name is the stem of its files */
-    const char *study;      /* whose rows it reads */
-    bool of_one_m;          /* takes nb_drawing.m */
-    bool again;             /* makes something of the run again: only on request */
+    NB_OUTPUT_FIRST    /* the name is the stem of its files */
+        bool of_one_m; /* takes nb_drawing.m */
+    bool again;        /* makes something of the run again: only on request */
 
     /* *figures: how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does
      * not have m, NB_EIO where a file cannot be written or gnuplot fails. */

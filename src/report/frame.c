@@ -25,6 +25,11 @@ nb_status nb_frame_make(nb_frame *f, const nb_column *columns, const void *rows,
     return NB_OK;
 }
 
+nb_status nb_frame_of(nb_frame *f, const nb_rows *rows, nb_ctx *ctx)
+{
+    return nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx);
+}
+
 nb_status nb_frame_view(const nb_frame *f, nb_frame *view, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_frame_make(view, f->columns, f->rows, f->size, f->count, ctx));

@@ -5,7 +5,7 @@
 #define NB_FRAME_H
 
 #include "base/ctx.h"
-#include "components/column.h"
+#include "components/row.h"
 
 typedef struct nb_frame_column nb_frame_column; /* private */
 
@@ -23,6 +23,8 @@ typedef struct nb_frame {
 
 nb_status nb_frame_make(nb_frame *frame, const nb_column *columns, const void *rows, size_t size, int count,
                         nb_ctx *ctx);
+
+nb_status nb_frame_of(nb_frame *frame, const nb_rows *rows, nb_ctx *ctx); /* which must outlive it */
 
 const void *nb_frame_row(const nb_frame *frame, int row);
 

@@ -7,7 +7,7 @@
 #ifndef NB_TABLE_H
 #define NB_TABLE_H
 
-#include "components/component.h"
+#include "components/registry.h"
 #include "report/frame.h"
 
 #include <stdio.h>
@@ -18,10 +18,9 @@ typedef struct {
 } nb_table_form;
 
 typedef struct {
-    nb_component component; /* without options */
-    const char *study;      /* whose rows it reads */
-    int place;              /* among the tables that a run prints in the end, from 1; 0: only on request */
-    const char *file;       /* a run's folder has it as CSV, by that name; NULL: it does not */
+    NB_OUTPUT_FIRST
+    int place;        /* among the tables that a run prints in the end, from 1; 0: only on request */
+    const char *file; /* a run's folder has it as CSV, by that name; NULL: it does not */
 
     /* Nothing where the rows have nothing for it. */
     nb_status (*print)(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx);
@@ -32,6 +31,5 @@ nb_status nb_tables_print(FILE *out, const char *study, const nb_frame *frame, c
 /* Those that its folder has as files. */
 nb_status nb_tables_write(const char *folder, const char *study, const nb_frame *frame, const char *baseline,
                           nb_ctx *ctx);
-void nb_tables_print_files(FILE *out, const char *study); /* their names, and what they are, a line each */
 
 #endif

@@ -7,7 +7,6 @@
 #define NB_CHANNEL_H
 
 #include "base/ctx.h"
-#include "nystrom/measures.h"
 
 typedef enum { NB_TOLD_ROW, NB_TOLD_INSTANCE_DONE, NB_TOLD_JOB_DONE, NB_TOLD_FAILURE, NB_TOLD_COUNT } nb_told;
 
@@ -15,7 +14,8 @@ typedef struct {
     nb_told kind;
     int number;                  /* a row's index in the plan; a failure's nb_status */
     const char *status, *reason; /* a row's; a failure's message is the reason; NULL is allowed */
-    nb_measures measures;        /* a row's */
+    const void *result;          /* a row's: what the study measures, as it lies in its struct */
+    size_t result_bytes;
 } nb_message;
 
 /* All of the bytes, however often the call is interrupted; false where the other side is gone. */

@@ -109,32 +109,39 @@ static nb_status add_choice(nb_inputs *in, const nb_choice *choice, const char *
     return NB_OK;
 }
 
+/* The files of the components that these values of axes are. */
+static nb_status add_values(nb_inputs *in, const nb_plan *plan, bool scene, const int *values, const char **digests,
+                            nb_ctx *ctx)
+{
+    *digests = "";
+    for (int axis = 0; plan->config->study->axes[axis].key; axis++) {
+        const nb_axis *a = &plan->config->study->axes[axis];
+        if (a->scene == scene && a->type == NB_AXIS_COMPONENT)
+            NB_TRY(ctx, add_choice(in, nb_config_choice(plan->config, axis, values[axis]), digests, ctx));
+    }
+    return NB_OK;
+}
+
 nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx)
 {
     nb_inputs *in;
     NB_NEED(in, nb_alloc(ctx, 1, sizeof *in));
     NB_NEED(in->of_scene, nb_alloc(ctx, (size_t)plan->scene_count, sizeof *in->of_scene));
-    NB_NEED(in->of_cell, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *in->of_cell));
-    for (int s = 0; s < plan->scene_count; s++) {
-        in->of_scene[s] = "";
-        NB_TRY(ctx, add_choice(in, plan->scenes[s].problem, &in->of_scene[s], ctx));
-        NB_TRY(ctx, add_choice(in, plan->scenes[s].kernel, &in->of_scene[s], ctx));
-    }
-    for (int c = 0; c < plan->cell_count; c++) {
-        in->of_cell[c] = "";
-        NB_TRY(ctx, add_choice(in, plan->cells[c].strategy, &in->of_cell[c], ctx));
-        NB_TRY(ctx, add_choice(in, plan->cells[c].core, &in->of_cell[c], ctx));
-    }
+    NB_NEED(in->of_method, nb_alloc(ctx, (size_t)plan->method_count, sizeof *in->of_method));
+    for (int s = 0; s < plan->scene_count; s++)
+        NB_TRY(ctx, add_values(in, plan, true, plan->scenes[s].value, &in->of_scene[s], ctx));
+    for (int m = 0; m < plan->method_count; m++)
+        NB_TRY(ctx, add_values(in, plan, false, plan->methods[m].value, &in->of_method[m], ctx));
     *inputs = in;
     return NB_OK;
 }
 
 nb_status nb_inputs_of_row(const nb_plan *plan, int index, const char **digests, nb_ctx *ctx)
 {
-    const char *scene = plan->inputs->of_scene[plan->rows[index].scene],
-               *cell = plan->inputs->of_cell[plan->rows[index].cell];
-    *digests = *scene ? scene : cell;
-    if (*scene && *cell) NB_NEED(*digests, nb_format(ctx, "%s+%s", scene, cell));
+    const nb_planned_row *row = &plan->rows[index];
+    const char *scene = plan->inputs->of_scene[row->scene], *method = plan->inputs->of_method[row->method];
+    *digests = *scene ? scene : method;
+    if (*scene && *method) NB_NEED(*digests, nb_format(ctx, "%s+%s", scene, method));
     return NB_OK;
 }
 

@@ -18,10 +18,10 @@ typedef struct {
 struct nb_inputs {
     int count, capacity;
     nb_input *items;
-    const char **of_scene, **of_cell; /* first letters of digests joined by '+', "" where there are no files */
+    const char **of_scene, **of_method; /* first letters of digests joined by '+', "" where there are no files */
 };
 
-/* Reads every file of the plan's scenes and cells once. An option that names files
+/* Reads every file of the plan's scenes and methods once. An option that names files
  * holds a path, of a file or of a folder of .npy files, or words, split as a shell would,
  * of which some are paths of files; what names nothing that is there adds nothing. NB_EIO where a
  * file cannot be read. */

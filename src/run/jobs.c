@@ -4,39 +4,21 @@
 
 #include <string.h>
 
-static const nb_cell *cell_of(const nb_plan *plan, int row)
-{
-    return &plan->cells[plan->rows[row].cell];
-}
+typedef struct { /* in what rows are the same */
+    const nb_plan *plan;
+    bool trial;
+    unsigned axes; /* bits */
+    bool row;      /* all */
+} sameness;
 
-static bool same_strategy(const nb_plan *plan, int a, int b)
+static bool same(const sameness *s, int a, int b)
 {
-    return cell_of(plan, a)->strategy == cell_of(plan, b)->strategy;
+    if (s->row) return a == b;
+    if (s->trial && s->plan->rows[a].trial != s->plan->rows[b].trial) return false;
+    for (int axis = 0; s->axes >> axis; axis++)
+        if ((s->axes >> axis & 1) && nb_plan_value(s->plan, a, axis) != nb_plan_value(s->plan, b, axis)) return false;
+    return true;
 }
-
-static bool same_core(const nb_plan *plan, int a, int b)
-{
-    return cell_of(plan, a)->core == cell_of(plan, b)->core;
-}
-
-static bool same_block(const nb_plan *plan, int a, int b)
-{
-    return plan->rows[a].trial == plan->rows[b].trial && same_strategy(plan, a, b) &&
-           cell_of(plan, a)->pairing == cell_of(plan, b)->pairing;
-}
-
-static bool same_picks(const nb_plan *plan, int a, int b)
-{
-    return same_block(plan, a, b) && cell_of(plan, a)->m == cell_of(plan, b)->m;
-}
-
-static bool same_row(const nb_plan *plan, int a, int b)
-{
-    (void)plan;
-    return a == b;
-}
-
-typedef bool same_fn(const nb_plan *plan, int a, int b);
 
 static nb_status job_new(int most, nb_job **job, nb_ctx *ctx)
 {
@@ -56,13 +38,13 @@ nb_status nb_job_rest(const nb_job *job, const bool *left, nb_job **rest, nb_ctx
 }
 
 /* Those that are the same as `row` and, unless there are none, the others. */
-static nb_status part_one(const nb_plan *plan, const nb_job *job, int row, same_fn *same, nb_job **parts, nb_ctx *ctx)
+static nb_status part_one(const sameness *in, const nb_job *job, int row, nb_job **parts, nb_ctx *ctx)
 {
     nb_job *like, *others;
     NB_TRY(ctx, job_new(job->count, &like, ctx));
     NB_TRY(ctx, job_new(job->count, &others, ctx));
     for (int i = 0; i < job->count; i++) {
-        nb_job *part = same(plan, job->rows[i], row) ? like : others;
+        nb_job *part = same(in, job->rows[i], row) ? like : others;
         part->rows[part->count++] = job->rows[i];
     }
     *parts = others->count && like->count ? like : NULL;
@@ -71,12 +53,12 @@ static nb_status part_one(const nb_plan *plan, const nb_job *job, int row, same_
 }
 
 /* One part for each run of rows that are the same; NULL where that is but one. */
-static nb_status part_all(const nb_plan *plan, const nb_job *job, same_fn *same, nb_job **parts, nb_ctx *ctx)
+static nb_status part_all(const sameness *in, const nb_job *job, nb_job **parts, nb_ctx *ctx)
 {
     nb_job **last = parts;
     *parts = NULL;
     for (int i = 0, next; i < job->count; i = next) {
-        for (next = i + 1; next < job->count && same(plan, job->rows[i], job->rows[next]);) next++;
+        for (next = i + 1; next < job->count && same(in, job->rows[i], job->rows[next]);) next++;
         if (i == 0 && next == job->count) return NB_OK;
         NB_TRY(ctx, job_new(next - i, last, ctx));
         (*last)->count = next - i;
@@ -95,56 +77,68 @@ static nb_status again(const nb_job *job, nb_job **parts, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A position that makes no sense was overwritten, by whoever died. */
-static bool can_be(const nb_plan *plan, nb_position at)
+/* What the study says of what was done there; NULL for a position that makes no sense: it was
+ * overwritten, by whoever died. */
+static const nb_phase *phase_at(const nb_plan *plan, nb_position at)
 {
-    return at.phase > NB_AT_START && at.phase < NB_PHASE_COUNT && at.first >= 0 && at.first < at.end &&
-           at.end <= plan->row_count;
+    const nb_phase *phases = plan->config->study->phases;
+    int count = 0;
+    while (phases[count].doing) count++;
+    bool good =
+        at.phase > NB_AT_START && at.phase <= count && at.first >= 0 && at.first < at.end && at.end <= plan->row_count;
+    return good ? &phases[at.phase - 1] : NULL;
 }
 
 nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, nb_job **parts, nb_ctx *ctx)
 {
-    static same_fn *const finer[] = {same_block, same_picks, same_row};
-    bool known = can_be(plan, at);
+    const nb_phase *phase = phase_at(plan, at);
+    const unsigned *levels = plan->config->study->levels;
     *parts = NULL;
-    if (known && at.phase == NB_AT_PICK) NB_TRY(ctx, part_one(plan, job, at.first, same_strategy, parts, ctx));
-    if (known && at.phase == NB_AT_CORE) NB_TRY(ctx, part_one(plan, job, at.first, same_core, parts, ctx));
+    if (phase && phase->axis >= 0) {
+        const sameness component = {.plan = plan, .axes = 1u << phase->axis};
+        NB_TRY(ctx, part_one(&component, job, at.first, parts, ctx));
+    }
     if (!*parts && !job->fresh) return again(job, parts, ctx);
-    for (size_t i = 0; i < sizeof finer / sizeof *finer && !*parts; i++) {
-        bool common = known && (at.phase == NB_AT_SCENE || (at.phase == NB_AT_PICK && finer[i] == same_row));
-        if (!common) NB_TRY(ctx, part_all(plan, job, finer[i], parts, ctx));
+    for (int level = 0; !*parts && (!phase || level < phase->levels); level++) {
+        const sameness finer = {.plan = plan, .trial = true, .axes = levels[level], .row = levels[level] == 0};
+        NB_TRY(ctx, part_all(&finer, job, parts, ctx));
+        if (finer.row) break;
     }
     return NB_OK;
 }
 
 nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ctx)
 {
-    NB_NEED(suspects->strategies, nb_alloc(ctx, (size_t)plan->config->strategies.count, sizeof *suspects->strategies));
-    NB_NEED(suspects->cores, nb_alloc(ctx, (size_t)plan->config->cores.count, sizeof *suspects->cores));
+    const nb_axis *axes = plan->config->study->axes;
+    *suspects = (nb_suspects){{NULL}};
+    for (int axis = 0; axes[axis].key; axis++)
+        if (axes[axis].type == NB_AXIS_COMPONENT)
+            NB_NEED(suspects->flags[axis],
+                    nb_alloc(ctx, (size_t)plan->config->lists[axis].count + 1, sizeof *suspects->flags[axis]));
     return NB_OK;
 }
 
 void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
 {
-    if (!can_be(plan, at)) return;
-    if (at.phase == NB_AT_PICK)
-        suspects->strategies[cell_of(plan, at.first)->strategy - plan->config->strategies.items] = true;
-    if (at.phase == NB_AT_CORE) suspects->cores[cell_of(plan, at.first)->core - plan->config->cores.items] = true;
+    const nb_phase *phase = phase_at(plan, at);
+    if (phase && phase->axis >= 0) suspects->flags[phase->axis][nb_plan_value(plan, at.first, phase->axis)] = true;
 }
 
 static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row)
 {
-    const nb_cell *cell = cell_of(plan, row);
-    return s->strategies[cell->strategy - plan->config->strategies.items] ||
-           s->cores[cell->core - plan->config->cores.items];
+    for (int axis = 0; axis < NB_MOST_AXES; axis++)
+        if (s->flags[axis] && s->flags[axis][nb_plan_value(plan, row, axis)]) return true;
+    return false;
 }
 
-/* Blocks of the same trial, strategy and pairing stay whole. */
+/* What shares the coarsest level stays whole. */
 nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts,
                                nb_ctx *ctx)
 {
     nb_job *theirs;
     int kept = 0;
+    unsigned coarse = plan->config->study->levels[0];
+    const sameness block = {.plan = plan, .trial = true, .axes = coarse, .row = coarse == 0};
     *parts = NULL;
     NB_TRY(ctx, job_new(job->count, &theirs, ctx));
     for (int i = 0; i < job->count; i++) {
@@ -156,7 +150,7 @@ nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects,
     }
     job->count = kept;
     if (theirs->count == 0) return NB_OK;
-    NB_TRY(ctx, part_all(plan, theirs, same_block, parts, ctx));
+    NB_TRY(ctx, part_all(&block, theirs, parts, ctx));
     if (!*parts) *parts = theirs;
     return NB_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef NB_JOBS_H
 #define NB_JOBS_H
 
-#include "studies/error/runner.h"
+#include "run/plan.h"
 
 typedef struct nb_job {
     int count, *rows; /* of the plan, ascending */
@@ -14,22 +14,22 @@ typedef struct nb_job {
 } nb_job;
 
 typedef struct {
-    nb_phase phase;
+    int phase;      /* NB_AT_START, or 1 + the index of the study's phase */
     int first, end; /* rows of the plan */
 } nb_position;
 
-/* Every strategy and core of the plan that has killed a worker on its own. What they
- * do elsewhere is kept apart from the others' from the start. */
+/* Every component of the plan that has killed a worker on its own. What it does
+ * elsewhere is kept apart from the others' from the start. */
 typedef struct {
-    bool *strategies, *cores; /* by their place in the config */
+    bool *flags[NB_MOST_AXES]; /* by axis, and value of it; NULL: no component */
 } nb_suspects;
 
 nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ctx);
 void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects);
 
 /* Divides the job, whose worker died at that position. Whoever was at work then is
- * parted from the rest: all that one strategy, or one core, does. Where the job is
- * that alone, by trial, strategy and pairing; then by number of landmarks; then by row:
+ * parted from the rest: all that one component does. Where the job is
+ * that alone, by trial and the study's levels, from coarse to fine; then by row:
  * rows that share computations are together as long as there is somebody else to
  * blame, and so keep their bits. A job that was not a fresh worker's is first tried
  * again by one. *parts (for fresh workers, owned by ctx) is NULL

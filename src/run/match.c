@@ -2,35 +2,23 @@
 /* match.c - see match.h */
 #include "run/match.h"
 
-#include "components/registry.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the component that a column names, or NULL: it names none. */
-static const nb_registry *registry_of(const nb_column *column)
+/* The axis whose component a column names; -1: it names none. */
+static int axis_of(const nb_study *study, const nb_column *column)
 {
-    for (const nb_registry *const *r = nb_registries; *r; r++)
-        if (strcmp((*r)->kind, column->name) == 0) return *r;
-    return NULL;
+    for (int axis = 0; study->axes[axis].key; axis++)
+        if (study->axes[axis].type == NB_AXIS_COMPONENT && strcmp(study->axes[axis].column, column->name) == 0)
+            return axis;
+    return -1;
 }
 
 static bool allowed(const nb_column *c)
 {
     return c->identity || c->type == NB_COLUMN_INT;
-}
-
-/* That of a row, whose component columns hold canonical texts. */
-static const nb_choice *choice_of(const nb_plan *plan, int index, const char *canonical)
-{
-    const nb_planned_scene *scene = &plan->scenes[plan->rows[index].scene];
-    const nb_cell *cell = &plan->cells[plan->rows[index].cell];
-    const nb_choice *of[] = {scene->problem, scene->kernel, cell->strategy, cell->core};
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        if (of[i]->canonical == canonical) return of[i];
-    return NULL;
 }
 
 /* Equal but for blanks outside of quotes. */
@@ -57,32 +45,31 @@ static bool means(const nb_condition *c, const nb_choice *choice)
            same_text(c->text, choice->canonical) || same_text(c->text, choice->resolved);
 }
 
-static bool meets(const nb_condition *c, const nb_plan *plan, int index, const nb_row *row)
+static bool meets(const nb_condition *c, const nb_plan *plan, int index, const void *row)
 {
     const char *field = (const char *)row + c->column->offset;
     if (c->column->type == NB_COLUMN_INT) return *(const int *)field == c->number;
     if (c->column->type == NB_COLUMN_SEED) return *(const long long *)field == c->number;
     const char *text = *(const char *const *)field;
-    return registry_of(c->column) ? means(c, choice_of(plan, index, text)) : same_text(c->text, text);
+    return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : same_text(c->text, text);
 }
 
 bool nb_match_row(const nb_match *match, const nb_plan *plan, int index)
 {
-    nb_row row;
+    nb_any_row row;
     nb_plan_row(plan, index, &row);
     for (int i = 0; i < match->count; i++)
         if (!meets(&match->conditions[i], plan, index, &row)) return false;
     return true;
 }
 
-static nb_status find_column(const char *name, const nb_column **found, nb_ctx *ctx)
+static nb_status find_column(const nb_study *study, const char *name, const nb_column **found, nb_ctx *ctx)
 {
     const char **names, *hint;
-    int count = 0, all = 0;
-    while (nb_columns[all].name) all++;
-    NB_NEED(names, nb_alloc(ctx, (size_t)all + 1, sizeof *names));
+    int count = 0;
+    NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(study->columns) + 1, sizeof *names));
     *found = NULL;
-    for (const nb_column *c = nb_columns; c->name; c++) {
+    for (const nb_column *c = study->columns; c->name; c++) {
         if (!allowed(c)) continue;
         names[count++] = c->name;
         if (strcmp(c->name, name) == 0) *found = c;
@@ -104,11 +91,11 @@ static nb_status read_number(nb_condition *c, nb_ctx *ctx)
 
 /* The canonical text of a spec with options; what is no spec, or of no component
  * that there is, may still be a label. */
-static nb_status read_spec(nb_condition *c, nb_ctx *ctx)
+static nb_status read_spec(const nb_study *study, nb_condition *c, nb_ctx *ctx)
 {
     nb_choice choice;
     if (!strchr(c->text, '(')) return NB_OK;
-    nb_status status = nb_choice_parse(registry_of(c->column), c->text, &choice, ctx);
+    nb_status status = nb_choice_parse(study->axes[c->axis].registry, c->text, &choice, ctx);
     if (status == NB_EINVAL) {
         nb_error_clear(ctx);
         return NB_OK;
@@ -126,21 +113,22 @@ static char *trimmed(const char *a, const char *b, nb_ctx *ctx)
     return nb_format(ctx, "%.*s", (int)(b - a), a);
 }
 
-static nb_status add_condition(nb_match *match, const char *from, const char *end, nb_ctx *ctx)
+static nb_status add_condition(const nb_study *study, nb_match *match, const char *from, const char *end, nb_ctx *ctx)
 {
     const char *name, *equals = memchr(from, '=', (size_t)(end - from));
     nb_condition *c = &match->conditions[match->count];
     NB_NEED(name, trimmed(from, equals ? equals : end, ctx));
     NB_REQUIRE(ctx, equals && *name, NB_EINVAL,
                "expected COLUMN=VALUE, or several of these with commas between, found '%.*s'", (int)(end - from), from);
-    NB_TRY(ctx, find_column(name, &c->column, ctx));
+    NB_TRY(ctx, find_column(study, name, &c->column, ctx));
+    c->axis = axis_of(study, c->column);
     for (int i = 0; i < match->count; i++)
         NB_REQUIRE(ctx, match->conditions[i].column != c->column, NB_EINVAL, "column '%s' twice", name);
     NB_NEED(c->text, trimmed(equals + 1, end, ctx));
     NB_REQUIRE(ctx, *c->text, NB_EINVAL, "%s: a value is missing", name);
     match->count++;
     if (c->column->type != NB_COLUMN_TEXT) return read_number(c, ctx);
-    return registry_of(c->column) ? read_spec(c, ctx) : NB_OK;
+    return c->axis >= 0 ? read_spec(study, c, ctx) : NB_OK;
 }
 
 /* The next comma outside of brackets and quotes, or the end. */
@@ -161,7 +149,7 @@ static const char *end_of_condition(const char *text)
     return text;
 }
 
-nb_status nb_match_parse(const char *text, nb_match *match, nb_ctx *ctx)
+nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *match, nb_ctx *ctx)
 {
     size_t most = 1;
     for (const char *c = text; *c; c++) most += *c == ',';
@@ -169,7 +157,7 @@ nb_status nb_match_parse(const char *text, nb_match *match, nb_ctx *ctx)
     NB_NEED(match->conditions, nb_alloc(ctx, most, sizeof *match->conditions));
     for (const char *from = text, *end;; from = end + 1) {
         end = end_of_condition(from);
-        NB_TRY(ctx, add_condition(match, from, end, ctx));
+        NB_TRY(ctx, add_condition(study, match, from, end, ctx));
         if (!*end) return NB_OK;
     }
 }
@@ -177,12 +165,13 @@ nb_status nb_match_parse(const char *text, nb_match *match, nb_ctx *ctx)
 /* A row's value in a column, for people. */
 static nb_status value_text(const nb_column *column, const nb_plan *plan, int index, const char **text, nb_ctx *ctx)
 {
-    nb_row row;
+    nb_any_row row;
     nb_plan_row(plan, index, &row);
     const char *field = (const char *)&row + column->offset;
     if (column->type == NB_COLUMN_TEXT) {
         *text = *(const char *const *)field;
-        if (registry_of(column)) *text = choice_of(plan, index, *text)->label;
+        int axis = axis_of(plan->config->study, column);
+        if (axis >= 0) *text = nb_plan_choice(plan, index, axis)->label;
     } else {
         long long number = column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field;
         NB_NEED(*text, nb_format(ctx, "%lld", number));
@@ -217,7 +206,7 @@ static nb_status values_of(const nb_column *column, const nb_plan *plan, const c
 static bool met(const nb_condition *c, const nb_plan *plan)
 {
     for (int i = 0; i < plan->row_count; i++) {
-        nb_row row;
+        nb_any_row row;
         nb_plan_row(plan, i, &row);
         if (meets(c, plan, i, &row)) return true;
     }
@@ -245,26 +234,15 @@ static nb_status tells(const nb_keys *keys, const nb_column *column, const char 
                        nb_ctx *ctx)
 {
     const nb_plan *plan = keys->plan;
-    nb_condition c = {.column = column, .text = text};
-    nb_row row;
-    NB_TRY(ctx, read_spec(&c, ctx));
-    nb_plan_row(plan, index, &row);
-    const char *own = *(const char *const *)((const char *)&row + column->offset);
-    *yes = means(&c, choice_of(plan, index, own));
-    for (int s = 0; s < plan->scene_count; s++) {
-        const nb_planned_scene *scene = &plan->scenes[s];
-        const nb_choice *of = registry_of(column) == &nb_problems  ? scene->problem
-                              : registry_of(column) == &nb_kernels ? scene->kernel
-                                                                   : NULL;
-        if (of && strcmp(of->canonical, own) != 0 && means(&c, of)) *yes = false;
-    }
-    for (int i = 0; i < plan->cell_count; i++) {
-        const nb_cell *cell = &plan->cells[i];
-        const nb_choice *of = registry_of(column) == &nb_strategies ? cell->strategy
-                              : registry_of(column) == &nb_cores    ? cell->core
-                                                                    : NULL;
-        if (of && strcmp(of->canonical, own) != 0 && means(&c, of)) *yes = false;
-    }
+    const nb_study *study = plan->config->study;
+    nb_condition c = {.column = column, .axis = axis_of(study, column), .text = text};
+    NB_TRY(ctx, read_spec(study, &c, ctx));
+    const nb_choice *own = nb_plan_choice(plan, index, c.axis);
+    const nb_choices *all = &plan->config->lists[c.axis].choices;
+    *yes = means(&c, own);
+    for (int i = 0; i < all->count && *yes; i++)
+        *yes = strcmp(all->items[i].canonical, own->canonical) == 0 || !keys->used[c.axis][i] ||
+               !means(&c, &all->items[i]);
     return NB_OK;
 }
 
@@ -272,52 +250,68 @@ static nb_status tells(const nb_keys *keys, const nb_column *column, const char 
 static nb_status key_value(const nb_keys *keys, const nb_column *column, int index, const char **text, nb_ctx *ctx)
 {
     bool enough = true;
-    nb_row row;
+    int axis = axis_of(keys->plan->config->study, column);
     NB_TRY(ctx, value_text(column, keys->plan, index, text, ctx));
-    if (!registry_of(column)) return NB_OK;
+    if (axis < 0) return NB_OK;
     NB_TRY(ctx, tells(keys, column, *text, index, &enough, ctx));
-    if (enough) return NB_OK;
-    nb_plan_row(keys->plan, index, &row);
-    *text = *(const char *const *)((const char *)&row + column->offset);
+    if (!enough) *text = nb_plan_choice(keys->plan, index, axis)->canonical;
     return NB_OK;
 }
 
 /* What one wants to read, whether or not the plan has several of it. */
-static bool always_shown(const nb_column *c)
+static bool always_shown(const nb_study *study, const nb_column *c)
 {
-    static const char *const names[] = {"problem", "trial", "strategy", "landmarks", "core"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], c->name) == 0) return true;
+    if (strcmp(c->name, "problem") == 0 || strcmp(c->name, "trial") == 0) return true;
+    for (const nb_axis *axis = study->axes; axis->key; axis++)
+        if (strcmp(axis->column, c->name) == 0) return !axis->scene && axis->type != NB_AXIS_WORD;
     return false;
+}
+
+/* Which of the config's components the plan has. */
+static nb_status find_used(nb_keys *keys, nb_ctx *ctx)
+{
+    const nb_plan *plan = keys->plan;
+    for (int axis = 0; plan->config->study->axes[axis].key; axis++) {
+        if (plan->config->study->axes[axis].type != NB_AXIS_COMPONENT) continue;
+        NB_NEED(keys->used[axis], nb_alloc(ctx, (size_t)plan->config->lists[axis].count + 1, sizeof *keys->used[axis]));
+        for (int i = 0; i < plan->scene_count && plan->config->study->axes[axis].scene; i++)
+            keys->used[axis][plan->scenes[i].value[axis]] = true;
+        for (int i = 0; i < plan->method_count && !plan->config->study->axes[axis].scene; i++)
+            keys->used[axis][plan->methods[i].value[axis]] = true;
+    }
+    return NB_OK;
 }
 
 nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
 {
-    int columns = 0;
-    nb_row first, row;
-    while (nb_columns[columns].name) columns++;
+    const nb_study *study = plan->config->study;
+    int count = nb_column_count(study->columns);
+    nb_any_row first, row;
     *keys = (nb_keys){.plan = plan};
-    NB_NEED(keys->shown, nb_alloc(ctx, (size_t)columns, sizeof *keys->shown));
+    NB_NEED(keys->shown, nb_alloc(ctx, (size_t)count, sizeof *keys->shown));
+    NB_TRY(ctx, find_used(keys, ctx));
     if (plan->row_count == 0) return NB_OK;
     nb_plan_row(plan, 0, &first);
     for (int i = 0; i < plan->row_count; i++) {
         nb_plan_row(plan, i, &row);
-        for (int c = 0; c < columns; c++)
-            if (nb_columns[c].identity &&
-                (always_shown(&nb_columns[c]) || !nb_column_same(&nb_columns[c], &first, &row)))
+        for (int c = 0; c < count; c++) {
+            const nb_column *column = &study->columns[c];
+            if (column->identity && (always_shown(study, column) || !nb_column_same(column, &first, &row)))
                 keys->shown[c] = true;
+        }
     }
     return NB_OK;
 }
 
 nb_status nb_keys_text(const nb_keys *keys, int index, const char **text, nb_ctx *ctx)
 {
+    const nb_column *columns = keys->plan->config->study->columns;
     NB_NEED(*text, nb_strdup(ctx, ""));
-    for (int c = 0; nb_columns[c].name; c++) {
+    for (int c = 0; columns[c].name; c++) {
         const char *value;
         if (!keys->shown[c]) continue;
-        NB_TRY(ctx, key_value(keys, &nb_columns[c], index, &value, ctx));
-        NB_NEED(*text, nb_format(ctx, "%s%s%s=%s", *text, **text ? ", " : "", nb_columns[c].name, value));
+        NB_TRY(ctx, key_value(keys, &columns[c], index, &value, ctx));
+        NB_NEED(*text, nb_format(ctx, "%s%s%s=%s", *text, **text ? ", " : "", columns[c].name, value));
     }
     return NB_OK;
 }

@@ -5,10 +5,10 @@
 #define NB_MATCH_H
 
 #include "run/plan.h"
-#include "studies/error/row.h"
 
 typedef struct {
     const nb_column *column;
+    int axis;              /* of the component that the column names; -1: it names none */
     const char *text;      /* the value as written */
     const char *canonical; /* where it is a component's spec with options: their canonical text; else NULL */
     long long number;      /* where the column holds numbers */
@@ -23,7 +23,7 @@ typedef struct {
  * options, a spec with options just that choice; a label, as tables and legends
  * show it, does too. NB_EINVAL, with what is allowed, for no condition, an
  * unknown column, a column twice, or what is no number. */
-nb_status nb_match_parse(const char *text, nb_match *match, nb_ctx *ctx);
+nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *match, nb_ctx *ctx);
 
 /* Row `index` of the plan; no other row need be there yet. */
 bool nb_match_row(const nb_match *match, const nb_plan *plan, int index);
@@ -35,7 +35,8 @@ nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags
 /* Makes keys of rows of one plan, each of which means that row alone. */
 typedef struct {
     const nb_plan *plan;
-    bool *shown; /* by column: it stands in the key */
+    bool *shown;              /* by column: it stands in the key */
+    bool *used[NB_MOST_AXES]; /* by axis of components, and value: the plan has it */
 } nb_keys;
 
 nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx);

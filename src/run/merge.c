@@ -10,16 +10,18 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
 {
     *merge = (nb_merge){.plan = plan};
     NB_NEED(merge->from, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->from));
-    NB_NEED(merge->rows, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->rows));
+    const nb_study *study = plan->config->study;
+    merge->rows = (nb_rows){.count = plan->row_count, .columns = study->columns, .row_size = study->row_size};
+    NB_NEED(merge->rows.bytes, nb_alloc(ctx, (size_t)plan->row_count, study->row_size));
     NB_NEED(merge->by, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->by));
     NB_NEED(merge->names, nb_alloc(ctx, (size_t)run_count, sizeof *merge->names));
     return NB_OK;
 }
 
 /* The first column in which two results of a row differ, times aside; NULL: none. */
-static const nb_column *difference(const nb_row *a, const nb_row *b)
+static const nb_column *difference(const nb_column *columns, const nb_row *a, const nb_row *b)
 {
-    for (const nb_column *c = nb_columns; c->name; c++)
+    for (const nb_column *c = columns; c->name; c++)
         if (!c->identity && !c->time && !nb_column_same(c, a, b)) return c;
     return NULL;
 }
@@ -39,15 +41,14 @@ static const char *value_text(const nb_column *c, const nb_row *row, nb_ctx *ctx
 static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, const char *name, const nb_row *row,
                                nb_ctx *ctx)
 {
-    const char *there, *here, *text;
-    const nb_row *old = &merge->rows[index];
+    const char *there, *here, *what, *text;
+    const nb_row *old = nb_rows_at(&merge->rows, index);
     if (merge->conflict_count++ >= NB_CONFLICTS_SHOWN) return NB_OK;
     NB_NEED(there, value_text(c, old, ctx));
     NB_NEED(here, value_text(c, row, ctx));
-    NB_NEED(text,
-            nb_format(ctx, "%s head %d, %s, trial %d, %s, m = %d, %s, %s, %s: %s is %s in %s and %s in %s",
-                      row->problem, row->head, row->kernel, row->trial, row->strategy, row->landmarks, row->pairing,
-                      row->factors, row->core, c->name, there, merge->names[merge->from[index] - 1], here, name));
+    NB_TRY(ctx, nb_row_text(merge->plan->config->study, row, &what, ctx));
+    NB_NEED(text, nb_format(ctx, "%s: %s is %s in %s and %s in %s", what, c->name, there,
+                            merge->names[merge->from[index] - 1], here, name));
     merge->conflicts[merge->conflict_count - 1] = text;
     return NB_OK;
 }
@@ -61,19 +62,20 @@ static bool is_failure(const nb_row *row)
 static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
 {
     merge->from[index] = merge->count + 1;
-    merge->rows[index] = *row;
+    memcpy(nb_rows_at(&merge->rows, index), row, merge->rows.row_size);
     merge->by[index] = by;
 }
 
 static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row,
                          const nb_manifest *by, nb_ctx *ctx)
 {
-    const nb_column *c = merge->from[index] ? difference(&merge->rows[index], row) : NULL;
+    const nb_column *c =
+        merge->from[index] ? difference(merge->rows.columns, nb_rows_at(&merge->rows, index), row) : NULL;
     if (!merge->from[index]) take(merge, index, row, by);
     if (!c) return NB_OK;
     if (yields && is_failure(row)) {
         merge->replaced++;
-    } else if (yields && is_failure(&merge->rows[index])) {
+    } else if (yields && is_failure(nb_rows_at(&merge->rows, index))) {
         take(merge, index, row, by);
         merge->kept++;
     } else {
@@ -82,17 +84,20 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
     return NB_OK;
 }
 
-nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, int count, const nb_row *rows,
+nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, const nb_rows *rows,
                        const nb_manifest *const *by, nb_ctx *ctx)
 {
+    const char *what;
     merge->names[merge->count] = name;
-    for (int i = 0, at = 0; i < count; i++, at++) {
-        at = nb_plan_find(merge->plan, at, &rows[i]);
-        NB_REQUIRE(ctx, at < merge->plan->row_count, NB_EIO,
-                   "%s: its rows are not those of its config (%s, trial %d, %s, m = %d): run it again", name,
-                   rows[i].problem, rows[i].trial, rows[i].strategy, rows[i].landmarks);
-        if (strcmp(rows[i].status, "planned") != 0)
-            NB_TRY(ctx, add_row(merge, at, name, yields, &rows[i], by ? by[i] : NULL, ctx));
+    for (int i = 0, at = 0; i < rows->count; i++, at++) {
+        const nb_row *row = nb_rows_at(rows, i);
+        at = nb_plan_find(merge->plan, at, row);
+        if (at == merge->plan->row_count) {
+            NB_TRY(ctx, nb_row_text(merge->plan->config->study, row, &what, ctx));
+            NB_FAIL(ctx, NB_EIO, "%s: its rows are not those of its config (%s): run it again", name, what);
+        }
+        if (strcmp(row->status, "planned") != 0)
+            NB_TRY(ctx, add_row(merge, at, name, yields, row, by ? by[i] : NULL, ctx));
     }
     merge->count++;
     return NB_OK;

@@ -3,24 +3,61 @@
  * some: so each row is there once, and the order is that of the lists. */
 #include "run/plan.h"
 
-#include "cores/core.h"
-#include "config/block.h"
-#include "config/exclude.h"
+#include "nystrom/heads.h"
 #include "run/inputs.h"
+#include "run/product.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
-static bool same(const nb_choice *a, const nb_choice *b)
-{
-    return strcmp(a->canonical, b->canonical) == 0;
-}
-
-static bool has_scene(const nb_plan *plan, const nb_choice *problem, const nb_choice *kernel, int head)
+static bool has_scene(const nb_plan *plan, const nb_planned_scene *new)
 {
     for (int i = 0; i < plan->scene_count; i++) {
         const nb_planned_scene *s = &plan->scenes[i];
-        if (s->head == head && same(s->problem, problem) && same(s->kernel, kernel)) return true;
+        bool same = s->head == new->head &&strcmp(s->problem->canonical, new->problem->canonical) == 0;
+        for (int axis = NB_AXIS_PROBLEM + 1; plan->config->study->axes[axis].key && same; axis++)
+            same = s->value[axis] == new->value[axis];
+        if (same) return true;
+    }
+    return false;
+}
+
+static int value_of(const nb_config *c, int axis, int index)
+{
+    return c->study->axes[axis].type == NB_AXIS_COMPONENT ? index : c->lists[axis].numbers[index];
+}
+
+/* The heads of one problem, with these values of the other scene axes. */
+static void add_heads(nb_plan *plan, const int *indices)
+{
+    const nb_config *c = plan->config;
+    int problem = indices[NB_AXIS_PROBLEM];
+    const nb_problem_shape *shape = &c->shapes[problem];
+    nb_planned_scene s = {.problem = nb_config_choice(c, NB_AXIS_PROBLEM, problem),
+                          .n = shape->n,
+                          .d = shape->d,
+                          .causal = shape->causal};
+    s.random = ((const nb_problem *)s.problem->component)->random;
+    for (int axis = 0; c->study->axes[axis].key; axis++)
+        if (c->study->axes[axis].scene) s.value[axis] = value_of(c, axis, indices[axis]);
+    for (int h = 0; h < shape->count; h++) {
+        nb_planned_scene *new = &plan->scenes[plan->scene_count];
+        *new = s;
+        new->head = shape->first + h;
+        if (c->study->prepare_scene) c->study->prepare_scene(c, new);
+        plan->scene_count += !has_scene(plan, new);
+    }
+}
+
+/* The next indices into the lists of those axes, the last of them first; false where they began anew. */
+static bool advance(const nb_config *c, bool scene, int *indices)
+{
+    int axes = nb_config_axis_count(c);
+    for (int axis = axes - 1; axis >= 0; axis--) {
+        if (c->study->axes[axis].scene != scene) continue;
+        if (++indices[axis] < c->lists[axis].count) return true;
+        indices[axis] = 0;
     }
     return false;
 }
@@ -28,128 +65,79 @@ static bool has_scene(const nb_plan *plan, const nb_choice *problem, const nb_ch
 static nb_status plan_scenes(nb_plan *plan, nb_ctx *ctx)
 {
     const nb_config *c = plan->config;
-    size_t most = 0;
-    for (int p = 0; p < c->problems.count; p++) most += (size_t)c->shapes[p].count * (size_t)c->kernels.count;
-    NB_NEED(plan->scenes, nb_alloc(ctx, most, sizeof *plan->scenes));
-    for (int p = 0; p < c->problems.count; p++)
-        for (int k = 0; k < c->kernels.count; k++)
-            for (int h = 0; h < c->shapes[p].count; h++) {
-                const nb_choice *problem = &c->problems.items[p], *kernel = &c->kernels.items[k];
-                const nb_problem_shape *shape = &c->shapes[p];
-                const char *refusal = ((const nb_kernel *)kernel->component)->causal_refusal;
-                if (has_scene(plan, problem, kernel, shape->first + h)) continue;
-                plan->scenes[plan->scene_count++] =
-                    (nb_planned_scene){.problem = problem,
-                                       .kernel = kernel,
-                                       .head = shape->first + h,
-                                       .n = shape->n,
-                                       .d = shape->d,
-                                       .random = ((const nb_problem *)problem->component)->random,
-                                       .causal = shape->causal,
-                                       .refusal = shape->causal ? refusal : NULL};
-            }
+    int indices[NB_MOST_AXES] = {0};
+    size_t most = 0, others = 1;
+    for (int axis = 1; c->study->axes[axis].key; axis++)
+        if (c->study->axes[axis].scene) others *= (size_t)c->lists[axis].count;
+    for (int p = 0; p < c->lists[NB_AXIS_PROBLEM].count; p++) most += (size_t)c->shapes[p].count * others;
+    NB_NEED(plan->scenes, nb_alloc(ctx, most + 1, sizeof *plan->scenes));
+    do add_heads(plan, indices);
+    while (advance(c, true, indices));
     return NB_OK;
 }
 
-static nb_factors_kind factors_of(const char *name)
-{
-    int i = 0;
-    while (strcmp(nb_factors_names[i], name) != 0) i++;
-    return (nb_factors_kind)i;
-}
-
-/* Whether an earlier name in the config's list says the same for this strategy. */
-static bool named_before(const nb_config *c, int index, const nb_choice *strategy)
-{
-    for (int i = 0; i < index; i++)
-        if (nb_pairing_named(c->pairings[i], strategy) == nb_pairing_named(c->pairings[index], strategy)) return true;
-    return false;
-}
-
-static bool held_by_any(const nb_config *c, const nb_cell *cell)
-{
-    bool held = c->block_count == 0;
-    for (int b = 0; b < c->block_count && !held; b++) held = nb_config_block_holds(c, &c->blocks[b], NULL, cell);
-    return held;
-}
-
-/* The cells of one strategy, pairing, m and factors; only counted where plan->cells is NULL. */
-static void add_cores(nb_plan *plan, nb_cell cell, size_t *count)
-{
-    const nb_config *c = plan->config;
-    for (int x = 0; x < c->cores.count; x++) {
-        cell.core = &c->cores.items[x];
-        if (!nb_core_fits(cell.factors, cell.core) || !held_by_any(c, &cell)) continue;
-        if (plan->cells) plan->cells[*count] = cell;
-        ++*count;
-    }
-}
-
-/* Factors without a middle come last: what is told by core begins with the list's. */
-static void add_cells(nb_plan *plan, const nb_choice *strategy, nb_pairing pairing, size_t *count)
-{
-    const nb_config *c = plan->config;
-    for (int m = 0; m < c->landmark_count; m++)
-        for (int f = 0; f < 2 * c->factors_count; f++) {
-            nb_cell cell = {.strategy = strategy,
-                            .m = c->landmarks[m],
-                            .pairing = pairing,
-                            .factors = factors_of(c->factors[f % c->factors_count])};
-            if ((cell.factors == NB_NOCORE) == (f >= c->factors_count)) add_cores(plan, cell, count);
-        }
-}
-
-static void add_all_cells(nb_plan *plan, size_t *count)
-{
-    const nb_config *c = plan->config;
-    *count = 0;
-    for (int s = 0; s < c->strategies.count; s++)
-        for (int p = 0; p < c->pairing_count; p++)
-            if (!named_before(c, p, &c->strategies.items[s]))
-                add_cells(plan, &c->strategies.items[s], nb_pairing_named(c->pairings[p], &c->strategies.items[s]),
-                          count);
-}
-
-static nb_status plan_cells(nb_plan *plan, nb_ctx *ctx)
-{
+struct nb_methods {
+    const nb_config *config;
     size_t count;
-    add_all_cells(plan, &count);
-    NB_REQUIRE(ctx, count > 0, NB_EINVAL,
-               "the experiment has no rows: %s is for the factors %s alone, which have no other core",
-               plan->config->cores.items[0].component->name, nb_factors_names[NB_NOCORE]);
-    NB_REQUIRE(ctx, count < INT_MAX, NB_EINVAL, "the experiment has %zu cells, allowed are %d", count, INT_MAX);
-    NB_NEED(plan->cells, nb_alloc(ctx, count, sizeof *plan->cells));
-    add_all_cells(plan, &count);
-    plan->cell_count = (int)count;
+    nb_method *items; /* NULL: they are only counted */
+};
+
+void nb_methods_add(nb_methods *methods, const nb_method *method)
+{
+    const nb_config *c = methods->config;
+    bool held = c->block_count == 0;
+    for (int b = 0; b < c->block_count && !held; b++) held = nb_block_holds(c, &c->blocks[b], NULL, method);
+    if (held && methods->items) methods->items[methods->count] = *method;
+    methods->count += held;
+}
+
+/* All values of all axes that are not the scene's, the last axis first. */
+static void add_product(nb_methods *methods)
+{
+    const nb_config *c = methods->config;
+    int indices[NB_MOST_AXES] = {0};
+    do {
+        nb_method method = {{0}};
+        for (int axis = 0; c->study->axes[axis].key; axis++)
+            if (!c->study->axes[axis].scene) method.value[axis] = value_of(c, axis, indices[axis]);
+        nb_methods_add(methods, &method);
+    } while (advance(c, false, indices));
+}
+
+static nb_status add_methods(nb_methods *methods, nb_ctx *ctx)
+{
+    methods->count = 0;
+    if (methods->config->study->methods) return methods->config->study->methods(methods->config, methods, ctx);
+    add_product(methods);
     return NB_OK;
 }
 
-/* Under a kernel of one point set all pairings of a strategy are one: the first
- * that the config names stands for them. */
-static bool repeated(const nb_plan *plan, const nb_planned_scene *scene, const nb_cell *cell)
+static nb_status plan_methods(nb_plan *plan, nb_ctx *ctx)
 {
-    if (!((const nb_kernel *)scene->kernel->component)->points) return false;
-    nb_pairing pairing = nb_pairing_under(scene->kernel, cell->strategy, cell->pairing);
-    for (const nb_cell *c = cell; c-- > plan->cells && c->strategy == cell->strategy;)
-        if (c->pairing != cell->pairing && c->m == cell->m && c->factors == cell->factors && c->core == cell->core &&
-            nb_pairing_under(scene->kernel, cell->strategy, c->pairing) == pairing)
-            return true;
-    return false;
+    nb_methods methods = {.config = plan->config};
+    NB_TRY(ctx, add_methods(&methods, ctx));
+    NB_REQUIRE(ctx, methods.count > 0, NB_EINVAL, "the experiment has no rows");
+    NB_REQUIRE(ctx, methods.count < INT_MAX, NB_EINVAL, "the experiment has %zu methods, allowed are %d", methods.count,
+               INT_MAX);
+    NB_NEED(methods.items, nb_alloc(ctx, methods.count, sizeof *methods.items));
+    NB_TRY(ctx, add_methods(&methods, ctx));
+    plan->methods = methods.items;
+    plan->method_count = (int)methods.count;
+    return NB_OK;
 }
 
 /* Whether another trial may give something else. */
-static bool random_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_cell *cell)
+static bool random_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
 {
-    bool sampled = plan->config->sample > 0 && plan->config->sample < scene->n; /* other rows in each trial */
-    return scene->random || sampled || (nb_strategy_traits(cell->strategy) & NB_RANDOM) ||
-           (nb_core_traits(cell->core) & NB_CORE_RANDOM);
+    const nb_study *study = plan->config->study;
+    return scene->random || (study->random && study->random(plan, scene, method));
 }
 
 typedef struct { /* the product on its way to rows */
     nb_plan *plan;
     int block_count; /* at least 1 */
-    bool *held;      /* by block and cell, in the present scene */
-    bool *used;      /* cells that have rows */
+    bool *held;      /* by block and method, in the present scene */
+    bool *used;      /* methods that have rows */
     size_t rows, excluded;
 } product;
 
@@ -162,51 +150,53 @@ static void find_held(product *p, const nb_planned_scene *scene)
 {
     const nb_plan *plan = p->plan;
     const nb_config *c = plan->config;
-    for (int i = 0; i < plan->cell_count; i++) {
-        bool first = !repeated(plan, scene, &plan->cells[i]);
+    for (int i = 0; i < plan->method_count; i++) {
+        const nb_method *method = &plan->methods[i];
+        bool first = !c->study->repeated || !c->study->repeated(plan, scene, method);
         for (int b = 0; b < p->block_count; b++)
-            p->held[(size_t)b * (size_t)plan->cell_count + (size_t)i] =
-                first && (c->block_count == 0 || nb_config_block_holds(c, &c->blocks[b], scene, &plan->cells[i]));
+            p->held[(size_t)b * (size_t)plan->method_count + (size_t)i] =
+                first && (c->block_count == 0 || nb_block_holds(c, &c->blocks[b], scene, method));
     }
 }
 
-static bool holds(const product *p, int block, int cell, int trial)
+static bool holds(const product *p, int block, int method, int trial)
 {
     return trial < trials_of(p->plan->config, block) &&
-           p->held[(size_t)block * (size_t)p->plan->cell_count + (size_t)cell];
+           p->held[(size_t)block * (size_t)p->plan->method_count + (size_t)method];
 }
 
-static bool takes_out(const nb_config *c, int rule, int block, const nb_planned_scene *scene, const nb_cell *cell,
+static bool takes_out(const nb_config *c, int rule, int block, const nb_planned_scene *scene, const nb_method *method,
                       int trial)
 {
     const nb_rule *r = &c->rules[rule];
-    return (r->block < 0 || r->block == block) && nb_rule_matches(r, c, scene, cell, trial);
+    return (r->block < 0 || r->block == block) && nb_rule_matches(r, c, scene, method, trial);
 }
 
 /* A row is there where any block holds it and no rule takes it out of that block. */
-static bool planned(const product *p, const nb_planned_scene *scene, int cell, int trial, bool *held)
+static bool planned(const product *p, const nb_planned_scene *scene, int method, int trial, bool *held)
 {
     const nb_config *c = p->plan->config;
     *held = false;
-    if (trial > 0 && !random_row(p->plan, scene, &p->plan->cells[cell])) return false;
+    if (trial > 0 && !random_row(p->plan, scene, &p->plan->methods[method])) return false;
     for (int b = 0; b < p->block_count; b++) {
-        if (!holds(p, b, cell, trial)) continue;
+        if (!holds(p, b, method, trial)) continue;
         int rule = 0;
         *held = true;
-        while (rule < c->rule_count && !takes_out(c, rule, b, scene, &p->plan->cells[cell], trial)) rule++;
+        while (rule < c->rule_count && !takes_out(c, rule, b, scene, &p->plan->methods[method], trial)) rule++;
         if (rule == c->rule_count) return true;
     }
     return false;
 }
 
 /* A row that is not there: which rules have taken it. */
-static void count_excluded(product *p, const nb_planned_scene *scene, int cell, int trial)
+static void count_excluded(product *p, const nb_planned_scene *scene, int method, int trial)
 {
     p->excluded++;
     for (int r = 0; r < p->plan->config->rule_count; r++) {
         bool matched = false;
         for (int b = 0; b < p->block_count && !matched; b++)
-            matched = holds(p, b, cell, trial) && takes_out(p->plan->config, r, b, scene, &p->plan->cells[cell], trial);
+            matched =
+                holds(p, b, method, trial) && takes_out(p->plan->config, r, b, scene, &p->plan->methods[method], trial);
         p->plan->excluded_by[r] += matched;
     }
 }
@@ -218,30 +208,30 @@ static void add_rows(product *p, int scene)
     bool counting = !plan->rows, held;
     find_held(p, &plan->scenes[scene]);
     for (int t = 0; t < plan->config->trials; t++)
-        for (int c = 0; c < plan->cell_count; c++) {
-            if (!planned(p, &plan->scenes[scene], c, t, &held)) {
-                if (held && counting) count_excluded(p, &plan->scenes[scene], c, t);
+        for (int m = 0; m < plan->method_count; m++) {
+            if (!planned(p, &plan->scenes[scene], m, t, &held)) {
+                if (held && counting) count_excluded(p, &plan->scenes[scene], m, t);
                 continue;
             }
-            if (!counting) plan->rows[p->rows] = (nb_planned_row){scene, t, c};
-            p->used[c] = true;
+            if (!counting) plan->rows[p->rows] = (nb_planned_row){scene, t, m};
+            p->used[m] = true;
             p->rows++;
         }
 }
 
-/* Leaves out the cells that have no rows. */
-static nb_status drop_cells(product *p, nb_ctx *ctx)
+/* Leaves out the methods that have no rows. */
+static nb_status drop_methods(product *p, nb_ctx *ctx)
 {
     nb_plan *plan = p->plan;
     int *now, count = 0;
-    NB_NEED(now, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *now));
-    for (int c = 0; c < plan->cell_count; c++) {
-        if (!p->used[c]) continue;
-        now[c] = count;
-        plan->cells[count++] = plan->cells[c];
+    NB_NEED(now, nb_alloc(ctx, (size_t)plan->method_count, sizeof *now));
+    for (int m = 0; m < plan->method_count; m++) {
+        if (!p->used[m]) continue;
+        now[m] = count;
+        plan->methods[count++] = plan->methods[m];
     }
-    for (int i = 0; i < plan->row_count; i++) plan->rows[i].cell = now[plan->rows[i].cell];
-    plan->cell_count = count;
+    for (int i = 0; i < plan->row_count; i++) plan->rows[i].method = now[plan->rows[i].method];
+    plan->method_count = count;
     return NB_OK;
 }
 
@@ -262,10 +252,10 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
 {
     const nb_config *config = plan->config;
     product p = {.plan = plan, .block_count = config->block_count > 0 ? config->block_count : 1};
-    size_t cells = (size_t)plan->cell_count;
+    size_t methods = (size_t)plan->method_count;
     NB_NEED(plan->excluded_by, nb_alloc(ctx, (size_t)config->rule_count + 1, sizeof *plan->excluded_by));
-    NB_NEED(p.held, nb_alloc(ctx, (size_t)p.block_count * cells, sizeof *p.held));
-    NB_NEED(p.used, nb_alloc(ctx, cells, sizeof *p.used));
+    NB_NEED(p.held, nb_alloc(ctx, (size_t)p.block_count * methods, sizeof *p.held));
+    NB_NEED(p.used, nb_alloc(ctx, methods, sizeof *p.used));
     for (int s = 0; s < plan->scene_count; s++) add_rows(&p, s);
     NB_REQUIRE(ctx, p.rows + p.excluded < INT_MAX, NB_EINVAL, "the experiment has %zu rows, allowed are %d",
                p.rows + p.excluded, INT_MAX);
@@ -276,56 +266,130 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
     p.rows = 0;
     for (int s = 0; s < plan->scene_count; s++) add_rows(&p, s);
     drop_scenes(plan);
-    return drop_cells(&p, ctx);
+    return drop_methods(&p, ctx);
 }
 
-static bool uses_oracle(const nb_plan *plan)
+/* Settings that have a column of their name, and what rows show of all. */
+static nb_status plan_columns(nb_plan *plan, nb_ctx *ctx)
 {
-    for (int i = 0; i < plan->cell_count; i++)
-        if (nb_strategy_traits(plan->cells[i].strategy) & NB_ORACLE) return true;
-    return false;
+    const nb_study *study = plan->config->study;
+    for (int axis = 0; study->axes[axis].key; axis++)
+        plan->axis_columns[axis] = nb_column_find(study->columns, study->axes[axis].column);
+    for (const nb_option *o = study->component.options; o && o->key; o++) {
+        const nb_column *column = nb_column_find(study->columns, o->key);
+        if (!column) continue;
+        NB_TRY(ctx, nb_config_setting(plan->config, o, &plan->setting_texts[plan->setting_count], ctx));
+        plan->setting_columns[plan->setting_count++] = column;
+    }
+    return NB_OK;
 }
 
 nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {
+    const nb_study *study = config->study;
     *plan = (nb_plan){.config = config};
+    NB_TRY(ctx, plan_columns(plan, ctx));
     NB_TRY(ctx, plan_scenes(plan, ctx));
-    NB_TRY(ctx, plan_cells(plan, ctx));
+    NB_TRY(ctx, plan_methods(plan, ctx));
     NB_TRY(ctx, plan_rows(plan, ctx));
-    plan->oracle = uses_oracle(plan);
+    if (study->prepare) NB_TRY(ctx, study->prepare(plan, ctx));
     return nb_inputs_find(plan, &plan->inputs, ctx);
 }
 
-void nb_plan_row(const nb_plan *plan, int index, nb_row *row)
+/* What the row shows of one axis. */
+static void put_value(const nb_plan *plan, int axis, int value, char *row)
 {
-    const nb_planned_scene *s = &plan->scenes[plan->rows[index].scene];
-    const nb_cell *c = &plan->cells[plan->rows[index].cell];
-    *row = (nb_row){.experiment = plan->config->name,
-                    .problem = s->problem->canonical,
-                    .head = s->head,
-                    .kernel = s->kernel->canonical,
-                    .trial = plan->rows[index].trial,
-                    .n = s->n,
-                    .d = s->d,
-                    .strategy = c->strategy->canonical,
-                    .landmarks = c->m,
-                    .pairing = nb_pairing_names[nb_pairing_under(s->kernel, c->strategy, c->pairing)],
-                    .factors = nb_factors_names[c->factors],
-                    .core = c->core->canonical,
-                    .rows = plan->config->rows,
-                    .engine = nb_engine_names[plan->config->engine],
-                    .precision = nb_precision_names[plan->config->precision],
-                    .status = "planned",
-                    .seed = plan->config->seed};
-    nb_measures_clear(&row->measures);
+    const nb_axis *a = &plan->config->study->axes[axis];
+    void *field = row + plan->axis_columns[axis]->offset;
+    if (a->type == NB_AXIS_INTEGER)
+        *(int *)field = value;
+    else
+        *(const char **)field =
+            a->type == NB_AXIS_WORD ? a->words[value] : nb_config_choice(plan->config, axis, value)->canonical;
 }
 
-int nb_plan_find(const nb_plan *plan, int from, const nb_row *row)
+void nb_plan_row(const nb_plan *plan, int index, void *row_)
+{
+    const nb_config *c = plan->config;
+    const nb_planned_scene *s = &plan->scenes[plan->rows[index].scene];
+    const nb_method *method = &plan->methods[plan->rows[index].method];
+    char *row = row_;
+    memset(row, 0, c->study->row_size);
+    for (const nb_column *column = c->study->columns; column->name; column++)
+        if (column->type == NB_COLUMN_REAL) *(double *)(row + column->offset) = NAN;
+    *(nb_row *)row_ = (nb_row){.experiment = c->name,
+                               .problem = s->problem->canonical,
+                               .status = "planned",
+                               .seed = c->seed,
+                               .head = s->head,
+                               .trial = plan->rows[index].trial,
+                               .n = s->n,
+                               .d = s->d};
+    for (int axis = NB_AXIS_PROBLEM + 1; c->study->axes[axis].key; axis++)
+        put_value(plan, axis, nb_value_under(c, axis, s, method), row);
+    for (int i = 0; i < plan->setting_count; i++)
+        *(const char **)(row + plan->setting_columns[i]->offset) = plan->setting_texts[i];
+}
+
+int nb_plan_find(const nb_plan *plan, int from, const void *row)
 {
     for (; from < plan->row_count; from++) {
-        nb_row planned;
-        nb_plan_row(plan, from, &planned);
-        if (nb_row_same(&planned, row)) break;
+        nb_any_row planned_row;
+        nb_plan_row(plan, from, &planned_row);
+        if (nb_row_same(plan->config->study->columns, &planned_row, row)) break;
     }
     return from;
+}
+
+int nb_plan_value(const nb_plan *plan, int row, int axis)
+{
+    const nb_planned_row *r = &plan->rows[row];
+    return plan->config->study->axes[axis].scene ? plan->scenes[r->scene].value[axis]
+                                                 : plan->methods[r->method].value[axis];
+}
+
+const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis)
+{
+    if (axis == NB_AXIS_PROBLEM) return plan->scenes[plan->rows[row].scene].problem;
+    return nb_config_choice(plan->config, axis, nb_plan_value(plan, row, axis));
+}
+
+/* The values of those axes, each behind ", "; an integer has its column's name. */
+static nb_status add_values(const nb_study *study, bool scene, const void *row, const char **text, nb_ctx *ctx)
+{
+    for (const nb_axis *axis = study->axes + 1; axis->key; axis++) {
+        const char *field = (const char *)row + nb_column_find(study->columns, axis->column)->offset;
+        if (axis->scene != scene) continue;
+        if (axis->type == NB_AXIS_INTEGER)
+            NB_NEED(*text, nb_format(ctx, "%s, %s %d", *text, axis->column, *(const int *)field));
+        else
+            NB_NEED(*text, nb_format(ctx, "%s, %s", *text, *(const char *const *)field));
+    }
+    return NB_OK;
+}
+
+nb_status nb_row_scene_text(const nb_study *study, const void *row_, const char **text, nb_ctx *ctx)
+{
+    const nb_row *row = row_;
+    NB_NEED(*text, nb_format(ctx, "%s head %d", row->problem, row->head));
+    return add_values(study, true, row_, text, ctx);
+}
+
+nb_status nb_row_text(const nb_study *study, const void *row_, const char **text, nb_ctx *ctx)
+{
+    const nb_row *row = row_;
+    NB_TRY(ctx, nb_row_scene_text(study, row_, text, ctx));
+    NB_NEED(*text, nb_format(ctx, "%s, trial %d", *text, row->trial));
+    return add_values(study, false, row_, text, ctx);
+}
+
+nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component)
+{
+    return (nb_stream){.seed = (uint64_t)plan->config->seed, .trial = trial, .component = component->canonical};
+}
+
+nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
+{
+    const nb_planned_scene *s = &plan->scenes[scene];
+    return nb_heads_make(s->problem, s->head, nb_plan_stream(plan, trial, s->problem), rng, head, ctx);
 }

@@ -1,51 +1,77 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.h - the rows that an experiment stands for: of scenes x trials x cells what
+/* plan.h - the rows that an experiment stands for: of scenes x trials x methods what
  * any of its blocks holds, but for what its rules exclude. */
 #ifndef NB_PLAN_H
 #define NB_PLAN_H
 
 #include "config/config.h"
-#include "studies/error/row.h"
 
-typedef struct { /* one head under one kernel; the trials may share it */
-    const nb_choice *problem, *kernel;
+#include "base/random.h"
+
+/* One head under one value of each scene axis; the trials may share it. */
+struct nb_planned_scene {
+    const nb_choice *problem;
     int head, n, d;
     bool random, causal;
-    const char *refusal; /* why the kernel cannot be had on this head: its rows are skipped; NULL: it can */
-} nb_planned_scene;
+    int value[NB_MOST_AXES]; /* by axis, of those marked `scene` */
+    const char *refusal;     /* why it cannot be had: its rows are skipped; NULL: it can */
+};
+
+struct nb_method {
+    int value[NB_MOST_AXES]; /* by axis, of those not marked `scene` */
+};
 
 typedef struct {
-    const nb_choice *strategy, *core;
-    int m;
-    nb_pairing pairing;
-    nb_factors_kind factors;
-} nb_cell;
-
-typedef struct {
-    int scene, trial, cell;
+    int scene, trial, method;
 } nb_planned_row;
+
+enum { NB_MOST_SETTINGS = 16 };
 
 typedef struct nb_inputs nb_inputs; /* inputs.h */
 
-typedef struct {
+struct nb_plan {
     const nb_config *config;
-    bool oracle; /* some strategy asks for singular vectors of S */
-    int scene_count, cell_count, row_count;
+    int scene_count, method_count, row_count;
     nb_planned_scene *scenes;
-    nb_cell *cells;       /* cells of the same picks, then of the same factors, stand together */
-    nb_planned_row *rows; /* scene by scene, trial by trial; each row once */
-    nb_inputs *inputs;    /* the files that they are made from */
-    int excluded_count;   /* rows that the blocks hold, but for the rules */
-    int *excluded_by;     /* how many of them each rule matches */
-} nb_plan;
+    nb_method *methods;                          /* in the study's order */
+    nb_planned_row *rows;                        /* scene by scene, trial by trial; each row once */
+    nb_inputs *inputs;                           /* the files that they are made from */
+    int excluded_count;                          /* rows that the blocks hold, but for the rules */
+    int *excluded_by;                            /* how many of them each rule matches */
+    const void *own;                             /* the study's */
+    const nb_column *axis_columns[NB_MOST_AXES]; /* where a row shows the value of an axis */
+    int setting_count;                           /* settings that rows show */
+    const nb_column *setting_columns[NB_MOST_SETTINGS];
+    const char *setting_texts[NB_MOST_SETTINGS];
+};
 
-/* Scenes and cells without rows are left out. NB_EIO where a file that an option names cannot be read. */
+/* Scenes and methods without rows are left out. NB_EIO where a file that an option names cannot be read. */
 nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
-/* A row with its identity filled in, status "planned", nothing measured. */
-void nb_plan_row(const nb_plan *plan, int index, nb_row *row);
+/* One more method, in the study's `methods`: if any block of the config holds it. */
+void nb_methods_add(nb_methods *methods, const nb_method *method);
+
+/* A row with its identity filled in, status "planned", nothing measured; `row` is the study's. */
+void nb_plan_row(const nb_plan *plan, int index, void *row);
 
 /* The place of a row in the plan, from `from` on; row_count: it is not there. */
-int nb_plan_find(const nb_plan *plan, int from, const nb_row *row);
+int nb_plan_find(const nb_plan *plan, int from, const void *row);
+
+/* The value of an axis that a row has. */
+int nb_plan_value(const nb_plan *plan, int row, int axis);
+
+/* The component of an axis that a row has. */
+const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis);
+
+/* What a row is of, for people: "PROBLEM head 0, trial 2, uniform, landmarks 8, ..."; and what its scene is.
+ * The ctx's. */
+nb_status nb_row_text(const nb_study *study, const void *row, const char **text, nb_ctx *ctx);
+nb_status nb_row_scene_text(const nb_study *study, const void *row, const char **text, nb_ctx *ctx);
+
+/* The stream of random numbers of a component in a trial. */
+nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component);
+
+/* The head of a scene in a trial. */
+nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx);
 
 #endif

@@ -4,7 +4,7 @@
  * least so far. The longest shard takes at most 4/3 of what is possible. */
 #include "run/shard.h"
 
-#include "studies/error/cost.h"
+#include "run/prediction.h"
 #include "run/units.h"
 
 #include <errno.h>

@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "components/registry.h"
 #include "run/inputs.h"
+#include "run/schema.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,8 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { VERSION = 5 };
 
 typedef struct { /* for whoever holds the store */
     const char *path;
@@ -71,67 +71,6 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-typedef enum { DEFINITIONS, NAMES, IDENTITY, PLANNED, PARAMETERS, ASSIGNMENTS, KEPT, CLEARED, SAME, PAIRED } form;
-
-/* Whether a row that is there already has all metrics that are wanted now. */
-#define KEEP "(wanted & excluded.wanted) = excluded.wanted"
-/* What makes a row the row it is beside its identity: the data. */
-#define DATA "n, d, inputs"
-
-static bool hidden(form f, const nb_column *c)
-{
-    bool result = c->type == NB_COLUMN_REAL || strcmp(c->name, "reason") == 0;
-    switch (f) {
-    case DEFINITIONS:
-    case NAMES: return false;
-    case IDENTITY:
-    case SAME:
-    case PAIRED: return !c->identity;
-    case PLANNED:
-    case PARAMETERS: return result;
-    case ASSIGNMENTS: return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
-    case KEPT:
-    case CLEARED: return !result;
-    }
-    return true;
-}
-
-/* The columns in one of the forms that SQL wants them in, separated by commas or ANDs. */
-static const char *columns(form f, nb_ctx *ctx)
-{
-    static const char *const types[] = {[NB_COLUMN_TEXT] = "TEXT",
-                                        [NB_COLUMN_INT] = "INTEGER",
-                                        [NB_COLUMN_SEED] = "INTEGER",
-                                        [NB_COLUMN_REAL] = "REAL"};
-    const char *all = nb_strdup(ctx, "");
-    for (const nb_column *c = nb_columns; c->name && all; c++) {
-        if (hidden(f, c)) continue;
-        const char *comma = !*all ? "" : f == SAME || f == PAIRED ? " AND " : ", ";
-        if (f == DEFINITIONS)
-            all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
-        else if (f == ASSIGNMENTS || f == SAME)
-            all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - nb_columns) + 1);
-        else if (f == KEPT)
-            all = nb_format(ctx, "%s%s%s = CASE WHEN " KEEP " THEN %s END", all, comma, c->name, c->name);
-        else if (f == CLEARED)
-            all = nb_format(ctx, "%s%s%s = NULL", all, comma, c->name);
-        else if (f == PAIRED)
-            all = nb_format(ctx, "%s%sold.%s = new.%s", all, comma, c->name, c->name);
-        else if (f == PARAMETERS)
-            all = nb_format(ctx, "%s%s?%d", all, comma, (int)(c - nb_columns) + 1);
-        else
-            all = nb_format(ctx, "%s%s%s", all, comma, c->name);
-    }
-    return all;
-}
-
-static int column_count(void)
-{
-    int count = 0;
-    while (nb_columns[count].name) count++;
-    return count;
-}
-
 static nb_status check_version(nb_store *store, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
@@ -139,32 +78,10 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "is not a store of results", ctx);
     int version = sqlite3_column_int(s, 0);
     sqlite3_reset(s);
-    NB_REQUIRE(ctx, version == VERSION, NB_EIO,
+    NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_VERSION, NB_EIO,
                "%s: is a store of version %d, this program reads version %d; run --fresh puts it aside", store->path,
-               version, VERSION);
+               version, NB_STORE_VERSION);
     return NB_OK;
-}
-
-/* Large pages: a row has 600 bytes, and is written, journalled and written again by the page. */
-static nb_status create(nb_store *store, nb_ctx *ctx)
-{
-    const char *definitions, *names, *identity, *sql;
-    NB_NEED(definitions, columns(DEFINITIONS, ctx));
-    NB_NEED(names, columns(NAMES, ctx));
-    NB_NEED(identity, columns(IDENTITY, ctx));
-    NB_NEED(
-        sql,
-        nb_format(
-            ctx,
-            "PRAGMA page_size = 16384; BEGIN; "
-            "CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
-            "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
-            "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " DATA "));"
-            "CREATE INDEX positions ON results (position);"
-            "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
-            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = %d; COMMIT",
-            definitions, identity, names, VERSION));
-    return execute(store, sql, "creating the tables", ctx);
 }
 
 static nb_status is_empty(nb_store *store, bool *empty, nb_ctx *ctx)
@@ -223,18 +140,35 @@ static int wait_for_others(void *self, int tries)
 static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
 {
     const char *assignments, *sql;
-    int count = column_count();
-    NB_NEED(assignments, columns(ASSIGNMENTS, ctx));
+    int count = nb_column_count(store->study->columns);
+    NB_NEED(assignments, nb_sql_columns(NB_SQL_ASSIGNMENTS, store->study->columns, ctx));
     NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d, manifest = ?%d WHERE position = ?%d", assignments,
                            count + 2, count + 3, count + 1));
     return prepare(store, sql, &store->write, ctx);
 }
 
-nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx)
+/* Whose rows it holds, against whose it should. */
+static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx)
+{
+    const char *name;
+    NB_TRY(ctx, nb_store_get(store, "study", &name, ctx));
+    const nb_component *found = name ? nb_registry_find(&nb_studies, name) : &nb_study_standard()->component;
+    NB_REQUIRE(ctx, found, NB_EIO,
+               "%s: holds rows of the study '%s', which this program does not know; load its plug-in with --plugin",
+               store->path, name);
+    store->study = (const nb_study *)found;
+    NB_REQUIRE(ctx, !wanted || wanted == store->study, NB_EIO,
+               "%s: holds rows of the study %s, the experiment is of the study %s; run --fresh puts it aside",
+               store->path, found->name, wanted->component.name);
+    return NB_OK;
+}
+
+nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
     waiting *w;
-    *store = (nb_store){.path = path};
+    const char *sql;
+    *store = (nb_store){.path = path, .study = study};
     int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                         : -1; /* SQLite's own files are 0644 at most */
     if (made >= 0) close(made);
@@ -253,11 +187,15 @@ nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx
     store->fresh = empty;
     NB_REQUIRE(ctx, !empty || writable, NB_EIO,
                "%s: was not finished being made, and holds nothing: run the experiment again", path);
-    if (empty) NB_TRY(ctx, create(store, ctx));
+    if (empty) {
+        NB_TRY(ctx, nb_sql_tables(study, &sql, ctx));
+        NB_TRY(ctx, execute(store, sql, "creating the tables", ctx));
+    }
     NB_TRY(ctx, check_version(store, ctx));
     NB_TRY(ctx, execute(store, "PRAGMA cache_size = -65536", "opening it",
                         ctx)); /* KiB: the pages of a plan of 80,000 rows */
     NB_TRY(ctx, check_whole(store, ctx));
+    NB_TRY(ctx, find_study(store, study, ctx));
     return writable ? prepare_write(store, ctx) : NB_OK;
 }
 
@@ -280,12 +218,13 @@ static int bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *ro
 }
 
 /* A statement with the row's columns in that form. Texts are the row's own: each step binds anew. */
-static nb_status step_with_row(nb_store *store, sqlite3_stmt *s, form f, const nb_row *row, int position,
+static nb_status step_with_row(nb_store *store, sqlite3_stmt *s, nb_sql_form f, const nb_row *row, int position,
                                unsigned wanted, nb_ctx *ctx)
 {
-    int code = SQLITE_OK, count = column_count();
+    const nb_column *columns = store->study->columns;
+    int code = SQLITE_OK, count = nb_column_count(columns);
     for (int i = 0; i < count && code == SQLITE_OK; i++)
-        if (!hidden(f, &nb_columns[i])) code = bind(s, i + 1, &nb_columns[i], row);
+        if (!nb_sql_leaves_out(f, &columns[i])) code = bind(s, i + 1, &columns[i], row);
     if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, position);
     if (code == SQLITE_OK) code = sqlite3_bind_int64(s, count + 2, wanted);
     if (code == SQLITE_OK) code = sqlite3_step(s);
@@ -317,26 +256,27 @@ static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const 
 static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
     const char *names, *parameters, *identity, *kept, *sql;
-    int count = column_count();
+    int count = nb_column_count(store->study->columns);
     sqlite3_stmt *insert;
-    NB_NEED(names, columns(PLANNED, ctx));
-    NB_NEED(parameters, columns(PARAMETERS, ctx));
-    NB_NEED(identity, columns(IDENTITY, ctx));
-    NB_NEED(kept, columns(KEPT, ctx));
+    NB_NEED(names, nb_sql_columns(NB_SQL_PLANNED, store->study->columns, ctx));
+    NB_NEED(parameters, nb_sql_columns(NB_SQL_PARAMETERS, store->study->columns, ctx));
+    NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, store->study->columns, ctx));
+    NB_NEED(kept, nb_sql_columns(NB_SQL_KEPT, store->study->columns, ctx));
     NB_NEED(
         sql,
-        nb_format(ctx,
-                  "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) ON CONFLICT (%s, " DATA
-                  ") "
-                  "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
-                  "status = CASE WHEN " KEEP " THEN status ELSE 'planned' END, %s",
-                  names, parameters, count + 1, count + 2, count + 3, identity, kept));
+        nb_format(
+            ctx,
+            "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) ON CONFLICT (%s, " NB_SQL_DATA
+            ") "
+            "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
+            "status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, %s",
+            names, parameters, count + 1, count + 2, count + 3, identity, kept));
     NB_TRY(ctx, prepare(store, sql, &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
-        nb_row row;
-        nb_plan_row(plan, i, &row);
+        nb_any_row any;
+        nb_plan_row(plan, i, &any);
         NB_TRY(ctx, bind_inputs(store, insert, count + 3, plan, i, ctx));
-        NB_TRY(ctx, step_with_row(store, insert, PARAMETERS, &row, i, plan->config->wanted, ctx));
+        NB_TRY(ctx, step_with_row(store, insert, NB_SQL_PARAMETERS, &any.row, i, plan->config->wanted, ctx));
     }
     return NB_OK;
 }
@@ -367,7 +307,7 @@ static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 {
     const char *cleared, *sql;
     sqlite3_stmt *s;
-    NB_NEED(cleared, columns(CLEARED, ctx));
+    NB_NEED(cleared, nb_sql_columns(NB_SQL_CLEARED, store->study->columns, ctx));
     NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', %s WHERE position IS NOT NULL AND status = ?1",
                            cleared));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
@@ -443,9 +383,10 @@ nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *co
 {
     const char *identity, *sql;
     sqlite3_stmt *s;
-    int count = column_count();
+    const nb_column *columns = store->study->columns;
+    int count = nb_column_count(columns);
     *standing = (nb_standing){.done = 0};
-    NB_NEED(identity, columns(SAME, ctx));
+    NB_NEED(identity, nb_sql_columns(NB_SQL_SAME, store->study->columns, ctx));
     NB_NEED(
         sql,
         nb_format(
@@ -454,13 +395,13 @@ nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *co
             identity, count + 1, count + 2, count + 3, plan->config->wanted, plan->config->wanted));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     for (int i = 0; i < plan->row_count; i++) {
-        nb_row row;
+        nb_any_row any;
         int code = SQLITE_OK;
-        nb_plan_row(plan, i, &row);
-        for (int c = 0; nb_columns[c].name && code == SQLITE_OK; c++)
-            if (nb_columns[c].identity) code = bind(s, c + 1, &nb_columns[c], &row);
-        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, row.n);
-        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 2, row.d);
+        nb_plan_row(plan, i, &any);
+        for (int c = 0; columns[c].name && code == SQLITE_OK; c++)
+            if (columns[c].identity) code = bind(s, c + 1, &columns[c], &any.row);
+        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, any.row.n);
+        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 2, any.row.d);
         NB_TRY(ctx, bind_inputs(store, s, count + 3, plan, i, ctx));
         if (code == SQLITE_OK) code = sqlite3_step(s);
         if (code == SQLITE_ROW) {
@@ -519,8 +460,8 @@ static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx)
 {
     if (store->manifest == 0) NB_TRY(ctx, add_manifest(store, ctx));
-    sqlite3_bind_int64(store->write, column_count() + 3, store->manifest);
-    NB_TRY(ctx, step_with_row(store, store->write, ASSIGNMENTS, row, index, wanted, ctx));
+    sqlite3_bind_int64(store->write, nb_column_count(store->study->columns) + 3, store->manifest);
+    NB_TRY(ctx, step_with_row(store, store->write, NB_SQL_ASSIGNMENTS, row, index, wanted, ctx));
     NB_REQUIRE(ctx, sqlite3_changes(store->db) == 1, NB_EBUG, "%s: row %d of the plan is not in the store", store->path,
                index);
     return NB_OK;
@@ -571,7 +512,7 @@ nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests,
 nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     const char *paired, *sql;
-    NB_NEED(paired, columns(PAIRED, ctx));
+    NB_NEED(paired, nb_sql_columns(NB_SQL_PAIRED, store->study->columns, ctx));
     NB_NEED(
         sql,
         nb_format(
@@ -617,9 +558,9 @@ static nb_status read_shared_text(sqlite3_stmt *s, int index, const char *before
     return NB_OK;
 }
 
-static nb_status read_column(sqlite3_stmt *s, int index, nb_row *row, const nb_row *before, nb_ctx *ctx)
+static nb_status read_column(sqlite3_stmt *s, int index, const nb_column *c, nb_row *row, const nb_row *before,
+                             nb_ctx *ctx)
 {
-    const nb_column *c = &nb_columns[index];
     char *field = (char *)row + c->offset;
     const char *above = before ? (const char *)before + c->offset : NULL;
     bool null = sqlite3_column_type(s, index) == SQLITE_NULL;
@@ -660,19 +601,21 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
 }
 
-nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx)
+nb_status nb_store_rows(nb_store *store, nb_rows *rows, nb_ctx *ctx)
 {
     const char *names, *sql;
+    const nb_column *columns = store->study->columns;
     sqlite3_stmt *s;
     int total = 0, code;
+    *rows = (nb_rows){.columns = columns, .row_size = store->study->row_size};
     NB_TRY(ctx, count_rows(store, &total, ctx));
-    NB_NEED(names, columns(NAMES, ctx));
+    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, columns, ctx));
     NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
-    NB_NEED(*rows, nb_alloc(ctx, (size_t)total, sizeof **rows));
+    NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
-    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count) {
-        nb_row *row = &(*rows)[*count];
-        for (int i = 0; nb_columns[i].name; i++) NB_TRY(ctx, read_column(s, i, row, *count ? row - 1 : NULL, ctx));
+    for (; (code = sqlite3_step(s)) == SQLITE_ROW && rows->count < total; rows->count++) {
+        nb_row *row = nb_rows_at(rows, rows->count), *before = rows->count ? nb_rows_at(rows, rows->count - 1) : NULL;
+        for (int i = 0; columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &columns[i], row, before, ctx));
         if (row->reason) NB_NEED(row->reason, nb_clean(ctx, row->reason, "")); /* an older program's may not be */
     }
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
@@ -691,21 +634,26 @@ nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_
     return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : fail(store, "reading what it is about", ctx);
 }
 
-nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx)
+nb_status nb_store_means(nb_store *store, const char *column, const char *components, const char *numbers, int *count,
+                         nb_store_mean **means, nb_ctx *ctx)
 {
-    static const char sql[] = "SELECT strategy, n, landmarks, avg(select_s), count(*) OVER () FROM results "
-                              "WHERE status = 'ok' AND select_s IS NOT NULL GROUP BY strategy, n, landmarks";
+    const char *sql;
     sqlite3_stmt *s;
     int code;
     *count = 0;
-    *picks = NULL;
+    *means = NULL;
+    NB_NEED(sql, nb_format(ctx,
+                           "SELECT %s, n, %s, avg(%s), count(*) OVER () FROM results "
+                           "WHERE status = 'ok' AND %s IS NOT NULL GROUP BY %s, n, %s",
+                           components, numbers, column, column, components, numbers));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (*count == 0) NB_NEED(*picks, nb_alloc(ctx, (size_t)sqlite3_column_int(s, 4), sizeof **picks));
-        nb_store_pick *p = &(*picks)[(*count)++];
-        NB_NEED(p->strategy, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
-        *p = (nb_store_pick){p->strategy, sqlite3_column_int(s, 1), sqlite3_column_int(s, 2),
-                             sqlite3_column_double(s, 3)};
+        if (*count == 0) NB_NEED(*means, nb_alloc(ctx, (size_t)sqlite3_column_int(s, 4), sizeof **means));
+        nb_store_mean *m = &(*means)[(*count)++];
+        NB_TRY(ctx, read_text(s, 0, &m->component, ctx));
+        m->n = sqlite3_column_int(s, 1);
+        m->number = sqlite3_column_int(s, 2);
+        m->mean = sqlite3_column_double(s, 3);
     }
-    return code == SQLITE_DONE ? NB_OK : fail(store, "reading the times of strategies", ctx);
+    return code == SQLITE_DONE ? NB_OK : fail(store, "reading means", ctx);
 }

@@ -6,19 +6,19 @@
 
 #include "run/manifest.h"
 #include "run/plan.h"
-#include "studies/error/row.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
 
-typedef struct {
+struct nb_store {
     sqlite3 *db;
-    bool fresh;          /* it was made when it was opened, and has not been planned since */
-    sqlite3_stmt *write; /* updates one row; NULL where it is not writable */
+    const nb_study *study; /* whose rows it holds */
+    bool fresh;            /* it was made when it was opened, and has not been planned since */
+    sqlite3_stmt *write;   /* updates one row; NULL where it is not writable */
     const char *path;
     const nb_manifest *signature; /* of the rows that are written */
     long long manifest;           /* its number in the store; 0: no row has been written under it */
-} nb_store;
+};
 
 /* On what terms a run goes on from the rows that are there. */
 typedef struct {
@@ -46,8 +46,9 @@ typedef struct { /* a manifest, and how many rows hang on it */
 /* Opens the file, making it and its tables where they are not there (writable),
  * or an existing one for reading (which may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the
  * file's name where it is not a store, is one of another version, is damaged (SQLite's
- * quick check), or is read-only and should not be. */
-nb_status nb_store_open(const char *path, bool writable, nb_store *store, nb_ctx *ctx);
+ * quick check), holds rows of another study than `study` (NULL: whichever it says), or is read-only and
+ * should not be. */
+nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx);
 
 /* Makes the store's rows those of the plan: adds what is new as "planned",
  * keeps what is there (rows that are no longer planned stay, hidden, and so do those
@@ -98,15 +99,16 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
 nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
 
 /* All planned rows in the plan's order. */
-nb_status nb_store_rows(nb_store *store, int *count, nb_row **rows, nb_ctx *ctx);
+nb_status nb_store_rows(nb_store *store, nb_rows *rows, nb_ctx *ctx);
 
-typedef struct {          /* how long a strategy took */
-    const char *strategy; /* canonical */
-    int n, m;
-    double seconds; /* select_s, on average */
-} nb_store_pick;
+typedef struct {           /* of all rows that are there, planned now or not, ok and of one component, n and number */
+    const char *component; /* canonical */
+    int n, number;
+    double mean;
+} nb_store_mean;
 
-/* Of all rows that are there, planned now or not: one for each strategy, n and m. */
-nb_status nb_store_picks(nb_store *store, int *count, nb_store_pick **picks, nb_ctx *ctx);
+/* Means of a REAL column, by a TEXT column of components and an INT column. */
+nb_status nb_store_means(nb_store *store, const char *column, const char *components, const char *numbers, int *count,
+                         nb_store_mean **means, nb_ctx *ctx);
 
 #endif

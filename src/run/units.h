@@ -7,9 +7,9 @@
 
 #include "run/plan.h"
 
-typedef struct {
+struct nb_unit {
     int first, end; /* rows of the plan */
-} nb_unit;
+};
 
 /* The units that have pending rows, in the plan's order. */
 nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **units, int *count, nb_ctx *ctx);

@@ -3,12 +3,13 @@
 #ifndef NB_WORKERS_H
 #define NB_WORKERS_H
 
-#include "studies/error/runner.h"
+#include "run/plan.h"
+#include "run/sink.h"
 
 typedef struct {
     int jobs;         /* processes that compute beside this one; 0: this one does it */
     int blas_threads; /* of each */
-    double timeout_s; /* that one cell may take; 0: no limit */
+    double timeout_s; /* that one row may take; 0: no limit */
     double memory;    /* bytes, of all workers together; 0: not limited */
     double share;     /* bytes that one may take beside what it has at its start; 0: not limited */
 } nb_workers;
@@ -26,9 +27,8 @@ nb_status nb_workers_fit(const nb_plan *plan, const bool *pending, nb_workers *w
  *
  * A worker that dies, does not come back in time, runs out of memory or talks nonsense
  * costs nothing but the rows that do so alone in a fresh worker: they become `crashed`,
- * `timeout` or `failed`, with the reason. How long one cell takes is the time of its
- * pick, of its core, or of the problem's data, each; measuring `count` rows together may
- * take `count` times as long. What ended from outside (SIGKILL, SIGTERM, SIGINT, SIGHUP)
+ * `timeout` or `failed`, with the reason. How long one row takes is the time of each of the
+ * study's phases; what is done for `count` rows together may take `count` times as long. What ended from outside (SIGKILL, SIGTERM, SIGINT, SIGHUP)
  * is tried once more.
  *
  * sink->stop ends the workers at once: an instance is done or as if it had not begun. So

@@ -161,13 +161,13 @@ Y
     for name in exchange optimized; do
         run "$NYSBENCH" describe $name
         expect "What falls is the subspace part with factors"
-        expect "lower bound of what there is to win"
+        expect "lower bound on what there is to win"
         [[ "$output" != *"while the error falls"* ]]
     done
     run "$NYSBENCH" describe fitted
     expect "relative to the squared spectral norm of F_I"
     run "$NYSBENCH" describe gram
-    expect "S has rank d at most"
+    expect "S has rank at most d"
     run "$NYSBENCH" describe ridge_leverage
     expect "parameters of this project's own"
 }

@@ -244,7 +244,7 @@ PY
     experiment "uniform" "svd" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q --memory 1K -o "$WORK/r"
     expect_status 2
-    expect "nysbench: error: gaussian(n=60, d=4, scale=1, permute=false) head 0 under softmax"
+    expect "nysbench: error: gaussian(n=60, d=4, scale=1, permute=false) head 0, softmax"
     expect " MiB (n = 60), but only 0.0 MiB of memory may be used"
     [ ! -e "$WORK/r" ]
     experiment "uniform" "svd" | sed 's/n=60/n=1500/; s/trials: 1/trials: 3/' >"$WORK/big.yaml"

@@ -259,10 +259,10 @@ Y
     expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/there/exp"
     [[ "$output" != *" and in "* ]]
     run "$program" plan c.yaml --set 'problems=heads(file=~/h.safetensors)'
-    expect "~/h.safetensors: cannot be opened: No such file or directory; '~' stands for a folder in a shell alone: write it out"
+    expect "~/h.safetensors: cannot be opened: No such file or directory; only a shell expands '~': write the folder out"
     printf 'problems: gaussian\nstrategies: uniform\ncores: svd\nplugins: [mine.so, ~/mine.so]\n' >p.yaml
     cd "$WORK/else"
     run "$program" plan ../there/exp/p.yaml
     expect "mine.so: no such file; looked for in $WORK/else and in $WORK/there/exp"
-    expect "~/mine.so: no such file; '~' stands"
+    expect "~/mine.so: no such file; only a shell expands '~'"
 }

@@ -315,7 +315,7 @@ PY
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 5; run --fresh puts it aside"
+        expect "results.sqlite: is a store of version 3, this program reads version 6; run --fresh puts it aside"
     done
     expect_unchanged
 }
@@ -390,4 +390,18 @@ C
     expect_status 2
     expect "nysbench: error: folder $WORK/r: cannot be locked, so two runs could write into it: No locks available"
     [ -z "$(ls "$WORK/r")" ]
+}
+
+@test "a store of the version before, which names no study, is read and continued" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1
+    expect_status 0
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM meta WHERE key = '"'study'"'"); db.commit(); db.execute("PRAGMA user_version = 5")' "$WORK/r/results.sqlite"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
+    cmp "$WORK/rows.csv" "$WORK/before.csv"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2
+    expect_status 0
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2
+    expect_status 0
+    diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/new/rows.csv")
 }

@@ -337,14 +337,14 @@ PY
 }
 
 # pandas reads a large file in pieces, and a text column that is empty in one of them as numbers there.
-@test "rows.csv: reason is the only column of texts that may be empty, as README says for those who read it with pandas" {
+@test "rows.csv: reason is the only column of texts that may be empty, as the manual says for those who read it with pandas" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, re, sqlite3, sys
 texts = {row[1] for row in sqlite3.connect(sys.argv[1] + "/results.sqlite").execute("PRAGMA table_info(run)") if row[2] == "TEXT"}
 rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
 empty = {c for c in texts if any(r[c] == "" for r in rows)}
-said = re.search(r'pandas\.read_csv\("[^"]*rows\.csv", dtype=(\{.*?\})\)', open("README.md").read())
+said = re.search(r'pandas\.read_csv\("[^"]*rows\.csv", dtype=(\{.*?\})\)', open("docs/running.md").read())
 assert empty == {"reason"} == set(eval(said.group(1), {"str": str})), (empty, said)
 PY
 }

@@ -67,7 +67,7 @@ c.yaml:4:34: landmarks: '2^3..2^80' has a number that is too large
 c.yaml:4:45: landmarks: expected integers from 1 to 1000000, found '0..4'
 c.yaml:4:51: landmarks: expected integers from 1 to 1000000, found '1..2000000'
 c.yaml:4:63: landmarks: '2^3..64' has one end that is a power and one that is not, or powers of two numbers
-c.yaml:4:72: landmarks: 'x..3' is no integer and no range like 8..64, 8..64 step 8 or 2^3..2^6
+c.yaml:4:72: landmarks: 'x..3' is neither an integer nor a range like 8..64, 8..64 step 8 or 2^3..2^6
 c.yaml:3:18: the range '1..999999999' makes more than 10000 items"
 }
 
@@ -89,7 +89,7 @@ Y
     planned 74
     expect "scenes: 2"
     expect "trials: 3"
-    expect "cells: 20 (strategies 2, landmarks 4, cores 4)"
+    expect "methods: 20 (strategies 2, pairing 1, landmarks 4, factors 1, cores 4)"
     rows r problem strategy landmarks core trial >"$WORK/rows.txt"
     [ "$(wc -l <"$WORK/rows.txt")" -eq 74 ]
     [ "$(sort -u "$WORK/rows.txt" | wc -l)" -eq 74 ]

@@ -113,7 +113,7 @@ assert any(r["series"].startswith("exact_rows") for r in cut) and not any(r["ser
 PY
 }
 
-@test "the README's tables of X come from runs of experiments 03 and 05" {
+@test "the manual's tables of X come from runs of experiments 03 and 05" {
     "$NYSBENCH" run experiments/03-pinv.yaml -q --set trials=1 --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set plots=[] -o "$WORK/r"
     run "$NYSBENCH" table "$WORK/r" above pairs equal_cost
     expect_status 0

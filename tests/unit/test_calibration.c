@@ -4,9 +4,10 @@
  * does not. The linker leads clock_gettime through here. */
 #include "planning.h"
 
-#include "studies/error/outlook.h"
+#include "cli/preview.h"
+#include "run/speed.h"
 #include "studies/error/calibration.h"
-#include "run/forecast.h"
+#include "run/prediction.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -86,14 +87,14 @@ static void test_picks(void **state)
     double least = INFINITY, most = 0;
     memset(pending, true, (size_t)plan.row_count);
     for (int i = 0; i < 20; i++) {
-        nb_forecast f;
-        nb_foreseen foreseen;
+        nb_prediction f;
+        nb_predicted foreseen;
         wall.state = (uint64_t)i;
         wall.noisy = true;
-        assert_ok(*state, nb_forecast_make(&plan, pending, NULL, true, &f, *state));
+        assert_ok(*state, nb_prediction_make(&plan, pending, NULL, true, &f, *state));
         wall.noisy = false;
         f.load = 0;
-        assert_ok(*state, nb_foresee(&f, pending, 1, &foreseen, *state));
+        assert_ok(*state, nb_predict(&f, pending, 1, &foreseen, *state));
         assert_true(foreseen.low_s <= foreseen.wall_s && foreseen.wall_s <= foreseen.high_s);
         assert_at_most(foreseen.high_s, 20 * foreseen.low_s); /* the margin squared and the powers' slack */
         least = fmin(least, foreseen.low_s);
@@ -121,14 +122,14 @@ static void test_load(void **state)
     bool pending[] = {true, true};
     assert_int_equal(plan.row_count, 2);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        nb_forecast f = {.plan = &plan,
-                         .low = {.machine = 1},
-                         .likely = {.machine = 1},
-                         .high = {.machine = 1},
-                         .load = known[i].load,
-                         .cores = known[i].cores};
-        nb_foreseen foreseen;
-        assert_ok(*state, nb_foresee(&f, pending, known[i].workers, &foreseen, *state));
+        nb_prediction f = {.plan = &plan,
+                           .low = {.machine = 1},
+                           .likely = {.machine = 1},
+                           .high = {.machine = 1},
+                           .load = known[i].load,
+                           .cores = known[i].cores};
+        nb_predicted foreseen;
+        assert_ok(*state, nb_predict(&f, pending, known[i].workers, &foreseen, *state));
         assert_close(foreseen.high_s / foreseen.low_s, known[i].slower, 1e-12);
         assert_close(foreseen.wall_s / foreseen.low_s, sqrt(known[i].slower), 1e-12);
     }
@@ -137,16 +138,16 @@ static void test_load(void **state)
 /* A run is refused where it would take too long with the machine to itself. */
 static void test_max_hours(void **state)
 {
-    nb_outlook o = {.foreseen = {.low_s = 30, .wall_s = 400, .high_s = 5000, .workers = 2}};
+    nb_preview o = {.foreseen = {.low_s = 30, .wall_s = 400, .high_s = 5000, .workers = 2}};
     char text[NB_TIME_RANGE];
     (void)state;
-    assert_int_equal(nb_outlook_check(&nb_command_run, &o, 0.01), NB_GO_ON);
-    assert_string_equal(nb_outlook_time(&o.foreseen, 1, text), "30 s to 1 h 23 min");
-    assert_string_equal(nb_outlook_time(&o.foreseen, 0.1, text), "3.0 s to 8 min 20 s");
+    assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01), NB_GO_ON);
+    assert_string_equal(nb_preview_time(&o.foreseen, 1, text), "30 s to 1 h 23 min");
+    assert_string_equal(nb_preview_time(&o.foreseen, 0.1, text), "3.0 s to 8 min 20 s");
     o.foreseen.low_s = 37;
-    assert_int_equal(nb_outlook_check(&nb_command_run, &o, 0.01), NB_EXIT_USAGE);
+    assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01), NB_EXIT_USAGE);
     o.foreseen.high_s = 37.2;
-    assert_string_equal(nb_outlook_time(&o.foreseen, 1, text), "37 s");
+    assert_string_equal(nb_preview_time(&o.foreseen, 1, text), "37 s");
 }
 
 int main(void)

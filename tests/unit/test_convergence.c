@@ -175,7 +175,7 @@ enum { MOST = 64 };
 
 typedef struct {
     nb_ctx *ctx; /* for reasons: a child, which a run does not release */
-    nb_row rows[MOST];
+    nb_error_row rows[MOST];
 } kept;
 
 static nb_status keep_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
@@ -183,7 +183,7 @@ static nb_status keep_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     kept *k = self;
     (void)ctx;
     assert_true(index < MOST);
-    k->rows[index] = *row;
+    k->rows[index] = *(const nb_error_row *)row;
     k->rows[index].reason = row->reason ? nb_strdup(k->ctx, row->reason) : "";
     return NB_OK;
 }
@@ -199,12 +199,12 @@ static void run(const nb_plan *plan, kept *k, nb_ctx *ctx)
 }
 
 /* By the same landmarks: what shares a pair of factors. */
-static bool same_pair(const nb_row *a, const nb_row *b)
+static bool same_pair(const nb_error_row *a, const nb_error_row *b)
 {
     return strcmp(a->strategy, b->strategy) == 0 && a->landmarks == b->landmarks && strcmp(a->factors, b->factors) == 0;
 }
 
-static void check_same(const nb_row *got, const nb_row *want, bool floors)
+static void check_same(const nb_error_row *got, const nb_error_row *want, bool floors)
 {
     double e = want->measures.error,
            t = 1e-9 * e + 100 * want->measures.error_noise; /* another algorithm, other company in the products */
@@ -247,11 +247,11 @@ static toll check_each(const char *kernel, const char *engine, const char *rows,
         for (int both = 0; both < 2; both++) {
             nb_mark mark = nb_ctx_mark(ctx);
             kept got = {.ctx = nb_ctx_child(ctx)};
-            const nb_row *failed = NULL;
+            const nb_error_row *failed = NULL;
             inject(k, both);
             run(&plan, &got, ctx);
             for (int i = 0; i < plan.row_count; i++) {
-                const nb_row *row = &got.rows[i];
+                const nb_error_row *row = &got.rows[i];
                 if (strcmp(want.rows[i].status, "skipped") == 0) continue;
                 bool lacks = strstr(row->reason, "what needs singular values of S is missing");
                 if (strcmp(row->status, "failed") != 0) {

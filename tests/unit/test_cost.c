@@ -9,8 +9,10 @@
  * one uses half. */
 #include "planning.h"
 
+#include "studies/error/cost.h"
+
 #include "base/clock.h"
-#include "run/forecast.h"
+#include "run/prediction.h"
 #include "linalg/blas.h"
 
 #include <sys/resource.h>
@@ -127,19 +129,20 @@ static void test_seconds(void **state)
     assert_at_most(2, growth);
     assert_at_most(growth, 8);
 
-    nb_pick_time slow = {.strategy = plan.cells[plan.cell_count - 1].strategy,
+    nb_pick_time slow = {.strategy = nb_error_methods(&plan)[plan.method_count - 1].strategy,
                          .n = 500,
                          .m = 32,
                          .seconds = 10,
                          .n_power = 2,
                          .m_power = 1};
-    nb_speeds same = {.machine = 1}, half = {.machine = 2, .count = 1, .picks = &slow};
-    assert_close(nb_cost_at(&plan, &unit, NULL, &same).seconds, all.seconds, 0);
-    nb_cost other = nb_cost_at(&plan, &unit, NULL, &half);
+    nb_pick_times times = {1, &slow};
+    nb_speeds same = {.machine = 1}, half = {.machine = 2, .own = &times};
+    assert_close(nb_error_cost(&plan, &unit, NULL, &same).seconds, all.seconds, 0);
+    nb_cost other = nb_error_cost(&plan, &unit, NULL, &half);
     assert_close(other.bytes, all.bytes, 0);
-    assert_close(other.seconds - other.pick_s, 2 * (all.seconds - all.pick_s), 1e-9 * all.seconds);
-    assert_at_most(4 * 10 * (16 + 32 + 48 + 64) / 32.0, other.pick_s); /* (1000 / 500)^2, each m */
-    assert_at_most(other.pick_s, 4 * 10 * (16 + 32 + 48 + 64) / 32.0 + 2 * all.pick_s);
+    assert_close(other.seconds - other.own_s, 2 * (all.seconds - all.own_s), 1e-9 * all.seconds);
+    assert_at_most(4 * 10 * (16 + 32 + 48 + 64) / 32.0, other.own_s); /* (1000 / 500)^2, each m */
+    assert_at_most(other.own_s, 4 * 10 * (16 + 32 + 48 + 64) / 32.0 + 2 * all.own_s);
 }
 
 /* Rows that will be skipped cost nothing to speak of. */
@@ -163,12 +166,12 @@ static void test_wall(void **state)
         "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
-    nb_forecast forecast = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
-    nb_foreseen one, two, many;
+    nb_prediction forecast = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
+    nb_predicted one, two, many;
     assert_int_equal(plan.row_count, 4);
-    assert_ok(*state, nb_foresee(&forecast, pending, 1, &one, *state));
-    assert_ok(*state, nb_foresee(&forecast, pending, 2, &two, *state));
-    assert_ok(*state, nb_foresee(&forecast, pending, 9, &many, *state));
+    assert_ok(*state, nb_predict(&forecast, pending, 1, &one, *state));
+    assert_ok(*state, nb_predict(&forecast, pending, 2, &two, *state));
+    assert_ok(*state, nb_predict(&forecast, pending, 9, &many, *state));
     const double *s = one.unit_s;
     assert_close(one.wall_s, s[0] + s[1] + s[2] + s[3], 1e-12);
     assert_close(one.total_s, one.wall_s, 1e-12);
@@ -182,7 +185,7 @@ static void test_wall(void **state)
     assert_at_most(two.all_bytes, 2 * two.bytes);
     assert_true(two.all_bytes > one.bytes && many.all_bytes > two.all_bytes);
     pending[0] = pending[1] = pending[2] = pending[3] = false;
-    assert_ok(*state, nb_foresee(&forecast, pending, 2, &two, *state));
+    assert_ok(*state, nb_predict(&forecast, pending, 2, &two, *state));
     assert_int_equal(two.unit_count, 0);
     assert_close(two.wall_s, 0, 0);
 }

@@ -7,7 +7,7 @@
 #include "base/scratch.h"
 #include "report/figure.h"
 #include "report/table.h"
-#include "studies/error/row.h"
+#include "studies/error/study.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const char *field(nb_ctx *ctx, const char **at)
     return text;
 }
 
-static void read_cell(nb_ctx *ctx, const nb_column *column, const char **at, nb_row *row)
+static void read_cell(nb_ctx *ctx, const nb_column *column, const char **at, nb_error_row *row)
 {
     const char *text = field(ctx, at);
     char *to = (char *)row + column->offset;
@@ -47,18 +47,18 @@ static nb_frame golden_frame(nb_ctx *ctx)
 {
     const char *text, *at;
     nb_frame frame;
-    nb_row *rows;
+    nb_error_row *rows;
     int count = -1;
     assert_ok(ctx, nb_read_file(GOLDEN "/rows.csv", &text, ctx));
     for (at = text; *at; at++) count += *at == '\n';
     at = text;
-    for (const nb_column *c = nb_columns; c->name; c++, at++) assert_string_equal(field(ctx, &at), c->name);
+    for (const nb_column *c = nb_error_columns; c->name; c++, at++) assert_string_equal(field(ctx, &at), c->name);
     rows = nb_alloc(ctx, (size_t)count, sizeof *rows);
     assert_non_null(rows);
     for (int i = 0; i < count; i++)
-        for (const nb_column *c = nb_columns; c->name; c++) read_cell(ctx, c, &at, &rows[i]);
+        for (const nb_column *c = nb_error_columns; c->name; c++) read_cell(ctx, c, &at, &rows[i]);
     assert_int_equal(*at, '\0');
-    assert_ok(ctx, nb_frame_make(&frame, nb_columns, rows, sizeof *rows, count, ctx));
+    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, count, ctx));
     return frame;
 }
 
@@ -118,7 +118,7 @@ static void test_nothing(void **state)
 {
     nb_frame frame;
     nb_drawing drawing = {.experiment = "golden"};
-    assert_ok(*state, nb_frame_make(&frame, nb_columns, NULL, sizeof(nb_row), 0, *state));
+    assert_ok(*state, nb_frame_make(&frame, nb_error_columns, NULL, sizeof(nb_error_row), 0, *state));
     assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;

@@ -62,7 +62,7 @@ static void check_parts(const nb_plan *plan, const nb_job *job, const nb_job *pa
 }
 
 /* Follows the culprit through the parts until its job is not divided any more. */
-static const nb_job *hunt(const nb_plan *plan, int culprit, nb_phase phase, nb_ctx *ctx)
+static const nb_job *hunt(const nb_plan *plan, int culprit, int phase, nb_ctx *ctx)
 {
     const nb_job *job = whole(plan, false, ctx);
     for (int round = 0; round < 10; round++) {
@@ -88,7 +88,7 @@ static void test_the_culprit_is_found(void **state)
         assert_int_equal(hunt(&plan, row, NB_AT_PICK, *state)->count, 4); /* factors x cores of the same picks */
         assert_int_equal(hunt(&plan, row, NB_AT_CORE, *state)->count, 1);
         assert_int_equal(hunt(&plan, row, NB_AT_MEASURE, *state)->count, 1);
-        assert_int_equal(hunt(&plan, row, NB_PHASE_COUNT, *state)->count, 1);
+        assert_int_equal(hunt(&plan, row, NB_AT_MEASURE + 1, *state)->count, 1);
         assert_int_equal(hunt(&plan, row, NB_AT_SCENE, *state)->count, plan.row_count);
         nb_ctx_release(*state, mark);
     }
@@ -103,11 +103,11 @@ static void test_first_the_one_at_work_is_parted_from_the_rest(void **state)
     assert_int_equal(parts->count, plan.row_count / 3);
     assert_int_equal(parts->next->count, plan.row_count * 2 / 3);
     for (int i = 0; i < parts->count; i++)
-        assert_ptr_equal(plan.cells[plan.rows[parts->rows[i]].cell].strategy, plan.cells[plan.rows[row].cell].strategy);
+        assert_ptr_equal(nb_error_method_of(&plan, parts->rows[i])->strategy, nb_error_method_of(&plan, row)->strategy);
     assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_CORE, row, row + 1}, &parts, *state));
     assert_int_equal(parts->count, plan.row_count / 2);
     for (int i = 0; i < parts->count; i++)
-        assert_ptr_equal(plan.cells[plan.rows[parts->rows[i]].cell].core, plan.cells[plan.rows[row].cell].core);
+        assert_ptr_equal(nb_error_method_of(&plan, parts->rows[i])->core, nb_error_method_of(&plan, row)->core);
     assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_MEASURE, 0, 1}, &parts, *state));
     assert_int_equal(parts->count, plan.row_count); /* once more, by a fresh worker */
     assert_ok(*state, nb_job_divide(&plan, parts, (nb_position){NB_AT_MEASURE, 0, 1}, &parts, *state));
@@ -120,11 +120,8 @@ static void test_positions_that_cannot_be(void **state)
 {
     nb_plan plan = make_plan(*state);
     nb_job *parts;
-    const nb_position wrong[] = {{NB_AT_PICK, -1, 3},
-                                 {NB_AT_PICK, 1 << 30, 3},
-                                 {NB_AT_CORE, 0, 1 << 30},
-                                 {(nb_phase)77, 0, 1},
-                                 {NB_AT_CORE, 2, 2}};
+    const nb_position wrong[] = {
+        {NB_AT_PICK, -1, 3}, {NB_AT_PICK, 1 << 30, 3}, {NB_AT_CORE, 0, 1 << 30}, {77, 0, 1}, {NB_AT_CORE, 2, 2}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_ok(*state, nb_job_divide(&plan, whole(&plan, true, *state), wrong[i], &parts, *state));
         check_parts(&plan, whole(&plan, true, *state), parts, *state);
@@ -189,6 +186,7 @@ static void test_messages_arrive_whole(void **state)
     static nb_outbox outbox;
     int ends[2];
     nb_message m;
+    const double sent = 2.385;
     char long_text[9000];
     memset(long_text, 'y', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
@@ -196,14 +194,15 @@ static void test_messages_arrive_whole(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING);
     assert_true(
-        nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, {.error = 2.385}}));
+        nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, &sent, sizeof sent}));
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING); /* it waits for company */
     assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){.kind = NB_TOLD_JOB_DONE, .reason = ""}));
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
     assert_int_equal(m.number, 2385);
     assert_string_equal(m.status, "failed");
     assert_int_equal(strlen(m.reason), 4095); /* cut, not lost */
-    assert_true(m.measures.error == 2.385);
+    assert_int_equal(m.result_bytes, sizeof sent);
+    assert_memory_equal(m.result, &sent, sizeof sent);
     assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
     assert_int_equal(m.kind, NB_TOLD_JOB_DONE);
     assert_null(m.status);
@@ -226,13 +225,14 @@ static void test_rows_keep_order(void **state)
     for (int i = 0; i <= ROWS; i++) {
         memset(text, 'z', sizeof text);
         text[i * 37 % 4000] = '\0';
-        nb_message row = {NB_TOLD_ROW, i, "ok", text, {.error = i}},
+        nb_message row = {NB_TOLD_ROW, i, "ok", text, &i, sizeof i},
                    end = {.kind = NB_TOLD_INSTANCE_DONE, .number = ROWS};
         assert_true(nb_channel_tell(ends[1], &outbox, i < ROWS ? &row : &end));
         for (; hear(ends[0], &inbox, &m, *state) == NB_HEARD_MESSAGE; heard++) {
             assert_int_equal(m.number, heard);
             assert_int_equal(m.kind, heard < ROWS ? NB_TOLD_ROW : NB_TOLD_INSTANCE_DONE);
-            if (heard < ROWS) assert_true(m.measures.error == heard && strlen(m.reason) == (size_t)(heard * 37 % 4000));
+            if (heard < ROWS) assert_memory_equal(m.result, &heard, sizeof heard);
+            if (heard < ROWS) assert_int_equal(strlen(m.reason), heard * 37 % 4000);
         }
     }
     assert_int_equal(heard, ROWS + 1);
@@ -245,12 +245,13 @@ static void test_noise(void **state)
 {
     static nb_inbox good, inbox;
     static nb_outbox outbox;
+    const double one = 1;
     int ends[2], nonsense = 0;
     nb_message m;
     nb_heard heard;
     good.used = 0;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_FAILURE, 7, "ok", "why", {.error = 1}}));
+    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_FAILURE, 7, "ok", "why", &one, sizeof one}));
     assert_true(nb_channel_fill(ends[0], &good));
     for (size_t i = 0; i < good.used; i++)
         for (int bit = 0; bit < 8; bit++) {

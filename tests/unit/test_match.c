@@ -27,7 +27,7 @@ static int rows_of(const nb_plan *plan, const char *key, nb_ctx *ctx)
     nb_match match;
     bool *flags;
     int count = 0, alone = 0;
-    assert_ok(ctx, nb_match_parse(key, &match, ctx));
+    assert_ok(ctx, nb_match_parse(&nb_study_error, key, &match, ctx));
     assert_ok(ctx, nb_match_rows(&match, plan, &flags, &count, ctx));
     for (int i = 0; i < plan->row_count; i++) alone += nb_match_row(&match, plan, i);
     assert_int_equal(alone, count);
@@ -38,8 +38,8 @@ static int with_strategy(const nb_plan *plan, const char *name, int m)
 {
     int count = 0;
     for (int i = 0; i < plan->row_count; i++) {
-        const nb_cell *cell = &plan->cells[plan->rows[i].cell];
-        count += strcmp(cell->strategy->component->name, name) == 0 && (m == 0 || cell->m == m);
+        const nb_error_method *method = nb_error_method_of(plan, i);
+        count += strcmp(method->strategy->component->name, name) == 0 && (m == 0 || method->m == m);
     }
     return count;
 }
@@ -81,7 +81,8 @@ static void test_refusals(void **state)
                  {"trial=1, trial=1", "column 'trial' twice"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         nb_match match;
-        assert_error(*state, nb_match_parse(wrong[i].key, &match, *state), NB_EINVAL, wrong[i].message);
+        assert_error(*state, nb_match_parse(&nb_study_error, wrong[i].key, &match, *state), NB_EINVAL,
+                     wrong[i].message);
     }
 }
 
@@ -101,7 +102,7 @@ static void test_no_row(void **state)
         nb_match match;
         bool *flags;
         int count;
-        assert_ok(*state, nb_match_parse(none[i].key, &match, *state));
+        assert_ok(*state, nb_match_parse(&nb_study_error, none[i].key, &match, *state));
         assert_error(*state, nb_match_rows(&match, &plan, &flags, &count, *state), NB_EINVAL, none[i].message);
     }
 }
@@ -120,7 +121,7 @@ static void test_keys_mean_one_row(void **state)
         int count;
         nb_mark mark = nb_ctx_mark(ctx);
         assert_ok(ctx, nb_keys_text(&keys, i, &key, ctx));
-        assert_ok(ctx, nb_match_parse(key, &match, ctx));
+        assert_ok(ctx, nb_match_parse(&nb_study_error, key, &match, ctx));
         assert_ok(ctx, nb_match_rows(&match, &plan, &flags, &count, ctx));
         if (count != 1 || !flags[i]) fail_msg("'%s' means %d rows", key, count);
         if (strstr(key, "kernel=") || strstr(key, "seed=")) fail_msg("'%s' holds what all rows have", key);

@@ -3,7 +3,7 @@
  * and the share of the foreseen cost. */
 #include "testing.h"
 
-#include "run/progress.h"
+#include "cli/progress.h"
 
 static void test_durations(void **state)
 {
@@ -139,7 +139,7 @@ static void test_share(void **state)
     double unit_s[] = {1, 3};
     bool pending[] = {true, true, false, true, true, true};
     nb_plan plan = {.row_count = 6};
-    nb_foreseen foreseen = {.unit_count = 2, .units = units, .unit_s = unit_s, .total_s = 4, .wall_s = 4};
+    nb_predicted foreseen = {.unit_count = 2, .units = units, .unit_s = unit_s, .total_s = 4, .wall_s = 4};
     nb_progress p = {.quiet = true};
     assert_ok(*state, nb_progress_init(&p, &foreseen, &plan, pending, *state));
     assert_int_equal(p.state.rows, 5);

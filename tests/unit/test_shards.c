@@ -44,7 +44,7 @@ static void test_parse(void **state)
 
 static void assert_same_row(const nb_plan *plan, int index, const nb_plan *part, int at)
 {
-    nb_row a, b;
+    nb_error_row a, b;
     nb_plan_row(plan, index, &a);
     nb_plan_row(part, at, &b);
     assert_string_equal(a.problem, b.problem);
@@ -119,9 +119,9 @@ static void test_stateless(void **state)
 }
 
 /* The plan's rows as if they had been run: row i has error i, and took time_s. */
-static nb_row *make_rows(const nb_plan *plan, double time_s, nb_ctx *ctx)
+static nb_error_row *make_rows(const nb_plan *plan, double time_s, nb_ctx *ctx)
 {
-    nb_row *rows = nb_alloc(ctx, (size_t)plan->row_count, sizeof *rows);
+    nb_error_row *rows = nb_alloc(ctx, (size_t)plan->row_count, sizeof *rows);
     for (int i = 0; i < plan->row_count; i++) {
         nb_plan_row(plan, i, &rows[i]);
         rows[i].status = "ok";
@@ -131,11 +131,22 @@ static nb_row *make_rows(const nb_plan *plan, double time_s, nb_ctx *ctx)
     return rows;
 }
 
+static nb_status add(nb_merge *merge, const char *name, bool yields, int count, const nb_error_row *of, nb_ctx *ctx)
+{
+    nb_rows rows = rows_of_error(count, of);
+    return nb_merge_add(merge, name, yields, &rows, NULL, ctx);
+}
+
+static const nb_error_row *merged(const nb_merge *merge, int index)
+{
+    return (const nb_error_row *)nb_rows_at(&merge->rows, index);
+}
+
 static void test_merge_parts(void **state)
 {
     nb_ctx *ctx = *state;
     nb_plan plan = make_plan(ctx);
-    nb_row *rows = make_rows(&plan, 1, ctx), *parts = nb_alloc(ctx, (size_t)plan.row_count, sizeof *parts);
+    nb_error_row *rows = make_rows(&plan, 1, ctx), *parts = nb_alloc(ctx, (size_t)plan.row_count, sizeof *parts);
     nb_merge merge;
     int *of;
     assert_ok(ctx, nb_shards_assign(&plan, 3, &of, ctx));
@@ -144,28 +155,28 @@ static void test_merge_parts(void **state)
         int count = 0;
         for (int i = 0; i < plan.row_count; i++)
             if (of[i] == s) parts[count++] = rows[i];
-        assert_ok(ctx, nb_merge_add(&merge, "part", false, count, parts, NULL, ctx));
+        assert_ok(ctx, add(&merge, "part", false, count, parts, ctx));
     }
     for (int i = 0; i < plan.row_count; i++) {
         assert_int_equal(merge.from[i], 4 - of[i]);
-        assert_close(merge.rows[i].measures.error, i, 0);
+        assert_close(merged(&merge, i)->measures.error, i, 0);
     }
     rows[2].status = "planned"; /* a second copy, run elsewhere and unfinished, agrees */
     for (int i = 0; i < plan.row_count; i++) rows[i].measures.core_s = 2;
-    assert_ok(ctx, nb_merge_add(&merge, "copy", false, plan.row_count, rows, NULL, ctx));
+    assert_ok(ctx, add(&merge, "copy", false, plan.row_count, rows, ctx));
     assert_int_equal(merge.conflict_count, 0);
-    assert_close(merge.rows[0].measures.core_s, 1, 0);
+    assert_close(merged(&merge, 0)->measures.core_s, 1, 0);
 }
 
 static void test_merge_holes(void **state)
 {
     nb_ctx *ctx = *state;
     nb_plan plan = make_plan(ctx);
-    nb_row *rows = make_rows(&plan, 1, ctx);
+    nb_error_row *rows = make_rows(&plan, 1, ctx);
     nb_merge merge;
     rows[5].status = "planned";
     assert_ok(ctx, nb_merge_init(&plan, 1, &merge, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "a", false, plan.row_count, rows, NULL, ctx));
+    assert_ok(ctx, add(&merge, "a", false, plan.row_count, rows, ctx));
     for (int i = 0; i < plan.row_count; i++) assert_int_equal(merge.from[i], i != 5);
 }
 
@@ -173,15 +184,15 @@ static void test_merge_conflicts(void **state)
 {
     nb_ctx *ctx = *state;
     nb_plan plan = make_plan(ctx);
-    nb_row *a = make_rows(&plan, 1, ctx), *b = make_rows(&plan, 1, ctx);
+    nb_error_row *a = make_rows(&plan, 1, ctx), *b = make_rows(&plan, 1, ctx);
     nb_merge merge;
     b[7].measures.error = nextafter(7, 8); /* the last bit counts */
     b[9].measures.cosine = 0.5;            /* a measured there, not here */
     b[11].status = "failed";
     b[11].reason = "out of luck";
     assert_ok(ctx, nb_merge_init(&plan, 3, &merge, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, a, NULL, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "runs/b", false, plan.row_count, b, NULL, ctx));
+    assert_ok(ctx, add(&merge, "runs/a", false, plan.row_count, a, ctx));
+    assert_ok(ctx, add(&merge, "runs/b", false, plan.row_count, b, ctx));
     assert_int_equal(merge.conflict_count, 3);
     assert_non_null(strstr(merge.conflicts[0], "error is 7 in runs/a and 7.0000000000000009 in runs/b"));
     assert_non_null(strstr(merge.conflicts[0], a[7].core));
@@ -194,7 +205,7 @@ static void test_merge_yields(void **state)
 {
     nb_ctx *ctx = *state;
     nb_plan plan = make_plan(ctx);
-    nb_row *now = make_rows(&plan, 1, ctx), *before = make_rows(&plan, 1, ctx);
+    nb_error_row *now = make_rows(&plan, 1, ctx), *before = make_rows(&plan, 1, ctx);
     nb_merge merge;
     before[3].status = "failed";
     before[4].status = "crashed";
@@ -202,13 +213,13 @@ static void test_merge_yields(void **state)
     before[6].status = "diverged";
     now[8].status = "failed";
     assert_ok(ctx, nb_merge_init(&plan, 2, &merge, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "now", false, plan.row_count, now, NULL, ctx));
-    assert_ok(ctx, nb_merge_add(&merge, "before", true, plan.row_count, before, NULL, ctx));
+    assert_ok(ctx, add(&merge, "now", false, plan.row_count, now, ctx));
+    assert_ok(ctx, add(&merge, "before", true, plan.row_count, before, ctx));
     assert_int_equal(merge.replaced, 2);
     assert_int_equal(merge.kept, 1);
     assert_int_equal(merge.conflict_count, 2);
-    assert_string_equal(merge.rows[3].status, "ok");
-    assert_string_equal(merge.rows[8].status, "ok");
+    assert_string_equal(merged(&merge, 3)->status, "ok");
+    assert_string_equal(merged(&merge, 8)->status, "ok");
     assert_int_equal(merge.from[8], 2);
 }
 
@@ -216,11 +227,11 @@ static void test_merge_other_plan(void **state)
 {
     nb_ctx *ctx = *state;
     nb_plan plan = make_plan(ctx);
-    nb_row *rows = make_rows(&plan, 1, ctx);
+    nb_error_row *rows = make_rows(&plan, 1, ctx);
     nb_merge merge;
     rows[4].landmarks = 4;
     assert_ok(ctx, nb_merge_init(&plan, 1, &merge, ctx));
-    assert_error(ctx, nb_merge_add(&merge, "runs/a", false, plan.row_count, rows, NULL, ctx), NB_EIO,
+    assert_error(ctx, add(&merge, "runs/a", false, plan.row_count, rows, ctx), NB_EIO,
                  "runs/a: its rows are not those of its config");
 }
 

@@ -7,22 +7,22 @@
 
 #include <math.h>
 
-static nb_row row(const char *strategy, int head, int trial, int m, double error, double subspace)
+static nb_error_row row(const char *strategy, int head, int trial, int m, double error, double subspace)
 {
-    nb_row r = {.experiment = "x",
-                .problem = "p",
-                .kernel = "k",
-                .strategy = strategy,
-                .pairing = "joint",
-                .factors = "nystromformer",
-                .core = "c",
-                .rows = "all",
-                .status = "ok",
-                .head = head,
-                .trial = trial,
-                .n = 9,
-                .d = 2,
-                .landmarks = m};
+    nb_error_row r = {.experiment = "x",
+                      .problem = "p",
+                      .kernel = "k",
+                      .strategy = strategy,
+                      .pairing = "joint",
+                      .factors = "nystromformer",
+                      .core = "c",
+                      .rows = "all",
+                      .status = "ok",
+                      .head = head,
+                      .trial = trial,
+                      .n = 9,
+                      .d = 2,
+                      .landmarks = m};
     nb_measures_clear(&r.measures);
     r.measures.error = error;
     r.measures.error_subspace = subspace;
@@ -32,25 +32,25 @@ static nb_row row(const char *strategy, int head, int trial, int m, double error
     return r;
 }
 
-static nb_summary summary_of(nb_ctx *ctx, int count, const nb_row *rows)
+static nb_summary summary_of(nb_ctx *ctx, int count, const nb_error_row *rows)
 {
     nb_frame *frame = nb_alloc(ctx, 1, sizeof *frame);
     nb_summary s;
     assert_non_null(frame);
-    assert_ok(ctx, nb_frame_make(frame, nb_columns, rows, sizeof *rows, count, ctx));
+    assert_ok(ctx, nb_frame_make(frame, nb_error_columns, rows, sizeof *rows, count, ctx));
     assert_ok(ctx, nb_summary_make(frame, &s, ctx));
     return s;
 }
 
 /* What a table prints of the rows. */
-static const char *printed(nb_ctx *ctx, const char *name, int count, const nb_row *rows, nb_table_form form)
+static const char *printed(nb_ctx *ctx, const char *name, int count, const nb_error_row *rows, nb_table_form form)
 {
     const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, name);
     nb_frame frame;
     char *text = NULL;
     size_t length;
     assert_non_null(table);
-    assert_ok(ctx, nb_frame_make(&frame, nb_columns, rows, sizeof *rows, count, ctx));
+    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, count, ctx));
     FILE *out = open_memstream(&text, &length);
     assert_ok(ctx, table->print(out, &frame, &form, ctx));
     fclose(out);
@@ -60,8 +60,8 @@ static const char *printed(nb_ctx *ctx, const char *name, int count, const nb_ro
     return copy;
 }
 
-static nb_comparison compare(nb_ctx *ctx, int count, const nb_row *rows, const char *baseline, const char *strategy,
-                             int m)
+static nb_comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline,
+                             const char *strategy, int m)
 {
     nb_summary s = summary_of(ctx, count, rows);
     nb_shares shares;
@@ -77,7 +77,7 @@ static nb_comparison compare(nb_ctx *ctx, int count, const nb_row *rows, const c
  * stands once; `c` is the worst. Medians by hand. */
 static void test_shares(void **state)
 {
-    nb_row rows[] = {
+    nb_error_row rows[] = {
         row("base", 0, 0, 4, 0.8, 0.5), row("base", 0, 1, 4, 0.4, 0.4), row("base", 0, 2, 4, 0.5, 0.3),
         row("a", 0, 0, 4, 0.2, 0.1),    row("a", 0, 1, 4, 0.3, 0.2),    row("a", 0, 2, 4, 0.1, 0.3),
         row("b", 0, 0, 4, 0.4, 0.2),    row("c", 0, 0, 4, 1.0, 0.8),
@@ -109,7 +109,7 @@ static void test_shares(void **state)
 /* Heads are matched with themselves, and what failed is left out with its pair. */
 static void test_pairs_by_head(void **state)
 {
-    nb_row rows[] = {
+    nb_error_row rows[] = {
         row("base", 0, 0, 4, 0.8, 0.5), row("base", 0, 1, 4, 0.4, 0.4),
         row("a", 0, 0, 4, 0.2, 0.1),    row("a", 0, 1, 4, 0.3, 0.2),
         row("base", 2, 0, 4, 1.0, 0.5), row("base", 2, 1, 4, 0.9, 0.4),
@@ -130,11 +130,11 @@ static void test_pairs_by_head(void **state)
 /* Pooled: the median over m of each number. */
 static void test_pooled(void **state)
 {
-    nb_row rows[] = {
+    nb_error_row rows[] = {
         row("base", 0, 0, 2, 1.0, 1), row("base", 0, 0, 4, 0.8, 1), row("base", 0, 0, 8, 0.4, 1),
         row("a", 0, 0, 2, 0.9, 1),    row("a", 0, 0, 4, 0.2, 1),    row("a", 0, 0, 8, 0.3, 1),
     };
-    nb_row missing[6];
+    nb_error_row missing[6];
     memcpy(missing, rows, sizeof rows);
     missing[4].status = "skipped";
     nb_comparison a = compare(*state, 6, rows, "base", "a", 0), some = compare(*state, 6, missing, "base", "a", 0);
@@ -151,7 +151,7 @@ static void test_pooled(void **state)
 /* One that loses twice the baseline and wins a tenth of it once has lost. */
 static void test_the_pooled_share_counts_losses(void **state)
 {
-    const nb_row rows[] = {
+    const nb_error_row rows[] = {
         row("base", 0, 0, 2, 1.0, 1),
         row("base", 0, 0, 4, 1.0, 1),
         row("a", 0, 0, 2, 2.0, 1),
@@ -167,7 +167,7 @@ static void test_the_pooled_share_counts_losses(void **state)
  * On the scale of errors, summed, a's share of the gap would be (4 * 0.2 - 4999) / (5 * 0.5). */
 static void test_an_outlier_is_one_cell_of_many(void **state)
 {
-    nb_row rows[15];
+    nb_error_row rows[15];
     for (int k = 0; k < 5; k++) {
         rows[k] = row("base", 0, 0, k + 1, k + 1, 1);
         rows[5 + k] = row("a", 0, 0, k + 1, (k == 2 ? 5000 : 0.8) * (k + 1), 1);
@@ -183,7 +183,7 @@ static void test_an_outlier_is_one_cell_of_many(void **state)
 /* A gap of less than 1 % is none: a share of it would be as large as one likes. */
 static void test_no_share_of_no_gap(void **state)
 {
-    const nb_row rows[] = {row("base", 0, 0, 2, 1, 1), row("a", 0, 0, 2, 0.995, 1), row("b", 0, 0, 2, 3, 1)};
+    const nb_error_row rows[] = {row("base", 0, 0, 2, 1, 1), row("a", 0, 0, 2, 0.995, 1), row("b", 0, 0, 2, 3, 1)};
     nb_comparison b = compare(*state, 3, rows, "base", "b", 0);
     assert_close(b.whole.relative, 3, 0);
     assert_true(isnan(b.whole.share) && isnan(compare(*state, 3, rows, "base", "a", 0).whole.share));
@@ -193,7 +193,7 @@ static void test_no_share_of_no_gap(void **state)
  * is 1e-10, and none where it is 1e-8. One side may be noise, not both. */
 static void test_noise(void **state)
 {
-    nb_row rows[] = {
+    nb_error_row rows[] = {
         row("base", 0, 0, 2, 1e-9, 1), row("base", 0, 1, 2, 1e-9, 1), row("base", 0, 2, 2, 1e-9, 1),
         row("a", 0, 0, 2, 5e-9, 1),    row("a", 0, 1, 2, 5e-9, 1),    row("a", 0, 2, 2, 5e-9, 1),
     };
@@ -222,7 +222,7 @@ static void test_noise(void **state)
 /* A star is among strategies of one pairing and factors, and of two noises neither is less. */
 static void test_stars(void **state)
 {
-    nb_row rows[] = {
+    nb_error_row rows[] = {
         row("base", 0, 0, 2, 0.4, 1), row("a", 0, 0, 2, 0.3, 1),     row("b", 0, 0, 2, 0.1, 1),
         row("c", 0, 0, 2, 0.2, 1),    row("base", 0, 0, 4, 3e-9, 1), row("a", 0, 0, 4, 2e-9, 1),
     };
@@ -245,7 +245,7 @@ static void test_stars(void **state)
  * baseline does not have, it is another one, which is told, and there is no share of a gap. */
 static void test_pairings_apart(void **state)
 {
-    nb_row rows[] = {
+    nb_error_row rows[] = {
         row("base", 0, 0, 4, 0.8, 1), row("base", 0, 0, 4, 0.4, 1), row("a", 0, 0, 4, 0.2, 1),
         row("b", 0, 0, 4, 0.1, 1),    row("a", 0, 0, 4, 0.4, 1),
     };
@@ -278,8 +278,8 @@ static void test_pairings_apart(void **state)
 /* Each factors' own baseline and best. */
 static void test_factors_apart(void **state)
 {
-    nb_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1),
-                     row("a", 0, 0, 4, 0.4, 1)};
+    nb_error_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1),
+                           row("a", 0, 0, 4, 0.4, 1)};
     nb_shares shares;
     rows[1].factors = rows[3].factors = "cur";
     nb_summary s = summary_of(*state, 4, rows);
@@ -298,7 +298,7 @@ static void test_factors_apart(void **state)
 static void test_above_the_best(void **state)
 {
     (void)state;
-    nb_row row = {.status = "ok", .measures = {.error = 3, .error_subspace = 0.5, .error_noise = 4}};
+    nb_error_row row = {.status = "ok", .measures = {.error = 3, .error_subspace = 0.5, .error_noise = 4}};
     assert_close(nb_above_best(&row), 5, 0);
     row.measures.error_subspace = 1e-13;
     assert_true(isnan(nb_above_best(&row)));
@@ -312,7 +312,7 @@ static void test_above_the_best(void **state)
 /* Paths are as long as tells them apart; what no path tells apart is written in full. */
 static void test_labels_differ(void **state)
 {
-    nb_row rows[4];
+    nb_error_row rows[4];
     const char *runs[] = {"command(run=\"python3 /home/x/a/mine.py\", timeout=60, deterministic=false)",
                           "command(run=\"python3 /home/x/b/mine.py\", timeout=60, deterministic=false)",
                           "command(run=\"python3 /home/x/b/other.py\", timeout=60, deterministic=false)",

@@ -103,7 +103,7 @@ static const nb_manifest l = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels L"}, "{\"
 static nb_store open_store(const char *folder, nb_ctx *ctx)
 {
     nb_store store;
-    assert_ok(ctx, nb_store_open(nb_format(ctx, "%s/store", folder), true, &store, ctx));
+    assert_ok(ctx, nb_store_open(nb_format(ctx, "%s/store", folder), true, &nb_study_error, &store, ctx));
     return store;
 }
 
@@ -123,11 +123,11 @@ static void write_rows(nb_store *store, const nb_plan *plan, const nb_manifest *
     nb_store_sign(store, as);
     assert_ok(ctx, nb_store_begin(store, ctx));
     for (int i = first; i < end; i++) {
-        nb_row row;
+        nb_error_row row;
         nb_plan_row(plan, i, &row);
         row.status = status;
         row.measures.error = 0.385 + i;
-        assert_ok(ctx, nb_store_write(store, i, plan->config->wanted, &row, ctx));
+        assert_ok(ctx, nb_store_write(store, i, plan->config->wanted, &row.row, ctx));
     }
     assert_ok(ctx, nb_store_commit(store, ctx));
 }
@@ -188,8 +188,7 @@ static void test_retry(void **state)
 {
     nb_ctx *ctx = *state;
     const char *folder;
-    nb_row *rows;
-    int count;
+    nb_rows rows;
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
     nb_plan plan = make_plan("segment_means", ctx);
     nb_store store = open_store(folder, ctx);
@@ -199,14 +198,15 @@ static void test_retry(void **state)
     write_rows(&store, &plan, &a, "diverged", 6, 10, ctx);
     assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 0);
     assert_int_equal(plan_store(&store, &plan, &a, false, (const char *const[]){"timeout", "crashed", NULL}, ctx), 2);
-    assert_ok(ctx, nb_store_rows(&store, &count, &rows, ctx));
+    assert_ok(ctx, nb_store_rows(&store, &rows, ctx));
     for (int i = 0; i < 10; i++) {
         bool again = i == 4 || i == 5;
-        assert_string_equal(rows[i].status, again ? "planned" : i < 4 ? "ok" : "diverged");
+        const nb_error_row *row = (const nb_error_row *)nb_rows_at(&rows, i);
+        assert_string_equal(row->status, again ? "planned" : i < 4 ? "ok" : "diverged");
         if (again)
-            assert_true(isnan(rows[i].measures.error));
+            assert_true(isnan(row->measures.error));
         else
-            assert_close(rows[i].measures.error, 0.385 + i, 0);
+            assert_close(row->measures.error, 0.385 + i, 0);
     }
 }
 
@@ -247,10 +247,10 @@ static void test_readers(void **state)
     nb_ctx *ctx = *state;
     const char *folder, *path;
     nb_store reader;
-    nb_row *rows;
+    nb_rows rows;
     nb_signed *manifests;
     nb_measured_by *by;
-    nb_store_pick *picks;
+    nb_store_mean *means;
     nb_standing standing;
     long long *ids;
     int count;
@@ -260,12 +260,12 @@ static void test_readers(void **state)
     plan_store(&store, &plan, &a, false, nothing, ctx);
     write_rows(&store, &plan, &a, "ok", 0, 5, ctx);
     path = store.path;
-    assert_ok(ctx, nb_store_open(path, false, &reader, ctx));
-    assert_ok(ctx, nb_store_rows(&reader, &count, &rows, ctx));
+    assert_ok(ctx, nb_store_open(path, false, NULL, &reader, ctx));
+    assert_ok(ctx, nb_store_rows(&reader, &rows, ctx));
     assert_ok(ctx, nb_store_signatures(&reader, &count, &ids, ctx));
     assert_ok(ctx, nb_store_manifests(&reader, &count, &manifests, ctx));
     assert_ok(ctx, nb_store_programs(&reader, &count, &by, ctx));
-    assert_ok(ctx, nb_store_picks(&reader, &count, &picks, ctx));
+    assert_ok(ctx, nb_store_means(&reader, "select_s", "strategy", "landmarks", &count, &means, ctx));
     assert_ok(ctx, nb_store_standing(&reader, &plan, NULL, NULL, &standing, ctx));
     sqlite3_busy_timeout(store.db, 100);
     write_rows(&store, &plan, &a, "ok", 5, 10, ctx);

@@ -50,19 +50,20 @@ static nb_status begin(void *self, nb_ctx *ctx)
 static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     record *r = self;
-    nb_row planned;
+    nb_error_row planned;
+    const nb_error_row *got = (const nb_error_row *)row;
     NB_REQUIRE(ctx, ++r->row_count != r->refuse_row, NB_EIO, "the disk is full");
     assert_in_range(index, 0, ROWS - 1);
     if (r->in_instance < 0) r->in_instance = index;
     nb_plan_row(r->plan, index, &planned);
     assert_int_equal(r->plan->rows[index].scene, r->plan->rows[r->in_instance].scene);
     assert_int_equal(r->plan->rows[index].trial, r->plan->rows[r->in_instance].trial);
-    assert_string_equal(row->core, planned.core);
+    assert_string_equal(got->core, planned.core);
     assert_int_equal(row->n, planned.n);
     assert_string_not_equal(row->status, "planned");
     r->timed_out += strcmp(row->status, "timeout") == 0;
     r->times[index]++;
-    r->error[index] = row->measures.error;
+    r->error[index] = got->measures.error;
     return NB_OK;
 }
 

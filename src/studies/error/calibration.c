@@ -20,55 +20,28 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ORDER = 384, TRIES = 20 };                         /* of the product */
 enum { TOKENS = 128, LANDMARKS = 8, MOST_TOKENS = 2048 }; /* of the smallest try; of the largest */
 enum { SMALL, LARGE, MORE_TOKENS, MORE_LANDMARKS, SIZES, ROUNDS = 3 };
-static const double MACHINE_S = 0.5; /* after which the product is not tried again */
 static const double SHARE =
     0.5; /* of what is left of the time: most that the large tries may be said to take, over all strategies */
-static const double REFERENCE_S = 4.9e-3; /* what the reference machine takes for it */
 static const double MEMORY = 2e9,
                     NOTICED_S = 10e-6; /* bytes that a strategy may take; seconds from which on growth is looked at */
 static const double SLACK = 0.25;      /* of a power that two tries tell */
 
-/* The product, and an exponential of each of its entries: as in a pass. */
-static void once(double *a, double *b, double *c)
-{
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, ORDER, ORDER, ORDER, 1e-3, a, ORDER, b, ORDER, 0, c, ORDER);
-    for (size_t j = 0; j < ORDER; j++) a[j] = fmin(1, nb_exp_sum(ORDER, c + j * ORDER, 0));
-}
-
-nb_status nb_calibrate_machine(double *machine, nb_ctx *ctx)
-{
-    size_t square = (size_t)ORDER * ORDER;
-    double *a, least = INFINITY, begun_s = nb_clock_s();
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(a, nb_alloc_reals(ctx, square, 3));
-    for (size_t i = 0; i < 2 * square; i++) a[i] = 1e-3 * (double)(i % 997);
-    for (int i = 0; i < TRIES && (i < 2 || nb_clock_s() - begun_s < MACHINE_S); i++) {
-        double start_s = nb_work_s();
-        once(a, a + square, a + 2 * square);
-        least = fmin(least, nb_work_s() - start_s);
-    }
-    nb_ctx_release(ctx, mark);
-    *machine = least / REFERENCE_S;
-    return NB_OK;
-}
-
 typedef struct {      /* in memory that the process shares with its parent */
     size_t bytes;     /* of it all */
-    int at;           /* the try that it is at: (round * SIZES + size) * count + cell */
+    int at;           /* the try that it is at: (round * SIZES + size) * count + method */
     double begun_s;   /* clock at its begin */
-    double seconds[]; /* by size and cell: the least so far; NaN: not known */
+    double seconds[]; /* by size and method: the least so far; NaN: not known */
 } board;
 
 typedef struct {
     const nb_plan *plan;
     const nb_planned_scene *scene;
-    const nb_cell *const *cells;
-    int count, n, m; /* cells; of the smallest try */
-    nb_tried *tried; /* of each cell, filled as far as they say what is tried */
-    int unfinished;  /* the cell that was killed at its smallest try, or -1 */
+    const nb_error_method *const *methods;
+    int count, n, m; /* methods; of the smallest try */
+    nb_tried *tried; /* of each method, filled as far as they say what is tried */
+    int unfinished;  /* the method that was killed at its smallest try, or -1 */
     double end_s;    /* clock when there is no more time */
     board *board;
     const char *folder;      /* for what strategies leave behind where they are killed */
@@ -85,7 +58,7 @@ static nb_status make_scene(trying *t, int size_index, int n, nb_ctx *ctx)
     nb_draw_normals(t->rng, size, 1, head->q);
     nb_draw_normals(t->rng, size, 1, head->k);
     head->causal = t->scene->causal;
-    return nb_scene_new(head, t->scene->kernel, &t->scenes[size_index], ctx);
+    return nb_scene_new(head, nb_error_kernel(t->plan, t->scene), &t->scenes[size_index], ctx);
 }
 
 /* An oracle asks for what the floors need too: that is counted with these. */
@@ -117,29 +90,30 @@ static double time_since(moment start)
     return end.waits == start.waits ? end.work_s - start.work_s : end.clock_s - start.clock_s;
 }
 
-static nb_status try(trying *t, int size, int cell_index, nb_ctx *ctx)
+static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
 {
-    const nb_tried *of = &t->tried[cell_index];
+    const nb_tried *of = &t->tried[index];
     int n = size == MORE_TOKENS ? 2 * t->n : size == LARGE ? of->large_n : t->n;
     int m = size == MORE_LANDMARKS ? 2 * t->m
             : size == LARGE        ? of->large_m
                                    : t->m,
         scene = size == MORE_LANDMARKS ? SMALL : size;
-    const nb_cell *cell = t->cells[cell_index];
-    double *seconds = &t->board->seconds[size * t->count + cell_index];
+    const nb_error_method *method = t->methods[index];
+    double *seconds = &t->board->seconds[size * t->count + index];
     nb_landmarks landmarks;
     t->board->begun_s = INFINITY;
     if (!t->scenes[scene]) NB_TRY(ctx, make_scene(t, scene, n, ctx));
-    NB_TRY(ctx, warm(t->scenes[scene], nb_strategy_traits(cell->strategy), m, ctx));
-    nb_stream stream = {.seed = (uint64_t)t->plan->config->seed, .component = cell->strategy->canonical};
+    NB_TRY(ctx, warm(t->scenes[scene], nb_strategy_traits(method->strategy), m, ctx));
+    nb_stream stream = {.seed = (uint64_t)t->plan->config->seed, .component = method->strategy->canonical};
     moment start = now();
     t->board->begun_s = start.clock_s;
-    NB_TRY(ctx, nb_landmarks_pick(t->scenes[scene], cell->strategy, m, cell->pairing, stream, t->rng, &landmarks, ctx));
+    NB_TRY(ctx,
+           nb_landmarks_pick(t->scenes[scene], method->strategy, m, method->pairing, stream, t->rng, &landmarks, ctx));
     if (!landmarks.refusal) *seconds = fmin(*seconds, time_since(start)); /* of a NaN and a number, the number */
     return NB_OK;
 }
 
-/* What the cell has shown so far. */
+/* What the method has shown so far. */
 static void fill(const trying *t, int i, nb_tried *tried)
 {
     const double *s = t->board->seconds;
@@ -183,8 +157,8 @@ static _Noreturn void try_all(trying *t, nb_ctx *ctx)
 #endif
     if (nb_blas_set_threads(1, ctx) != NB_OK || nb_random_new(&t->rng, ctx) != NB_OK) _exit(EXIT_FAILURE);
     for (; t->board->at < ROUNDS * SIZES * t->count; t->board->at++) {
-        int size = t->board->at / t->count % SIZES, cell = t->board->at % t->count;
-        if (worth(t, size, cell) && try(t, size, cell, ctx) != NB_OK) {
+        int size = t->board->at / t->count % SIZES, method = t->board->at % t->count;
+        if (worth(t, size, method) && try(t, size, method, ctx) != NB_OK) {
             if (nb_ctx_spoilt(ctx)) _exit(EXIT_FAILURE);
             nb_error_clear(ctx);
         }
@@ -225,9 +199,9 @@ void nb_growth(double once_s, double doubled_s, double guess, double *least, dou
 static void choose_large(const trying *t, nb_tried *tried)
 {
     int n = t->scene->n < MOST_TOKENS ? t->scene->n : MOST_TOKENS, m = t->m;
-    for (int i = 0; i < t->plan->cell_count; i++) {
-        const nb_cell *cell = &t->plan->cells[i];
-        if (cell->strategy == tried->strategy && cell->m <= n && cell->m > m) m = cell->m;
+    for (int i = 0; i < t->plan->method_count; i++) {
+        const nb_error_method *method = &nb_error_methods(t->plan)[i];
+        if (method->strategy == tried->strategy && method->m <= n && method->m > m) m = method->m;
     }
     tried->large_n = n;
     tried->large_m = m;
@@ -239,17 +213,21 @@ static void unmap(void *ptr)
     munmap(b, b->bytes);
 }
 
-nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_cell *const *cells, double limit_s,
-                             nb_tried *tried, nb_ctx *ctx)
+nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_error_method *const *methods,
+                             double limit_s, nb_tried *tried, nb_ctx *ctx)
 {
-    trying t = {
-        .plan = plan, .scene = &plan->scenes[scene], .cells = cells, .count = count, .tried = tried, .unfinished = -1};
+    trying t = {.plan = plan,
+                .scene = &plan->scenes[scene],
+                .methods = methods,
+                .count = count,
+                .tried = tried,
+                .unfinished = -1};
     t.n = t.scene->n < 2 * TOKENS ? (t.scene->n + 1) / 2 : TOKENS;
     t.m = t.n < 2 * LANDMARKS ? 1 : LANDMARKS;
     t.end_s = nb_clock_s() + limit_s;
     if (count == 0) return NB_OK;
     for (int i = 0; i < count; i++) {
-        tried[i] = (nb_tried){.strategy = cells[i]->strategy, .n = t.n, .m = t.m};
+        tried[i] = (nb_tried){.strategy = methods[i]->strategy, .n = t.n, .m = t.m};
         choose_large(&t, &tried[i]);
     }
     size_t bytes = sizeof *t.board + (size_t)(SIZES * count) * sizeof *t.board->seconds;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration.h - how fast this machine is, and how long strategies take, from
- * tries of at most two seconds. Counted is the time of the process's own work where it
+/* calibration.h - how long strategies take, from tries of at most two seconds. Counted is the time of the process's own work where it
  * waited for nobody, and the least of several tries: what other programs do at the same
  * time makes a try longer by any factor. */
 #ifndef NB_CALIBRATION_H
 #define NB_CALIBRATION_H
 
 #include "studies/error/cost.h"
-
-/* Seconds here for one of the reference machine, from a small product and some
- * exponentials, a tenth of a second of work. */
-nb_status nb_calibrate_machine(double *machine, nb_ctx *ctx);
 
 typedef struct { /* of one strategy */
     const nb_choice *strategy;
@@ -21,12 +16,12 @@ typedef struct { /* of one strategy */
     double n_least, n_most, m_least, m_most; /* by which powers of n and m its time may grow */
 } nb_tried;
 
-/* Lets the strategy of each cell pick landmarks of random points, few of a few hundred
+/* Lets the strategy of each method pick landmarks of random points, few of a few hundred
  * and as many as in the plan of at most two thousand, in a process of their own that
- * ends after limit_s; what it prints is lost. tried[i] is of cells[i]. `scene` is one of the plan's: its kernel, d and n
+ * ends after limit_s; what it prints is lost. tried[i] is of methods[i]. `scene` is one of the plan's: its kernel, d and n
  * are taken. */
-nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_cell *const *cells, double limit_s,
-                             nb_tried *tried, nb_ctx *ctx);
+nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb_error_method *const *methods,
+                             double limit_s, nb_tried *tried, nb_ctx *ctx);
 
 /* The bounds of a power, from the seconds of two tries, the second of twice the size:
  * within one of a guess, which itself holds for what is too quick to be timed. */

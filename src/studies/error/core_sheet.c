@@ -18,12 +18,12 @@ static nb_status lay_out(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-bool nb_row_is_ok(const nb_row *row)
+bool nb_row_is_ok(const nb_error_row *row)
 {
     return strcmp(row->status, "ok") == 0;
 }
 
-bool nb_keeps_rows(const nb_row *row)
+bool nb_keeps_rows(const nb_error_row *row)
 {
     return nb_row_is_ok(row) && isnan(row->measures.error_core) && !isnan(row->measures.error_subspace);
 }

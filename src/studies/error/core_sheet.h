@@ -21,10 +21,10 @@ typedef nb_status nb_core_collect(const nb_core_sheet *of, nb_sheet *sheet, nb_c
 nb_status nb_core_sheet_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing,
                              nb_core_collect *collect, int *figures, nb_ctx *ctx);
 
-bool nb_row_is_ok(const nb_row *row);
+bool nb_row_is_ok(const nb_error_row *row);
 
 /* Whether the core keeps rows of S: then the error is of no F X B, and may be below the best core's. */
-bool nb_keeps_rows(const nb_row *row);
+bool nb_keeps_rows(const nb_error_row *row);
 
 /* The core that is the same in double precision, another one; -1: there is none. */
 int nb_core_in_double(const nb_core_sheet *of, int core, nb_ctx *ctx);

@@ -12,6 +12,7 @@
 #include "cores/core.h"
 #include "linalg/krylov.h"
 #include "nystrom/blocks.h"
+#include "studies/error/runner.h"
 
 #include <math.h>
 
@@ -21,7 +22,7 @@ static const double FLOPS = 25e9,        /* a second, of large matrix products *
     LAPACK_FLOPS = 6e9,                  /* of decompositions */
     ENTRY_S = 3e-9,                      /* the kernel of one pair of tokens beside its dot product, and its sums */
     LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
-    CELL_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
+    METHOD_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
 
 enum {
     KEPT = 4096,
@@ -62,9 +63,9 @@ typedef struct { /* rows that share factors */
     bool random; /* a core looks at exact rows */
 } pair;
 
-static unsigned traits_of(const nb_planned_scene *scene, const nb_cell *cell)
+static unsigned traits_of(const nb_planned_scene *scene, const nb_error_method *method)
 {
-    return nb_strategy_traits(cell->strategy) & (scene->n > DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
+    return nb_strategy_traits(method->strategy) & (scene->n > DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
 }
 
 static bool keeps(const instance *in)
@@ -162,8 +163,9 @@ static double distance(const nb_pick_time *t, int n, int m)
 static const nb_pick_time *nearest(const nb_speeds *speeds, const nb_choice *strategy, int n, int m)
 {
     const nb_pick_time *best = NULL;
-    for (int i = 0; speeds && i < speeds->count; i++) {
-        const nb_pick_time *t = &speeds->picks[i];
+    const nb_pick_times *times = speeds ? speeds->own : NULL;
+    for (int i = 0; times && i < times->count; i++) {
+        const nb_pick_time *t = &times->items[i];
         if (t->strategy == strategy && (!best || distance(t, n, m) < distance(best, n, m))) best = t;
     }
     return best;
@@ -185,14 +187,14 @@ static double guessed_pick_s(double n, double d, unsigned traits, double m)
 }
 
 /* One call for m landmarks: what it keeps, and what it needs meanwhile. */
-static void add_pick(instance *in, const nb_cell *cell)
+static void add_pick(instance *in, const nb_error_method *method)
 {
-    unsigned traits = traits_of(in->scene, cell);
-    double n = in->n, m = cell->m;
-    nb_pairing pairing = nb_pairing_under(in->scene->kernel, cell->strategy, cell->pairing);
+    unsigned traits = traits_of(in->scene, method);
+    double n = in->n, m = method->m;
+    nb_pairing pairing = nb_pairing_under(nb_error_kernel(in->plan, in->scene), method->strategy, method->pairing);
     double points = pairing == NB_SHARED ? 2 * n : n, d = pairing == NB_JOINT ? 2 * in->d : in->d;
     double bytes = 32 * points * (m + d);
-    const nb_pick_time *known = nearest(in->speeds, cell->strategy, (int)in->n, cell->m);
+    const nb_pick_time *known = nearest(in->speeds, method->strategy, (int)in->n, method->m);
     if (traits & NB_ORACLE) bytes = 8 * points * (12 * m + NB_STRIPE) + 80 * m * m;
     if (traits & NB_SQUARE) bytes += 8 * n * n;
     if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
@@ -206,19 +208,18 @@ static void add_pick(instance *in, const nb_cell *cell)
 static double working_bytes(const instance *in, double width, double width_single, double sum_m, int most, double rows,
                             bool random)
 {
-    const nb_config *c = in->plan->config;
+    nb_how c = nb_error_how(in->plan->config);
     double n = in->n, m = most, pass = 0, product, entries = 0, spectral = 0, careful = 16 * n * m;
     double u = in->factored ? n : NB_STRIPE;
-    if (in->sampled) return 8 * (n * NB_STRIPE + 3 * m * c->sample) + careful;
+    if (in->sampled) return 8 * (n * NB_STRIPE + 3 * m * c.sample) + careful;
     product = 8 * width * NB_STRIPE + 8 * (n + m) * NB_STRIPE;
-    if (c->precision == NB_MIXED)
-        product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
+    if (c.precision == NB_MIXED) product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
     if (in->factored) product = 16 * n * in->d;
     pass = largest(product, 8 * n * in->d);
-    if (c->wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
-    if (c->wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
+    if (c.wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
+    if (c.wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
     if (in->direct)
-        pass = 8 * (4 * n * m + n * TILE) + (c->wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) +
+        pass = 8 * (4 * n * m + n * TILE) + (c.wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) +
                (random ? 8 * n * (n + 5 * m) : 0);
     if (random && !in->direct) pass = largest(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
     return largest(largest(pass, careful), in->direct ? 0 : largest(entries, spectral));
@@ -232,10 +233,10 @@ static double exact_rows(const instance *in, double m)
 
 static double factor_bytes(const instance *in, const pair *p)
 {
-    const nb_config *c = in->plan->config;
+    nb_how c = nb_error_how(in->plan->config);
     double n = in->n, m = p->m, bytes = 8 * (12 * m * m + p->rows * m * m + 4 * in->d * m);
     if (p->random) bytes += 16 * m * exact_rows(in, m);
-    if (in->sampled) return bytes + 8 * (m + nb_block_width(p->m)) * c->sample + 8 * n * nb_block_width(p->m);
+    if (in->sampled) return bytes + 8 * (m + nb_block_width(p->m)) * c.sample + 8 * n * nb_block_width(p->m);
     if (in->direct) return bytes + 32 * n * m;
     return bytes + 8 * n * (m + nb_block_width(p->m));
 }
@@ -250,14 +251,14 @@ static double core_bytes(const instance *in, const pair *p)
 
 static void add_measuring_s(instance *in, const pair *p)
 {
-    const nb_config *c = in->plan->config;
-    double n = in->n, m = p->m, width = nb_block_width(p->m), rows = p->rows, share = in->sampled ? c->sample / n : 1;
+    nb_how c = nb_error_how(in->plan->config);
+    double n = in->n, m = p->m, width = nb_block_width(p->m), rows = p->rows, share = in->sampled ? c.sample / n : 1;
     double all = n * n * share;
     if (in->factored) all = n * in->d;
-    double speed = c->precision == NB_MIXED && !in->factored ? 1.6 * FLOPS : FLOPS;
+    double speed = c.precision == NB_MIXED && !in->factored ? 1.6 * FLOPS : FLOPS;
     in->seconds += PAIR_S + 2 * all * width / speed + 2 * n * m * (2 * in->d / FLOPS + ENTRY_S);
     in->seconds += (8 * n * m * m + 4 * m * m * n * share) / (FLOPS / 2) + 25 * m * m * m / LAPACK_FLOPS;
-    in->seconds += rows * (CELL_S + 60 * m * m * m / LAPACK_FLOPS + 2 * n * m * share / THIN_FLOPS);
+    in->seconds += rows * (METHOD_S + 60 * m * m * m / LAPACK_FLOPS + 2 * n * m * share / THIN_FLOPS);
     if (p->random) {
         double k = exact_rows(in, m), unseen = in->sampled ? 0 : 6 * k * m * m + 4 * n * m * m + 40 * m * m * m;
         if (in->direct) unseen = 6 * n * n * m + 10 * n * m * m;
@@ -265,10 +266,10 @@ static void add_measuring_s(instance *in, const pair *p)
     }
     if (in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + 2 * LOOK_S);
     if (in->sampled) return;
-    if (c->wanted & NB_WANT_OUTPUT) in->seconds += 6 * n * m * in->d / FLOPS;
-    if (c->wanted & NB_WANT_ENTRIES && !in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + LOOK_S);
-    if (c->wanted & NB_WANT_ENTROPY) in->seconds += rows * n * n * LOGARITHM_S;
-    if (c->wanted & NB_WANT_SPECTRAL)
+    if (c.wanted & NB_WANT_OUTPUT) in->seconds += 6 * n * m * in->d / FLOPS;
+    if (c.wanted & NB_WANT_ENTRIES && !in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + LOOK_S);
+    if (c.wanted & NB_WANT_ENTROPY) in->seconds += rows * n * n * LOGARITHM_S;
+    if (c.wanted & NB_WANT_SPECTRAL)
         in->seconds += in->direct ? rows * 3 * n * n * n / LAPACK_FLOPS
                                   : rows * LANCZOS_STEPS * (4 * all + 8 * n * m) / THIN_FLOPS;
 }
@@ -294,9 +295,9 @@ static void end_batch(instance *in, batch *b)
 
 static nb_how how_of(const instance *in)
 {
-    const nb_config *c = in->plan->config;
-    return (nb_how){
-        .engine = c->engine, .precision = c->precision, .sample = in->sampled ? c->sample : 0, .wanted = c->wanted};
+    nb_how how = nb_error_how(in->plan->config);
+    if (!in->sampled) how.sample = 0;
+    return how;
 }
 
 static void add_pair(instance *in, batch *b, const pair *p)
@@ -322,13 +323,13 @@ static void add_pair(instance *in, batch *b, const pair *p)
     add_measuring_s(in, p);
 }
 
-static bool measured(const nb_planned_scene *s, const nb_cell *c)
+static bool measured(const nb_planned_scene *s, const nb_error_method *c)
 {
     nb_picks_kind kind = nb_pairing_shares(c->pairing) ? NB_POINTS : NB_TOKENS;
     return !s->refusal && c->m <= s->n && nb_factors_refusal(c->factors, kind, s->causal) == NULL;
 }
 
-static bool same_picks(const nb_cell *a, const nb_cell *b)
+static bool same_picks(const nb_error_method *a, const nb_error_method *b)
 {
     return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
 }
@@ -336,12 +337,12 @@ static bool same_picks(const nb_cell *a, const nb_cell *b)
 /* A nested strategy is asked for its largest m alone. */
 static bool asked_for_more(const nb_plan *plan, int row, int end, const bool *pending)
 {
-    const nb_cell *cell = &plan->cells[plan->rows[row].cell];
-    if (!(nb_strategy_traits(cell->strategy) & NB_NESTED)) return false;
+    const nb_error_method *method = &nb_error_methods(plan)[plan->rows[row].method];
+    if (!(nb_strategy_traits(method->strategy) & NB_NESTED)) return false;
     for (int i = row + 1; i < end; i++) {
-        const nb_cell *other = &plan->cells[plan->rows[i].cell];
-        if (other->strategy != cell->strategy || other->pairing != cell->pairing) return false;
-        if ((!pending || pending[i]) && other->m > cell->m && other->m <= plan->scenes[plan->rows[row].scene].n)
+        const nb_error_method *other = &nb_error_methods(plan)[plan->rows[i].method];
+        if (other->strategy != method->strategy || other->pairing != method->pairing) return false;
+        if ((!pending || pending[i]) && other->m > method->m && other->m <= plan->scenes[plan->rows[row].scene].n)
             return true;
     }
     return false;
@@ -359,23 +360,23 @@ static int spectrum_bit(int m)
 static void add_rows(instance *in, int first, int end, const bool *pending)
 {
     const nb_plan *plan = in->plan;
-    const nb_cell *before = NULL;
+    const nb_error_method *before = NULL;
     batch b = {.bases = 0};
     pair p = {.m = 0};
     for (int i = first; i < end; i++) {
-        const nb_cell *cell = &plan->cells[plan->rows[i].cell];
-        if ((pending && !pending[i]) || in->scene->refusal || cell->m > in->scene->n) continue;
-        bool again = before && same_picks(before, cell), together = again && before->factors == cell->factors;
-        before = cell;
-        in->most = cell->m > in->most ? cell->m : in->most;
-        in->spectra |= 1u << spectrum_bit(cell->m);
-        if (!again && !asked_for_more(plan, i, end, pending)) add_pick(in, cell);
+        const nb_error_method *method = &nb_error_methods(plan)[plan->rows[i].method];
+        if ((pending && !pending[i]) || in->scene->refusal || method->m > in->scene->n) continue;
+        bool again = before && same_picks(before, method), together = again && before->factors == method->factors;
+        before = method;
+        in->most = method->m > in->most ? method->m : in->most;
+        in->spectra |= 1u << spectrum_bit(method->m);
+        if (!again && !asked_for_more(plan, i, end, pending)) add_pick(in, method);
         if (!together) {
             add_pair(in, &b, &p);
-            p = (pair){.m = measured(in->scene, cell) ? cell->m : 0};
+            p = (pair){.m = measured(in->scene, method) ? method->m : 0};
         }
         p.rows++;
-        p.random = p.random || (nb_core_traits(cell->core) & NB_CORE_RANDOM);
+        p.random = p.random || (nb_core_traits(method->core) & NB_CORE_RANDOM);
     }
     add_pair(in, &b, &p);
     end_batch(in, &b);
@@ -383,12 +384,13 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
 
 static instance instance_of(const nb_plan *plan, int row, const nb_speeds *speeds)
 {
-    const nb_config *c = plan->config;
+    nb_how c = nb_error_how(plan->config);
     const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];
-    instance in = {.plan = plan, .scene = s, .speeds = speeds, .n = s->n, .d = s->d, .vectors = plan->oracle};
-    in.direct = c->engine == NB_DIRECT;
-    in.sampled = c->sample > 0 && c->sample < s->n;
-    in.factored = ((const nb_kernel *)s->kernel->component)->low_rank && s->d <= s->n && !in.direct;
+    instance in = {
+        .plan = plan, .scene = s, .speeds = speeds, .n = s->n, .d = s->d, .vectors = nb_error_has_oracle(plan)};
+    in.direct = c.engine == NB_DIRECT;
+    in.sampled = c.sample > 0 && c.sample < s->n;
+    in.factored = ((const nb_kernel *)nb_error_kernel(plan, s)->component)->low_rank && s->d <= s->n && !in.direct;
     return in;
 }
 
@@ -406,16 +408,16 @@ static double instance_bytes(const instance *in, double kept_spectra, double mak
 static void look_ahead(instance *in, const nb_unit *unit, const bool *pending)
 {
     for (int i = unit->first; i < unit->end; i++) {
-        const nb_cell *cell = &in->plan->cells[in->plan->rows[i].cell];
-        if ((pending && !pending[i]) || cell->m > in->scene->n) continue;
-        unsigned traits = traits_of(in->scene, cell);
+        const nb_error_method *method = &nb_error_methods(in->plan)[in->plan->rows[i].method];
+        if ((pending && !pending[i]) || method->m > in->scene->n) continue;
+        unsigned traits = traits_of(in->scene, method);
         in->oracle = in->oracle || traits & NB_ORACLE;
         in->square = in->square || traits & NB_SQUARE;
         in->eigen = in->eigen || ((traits & NB_ORACLE) && (traits & NB_EIGEN));
     }
 }
 
-nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
 {
     instance whole = instance_of(plan, unit->first, speeds);
     double kept, working, machine = speeds ? speeds->machine : 1, bytes = 0;
@@ -437,11 +439,6 @@ nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending
     add_spectra(&whole, &kept, &working);
     whole.seconds += SCENE_S + exact_s(&whole) + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
     return (nb_cost){.seconds = machine * whole.seconds + whole.pick_s,
-                     .pick_s = whole.pick_s,
+                     .own_s = whole.pick_s,
                      .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count + FRAGMENTS * (bytes + kept + working)};
-}
-
-nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending)
-{
-    return nb_cost_at(plan, unit, pending, NULL);
 }

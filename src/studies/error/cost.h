@@ -4,14 +4,8 @@
 #ifndef NB_COST_H
 #define NB_COST_H
 
-#include "run/units.h"
-
-typedef struct {
-    double seconds; /* of one worker with one BLAS thread */
-    double pick_s;  /* the part of these that is the strategies' */
-    double
-        bytes; /* most that the process holds at a time; what strategies and cores of one's own take is guessed from their traits */
-} nb_cost;
+#include "run/prediction.h"
+#include "studies/error/study.h"
 
 /* How long a strategy took once: seconds for m of n tokens, which grow as powers. */
 typedef struct {
@@ -20,18 +14,14 @@ typedef struct {
     double seconds, n_power, m_power;
 } nb_pick_time;
 
+/* The study's own speeds: how long strategies take. */
 typedef struct {
-    double machine; /* seconds here for one of the reference machine, the strategies' left out */
     int count;
-    const nb_pick_time *picks; /* a strategy that has several: the nearest is taken; none: its traits */
-} nb_speeds;
+    const nb_pick_time *items; /* a strategy that has several: the nearest is taken; none: its traits */
+} nb_pick_times;
 
-/* Of the unit's pending rows; pending NULL: of all. On a reference machine, one
- * core of an AMD EPYC (Zen 3). */
-nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending);
-
-/* The same at other speeds. */
-nb_cost nb_cost_at(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+/* What strategies and cores of one's own take is guessed from their traits. */
+nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
 
 /* How the time of a strategy with these traits grows with n: its power, guessed. */
 double nb_pick_n_power(unsigned traits);

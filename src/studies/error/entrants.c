@@ -97,28 +97,28 @@ nb_status nb_entrants_find(const nb_frame *frame, nb_entrants *e, nb_ctx *ctx)
     return add(e, (nb_entrant){.label = "the best core of F X B", .oracle = true, .usual = true}, NULL, ctx);
 }
 
-const nb_row *nb_entrants_row(const nb_entrants *e, int core, int choice)
+const nb_error_row *nb_entrants_row(const nb_entrants *e, int core, int choice)
 {
     int row = e->choices.rows[choice * e->choices.width + core];
     return row >= 0 && strcmp(e->summary.rows[row].status, "ok") == 0 ? &e->summary.rows[row] : NULL;
 }
 
 /* The subspace part belongs to the landmarks: any core's row has it. */
-static const nb_row *any_row(const nb_entrants *e, int choice)
+static const nb_error_row *any_row(const nb_entrants *e, int choice)
 {
-    const nb_row *row = NULL;
+    const nb_error_row *row = NULL;
     for (int c = 0; c < e->summary.core_count && (!row || isnan(nb_above_best(row))); c++)
         row = nb_entrants_row(e, c, choice);
     return row;
 }
 
 /* The least of the entrant's cores, of those where it is a number. */
-static double least(const nb_entrants *e, int entrant, int choice, double (*value)(const nb_row *row))
+static double least(const nb_entrants *e, int entrant, int choice, double (*value)(const nb_error_row *row))
 {
     const nb_entrant *of = &e->of[entrant];
     double best = NAN;
     for (int i = 0; i < of->count; i++) {
-        const nb_row *row = nb_entrants_row(e, of->cores[i], choice);
+        const nb_error_row *row = nb_entrants_row(e, of->cores[i], choice);
         if (row) best = fmin(best, value(row));
     }
     return best;
@@ -127,7 +127,7 @@ static double least(const nb_entrants *e, int entrant, int choice, double (*valu
 double nb_entrant_above(const nb_entrants *e, int entrant, int choice)
 {
     if (e->of[entrant].count > 0) return least(e, entrant, choice, nb_above_best);
-    const nb_row *row = any_row(e, choice);
+    const nb_error_row *row = any_row(e, choice);
     return row && !isnan(nb_above_best(row)) ? 0 : NAN;
 }
 
@@ -136,7 +136,7 @@ double nb_entrant_unseen(const nb_entrants *e, int entrant, int choice)
     return e->of[entrant].oracle ? NAN : least(e, entrant, choice, nb_above_best_unseen);
 }
 
-static double error(const nb_row *row)
+static double error(const nb_error_row *row)
 {
     return nb_is_noise(row, NB_WHOLE) ? NAN : nb_part_of(row, NB_WHOLE);
 }
@@ -144,7 +144,7 @@ static double error(const nb_row *row)
 double nb_entrant_error(const nb_entrants *e, int entrant, int choice)
 {
     if (e->of[entrant].count > 0) return least(e, entrant, choice, error);
-    const nb_row *row = any_row(e, choice);
+    const nb_error_row *row = any_row(e, choice);
     return row && !nb_is_noise(row, NB_SUBSPACE) ? nb_part_of(row, NB_SUBSPACE) : NAN;
 }
 
@@ -155,7 +155,7 @@ static const nb_summary_index *place_of(const nb_entrants *e, int choice)
 
 bool nb_subset_holds(const nb_entrants *e, const nb_subset *subset, int choice)
 {
-    const nb_row *row = &e->summary.rows[e->choices.any[choice]];
+    const nb_error_row *row = &e->summary.rows[e->choices.any[choice]];
     switch (subset->kind) {
     case NB_ALL_CHOICES: return true;
     case NB_OF_M: return place_of(e, choice)->landmark == subset->number;

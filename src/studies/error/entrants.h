@@ -31,7 +31,7 @@ typedef struct {
 nb_status nb_entrants_find(const nb_frame *frame, nb_entrants *entrants, nb_ctx *ctx);
 
 /* The row of a core in a choice of landmarks; NULL: there is none, or it is not ok. */
-const nb_row *nb_entrants_row(const nb_entrants *e, int core, int choice);
+const nb_error_row *nb_entrants_row(const nb_entrants *e, int core, int choice);
 
 /* How far the entrant's error is above the best core's of F X B, as a share of that; NaN where it is not known. */
 double nb_entrant_above(const nb_entrants *e, int entrant, int choice);

@@ -3,12 +3,12 @@
 #include "studies/error/landmark_files.h"
 
 #include "base/files.h"
-#include "run/experiment.h"
 #include "data/tensor.h"
 #include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
+#include "run/reload.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static nb_status save_side(const writer *w, const char *name, const nb_picks *pi
 static void print_line(const writer *w, int row_index, int number, const char *reason)
 {
     const nb_planned_scene *scene = &w->plan->scenes[w->plan->rows[row_index].scene];
-    nb_row row;
+    nb_error_row row;
     nb_plan_row(w->plan, row_index, &row);
     fprintf(w->index, "%d,%d,", w->instance, scene->causal);
     nb_csv_print_text(w->index, row.problem);
@@ -62,12 +62,12 @@ static void print_line(const writer *w, int row_index, int number, const char *r
 static nb_status save_picks(writer *w, int row_index, int number, nb_scene *scene, nb_ctx *ctx)
 {
     const nb_planned_row *planned = &w->plan->rows[row_index];
-    const nb_cell *cell = &w->plan->cells[planned->cell];
+    const nb_error_method *method = nb_error_method_of(w->plan, row_index);
     const nb_head *head = scene->head;
     const char *queries, *keys;
     nb_landmarks landmarks;
-    if (cell->m > head->n) return NB_OK;
-    if (nb_run_pick(w->plan, scene, planned->trial, cell, w->rng, &landmarks, ctx) != NB_OK) {
+    if (method->m > head->n) return NB_OK;
+    if (nb_run_pick(w->plan, scene, planned->trial, method, w->rng, &landmarks, ctx) != NB_OK) {
         print_line(w, row_index, 0, nb_error_message(ctx));
         nb_error_clear(ctx);
         w->failed++;
@@ -90,7 +90,7 @@ static nb_status save_head(const char *folder, const nb_head *h, nb_ctx *ctx)
     return h->v ? save_points(folder, "v.npy", h->dv, h->n, h->v, ctx) : NB_OK;
 }
 
-static bool same_picks(const nb_cell *a, const nb_cell *b)
+static bool same_picks(const nb_error_method *a, const nb_error_method *b)
 {
     return a->strategy == b->strategy && a->m == b->m && a->pairing == b->pairing;
 }
@@ -99,7 +99,7 @@ static bool same_picks(const nb_cell *a, const nb_cell *b)
 static int next_choice(const nb_plan *plan, int row, int end)
 {
     int next = row + 1;
-    while (next < end && same_picks(&plan->cells[plan->rows[row].cell], &plan->cells[plan->rows[next].cell])) next++;
+    while (next < end && same_picks(nb_error_method_of(plan, row), nb_error_method_of(plan, next))) next++;
     return next;
 }
 
@@ -122,7 +122,7 @@ static nb_status save_instance(writer *w, const char *out, int first, int end, n
     nb_scene *scene;
     if (plan->scenes[rows[first].scene].refusal) return NB_OK;
     NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
-    nb_status made = nb_run_make_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx);
+    nb_status made = nb_plan_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx);
     if (made == NB_OK) made = nb_run_make_scene(plan, rows[first].scene, &head, &scene, ctx);
     if (made != NB_OK) {
         list_failed_instance(w, first, end, ctx);

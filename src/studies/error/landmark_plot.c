@@ -5,13 +5,13 @@
 
 #include "base/files.h"
 #include "base/gnuplot.h"
-#include "run/experiment.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
 #include "report/figure.h"
 #include "report/scripts.h"
 #include "studies/error/summary.h"
-#include "report/run_folder.h"
+#include "run/run_folder.h"
+#include "run/reload.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 
 typedef struct { /* one way to pick */
-    const nb_cell *cell;
+    const nb_error_method *method;
     nb_landmarks landmarks;
     const char *name;
     int look;         /* the number of its colour */
@@ -112,32 +112,34 @@ static nb_status describe(lane *l, nb_ctx *ctx)
     return NB_OK;
 }
 
-static bool is_new(const picture *p, const nb_cell *cell)
+static bool is_new(const picture *p, const nb_error_method *method)
 {
     for (int i = 0; i < p->lane_count; i++)
-        if (p->lanes[i].cell->strategy == cell->strategy && p->lanes[i].cell->pairing == cell->pairing) return false;
-    return cell->m == p->m;
+        if (p->lanes[i].method->strategy == method->strategy && p->lanes[i].method->pairing == method->pairing)
+            return false;
+    return method->m == p->m;
 }
 
 static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
 {
-    const char *pairing = nb_pairing_names[l->cell->pairing];
+    const char *pairing = nb_pairing_names[l->method->pairing];
     bool other = p->summary->pairing && strcmp(p->summary->pairing, pairing) != 0;
-    for (int c = 0; c < p->plan->cell_count; c++)
-        other |= p->plan->cells[c].strategy == l->cell->strategy && p->plan->cells[c].pairing != l->cell->pairing;
-    l->look = nb_summary_variant(p->summary, l->cell->strategy->canonical, pairing, NULL);
-    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->cell->strategy->label);
+    for (int c = 0; c < p->plan->method_count; c++)
+        other |= nb_error_methods(p->plan)[c].strategy == l->method->strategy &&
+                 nb_error_methods(p->plan)[c].pairing != l->method->pairing;
+    l->look = nb_summary_variant(p->summary, l->method->strategy->canonical, pairing, NULL);
+    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->method->strategy->label);
     l->name = p->summary->variants[l->look].name;
     if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
     return NB_OK;
 }
 
 /* A strategy that fails has an empty lane that tells why. */
-static nb_status pick_lane(picture *p, const nb_cell *cell, gsl_rng *rng, nb_ctx *ctx)
+static nb_status pick_lane(picture *p, const nb_error_method *method, gsl_rng *rng, nb_ctx *ctx)
 {
     lane *l = &p->lanes[p->lane_count];
-    *l = (lane){.cell = cell};
-    nb_status status = nb_run_pick(p->plan, p->scene, p->view->trial, cell, rng, &l->landmarks, ctx);
+    *l = (lane){.method = method};
+    nb_status status = nb_run_pick(p->plan, p->scene, p->view->trial, method, rng, &l->landmarks, ctx);
     if (status == NB_ENOMEM) return status;
     l->none = l->landmarks.refusal;
     if (status != NB_OK) {
@@ -151,9 +153,10 @@ static nb_status pick_lane(picture *p, const nb_cell *cell, gsl_rng *rng, nb_ctx
 
 static nb_status pick_all(picture *p, gsl_rng *rng, nb_ctx *ctx)
 {
-    NB_NEED(p->lanes, nb_alloc(ctx, (size_t)p->plan->cell_count, sizeof *p->lanes));
-    for (int c = 0; c < p->plan->cell_count; c++)
-        if (is_new(p, &p->plan->cells[c])) NB_TRY(ctx, pick_lane(p, &p->plan->cells[c], rng, ctx));
+    NB_NEED(p->lanes, nb_alloc(ctx, (size_t)p->plan->method_count, sizeof *p->lanes));
+    for (int c = 0; c < p->plan->method_count; c++)
+        if (is_new(p, &nb_error_methods(p->plan)[c]))
+            NB_TRY(ctx, pick_lane(p, &nb_error_methods(p->plan)[c], rng, ctx));
     for (int side = 0; side < 2; side++) {
         NB_NEED(p->shared[side], nb_alloc(ctx, (size_t)p->planned->n, sizeof(int)));
         for (int i = 0; i < p->lane_count; i++) {
@@ -319,8 +322,8 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
 
 static bool has_landmarks(const nb_plan *plan, int m)
 {
-    for (int i = 0; i < plan->cell_count; i++)
-        if (plan->cells[i].m == m) return true;
+    for (int i = 0; i < plan->method_count; i++)
+        if (nb_error_methods(plan)[i].m == m) return true;
     return false;
 }
 
@@ -329,9 +332,11 @@ static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
 {
     const nb_config *c = plan->config;
     int *sorted, count = 0;
-    NB_NEED(sorted, nb_alloc(ctx, (size_t)c->landmark_count, sizeof *sorted));
-    for (int i = 0; i < c->landmark_count; i++)
-        if (c->landmarks[i] <= n && has_landmarks(plan, c->landmarks[i])) sorted[count++] = c->landmarks[i];
+    NB_NEED(sorted, nb_alloc(ctx, (size_t)c->lists[NB_ERROR_LANDMARKS].count, sizeof *sorted));
+    for (int i = 0; i < c->lists[NB_ERROR_LANDMARKS].count; i++)
+        if (c->lists[NB_ERROR_LANDMARKS].numbers[i] <= n &&
+            has_landmarks(plan, c->lists[NB_ERROR_LANDMARKS].numbers[i]))
+            sorted[count++] = c->lists[NB_ERROR_LANDMARKS].numbers[i];
     gsl_sort_int(sorted, 1, (size_t)count);
     *m = count ? sorted[count / 2] : 0;
     return NB_OK;
@@ -348,7 +353,7 @@ static nb_status plot_scene(const picture *shared, int scene, const nb_drawing *
     if (p.m == 0) NB_TRY(ctx, middle(plan, p.planned->n, &p.m, ctx));
     if (p.m == 0 || p.m > p.planned->n) return NB_OK;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
-    NB_TRY(ctx, nb_run_make_head(plan, scene, p.view->trial, rng, &head, ctx));
+    NB_TRY(ctx, nb_plan_head(plan, scene, p.view->trial, rng, &head, ctx));
     NB_TRY(ctx, nb_run_make_scene(plan, scene, &head, &p.scene, ctx));
     NB_TRY(ctx, pick_all(&p, rng, ctx));
     NB_TRY(ctx, principal_components(&p, ctx));
@@ -364,27 +369,30 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_config config;
     nb_plan plan;
     nb_store store;
+    nb_rows rows;
     nb_frame frame;
     nb_summary summary;
     const picture shared = {.plan = &plan, .summary = &summary, .view = view, .m = view->m};
     nb_drawing drawing = {.run = run_folder, .draw = draw};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
-    NB_TRY(ctx, nb_run_frame(run_folder, &store, &frame, ctx));
+    NB_TRY(ctx, nb_run_load(run_folder, &store, &rows, ctx));
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_summary_make(&frame, &summary, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
-        for (int i = 0; i < config.landmark_count; i++)
-            if (has_landmarks(&plan, config.landmarks[i]))
-                NB_NEED(all, nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.landmarks[i]));
+        for (int i = 0; i < config.lists[NB_ERROR_LANDMARKS].count; i++)
+            if (has_landmarks(&plan, config.lists[NB_ERROR_LANDMARKS].numbers[i]))
+                NB_NEED(all,
+                        nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.lists[NB_ERROR_LANDMARKS].numbers[i]));
         NB_FAIL(ctx, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", view->m, all);
     }
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
                config.trials - 1);
     for (int i = 0; i < plan.scene_count; i++) {
         const nb_planned_scene *s = &plan.scenes[i];
-        bool first = i == 0 || s[-1].problem != s->problem || s[-1].kernel != s->kernel;
+        bool first = i == 0 || s[-1].problem != s->problem || s[-1].value[NB_ERROR_KERNEL] != s->value[NB_ERROR_KERNEL];
         if (view->head < 0 ? !first : s->head != view->head) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status = plot_scene(&shared, i, &drawing, figures, ctx);

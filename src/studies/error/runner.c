@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* runner.c - an instance at a time: first all picks, then the factors of as many
- * cells as fit, which the engine measures together. */
+ * methods as fit, which the engine measures together. */
 #include "studies/error/runner.h"
 
 #include "base/clock.h"
@@ -27,44 +27,35 @@ typedef struct {
 } instance;
 
 /* Workers end here when somebody has spoilt their process; where there is none, all ends. */
-static nb_status now_at(const instance *in, nb_phase phase, int first, int end)
+static nb_status now_at(const instance *in, nb_error_phase phase, int first, int end)
 {
-    if (in->sink->at) in->sink->at(in->sink->self, phase, first, end);
+    if (in->sink->at) in->sink->at(in->sink->self, (int)phase, first, end);
     NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
                "a component from outside has %s: nothing more can be measured in this process, only in workers",
                nb_ctx_spoilt(in->ctx));
     return NB_OK;
 }
 
-static nb_stream stream_of(const nb_plan *plan, int trial, const nb_choice *component)
-{
-    return (nb_stream){.seed = (uint64_t)plan->config->seed, .trial = trial, .component = component->canonical};
-}
-
-nb_status nb_run_make_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
-{
-    const nb_planned_scene *s = &plan->scenes[scene];
-    return nb_heads_make(s->problem, s->head, stream_of(plan, trial, s->problem), rng, head, ctx);
-}
-
-nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_cell *cell, gsl_rng *rng,
+nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx)
 {
-    return nb_landmarks_pick(scene, cell->strategy, cell->m, cell->pairing, stream_of(plan, trial, cell->strategy), rng,
-                             landmarks, ctx);
+    return nb_landmarks_pick(scene, method->strategy, method->m, method->pairing,
+                             nb_plan_stream(plan, trial, method->strategy), rng, landmarks, ctx);
 }
 
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)
 {
-    const nb_config *c = plan->config;
-    const nb_kernel *kernel = (const nb_kernel *)plan->scenes[scene].kernel->component;
+    const nb_error_settings *s = nb_error_settings_of(plan->config);
+    unsigned wanted = plan->config->wanted;
+    const nb_choice *kernel = nb_error_kernel(plan, &plan->scenes[scene]);
+    bool stochastic = ((const nb_kernel *)kernel->component)->stochastic;
     nb_guard guard;
-    nb_guard_begin(&guard, plan->scenes[scene].kernel, NULL, NULL);
-    nb_status status = nb_scene_new(head, plan->scenes[scene].kernel, out, ctx);
+    nb_guard_begin(&guard, kernel, NULL, NULL);
+    nb_status status = nb_scene_new(head, kernel, out, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
-    if (c->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
-    if (!c->sample && head->v && (c->wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
-    if (!c->sample && kernel->stochastic && (c->wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
+    if (s->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
+    if (!s->sample && head->v && (wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
+    if (!s->sample && stochastic && (wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
     return NB_OK;
 }
 
@@ -79,12 +70,12 @@ static nb_status put(const instance *in, int index, nb_row *row)
 static nb_status outcome(const instance *in, int first, int end, const char *status_, const char *reason)
 {
     for (int i = first; i < end; i++) {
-        nb_row row;
+        nb_error_row row;
         if (!in->pending[i]) continue;
         nb_plan_row(in->plan, i, &row);
         row.status = status_;
         row.reason = reason;
-        NB_TRY(in->ctx, put(in, i, &row));
+        NB_TRY(in->ctx, put(in, i, &row.row));
     }
     return NB_OK;
 }
@@ -98,27 +89,27 @@ static nb_status all_failed(const instance *in, nb_status status, const nb_choic
     return outcome(in, first, end, "failed", reason);
 }
 
-static const nb_cell *cell_of(const instance *in, int row)
+static const nb_error_method *method_of(const instance *in, int row)
 {
-    return &in->plan->cells[in->plan->rows[row].cell];
+    return nb_error_method_of(in->plan, row);
 }
 
 static bool same_strategy(const nb_plan *plan, int a, int b)
 {
     const nb_planned_row *ra = &plan->rows[a], *rb = &plan->rows[b];
-    const nb_cell *ca = &plan->cells[ra->cell], *cb = &plan->cells[rb->cell];
-    return ra->scene == rb->scene && ra->trial == rb->trial && ca->strategy == cb->strategy &&
-           ca->pairing == cb->pairing;
+    const nb_error_method *ma = nb_error_method_of(plan, a), *mb = nb_error_method_of(plan, b);
+    return ra->scene == rb->scene && ra->trial == rb->trial && ma->strategy == mb->strategy &&
+           ma->pairing == mb->pairing;
 }
 
 static bool same_picks(const nb_plan *plan, int a, int b)
 {
-    return same_strategy(plan, a, b) && plan->cells[plan->rows[a].cell].m == plan->cells[plan->rows[b].cell].m;
+    return same_strategy(plan, a, b) && nb_error_method_of(plan, a)->m == nb_error_method_of(plan, b)->m;
 }
 
 static bool same_factors(const nb_plan *plan, int a, int b)
 {
-    return same_picks(plan, a, b) && plan->cells[plan->rows[a].cell].factors == plan->cells[plan->rows[b].cell].factors;
+    return same_picks(plan, a, b) && nb_error_method_of(plan, a)->factors == nb_error_method_of(plan, b)->factors;
 }
 
 static bool any(const bool *pending, int first, int end)
@@ -136,27 +127,28 @@ typedef struct { /* rows of the plan that share factors */
  * `found`, which has room for them. */
 static nb_status pick(const instance *in, int first, int end, factor_rows *found, int *count)
 {
-    const nb_cell *cell = cell_of(in, first);
+    const nb_error_method *method = method_of(in, first);
     nb_landmarks *landmarks;
     nb_status status;
-    if (cell->m > in->scene->head->n) return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
+    if (method->m > in->scene->head->n)
+        return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (in->nested)
-        *landmarks = nb_landmarks_first(in->nested, cell->m);
-    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, cell, in->rng, landmarks,
+        *landmarks = nb_landmarks_first(in->nested, method->m);
+    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, method, in->rng, landmarks,
                                    in->ctx)) != NB_OK)
-        return all_failed(in, status, cell->strategy, first, end);
+        return all_failed(in, status, method->strategy, first, end);
     if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
         if (!any(in->pending, i, next)) continue;
         const char *refusal =
-            nb_factors_refusal(cell_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
+            nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
         if (refusal)
             NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
         else
-            found[(*count)++] = (factor_rows){i, next, cell->m, landmarks};
+            found[(*count)++] = (factor_rows){i, next, method->m, landmarks};
     }
     return NB_OK;
 }
@@ -165,13 +157,14 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
  * largest m. Where that fails each m is tried alone. */
 static nb_status pick_nested(instance *in, int first, int end)
 {
-    const nb_cell *largest = NULL;
+    const nb_error_method *largest = NULL;
     nb_landmarks *landmarks;
     in->nested = NULL;
-    if (!(nb_strategy_traits(cell_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
+    if (!(nb_strategy_traits(method_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
     for (int i = first; i < end; i++)
-        if (in->pending[i] && cell_of(in, i)->m <= in->scene->head->n && (!largest || cell_of(in, i)->m > largest->m))
-            largest = cell_of(in, i);
+        if (in->pending[i] && method_of(in, i)->m <= in->scene->head->n &&
+            (!largest || method_of(in, i)->m > largest->m))
+            largest = method_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
@@ -182,11 +175,12 @@ static nb_status pick_nested(instance *in, int first, int end)
     return NB_OK;
 }
 
-static nb_status compute_core(const instance *in, const nb_cell *cell, nb_factors *factors, double *x, double *core_s)
+static nb_status compute_core(const instance *in, const nb_error_method *method, nb_factors *factors, double *x,
+                              double *core_s)
 {
     nb_factors_begin(factors);
     nb_mark mark = nb_ctx_mark(in->ctx);
-    nb_status status = nb_core_compute(cell->core, factors, in->scene, x, core_s, in->ctx);
+    nb_status status = nb_core_compute(method->core, factors, in->scene, x, core_s, in->ctx);
     *core_s += factors->reused_s;
     nb_ctx_release(in->ctx, mark);
     return status;
@@ -194,7 +188,7 @@ static nb_status compute_core(const instance *in, const nb_cell *cell, nb_factor
 
 typedef struct { /* one row on its way */
     int index;
-    nb_row row;
+    nb_error_row row;
     int request; /* its number among the requests, or -1: its outcome is known */
     const nb_landmarks *landmarks;
     bool oracle; /* the core has looked at all of S: no row is unseen */
@@ -205,17 +199,17 @@ typedef struct { /* one row on its way */
 /* X of one row: a request to measure it, or an outcome. */
 static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *requests, int *count)
 {
-    const nb_cell *cell = cell_of(in, j->index);
-    size_t square = (size_t)cell->m * (size_t)cell->m;
+    const nb_error_method *method = method_of(in, j->index);
+    size_t square = (size_t)method->m * (size_t)method->m;
     double *x;
     NB_NEED(x, nb_alloc_reals(in->ctx, square, 1));
-    const nb_core *core = (const nb_core *)cell->core->component;
+    const nb_core *core = (const nb_core *)method->core->component;
     j->request = -1;
     j->row.status = "skipped";
     NB_TRY(in->ctx, now_at(in, NB_AT_CORE, j->index, j->index + 1));
-    if (core->refusal && (j->row.reason = core->refusal(pair->factors, cell->core->options))) return NB_OK;
+    if (core->refusal && (j->row.reason = core->refusal(pair->factors, method->core->options))) return NB_OK;
     j->row.status = "diverged";
-    if (compute_core(in, cell, pair->factors, x, &j->core_s) != NB_OK) {
+    if (compute_core(in, method, pair->factors, x, &j->core_s) != NB_OK) {
         j->row.status = "failed";
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
@@ -231,7 +225,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
 }
 
 /* Adds what is to be known of a row that is ok to its reason. */
-static nb_status remark(nb_row *row, const char *text, nb_ctx *ctx)
+static nb_status remark(nb_error_row *row, const char *text, nb_ctx *ctx)
 {
     if (!text) return NB_OK;
     if (!row->reason) {
@@ -290,7 +284,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
             job *j = &jobs[job_count++];
             *j = (job){.index = i,
                        .landmarks = of[p].landmarks,
-                       .oracle = nb_core_traits(cell_of(in, i)->core) & NB_CORE_ORACLE};
+                       .oracle = nb_core_traits(method_of(in, i)->core) & NB_CORE_ORACLE};
             nb_plan_row(in->plan, i, &j->row);
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
@@ -301,7 +295,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     for (int i = 0; i < job_count; i++) {
         NB_TRY(in->ctx, finish(&jobs[i], requests, exact_s, in->ctx));
         jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
-        NB_TRY(in->ctx, put(in, jobs[i].index, &jobs[i].row));
+        NB_TRY(in->ctx, put(in, jobs[i].index, &jobs[i].row.row));
     }
     return NB_OK;
 }
@@ -326,7 +320,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     nb_engine_times times = {.pass_s = 0};
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
     for (int p = 0; p < count; p++)
-        pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = cell_of(in, of[p].first)->factors};
+        pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = method_of(in, of[p].first)->factors};
     NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
@@ -344,14 +338,14 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
-/* The order in which cores look at rows of S, the same for all cells of an instance. */
+/* The order in which cores look at rows of S, the same for all methods of an instance. */
 static nb_status draw_order(const instance *in, int trial, nb_how *how)
 {
     int n = in->scene->head->n, *order;
     bool wanted = false;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
-    const nb_choices *cores = &in->plan->config->cores;
-    nb_stream stream = stream_of(in->plan, trial, planned->problem);
+    const nb_choices *cores = &in->plan->config->lists[NB_ERROR_CORE].choices;
+    nb_stream stream = nb_plan_stream(in->plan, trial, planned->problem);
     for (int i = 0; i < cores->count; i++) wanted |= (nb_core_traits(&cores->items[i]) & NB_CORE_RANDOM) != 0;
     if (!wanted) return NB_OK;
     stream.role = "order";
@@ -364,12 +358,12 @@ static nb_status draw_order(const instance *in, int trial, nb_how *how)
     return NB_OK;
 }
 
-/* The rows of S that are measured, the same for all cells of an instance. */
+/* The rows of S that are measured, the same for all methods of an instance. */
 static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 {
     int n = in->scene->head->n, *all, *tokens;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
-    nb_stream stream = stream_of(in->plan, trial, planned->problem);
+    nb_stream stream = nb_plan_stream(in->plan, trial, planned->problem);
     if (how->sample >= n) how->sample = 0;
     if (how->sample == 0) return NB_OK;
     stream.component = planned->problem->drawn;
@@ -384,11 +378,19 @@ static nb_status draw_rows(const instance *in, int trial, nb_how *how)
     return NB_OK;
 }
 
+nb_how nb_error_how(const nb_config *config)
+{
+    const nb_error_settings *s = nb_error_settings_of(config);
+    return (nb_how){.engine = (nb_engine_kind)s->engine,
+                    .precision = (nb_precision)s->precision,
+                    .sample = s->sample,
+                    .wanted = config->wanted};
+}
+
 /* All pending rows of one scene and trial, rows first ... end - 1 of the plan. */
 static nb_status run_instance(instance *in, int first, int end)
 {
-    const nb_config *c = in->plan->config;
-    nb_how how = {.engine = c->engine, .precision = c->precision, .sample = c->sample, .wanted = c->wanted};
+    nb_how how = nb_error_how(in->plan->config);
     factor_rows *found;
     int count = 0, *m;
     NB_NEED(found, nb_alloc(in->ctx, (size_t)(end - first), sizeof *found));
@@ -420,7 +422,7 @@ static nb_status run_instance(instance *in, int first, int end)
 static nb_status run_guarded(instance *in, int first, int end)
 {
     nb_guard guard;
-    nb_guard_begin(&guard, in->plan->scenes[in->index].kernel, in->scene, NULL);
+    nb_guard_begin(&guard, nb_error_kernel(in->plan, &in->plan->scenes[in->index]), in->scene, NULL);
     nb_status status = run_instance(in, first, end);
     if (status == NB_OK && guard.on) status = now_at(in, NB_AT_SCENE, first, end);
     status = nb_guard_end(&guard, status, in->ctx);
@@ -442,7 +444,7 @@ static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_m
         nb_ctx_release(in->ctx, scene_mark);
         in->scene = NULL;
         NB_TRY(in->ctx, now_at(in, NB_AT_SCENE, first, end));
-        status = nb_run_make_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
+        status = nb_plan_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
         if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
     }
     nb_mark mark = nb_ctx_mark(in->ctx);

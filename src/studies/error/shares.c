@@ -61,14 +61,14 @@ static double selection_median(const matcher *m, int cell)
     nb_selection rows = m->cells[cell];
     int count = rows.count;
     for (int i = 0; i < count; i++) {
-        const nb_row *row = &m->summary->rows[rows.at[i]];
+        const nb_error_row *row = &m->summary->rows[rows.at[i]];
         m->values[i] = strcmp(row->status, "ok") == 0 ? row->measures.select_s : NAN;
     }
     return nb_median_of(m->values, &count);
 }
 
 /* NaN where both are rounding noise, which is counted. */
-static double ratio(const nb_row *a, const nb_row *b, nb_part part, int *noise)
+static double ratio(const nb_error_row *a, const nb_error_row *b, nb_part part, int *noise)
 {
     double x = nb_part_of(a, part), y = nb_part_of(b, part);
     if (isnan(x) || isnan(y)) return NAN;
@@ -80,7 +80,7 @@ static double ratio(const nb_row *a, const nb_row *b, nb_part part, int *noise)
 /* The median ratio of the pairs that were found last. */
 static void compare_pairs(const matcher *m, nb_part part, nb_share *out)
 {
-    const nb_row *rows = m->summary->rows;
+    const nb_error_row *rows = m->summary->rows;
     out->pairs = m->heads.count;
     for (int i = 0; i < out->pairs; i++)
         m->values[i] = ratio(&rows[m->heads.pairs[i].a], &rows[m->heads.pairs[i].b], part, &out->noise);

@@ -40,7 +40,7 @@ static nb_status label_of(const nb_registry *registry, const char *canonical, co
     return labels_of(registry, canonical, &full, label, ctx);
 }
 
-static int find_panel(const nb_summary *s, const nb_row *row)
+static int find_panel(const nb_summary *s, const nb_error_row *row)
 {
     int i = 0;
     while (i < s->panel_count &&
@@ -50,7 +50,7 @@ static int find_panel(const nb_summary *s, const nb_row *row)
 }
 
 /* Under a kernel of one point set a strategy's pairings are one, which stands with its first. */
-static int find_variant(const nb_summary *s, const nb_row *row, bool one_set)
+static int find_variant(const nb_summary *s, const nb_error_row *row, bool one_set)
 {
     int i = 0;
     for (; i < s->variant_count; i++) {
@@ -98,7 +98,7 @@ static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
 }
 
 /* A panel or a variant that is new with this row. */
-static nb_status add_names(nb_summary *s, const nb_row *row, nb_ctx *ctx)
+static nb_status add_names(nb_summary *s, const nb_error_row *row, nb_ctx *ctx)
 {
     int panel = find_panel(s, row);
     if (panel == s->panel_count) {
@@ -305,7 +305,7 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
     return NB_OK;
 }
 
-double nb_part_of(const nb_row *row, nb_part part)
+double nb_part_of(const nb_error_row *row, nb_part part)
 {
     if (strcmp(row->status, "ok") != 0) return NAN;
     return part == NB_WHOLE ? row->measures.error : row->measures.error_subspace;
@@ -316,18 +316,18 @@ double nb_part_of(const nb_row *row, nb_part part)
  * 1e-12 is eps n at n = 4096. */
 static const double of_subspace = 1e-12;
 
-bool nb_is_noise(const nb_row *row, nb_part part)
+bool nb_is_noise(const nb_error_row *row, nb_part part)
 {
     if (part == NB_WHOLE) return nb_error_is_noise(&row->measures);
     return !(row->measures.error_subspace > of_subspace);
 }
 
-double nb_above_best(const nb_row *row)
+double nb_above_best(const nb_error_row *row)
 {
     return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
 }
 
-double nb_above_best_unseen(const nb_row *row)
+double nb_above_best_unseen(const nb_error_row *row)
 {
     const nb_measures *m = &row->measures;
     bool known = strcmp(row->status, "ok") == 0 && m->error_unseen_subspace > of_subspace;

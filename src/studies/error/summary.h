@@ -6,7 +6,7 @@
 
 #include "report/frame.h"
 #include "report/statistic.h"
-#include "studies/error/row.h"
+#include "studies/error/study.h"
 
 #define NB_ERROR_STUDY "error" /* its name, in the records of its figures and tables */
 
@@ -60,14 +60,14 @@ typedef struct {
     nb_statistic *floors; /* nb_summary_level: by panel and landmarks; each head and trial once */
     nb_statistic *baselines;
     int row_count;
-    const nb_row *rows;         /* the frame's */
+    const nb_error_row *rows;   /* the frame's */
     const nb_summary_index *at; /* by row */
     nb_frame frame;             /* the rows, with the columns above */
     nb_groups choices;          /* rows of the same landmarks, one for each core */
     double *row_ratios;         /* of each row, what `ratios` are medians of; NaN where nothing is compared */
 } nb_summary;
 
-/* `frame`: of rows that are nb_row; it must outlive the summary. */
+/* `frame`: of rows that are nb_error_row; it must outlive the summary. */
 nb_status nb_summary_make(const nb_frame *frame, nb_summary *summary, nb_ctx *ctx);
 
 /* The variant, of any factors where these are NULL, and of any pairing where none has that
@@ -80,18 +80,18 @@ bool nb_summary_peers(const nb_summary *s, int panel, int a, int b);
 
 typedef enum { NB_WHOLE, NB_SUBSPACE } nb_part; /* error, error_subspace */
 
-double nb_part_of(const nb_row *row, nb_part part); /* NaN where the row is not ok */
+double nb_part_of(const nb_error_row *row, nb_part part); /* NaN where the row is not ok */
 
 /* Whether it is not above the rounding to expect in it. A comparison of two such numbers
  * is none. */
-bool nb_is_noise(const nb_row *row, nb_part part);
+bool nb_is_noise(const nb_error_row *row, nb_part part);
 
 /* How far a row's error is above the subspace part, which is the best core's on the same
  * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
  * is not known, or is rounding noise. */
-double nb_above_best(const nb_row *row);
+double nb_above_best(const nb_error_row *row);
 /* The same on the rows of S that the core has not looked at, above the best core for these. */
-double nb_above_best_unseen(const nb_row *row);
+double nb_above_best_unseen(const nb_error_row *row);
 
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);

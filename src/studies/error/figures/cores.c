@@ -45,11 +45,11 @@ static nb_status cores(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
     NB_TRY(ctx, name_cores(of, s, of_core, of_family, ctx));
     for (int g = 0; g < m->choices.count; g++) {
         nb_selection same = nb_group_rows(&m->choices, g);
-        const nb_row *any = &m->rows[same.at[0]];
+        const nb_error_row *any = &m->rows[same.at[0]];
         nb_summary_index p = m->at[same.at[0]];
         for (int f = 0; f < of->sweeps.family_count; f++) least[f] = INFINITY;
         for (int i = 0; i < same.count; i++) {
-            const nb_row *row = &m->rows[same.at[i]];
+            const nb_error_row *row = &m->rows[same.at[i]];
             int c = m->at[same.at[i]].core, f = of->sweeps.cores[c].family;
             double above = nb_above_best(row), excess = fmax(shown, above);
             if (isnan(above) || nb_keeps_rows(row)) continue;

@@ -41,7 +41,7 @@ static nb_status cutoff(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
     }
     best = nb_sheet_series(s, "subspace part: the best core", NB_LEVEL, NB_BLACK);
     for (int i = 0; i < m->row_count; i++) {
-        const nb_row *row = &m->rows[i];
+        const nb_error_row *row = &m->rows[i];
         nb_summary_index p = m->at[i];
         int f = of->sweeps.cores[p.core].family;
         if (row->landmarks != at || !nb_row_is_ok(row) || !cuts_at_all[p.variant]) continue;

@@ -42,5 +42,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_error = {
     .component = {"error", "error against landmarks, a figure for each core", references, options, 0},
     .study = NB_ERROR_STUDY,
+    .standard = true,
     .draw = draw,
 };

@@ -20,10 +20,10 @@ static nb_status precision(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
         nb_selection same = nb_group_rows(&m->choices, g);
         for (int i = 0; i < same.count; i++) {
             int j = same.at[i];
-            const nb_row *row = &m->rows[j];
+            const nb_error_row *row = &m->rows[j];
             nb_summary_index p = m->at[j];
             for (int k = 0; twin[p.core] >= 0 && nb_row_is_ok(row) && k < same.count; k++) {
-                const nb_row *other = &m->rows[same.at[k]];
+                const nb_error_row *other = &m->rows[same.at[k]];
                 if (m->at[same.at[k]].core != twin[p.core] || !nb_row_is_ok(other)) continue;
                 if (nb_is_noise(row, NB_WHOLE) && nb_is_noise(other, NB_WHOLE)) continue;
                 double distance = fabs(row->measures.error / other->measures.error - 1);

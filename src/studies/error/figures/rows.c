@@ -19,7 +19,7 @@ static nb_status rows(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
     }
     for (int v = 0; v < m->variant_count; v++) nb_sheet_series(s, m->variants[v].label, NB_CURVE, v);
     for (int i = 0; i < m->row_count && s->figure_count > 0; i++) {
-        const nb_row *row = &m->rows[i];
+        const nb_error_row *row = &m->rows[i];
         nb_summary_index p = m->at[i];
         const nb_swept *core = &of->sweeps.cores[p.core];
         if (!nb_row_is_ok(row) || core->family < 0 || figure[core->family] < 0 || core->x > row->n)

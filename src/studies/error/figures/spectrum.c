@@ -10,7 +10,7 @@
 #include "linalg/linalg.h"
 #include "nystrom/guard.h"
 #include "report/sheet.h"
-#include "run/experiment.h"
+#include "run/reload.h"
 #include "studies/error/summary.h"
 
 #include <gsl/gsl_sort.h>
@@ -20,8 +20,8 @@ typedef struct {
     const nb_plan *plan;
     const nb_summary *summary;
     int m, figure_count, way_count;
-    const nb_choice **cores; /* one a figure */
-    const nb_cell **ways;    /* to A: a strategy, pairing and factors; series 2 w, and 2 w + 1 for the filter */
+    const nb_choice **cores;      /* one a figure */
+    const nb_error_method **ways; /* to A: a strategy, pairing and factors; series 2 w, and 2 w + 1 for the filter */
     nb_sheet sheet;
 } picture;
 
@@ -32,7 +32,7 @@ static bool filters(const nb_choice *core)
 
 static nb_status choose_cores(picture *p, nb_ctx *ctx)
 {
-    const nb_choices *all = &p->plan->config->cores;
+    const nb_choices *all = &p->plan->config->lists[NB_ERROR_CORE].choices;
     NB_NEED(p->cores, nb_alloc(ctx, (size_t)all->count, sizeof *p->cores));
     for (int i = 0; i < all->count; i++)
         if (filters(&all->items[i]) && strcmp(all->items[i].label, all->items[i].component->name) == 0)
@@ -42,13 +42,13 @@ static nb_status choose_cores(picture *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Cells of one way stand together, m by m. */
+/* Methods of one way stand together, m by m. */
 static nb_status choose_ways(picture *p, nb_ctx *ctx)
 {
     const nb_plan *plan = p->plan;
-    NB_NEED(p->ways, nb_alloc(ctx, (size_t)plan->cell_count, sizeof *p->ways));
-    for (int i = 0; i < plan->cell_count; i++) {
-        const nb_cell *c = &plan->cells[i];
+    NB_NEED(p->ways, nb_alloc(ctx, (size_t)plan->method_count, sizeof *p->ways));
+    for (int i = 0; i < plan->method_count; i++) {
+        const nb_error_method *c = &nb_error_methods(plan)[i];
         bool known = c->m != p->m || c->factors == NB_NOCORE; /* which have no A */
         for (int w = 0; w < p->way_count; w++)
             known |= p->ways[w]->strategy == c->strategy && p->ways[w]->pairing == c->pairing &&
@@ -67,7 +67,7 @@ static nb_status lay_out(picture *p, nb_ctx *ctx)
     NB_NEED(s->series, nb_alloc(ctx, 2 * (size_t)p->way_count, sizeof *s->series));
     for (int f = 0; f < p->figure_count; f++) s->figures[s->figure_count++] = p->cores[f]->full;
     for (int w = 0; w < p->way_count; w++) {
-        const nb_cell *way = p->ways[w];
+        const nb_error_method *way = p->ways[w];
         int look = nb_summary_variant(p->summary, way->strategy->canonical, nb_pairing_names[way->pairing],
                                       nb_factors_names[way->factors]);
         const char *name;
@@ -105,8 +105,8 @@ static nb_status add_filter(picture *p, int figure, int panel, int way, nb_facto
     return NB_OK;
 }
 
-static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb_cell *way, nb_factors **factors,
-                        nb_ctx *ctx)
+static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb_error_method *way,
+                        nb_factors **factors, nb_ctx *ctx)
 {
     double *b;
     NB_NEED(b, nb_alloc_reals(ctx, (size_t)scene->head->n, (size_t)way->m));
@@ -119,11 +119,11 @@ static nb_status add_way(picture *p, int panel, int way, nb_scene *scene, gsl_rn
     nb_landmarks landmarks;
     nb_factors *factors;
     const nb_factors_spectrum *a;
-    const nb_cell *cell = p->ways[way];
-    NB_TRY(ctx, nb_run_pick(p->plan, scene, 0, cell, rng, &landmarks, ctx));
-    if (landmarks.refusal || nb_factors_refusal(cell->factors, landmarks.queries.kind, scene->head->causal))
+    const nb_error_method *method = p->ways[way];
+    NB_TRY(ctx, nb_run_pick(p->plan, scene, 0, method, rng, &landmarks, ctx));
+    if (landmarks.refusal || nb_factors_refusal(method->factors, landmarks.queries.kind, scene->head->causal))
         return NB_OK;
-    NB_TRY(ctx, form_a(scene, &landmarks, cell, &factors, ctx));
+    NB_TRY(ctx, form_a(scene, &landmarks, method, &factors, ctx));
     NB_TRY(ctx, nb_factors_svd(factors, &a, ctx));
     for (int f = 0; f < p->figure_count; f++) {
         for (int j = 0; j < p->m; j++)
@@ -140,7 +140,7 @@ static nb_status add_scene(picture *p, int panel, int index, nb_ctx *ctx)
     nb_head head;
     nb_scene *scene;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
-    NB_TRY(ctx, nb_run_make_head(p->plan, index, 0, rng, &head, ctx));
+    NB_TRY(ctx, nb_plan_head(p->plan, index, 0, rng, &head, ctx));
     NB_TRY(ctx, nb_run_make_scene(p->plan, index, &head, &scene, ctx));
     for (int w = 0; w < p->way_count; w++) {
         nb_status status = add_way(p, panel, w, scene, rng, ctx);
@@ -153,8 +153,9 @@ static nb_status add_scene(picture *p, int panel, int index, nb_ctx *ctx)
 /* Kernels are named where there are several. */
 static nb_status name_panel(const picture *p, const nb_planned_scene *s, const char **name, nb_ctx *ctx)
 {
-    bool several = p->plan->config->kernels.count > 1;
-    NB_NEED(*name, nb_format(ctx, "%s%s%s", s->problem->label, several ? ", " : "", several ? s->kernel->label : ""));
+    bool several = p->plan->config->lists[NB_ERROR_KERNEL].count > 1;
+    NB_NEED(*name, nb_format(ctx, "%s%s%s", s->problem->label, several ? ", " : "",
+                             several ? nb_error_kernel(p->plan, s)->label : ""));
     return NB_OK;
 }
 
@@ -181,10 +182,10 @@ static nb_status add_scenes(picture *p, nb_ctx *ctx)
 static nb_status choose_m(const nb_config *c, int *m, nb_ctx *ctx)
 {
     int *sorted;
-    NB_NEED(sorted, nb_alloc(ctx, (size_t)c->landmark_count, sizeof *sorted));
-    memcpy(sorted, c->landmarks, (size_t)c->landmark_count * sizeof *sorted);
-    gsl_sort_int(sorted, 1, (size_t)c->landmark_count);
-    return nb_figure_choose_m(c->landmark_count, sorted, m, ctx);
+    NB_NEED(sorted, nb_alloc(ctx, (size_t)c->lists[NB_ERROR_LANDMARKS].count, sizeof *sorted));
+    memcpy(sorted, c->lists[NB_ERROR_LANDMARKS].numbers, (size_t)c->lists[NB_ERROR_LANDMARKS].count * sizeof *sorted);
+    gsl_sort_int(sorted, 1, (size_t)c->lists[NB_ERROR_LANDMARKS].count);
+    return nb_figure_choose_m(c->lists[NB_ERROR_LANDMARKS].count, sorted, m, ctx);
 }
 
 static nb_status draw_plan(const char *kind, const nb_plan *plan, const nb_summary *summary, const nb_drawing *d,

@@ -22,7 +22,7 @@ static nb_status steps(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
         for (int k = 0; k < 3; k++)
             NB_NEED(s->panels[s->panel_count++], nb_format(ctx, "%s: %s", what[k], m->panels[p].label));
     for (int i = 0; i < m->row_count && s->series_count > 0; i++) {
-        const nb_row *row = &m->rows[i];
+        const nb_error_row *row = &m->rows[i];
         nb_summary_index p = m->at[i];
         const nb_swept *core = &of->sweeps.cores[p.core];
         if (row->landmarks != at || !nb_row_is_ok(row) || core->family < 0 || of_family[core->family] < 0) continue;

@@ -56,7 +56,7 @@ static nb_status print_csv(FILE *out, table *t, int subsets, const nb_subset *al
 static bool is_different(const nb_entrants *e, int choice)
 {
     for (int c = 0; c < e->summary.core_count; c++) {
-        const nb_row *row = nb_entrants_row(e, c, choice);
+        const nb_error_row *row = nb_entrants_row(e, c, choice);
         const nb_choice *core = &e->sweeps.cores[c].choice;
         if (row && row->trial == e->choices.repetition[choice] &&
             !(core->component && nb_core_traits(core) & NB_CORE_RANDOM))

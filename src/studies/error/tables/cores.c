@@ -41,7 +41,7 @@ static nb_status sum_up_cell(table *t, nb_selection rows, const int *weights, nb
     NB_NEED(above, nb_alloc_reals(ctx, (size_t)most + 1, 1));
     NB_NEED(core_s, nb_alloc_reals(ctx, (size_t)most + 1, 1));
     for (int i = 0; i < rows.count; i++) {
-        const nb_row *row = &s->rows[rows.at[i]];
+        const nb_error_row *row = &s->rows[rows.at[i]];
         int weight = weights[rows.at[i]];
         double excess = nb_above_best(row);
         t->planned[cell]++;
@@ -160,7 +160,7 @@ static bool any_below(const table *t)
 static bool tells_exact(const void *row, const void *unused)
 {
     (void)unused;
-    return !isnan(((const nb_row *)row)->measures.exact_s);
+    return !isnan(((const nb_error_row *)row)->measures.exact_s);
 }
 
 /* What the heads cost without any approximation, by size. */
@@ -177,7 +177,7 @@ static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
           out);
     for (int g = 0; g < sizes.count; g++) {
         nb_selection rows = nb_group_rows(&sizes, g);
-        const nb_row *r = &s->rows[rows.at[0]];
+        const nb_error_row *r = &s->rows[rows.at[0]];
         for (int i = 0; i < rows.count; i++) seconds[i] = s->rows[rows.at[i]].measures.exact_s;
         fprintf(out, "  n = %d, d = %d: 2 n^2 d = %.2g, %.2g s\n", r->n, r->d, 2.0 * r->n * r->n * r->d,
                 nb_statistic_of(rows.count, seconds).median);

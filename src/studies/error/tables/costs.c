@@ -18,7 +18,7 @@ typedef struct {
 } table;
 
 /* NaN where the core does not tell. */
-static double multiplications(const nb_choice *choice, const nb_row *size)
+static double multiplications(const nb_choice *choice, const nb_error_row *size)
 {
     const nb_core *core = (const nb_core *)choice->component;
     double n = size->n, d = size->d;
@@ -27,19 +27,19 @@ static double multiplications(const nb_choice *choice, const nb_row *size)
     return 4 * n * size->landmarks * d + x.multiplications + (x.rows + x.kept) * n * d;
 }
 
-static double median(table *t, nb_selection rows, double (*seconds)(const nb_row *row))
+static double median(table *t, nb_selection rows, double (*seconds)(const nb_error_row *row))
 {
     int count = rows.count;
     for (int i = 0; i < count; i++) t->seconds[i] = seconds(&t->summary->rows[rows.at[i]]);
     return nb_median_of(t->seconds, &count);
 }
 
-static double core_s(const nb_row *row)
+static double core_s(const nb_error_row *row)
 {
     return row->measures.core_s;
 }
 
-static double exact_s(const nb_row *row)
+static double exact_s(const nb_error_row *row)
 {
     return row->measures.exact_s;
 }
@@ -47,7 +47,7 @@ static double exact_s(const nb_row *row)
 /* The rows of one core, n, d and m. */
 static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
 {
-    const nb_row *row = &t->summary->rows[rows.at[0]];
+    const nb_error_row *row = &t->summary->rows[rows.at[0]];
     int core = t->summary->at[rows.at[0]].core;
     const int sizes[] = {row->n, row->d, row->landmarks};
     double count = multiplications(&e->sweeps.cores[core].choice, row), exact = 2.0 * row->n * row->n * row->d;

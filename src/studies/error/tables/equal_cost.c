@@ -37,7 +37,7 @@ static nb_status find_kin(const nb_entrants *e, kin *k, nb_ctx *ctx)
 /* In the same trial, or in trial 0 where that stands for all; -1: none. */
 static int twice_of(const nb_entrants *e, const kin *k, int choice)
 {
-    const nb_row *rows = e->summary.rows, *mine = &rows[e->choices.any[choice]];
+    const nb_error_row *rows = e->summary.rows, *mine = &rows[e->choices.any[choice]];
     int alone = -1, found = 0;
     for (int i = k->first[k->like.of[e->choices.any[choice]]]; i >= 0; i = k->next[i]) {
         if (rows[e->choices.any[i]].landmarks != 2 * mine->landmarks) continue;

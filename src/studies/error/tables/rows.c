@@ -73,7 +73,7 @@ static void take_medians(const table *t, nb_selection rows, int *count, double *
     int others = 0;
     *count = 0;
     for (int i = 0; i < rows.count; i++) {
-        const nb_row *row = &t->entrants->summary.rows[rows.at[i]];
+        const nb_error_row *row = &t->entrants->summary.rows[rows.at[i]];
         double above = nb_above_best(row), rest = nb_above_best_unseen(row);
         if (isfinite(above)) t->error[(*count)++] = 1 + above;
         if (isfinite(rest)) t->unseen[others++] = 1 + rest;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* command.c - what the commands share: options, and how errors are told. */
+#include "cli/command.h"
+
+#include "components/plugin.h"
+#include "base/text.h"
+#include "run/run_folder.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static __attribute__((format(printf, 2, 0))) void print_message(const char *kind, const char *format, va_list args)
+{
+    char raw[4096], clean[4 * sizeof raw];
+    nb_print_cut(raw, sizeof raw, format, args);
+    nb_text_clean(raw, "", clean, sizeof clean);
+    fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
+}
+
+void nb_print_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("error", format, args);
+    va_end(args);
+}
+
+void nb_print_warning(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("warning", format, args);
+    va_end(args);
+}
+
+int nb_print_failure(const nb_ctx *ctx, int exit_status)
+{
+    nb_print_error("%s", nb_error_message(ctx));
+    if (getenv("NYSBENCH_TRACE")) fputs(nb_error_trace(ctx), stderr);
+    return exit_status;
+}
+
+int nb_command_check_run(const char *folder, nb_ctx *ctx)
+{
+    if (nb_run_exists(folder, ctx)) return NB_GO_ON;
+    nb_print_error("%s: is not the folder of a run: it has no %s", folder, NB_STORE_FILE);
+    return NB_EXIT_USAGE;
+}
+
+int nb_print_mistakes(const nb_mistakes *mistakes)
+{
+    for (int i = 0; i < mistakes->count; i++) nb_print_error("%s", mistakes->texts[i]);
+    return NB_EXIT_USAGE;
+}
+
+static void free_options(void *context)
+{
+    poptFreeContext(context);
+}
+
+static int usage(const nb_command *c)
+{
+    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
+            c->arguments, c->name);
+    return NB_EXIT_USAGE;
+}
+
+static int bad_option(const nb_command *c, poptContext context, int code, const struct poptOption *options, nb_ctx *ctx)
+{
+    const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS), *names[32] = {NULL}, *hint = "";
+    int count = 0;
+    for (const struct poptOption *o = options; (o->longName || o->shortName || o->arg) && count < 31; o++)
+        if (o->longName) names[count++] = nb_format(ctx, "--%s", o->longName);
+    if (code == POPT_ERROR_BADOPT) hint = nb_hint(given, names, ctx);
+    nb_print_error("%s: %s: %s%s", c->name, given, poptStrerror(code), hint ? hint : "");
+    return usage(c);
+}
+
+static int count_texts(const char **texts)
+{
+    int count = 0;
+    while (texts && texts[count]) count++;
+    return count;
+}
+
+int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options, int min, int max,
+                     const char ***arguments, nb_ctx *ctx)
+{
+    static const char *none[] = {NULL};
+    const char *heading = nb_format(ctx, "%s\n\n%s.", c->arguments, c->summary);
+    if (heading) argv[0] = nb_format(ctx, "nysbench %s", c->name);
+    if (!heading || !argv[0]) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    poptContext context = poptGetContext("nysbench", argc, argv, options, 0);
+    if (!context || nb_defer(ctx, free_options, context) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    poptSetOtherOptionHelp(context, heading);
+    int code;
+    while ((code = poptGetNextOpt(context)) >= 0)
+        if (code == 'h') {
+            poptPrintHelp(context, stdout, 0);
+            return NB_EXIT_OK;
+        }
+    if (code < -1) return bad_option(c, context, code, options, ctx);
+    *arguments = poptGetArgs(context);
+    if (!*arguments) *arguments = none;
+    int count = count_texts(*arguments);
+    if (count >= min && count <= max) return NB_GO_ON;
+    if (count < min)
+        nb_print_error("%s: %s", c->name, count == 0 && min == 1 ? "an argument is missing" : "arguments are missing");
+    else
+        nb_print_error("%s: '%s' is one argument too many", c->name, (*arguments)[max]);
+    return usage(c);
+}
+
+static void free_texts(void *ptr)
+{
+    char **texts = ptr;
+    for (int i = 0; texts[i]; i++) free(texts[i]);
+    free(texts);
+}
+
+nb_status nb_command_own(const char **texts, nb_ctx *ctx)
+{
+    return texts ? nb_defer(ctx, free_texts, texts) : NB_OK;
+}
+
+nb_status nb_command_plugins(const char **files, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_command_own(files, ctx));
+    for (int i = 0; files && files[i]; i++) NB_TRY(ctx, nb_plugin_load(files[i], ctx));
+    return NB_OK;
+}
+
+int nb_command_number(const nb_command *c, const char *option, const char *text, int min, int max, int *number)
+{
+    char *end;
+    if (!text) return NB_GO_ON;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < min || value > max) {
+        nb_print_error("%s: %s '%s': expected a whole number from %d to %d", c->name, option, text, min, max);
+        return usage(c);
+    }
+    *number = (int)value;
+    return NB_GO_ON;
+}
+
+int nb_command_real(const nb_command *c, const char *option, const char *text, double min, double max, double *number)
+{
+    char *end;
+    if (!text) return NB_GO_ON;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= min && value <= max)) {
+        nb_print_error("%s: %s '%s': expected a number from %g to %g", c->name, option, text, min, max);
+        return usage(c);
+    }
+    *number = value;
+    return NB_GO_ON;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* experiment.h - what the commands that take an experiment's file share. */
+#ifndef NB_EXPERIMENT_H
+#define NB_EXPERIMENT_H
+
+#include "cli/command.h"
+#include "run/plan.h"
+#include "run/shard.h"
+
+typedef struct {
+    const char *path;     /* of the file */
+    char *out;            /* --out, or NULL */
+    const char **set;     /* each --set, or NULL */
+    const char **plugins; /* each --plugin, or NULL */
+    char *shard_text;     /* --shard, or NULL */
+    const char
+        *limits; /* what else was given that decides what becomes of a row, " --timeout 5", for a shell; or NULL */
+    const char *
+        folder; /* of the results: --out, or results/NAME, or results/NAME-DIGEST with a --set that makes other rows; a shard's is within it */
+    bool apart; /* it is that with the digest */
+    nb_config config;
+    nb_shard shard;
+    nb_plan plan; /* the shard's, where there is one */
+} nb_experiment;
+
+#define NB_EXPERIMENT_OPTIONS(e) \
+    {"set", \
+     's', \
+     POPT_ARG_ARGV, \
+     &(e).set, \
+     0, \
+     "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get a folder of their own unless --out is given", \
+     "KEY=VALUE"}, \
+        NB_PLUGIN_OPTION((e).plugins), \
+    { \
+        "out", 'o', POPT_ARG_STRING, &(e).out, 0, \
+            "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR" \
+    }
+
+/* For the commands that take a shard. */
+#define NB_SHARD_OPTION(e) \
+    { \
+        "shard", '\0', POPT_ARG_STRING, &(e).shard_text, 0, \
+            "Only the I-th of N parts, balanced by predicted time, in a folder of its own: DIR/shards/I-of-N", "I/N" \
+    }
+
+/* Parses the command line, whose options include those above, loads the file that
+ * it names and plans it; prints what is wrong. NB_GO_ON, or the status to exit with. */
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+                        nb_experiment *experiment, nb_ctx *ctx);
+
+#endif

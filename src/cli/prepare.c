@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* prepare.c - all that can be refused is refused before a file is written. */
+#include "cli/prepare.h"
+
+#include "base/files.h"
+#include "run/provenance.h"
+#include "run/run_folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const again[] = {"failed", "timeout", "crashed", "diverged", NULL}; /* what --retry allows */
+
+static nb_status find_status(const char *word, const char **status, nb_ctx *ctx)
+{
+    for (int i = 0; again[i]; i++) {
+        *status = again[i];
+        if (strcmp(word, again[i]) == 0) return NB_OK;
+    }
+    NB_FAIL(ctx, NB_EINVAL,
+            "--retry '%s': expected failed, timeout, crashed or diverged, or several with commas between them", word);
+}
+
+static int count_words(const char **texts)
+{
+    int count = 0;
+    for (int i = 0; texts && texts[i]; i++) {
+        count++;
+        for (const char *comma = texts[i]; (comma = strchr(comma, ',')); comma++) count++;
+    }
+    return count;
+}
+
+nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx)
+{
+    const char **list;
+    int count = 0;
+    NB_NEED(list, nb_alloc(ctx, (size_t)count_words(choices->retry) + 1, sizeof *list));
+    for (int i = 0; choices->retry && choices->retry[i]; i++) {
+        char *rest, *word;
+        NB_NEED(rest, nb_strdup(ctx, choices->retry[i]));
+        while ((word = strsep(&rest, ","))) NB_TRY(ctx, find_status(word, &list[count++], ctx));
+    }
+    *statuses = list;
+    return NB_OK;
+}
+
+/* An old store is kept under a name that says when it was put aside. */
+static nb_status put_aside(const char *path, nb_ctx *ctx)
+{
+    char moment[32];
+    const char *aside, *journal, *journal_aside;
+    time_t now = time(NULL);
+    struct tm utc;
+    if (!nb_is_file(path)) return NB_OK;
+    strftime(moment, sizeof moment, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
+    NB_NEED(aside, nb_format(ctx, "%s.%s.%d.old", path, moment, (int)getpid()));
+    NB_NEED(journal, nb_format(ctx, "%s-journal", path)); /* what a killed run left; it belongs to the store */
+    NB_NEED(journal_aside, nb_format(ctx, "%s-journal", aside));
+    if (nb_is_file(journal))
+        NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, NB_EIO, "%s: cannot be renamed: %s", journal,
+                   strerror(errno));
+    NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot be renamed: %s", path, strerror(errno));
+    return NB_OK;
+}
+
+/* Rows are run again where their data have changed: says which, and what became of them. */
+static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx *ctx)
+{
+    nb_signed *old;
+    const char **lines;
+    int count, rows = 0;
+    NB_TRY(ctx, nb_store_find_replaced(store, &count, &old, ctx));
+    for (int i = 0; i < count; i++) {
+        NB_TRY(ctx, nb_manifest_changes(old[i].manifest.text, inputs, &lines, ctx));
+        for (int l = 0; lines[l]; l++) fprintf(stderr, "nysbench: warning: %s\n", lines[l]);
+        rows += old[i].hidden;
+    }
+    if (rows > 0)
+        fprintf(stderr,
+                "nysbench: warning: %d rows that were measured on other data of the same name stay in %s, unused; "
+                "rows of the data as they are now are measured instead\n",
+                rows, store->path);
+    return NB_OK;
+}
+
+/* What is to be run where nothing was measured yet. */
+static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool **pending, int *count, nb_ctx *ctx)
+{
+    NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
+    memset(*pending, true, (size_t)plan->row_count * sizeof **pending);
+    nb_terms_take_only(terms, plan, *pending);
+    *count = 0;
+    for (int i = 0; i < plan->row_count; i++) *count += (*pending)[i];
+    return NB_OK;
+}
+
+static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const nb_program *program,
+                               const bool *only, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
+{
+    const char *path;
+    nb_terms terms = {.program = program, .mixed = choices->mixed, .only = only};
+    NB_TRY(ctx, nb_start_statuses(choices, &terms.retry, ctx));
+    NB_TRY(ctx, nb_make_folder(e->folder, ctx));
+    NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
+    if (choices->fresh) NB_TRY(ctx, put_aside(path, ctx));
+    NB_TRY(ctx, nb_store_open(path, true, e->config.study, store, ctx));
+    if (store->fresh) return find_pending(&e->plan, &terms, pending, pending_count, ctx);
+    NB_TRY(ctx, nb_store_plan(store, &e->plan, &terms, pending, pending_count, ctx));
+    return tell_replaced(store, e->plan.inputs, ctx);
+}
+
+nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
+{
+    const char *const none[] = {NULL};
+    bool *pending;
+    int count;
+    return store->fresh
+               ? nb_store_plan(store, &e->plan, &(nb_terms){.mixed = true, .retry = none}, &pending, &count, ctx)
+               : NB_OK;
+}
+
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices,
+                     const bool *only, nb_workers workers, nb_store *store, bool **pending, int *pending_count,
+                     nb_ctx *ctx)
+{
+    const char *resolved;
+    nb_program program;
+    nb_manifest *manifest;
+    NB_TRY(ctx, nb_program_here(workers.blas_threads, &program, ctx));
+    NB_TRY(ctx, open_and_plan(e, choices, &program, only, store, pending, pending_count, ctx));
+    NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
+    NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
+    if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
+    if (*pending_count == 0) return NB_OK;
+    NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
+    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &e->plan, e->config.plot_count > 0, workers, manifest, ctx));
+    nb_store_sign(store, manifest);
+    return nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest->text, ctx);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* prepare.h - what a run goes on from: its folder, the lock, the store with the plan. */
+#ifndef NB_PREPARE_H
+#define NB_PREPARE_H
+
+#include "cli/experiment.h"
+#include "run/store.h"
+#include "run/workers.h"
+
+typedef struct { /* the command line's */
+    int fresh, mixed;
+    const char **retry; /* each --retry, or NULL */
+} nb_start_choices;
+
+#define NB_START_OPTIONS(s) \
+    {"fresh", 'f', POPT_ARG_NONE, &(s).fresh, 0, "Start anew; the old results are kept aside", NULL}, \
+        {"mixed", \
+         '\0', \
+         POPT_ARG_NONE, \
+         &(s).mixed, \
+         0, \
+         "Continue beside rows measured by another build, with other BLAS kernels or another number of BLAS threads", \
+         NULL}, \
+    { \
+        "retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, \
+            "Run rows again that ended with this status: failed, timeout, crashed, diverged; several with commas, or repeated", \
+            "STATUS" \
+    }
+
+/* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */
+nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);
+
+/* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and
+ * signs those to come (`only`: see nb_terms); writes the resolved config and, where there is something to run,
+ * the manifest. Says on standard error what was measured on other data and is run
+ * again. Where it fails, the store is as it was. A new store's rows are left to nb_prepare_store. */
+nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices,
+                     const bool *only, nb_workers workers, nb_store *store, bool **pending, int *pending_count,
+                     nb_ctx *ctx);
+
+/* Plans the rows of a store that was new, which can wait until the workers work; no others. */
+nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx);
+
+#endif

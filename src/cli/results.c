@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* results.c - see results.h */
+#include "cli/results.h"
+
+#include "cli/outcomes.h"
+#include "report/builds.h"
+#include "report/csv.h"
+#include "report/results.h"
+#include "run/run_folder.h"
+
+static bool is_interrupted(const nb_telling *how)
+{
+    return how->interrupted && *how->interrupted;
+}
+
+static void print_places(const nb_experiment *e, const nb_telling *how)
+{
+    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
+    for (const char *const *file = e->config.study->files; file && *file; file += 2)
+        printf("  %-16s %s\n", file[0], file[1]);
+    printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
+    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
+           NB_CONFIG_FILE, NB_MANIFEST_FILE);
+    if (e->config.plot_count && !e->shard.count && !is_interrupted(how))
+        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
+               how->draw ? "figures (SVG, PNG), their data and scripts"
+                         : "data and scripts of the figures; gnuplot is missing");
+}
+
+nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
+                          int *failures, nb_ctx *ctx)
+{
+    const nb_study *study = e->config.study;
+    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0, .draw = how->draw};
+    NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
+    NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
+    NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
+    if (study->tell) NB_TRY(ctx, study->tell(&results, how->quiet ? NULL : stdout, ctx));
+    if (!how->quiet) {
+        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' tells more", store, ctx));
+        fputc('\n', stdout);
+    }
+    NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));
+    if (!how->quiet) print_places(e, how);
+    fflush(stdout);
+    return is_interrupted(how) || results.part || !study->draw ? NB_OK : study->draw(&results, ctx);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* results.h - what commands tell of a run's rows when these are there. */
+#ifndef NB_CLI_RESULTS_H
+#define NB_CLI_RESULTS_H
+
+#include "cli/experiment.h"
+#include "run/store.h"
+
+#include <signal.h>
+
+typedef struct {
+    bool quiet;                               /* no tables */
+    bool draw;                                /* figures, not only their data and scripts */
+    const volatile sig_atomic_t *interrupted; /* then there are no figures; NULL: it never is */
+} nb_telling;
+
+/* Writes rows.csv and the study's files of the store's planned rows, prints its tables and what went
+ * wrong, and draws the experiment's figures. *failures: rows that are neither ok nor skipped, of all
+ * or of those that `only` flags. */
+nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
+                          int *failures, nb_ctx *ctx);
+
+#endif

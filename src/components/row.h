@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* row.h - one result of a study: what all studies' rows have, and the table of columns that a
+ * study makes of its own. The table makes the SQL schema, the CSV's header and the data
+ * dictionary; nothing else knows what a row holds. */
+#ifndef NB_ROW_H
+#define NB_ROW_H
+
+#include "components/column.h"
+
+/* What every row has, in the order of its struct. */
+#define NB_ROW_FIELDS \
+    const char *experiment, *problem, *status, *reason; \
+    long long seed; \
+    int head, trial, n, d;
+
+typedef struct {
+    NB_ROW_FIELDS
+} nb_row;
+
+/* The first member of a study's row: its fields are the row's own, and &r->row is an nb_row. */
+#define NB_ROW_FIRST \
+    union { \
+        nb_row row; \
+        struct { \
+            NB_ROW_FIELDS \
+        }; \
+    };
+
+enum { NB_MOST_ROW = 2048 }; /* bytes of a study's row */
+
+/* Room for a row of any study. */
+typedef union {
+    nb_row row;
+    char bytes[NB_MOST_ROW];
+} nb_any_row;
+
+/* The columns of these fields, for a study's table: `row_` is its struct. */
+#define NB_COLUMN_TEXT_OF(row_, field, ...) \
+    { \
+        .name = #field, .type = NB_COLUMN_TEXT, .offset = offsetof(row_, field), __VA_ARGS__ \
+    }
+#define NB_COLUMN_INT_OF(row_, field, ...) \
+    { \
+        .name = #field, .type = NB_COLUMN_INT, .offset = offsetof(row_, field), __VA_ARGS__ \
+    }
+#define NB_COLUMN_EXPERIMENT(row_) NB_COLUMN_TEXT_OF(row_, experiment, .help = "name of the experiment")
+#define NB_COLUMN_PROBLEM(row_) \
+    NB_COLUMN_TEXT_OF(row_, problem, .identity = true, .help = "where the head comes from, with all options")
+#define NB_COLUMN_HEAD(row_) NB_COLUMN_INT_OF(row_, head, .identity = true, .help = "which head of the problem, from 0")
+#define NB_COLUMN_TRIAL(row_) \
+    NB_COLUMN_INT_OF(row_, trial, .identity = true, \
+                     .help = "repetition, from 0; a method without randomness on data that do not change has only " \
+                             "trial 0, which stands for all")
+#define NB_COLUMN_N(row_) NB_COLUMN_INT_OF(row_, n, .help = "tokens")
+#define NB_COLUMN_D(row_) NB_COLUMN_INT_OF(row_, d, .help = "dimension of a head")
+#define NB_COLUMN_STATUS(row_) \
+    NB_COLUMN_TEXT_OF(row_, status, \
+                      .help = "ok, skipped, diverged (not finite, or an iteration that rounding has driven out of " \
+                              "its region), failed, timeout, crashed, or planned (not run yet)")
+#define NB_COLUMN_REASON(row_) \
+    NB_COLUMN_TEXT_OF(row_, reason, .help = "why it was skipped or went wrong; for ok, a warning")
+#define NB_COLUMN_SEED_OF(row_) \
+    { \
+        .name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(row_, seed), .identity = true, \
+        .help = "the experiment's; a row's streams follow from seed, trial, role, component and, where not nested, m" \
+    }
+
+/* What `status` may say; ends with NULL. */
+extern const char *const nb_row_statuses[];
+
+/* ok or skipped: neither went wrong nor waits to be run. */
+bool nb_row_is_well(const nb_row *row);
+
+/* Whether they are results of one and the same row: all columns of the identity. */
+bool nb_row_same(const nb_column *columns, const void *a, const void *b);
+
+/* Results of one study, one after the other. */
+typedef struct {
+    int count;
+    const nb_column *columns;
+    size_t row_size; /* bytes */
+    char *bytes;
+} nb_rows;
+
+nb_row *nb_rows_at(const nb_rows *rows, int index); /* the study's */
+
+#endif

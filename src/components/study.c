@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study.c - see study.h */
+#include "components/study.h"
+
+#include "components/registry.h"
+
+#include <string.h>
+
+const nb_study *nb_study_standard(void)
+{
+    const nb_entry *e = nb_studies.entries;
+    while (!((const nb_study *)e->component)->standard) e++; /* there is one, see the conformance test */
+    return (const nb_study *)e->component;
+}
+
+const nb_study *nb_study_of(const nb_column *columns)
+{
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        if (((const nb_study *)e->component)->columns == columns) return (const nb_study *)e->component;
+    return NULL;
+}
+
+static const nb_column *column_of(const nb_study *s, const char *name, nb_column_type type)
+{
+    const nb_column *column = nb_column_find(s->columns, name);
+    return column && column->type == type ? column : NULL;
+}
+
+/* A column of an axis has the type of its values, and is part of what makes a row the row it is. */
+static bool shows(const nb_study *s, const nb_axis *axis)
+{
+    const nb_column *column =
+        column_of(s, axis->column, axis->type == NB_AXIS_INTEGER ? NB_COLUMN_INT : NB_COLUMN_TEXT);
+    return column && column->identity;
+}
+
+static const char *lacks_axis(const nb_study *s, int index)
+{
+    const nb_axis *axis = &s->axes[index];
+    if (!axis->column || !shows(s, axis))
+        return "for each axis a column of its name and type, which is part of the identity";
+    if (index == NB_AXIS_PROBLEM && axis->registry != &nb_problems) return "NB_AXIS_PROBLEMS as its first axis";
+    if (axis->type == NB_AXIS_COMPONENT && !axis->registry) return "a registry for each axis of components";
+    if (axis->type == NB_AXIS_WORD && !axis->words) return "words for each axis of words";
+    if (axis->type == NB_AXIS_INTEGER && (axis->lo < 0 || axis->hi > 1000000))
+        return "a range from 0 to 1000000 for each axis of integers";
+    return axis->resolved && !s->matches ? "the function matches for its resolved axis" : NULL;
+}
+
+const char *nb_study_lacks(const nb_component *component)
+{
+    static const char *const common[] = {"experiment", "problem", "status", "reason"};
+    const nb_study *s = (const nb_study *)component;
+    const char *lacks = NULL;
+    int axis = 0;
+    if (s->standard) return "standard = false: the program has its standard study";
+    if (!s->axes || !s->axes[0].key) return "axes";
+    if (!s->columns) return "columns";
+    if (!s->phases || !s->levels) return "phases and levels";
+    if (!s->run) return "the function run";
+    if (!s->cost) return "the function cost";
+    if (s->row_size < sizeof(nb_row) || s->row_size > NB_MOST_ROW)
+        return "a row_size from that of nb_row to NB_MOST_ROW";
+    if (s->result_offset < sizeof(nb_row) || s->result_offset + s->result_size > s->row_size)
+        return "a result within its row, behind NB_ROW_FIRST";
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (!column_of(s, common[i], NB_COLUMN_TEXT)) return "the columns experiment, problem, status and reason";
+    for (; s->axes[axis].key && axis < NB_MOST_AXES && !lacks; axis++) lacks = lacks_axis(s, axis);
+    if (axis == NB_MOST_AXES) return "an end of its axes";
+    if (!lacks && s->baseline >= 0 && (s->baseline >= axis || s->axes[s->baseline].type != NB_AXIS_COMPONENT))
+        return "a baseline that is -1, or one of its axes of components";
+    return lacks;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study.h - a kind of experiment: what its rows differ in, what is measured, and what is made
+ * of it. Config, plan, workers and store serve all studies alike and know none.
+ *
+ * A study is a folder under src/studies/ whose NAME.c ends with the record nb_study_NAME, or a
+ * plug-in. Its rows are the product of its axes, over the heads of problems and over trials; a
+ * scene is what rows share that differ in no axis marked `scene`, a method the other axes. */
+#ifndef NB_STUDY_H
+#define NB_STUDY_H
+
+#include "components/component.h"
+#include "components/row.h"
+
+#include <stdio.h>
+
+typedef struct nb_config nb_config;               /* config/config.h */
+typedef struct nb_key_values nb_key_values;       /* config/axes.h */
+typedef struct nb_plan nb_plan;                   /* run/plan.h */
+typedef struct nb_planned_scene nb_planned_scene; /* run/plan.h */
+typedef struct nb_method nb_method;               /* run/plan.h */
+typedef struct nb_methods nb_methods;             /* run/plan.h */
+typedef struct nb_sink nb_sink;                   /* run/sink.h */
+typedef struct nb_unit nb_unit;                   /* run/units.h */
+typedef struct nb_cost nb_cost;                   /* run/prediction.h */
+typedef struct nb_speeds nb_speeds;               /* run/prediction.h */
+typedef struct nb_prediction nb_prediction;       /* run/prediction.h */
+typedef struct nb_store nb_store;                 /* run/store.h */
+typedef struct nb_results nb_results;             /* report/results.h */
+
+typedef enum { NB_AXIS_COMPONENT, NB_AXIS_INTEGER, NB_AXIS_WORD } nb_axis_type;
+
+enum { NB_MOST_AXES = 12, NB_AXIS_PROBLEM = 0 };
+
+/* What rows differ in. A value of it is an index: into the config's list (components), of a
+ * word in `words`, or the integer itself. */
+typedef struct {
+    const char *key;    /* of a config: "strategies" */
+    const char *column; /* of a row, of --only and of `exclude`: "strategy" */
+    nb_axis_type type;
+    bool scene;                  /* part of the data that methods share, not of the method */
+    bool resolved;               /* what a method has need not be what the config says: the study's `matches` decides */
+    const nb_registry *registry; /* COMPONENT: of what */
+    int lo, hi;                  /* INTEGER: the range, of at most a million */
+    const char *const *words;    /* WORD: NULL-terminated */
+    const char *extra;           /* WORD: one more that a config may say, as index -1; or NULL */
+    const char *initial;         /* what a config that has no such key says, as YAML; NULL: it must have it */
+    const char *(*standard)(void); /* the same where it is not known before the registries are; or NULL */
+    nb_status (*check)(const nb_choice *choice, nb_ctx *ctx); /* COMPONENT: what shows before anything runs; or NULL */
+    nb_status (*ready)(const nb_choice *choice, nb_ctx *ctx); /* the same of what takes long to look at; or NULL */
+} nb_axis;
+
+/* The first axis of every study. */
+#define NB_AXIS_PROBLEMS \
+    { \
+        .key = "problems", .column = "problem", .type = NB_AXIS_COMPONENT, .scene = true, .registry = &nb_problems \
+    }
+
+/* What a worker may be at, for whoever has to tell which row it was that did not come back:
+ * NB_AT_START, or 1 + the index in the study's table. */
+enum { NB_AT_START = 0 };
+typedef struct {
+    const char *doing; /* "the strategy's pick"; NULL ends the table */
+    int axis;          /* of the component that is at work; -1: none is */
+    int levels;        /* how many of the study's levels divide the rows that are done together in it */
+    bool of_all;       /* it is done for all rows of a job: may take as many times as long */
+} nb_phase;
+
+typedef struct nb_study {
+    nb_component component;   /* its options are keys of a config that hold for the whole experiment */
+    bool standard;            /* of a config that names none; one study is */
+    const nb_axis *axes;      /* at most NB_MOST_AXES, the first NB_AXIS_PROBLEMS; ends with key == NULL */
+    int baseline;             /* the axis whose values are compared with one of them; -1: none is */
+    const nb_column *columns; /* of its row, a struct that begins with NB_ROW_FIRST: one for each axis and option too */
+    size_t row_size, result_offset, result_size; /* bytes: of the struct, and of what `run` measures in it */
+    const nb_phase *phases;
+    const char *const
+        *figures; /* kinds of figures of a study out of the tree, the first one drawn where a config names none;
+                   * NULL-terminated. NULL: those of nb_figures that name the study */
+    const unsigned
+        *levels; /* rows that share work, from coarse to fine: bits of the axes in which they agree; ends with 0 */
+
+    /* Of the config. NULL: there is nothing to do. */
+    nb_status (*read_setting)(const nb_option *option, void *settings, nb_place place, nb_mistakes *mistakes);
+    nb_status (*check_block)(const nb_key_values *const *keys,
+                             nb_mistakes *mistakes);       /* by axis, then trials and zip */
+    nb_status (*complete)(nb_config *config, nb_ctx *ctx); /* adds values that follow from others, after each block */
+    nb_status (*check)(const nb_config *config, nb_place place, nb_mistakes *mistakes);
+    const nb_choice *(*default_baseline)(const nb_config *config);
+
+    /* Of the plan. NULL: methods are the product of the axes, and rows are random where the data are. */
+    nb_status (*methods)(const nb_config *config, nb_methods *methods,
+                         nb_ctx *ctx); /* nb_methods_add() each, always in the same order */
+    bool (*matches)(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
+                    const nb_method *method);
+    void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene); /* why its rows are skipped */
+    bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene,
+                     const nb_method *method); /* under this scene another method is the same */
+    int (*value_under)(const nb_config *config, int axis, const nb_planned_scene *scene,
+                       const nb_method *method); /* of a `resolved` axis, as a row shows it */
+    bool (*random)(const nb_plan *plan, const nb_planned_scene *scene,
+                   const nb_method *method);          /* another trial may give something else */
+    nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx); /* plan->own */
+    nb_status (*check_scene)(const nb_plan *plan, const nb_planned_scene *scene,
+                             nb_ctx *ctx); /* before anything runs */
+    nb_status (*warn)(const nb_plan *plan, nb_mistakes *warnings);
+
+    /* Of the work. */
+    nb_status (*run)(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
+    nb_cost (*cost)(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+    nb_status (*calibrate)(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
+                           nb_prediction *prediction, nb_ctx *ctx);
+
+    /* Of the results. NULL: there are none but the rows. */
+    const char *const
+        *files; /* what `tell` writes into the run's folder: a name and a line about it, in turn; ends with NULL */
+    nb_status (*tell)(const nb_results *results, FILE *out,
+                      nb_ctx *ctx);                            /* its files and, unless out is NULL, its tables */
+    nb_status (*draw)(const nb_results *results, nb_ctx *ctx); /* the config's figures */
+} nb_study;
+
+const nb_study *nb_study_standard(void);
+const nb_study *nb_study_of(const nb_column *columns); /* whose columns these are; NULL: nobody's */
+
+/* What a study out of the tree is missing; NULL: nothing. */
+const char *nb_study_lacks(const nb_component *component);
+
+#endif

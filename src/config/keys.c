@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keys.c - see keys.h */
+#include "config/keys.h"
+
+#include "components/plugin.h"
+#include "components/registry.h"
+#include "config/lookup.h"
+#include "config/values.h"
+
+#include <string.h>
+
+static nb_status initial_name(const nb_config_loader *l, const nb_config_key *k, const char **text)
+{
+    (void)k;
+    const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
+    NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
+    return NB_OK;
+}
+
+static nb_status read_name(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *text = nb_yaml_scalar(f);
+    if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
+        return nb_mistakes_add(
+            l->mistakes, nb_yaml_place(f),
+            "%s: expected letters, digits, '.', '_' and '-', a letter or digit first, found '%s'%s", k->name,
+            text ? text : nb_yaml_kind(f),
+            f.in_file || f.source != l->path ? "" : ", the file's own name; give it another by a line 'name: ...'");
+    NB_NEED(l->config->name, nb_strdup(l->ctx, text));
+    return NB_OK;
+}
+
+static nb_status read_question(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    if (!nb_yaml_scalar(f))
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a text, found %s", k->name,
+                               nb_yaml_kind(f));
+    NB_NEED(l->config->question, nb_strdup(l->ctx, nb_yaml_scalar(f)));
+    return NB_OK;
+}
+
+static nb_status read_seed(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    return nb_read_integer(k->name, f, 0, 9223372036854775807, &l->config->seed, l->mistakes);
+}
+
+/* What they add may be named by the keys that follow. */
+nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml f)
+{
+    int count;
+    const char **paths;
+    if (nb_yaml_count(f) == 0) return NB_OK;
+    NB_TRY(l->ctx, nb_read_texts("plugins", f, &count, &paths, l->mistakes));
+    for (int i = 0; i < count; i++) {
+        nb_status status = f.in_file ? nb_lookup_path(paths[i], f.source, &paths[i], l->ctx) : NB_OK;
+        if (status == NB_OK) status = nb_plugin_load(paths[i], l->ctx);
+        if (f.in_file) status = nb_lookup_explain_path(status, paths[i], f.source, l->ctx);
+        NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), status));
+    }
+    return NB_OK;
+}
+
+nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml f)
+{
+    nb_choices named = {.count = 0};
+    const char *text = nb_yaml_scalar(f);
+    if (!text)
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "study: expected its name, found %s", nb_yaml_kind(f));
+    const nb_component *found = nb_registry_find(&nb_studies, text);
+    if (found) l->config->study = (const nb_study *)found;
+    return found ? NB_OK
+                 : nb_choices_add(&named, &nb_studies, text, nb_yaml_place(f), l->mistakes,
+                                  l->ctx); /* tells what there is */
+}
+
+/* They were read before the others. */
+static nb_status nothing(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    (void)l, (void)k, (void)f;
+    return NB_OK;
+}
+
+/* One of the values that are compared with other options, or whatever is near. */
+static nb_status hint_baseline(const nb_choices *list, const char *text, const nb_choices *named, const char **hint,
+                               nb_ctx *ctx)
+{
+    const char **labels;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)list->count + 1, sizeof *labels));
+    for (int i = 0; i < list->count; i++) {
+        labels[i] = list->items[i].label;
+        if (named->count != 1 || list->items[i].component != named->items[0].component) continue;
+        NB_NEED(*hint, nb_format(ctx, "; did you mean '%s'?", labels[i]));
+        return NB_OK;
+    }
+    NB_NEED(*hint, nb_hint(text, labels, ctx));
+    return NB_OK;
+}
+
+/* After the values of all blocks; without them where something was wrong. */
+static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    nb_config *c = l->config;
+    const nb_axis *axis = &c->study->axes[c->study->baseline];
+    const nb_choices *list = &c->lists[c->study->baseline].choices;
+    nb_choices named = {.count = 0};
+    int mistakes = l->mistakes->count;
+    const char *text = nb_yaml_scalar(f);
+    c->baseline = c->study->default_baseline ? c->study->default_baseline(c) : list->count ? list->items : NULL;
+    if (text && strcmp(text, "default") == 0) return NB_OK;
+    if (!text)
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a %s, found %s", k->name,
+                               axis->registry->kind, nb_yaml_kind(f));
+    NB_TRY(l->ctx, nb_choices_add(&named, axis->registry, text, nb_yaml_place(f), l->mistakes, l->ctx));
+    if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
+    for (int i = 0; i < named.count && f.in_file; i++)
+        NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
+    int at = named.count == 1 ? nb_choices_find(list, &named.items[0]) : -1;
+    if (at < 0) {
+        const char *hint;
+        NB_TRY(l->ctx, hint_baseline(list, text, &named, &hint, l->ctx));
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the %s, found '%s'%s", k->name,
+                               axis->key, text, hint);
+    }
+    c->baseline = &list->items[at];
+    return NB_OK;
+}
+
+static nb_status read_metrics(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    nb_config *c = l->config;
+    const nb_column *columns = c->study->columns;
+    const char **names;
+    int count = 0;
+    unsigned all = 0;
+    NB_NEED(names, nb_alloc(l->ctx, (size_t)nb_column_count(columns) + 1, sizeof *names));
+    for (const nb_column *column = columns; column->name; column++) {
+        if (column->measure) names[count++] = column->name;
+        all |= column->wanted;
+    }
+    NB_TRY(l->ctx, nb_read_words(k->name, f, names, "all", &c->metric_count, &c->metrics, l->mistakes));
+    for (int i = 0; i < c->metric_count; i++) {
+        const nb_column *column = nb_column_find(columns, c->metrics[i]);
+        c->wanted |= strcmp(c->metrics[i], "all") == 0 ? all : column ? column->wanted : 0;
+    }
+    return NB_OK;
+}
+
+static nb_status initial_setting(const nb_config_loader *l, const nb_config_key *k, const char **text)
+{
+    (void)l;
+    *text = k->option->initial;
+    return NB_OK;
+}
+
+/* One of the study's own. */
+static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    const nb_option *o = k->option;
+    const nb_study *study = l->config->study;
+    const char *text = nb_yaml_scalar(f), *expected;
+    if (o->type == NB_OPTION_ENUM) {
+        int *field = (int *)((char *)l->config->settings + o->offset);
+        return nb_read_word(k->name, f, o->choices, field, l->mistakes);
+    }
+    if (text) NB_NEED(text, nb_strdup(l->ctx, text));
+    if (!text || !nb_option_set(o, text, l->config->settings)) {
+        NB_NEED(expected, nb_option_allowed(o, l->ctx));
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected %s, found '%s'", k->name, expected,
+                               text ? text : nb_yaml_kind(f));
+    }
+    return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;
+}
+
+/* Of the figures that are in the tree. */
+static const char *standard_figure(const nb_study *study)
+{
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_output *figure = (const nb_output *)e->component;
+        if (figure->standard && strcmp(figure->study, study->component.name) == 0) return e->component->name;
+    }
+    return NULL;
+}
+
+static nb_status initial_plots(const nb_config_loader *l, const nb_config_key *k, const char **text)
+{
+    const nb_study *study = l->config->study;
+    const char *first = study->figures ? *study->figures : standard_figure(study);
+    (void)k;
+    *text = first ? first : "[]";
+    return NB_OK;
+}
+
+static nb_status read_plots(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    const nb_study *study = l->config->study;
+    const char *const *figures = study->figures;
+    if (nb_yaml_count(f) == 0) return NB_OK;
+    if (!figures) NB_TRY(l->ctx, nb_output_names(&nb_figures, study->component.name, &figures, l->ctx));
+    return nb_read_words(k->name, f, figures, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
+}
+
+int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS])
+{
+    static const nb_config_key before[] = {
+        {"name", initial_name, NULL, read_name, NULL}, {"question", NULL, "\"\"", read_question, NULL},
+        {"seed", NULL, "20260101", read_seed, NULL},   {"plugins", NULL, "[]", nothing, NULL},
+        {"study", NULL, "default", nothing, NULL},     {"metrics", NULL, "all", read_metrics, NULL}};
+    int count = sizeof before / sizeof *before;
+    memcpy(keys, before, sizeof before);
+    for (const nb_option *o = study->component.options; o && o->key && count < NB_MOST_KEYS - 2; o++)
+        keys[count++] = (nb_config_key){o->key, initial_setting, NULL, read_setting, o};
+    keys[count++] = (nb_config_key){"plots", initial_plots, NULL, read_plots, NULL};
+    if (study->baseline >= 0) keys[count++] = (nb_config_key){"baseline", NULL, "default", read_baseline, NULL};
+    return count;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* blame.c - see blame.h */
+#include "run/blame.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+nb_position nb_death_position(const nb_worker *w)
+{
+    return (nb_position){atomic_load(&w->where->phase), atomic_load(&w->where->first), atomic_load(&w->where->end)};
+}
+
+/* What the study says of a phase; NULL: the worker is at none. */
+const nb_phase *nb_pool_phase(const nb_pool *p, int phase)
+{
+    const nb_phase *phases = p->plan->config->study->phases;
+    int count = 0;
+    while (phases[count].doing) count++;
+    return phase > NB_AT_START && phase <= count ? &phases[phase - 1] : NULL;
+}
+
+const char *nb_pool_doing(const nb_pool *p, int phase)
+{
+    const nb_phase *known = nb_pool_phase(p, phase);
+    return known ? known->doing : "the start";
+}
+
+static bool is_from_outside(int signal)
+{
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+/* Its channel has ended. */
+nb_status nb_death_autopsy(const nb_pool *p, nb_worker *w, nb_death *d)
+{
+    d->at = nb_death_position(w);
+    nb_ending ending = nb_worker_dismiss(w, 1, false);
+    const char *where = nb_pool_doing(p, d->at.phase);
+    d->status = "crashed";
+    if (ending.timed_out)
+        NB_NEED(d->reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent", where));
+    else if (WIFSIGNALED(ending.how))
+        NB_NEED(d->reason, nb_format(p->ctx, "%s was killed by signal %d (%s)", where, WTERMSIG(ending.how),
+                                     strsignal(WTERMSIG(ending.how))));
+    else
+        NB_NEED(d->reason,
+                nb_format(p->ctx, "%s ended the process, with exit status %d", where, WEXITSTATUS(ending.how)));
+    d->outside = !ending.timed_out && WIFSIGNALED(ending.how) && is_from_outside(WTERMSIG(ending.how));
+    return NB_OK;
+}
+
+static nb_status put_blame(nb_pool *p, const nb_job *job, const nb_death *d)
+{
+    nb_suspects_add(p->plan, d->at, &p->suspects);
+    for (int i = 0, next; i < job->count; i = next) { /* an instance at a time */
+        NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
+        for (next = i; next < job->count && p->plan->rows[job->rows[next]].trial == p->plan->rows[job->rows[i]].trial;
+             next++) {
+            nb_any_row any;
+            nb_plan_row(p->plan, job->rows[next], &any);
+            any.row.status = d->status;
+            any.row.reason = d->reason;
+            NB_TRY(p->ctx, p->sink->row(p->sink->self, job->rows[next], &any.row, p->ctx));
+            p->left[job->rows[next]] = false;
+        }
+        NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
+    }
+    return NB_OK;
+}
+
+/* Who sits at a machine should know that something was killed there. */
+static nb_status notice_outside(const nb_pool *p, const nb_job *job, const nb_death *d)
+{
+    const char *text;
+    nb_any_row any;
+    nb_plan_row(p->plan, job->rows[0], &any);
+    if (!p->sink->notice) return NB_OK;
+    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; its work is taken up again",
+                            any.row.problem, any.row.head, any.row.trial, d->reason));
+    p->sink->notice(p->sink->self, text);
+    return NB_OK;
+}
+
+/* What becomes of the rows of a job whose worker is gone. */
+nb_status nb_death_take_up(nb_pool *p, const nb_job *job, const nb_death *d)
+{
+    enum { ATTEMPTS = 1 };
+    nb_job *rest, *parts;
+    NB_TRY(p->ctx, nb_job_rest(job, p->left, &rest, p->ctx));
+    if (rest->count == 0) return NB_OK;
+    rest->fresh = job->fresh;
+    if (d->outside && rest->attempts < ATTEMPTS) {
+        NB_TRY(p->ctx, notice_outside(p, rest, d));
+        rest->attempts++;
+        rest->fresh = true;
+        nb_pool_push(p, rest);
+        return NB_OK;
+    }
+    NB_REQUIRE(p->ctx, d->at.phase != NB_AT_START || !job->fresh, NB_EIO, "a worker ended before it began: %s",
+               d->reason);
+    NB_TRY(p->ctx, nb_job_divide(p->plan, rest, d->at, &parts, p->ctx));
+    if (!parts) return put_blame(p, rest, d);
+    nb_pool_push(p, parts);
+    return NB_OK;
+}

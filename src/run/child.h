@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* child.h - a worker: a forked copy of the run that does what it is told over its channel. */
+#ifndef NB_CHILD_H
+#define NB_CHILD_H
+
+#include "run/plan.h"
+
+#include <stdatomic.h>
+
+/* Shared between a worker and its parent: what it is at, and since when. */
+typedef struct {
+    _Atomic double since_s;
+    _Atomic int phase, first, end; /* nb_sink's */
+} nb_whereabouts;
+
+void nb_whereabouts_note(nb_whereabouts *where, int phase, int first, int end);
+
+typedef struct {
+    const nb_plan *plan;
+    nb_ctx *ctx;
+    int blas_threads;
+    double share; /* bytes that it may take beside what it has at its start; 0: not limited */
+    nb_whereabouts *where;
+    int fd; /* its end of the channel */
+} nb_child;
+
+/* The life of a worker, in the forked process: jobs come over the channel (a count, and so many rows of
+ * the plan), rows go back. */
+_Noreturn void nb_child_live(const nb_child *child);
+
+#endif

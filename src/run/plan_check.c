@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_check.c - a week of computing is not to end at a head that could have been
+ * looked at in the first second. */
+#include "run/plan_check.h"
+
+#include "base/apart.h"
+#include "components/plugin.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static bool seen_before(const nb_plan *plan, int scene)
+{
+    const nb_planned_scene *s = &plan->scenes[scene];
+    for (int i = 0; i < scene; i++)
+        if (plan->scenes[i].problem == s->problem && plan->scenes[i].head == s->head) return true;
+    return false;
+}
+
+static nb_status check_points(const nb_planned_scene *s, const char *name, int d, int n, const double *x, nb_ctx *ctx)
+{
+    for (size_t i = 0; x && i < (size_t)d * (size_t)n; i++)
+        NB_REQUIRE(ctx, isfinite(x[i]), NB_ENUMERIC, "%s, head %d: %s: token %zu, coordinate %zu is NaN or Inf",
+                   s->problem->label, s->head, name, i / (size_t)d, i % (size_t)d);
+    return NB_OK;
+}
+
+typedef struct {
+    const nb_plan *plan;
+    int scene;
+    gsl_rng *rng;
+} look;
+
+static nb_status check_head(void *self, nb_ctx *ctx)
+{
+    nb_head head;
+    const look *l = self;
+    const nb_planned_scene *s = &l->plan->scenes[l->scene];
+    NB_TRY(ctx, nb_plan_head(l->plan, l->scene, 0, l->rng, &head, ctx));
+    NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM,
+               "%s, head %d: has %d tokens of dimension %d, %d of dimension %d were announced", s->problem->label,
+               s->head, head.n, head.d, s->n, s->d);
+    NB_TRY(ctx, check_points(s, "q", head.d, head.n, head.q, ctx));
+    NB_TRY(ctx, check_points(s, "k", head.d, head.n, head.k, ctx));
+    return check_points(s, "v", head.dv, head.n, head.v, ctx);
+}
+
+nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
+{
+    gsl_rng *rng;
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    for (int i = 0; i < plan->scene_count; i++) {
+        const nb_planned_scene *s = &plan->scenes[i];
+        if (s->refusal) continue;
+        if (plan->config->study->check_scene) NB_TRY(ctx, plan->config->study->check_scene(plan, s, ctx));
+        if (s->random || seen_before(plan, i)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
+        look l = {plan, i, rng};
+        bool outside = nb_plugin_of(s->problem->component); /* then in a child process, which may crash */
+        nb_status status = outside ? nb_apart_named(check_head, &l, NULL, 0, s->problem->label, "making a head", ctx)
+                                   : check_head(&l, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return NB_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pool.h - the workers of a run and what is left for them to do: what workers.c and blame.c share. */
+#ifndef NB_POOL_H
+#define NB_POOL_H
+
+#include "base/process.h"
+#include "run/channel.h"
+#include "run/child.h"
+#include "run/jobs.h"
+#include "run/units.h"
+#include "run/workers.h"
+
+#include <poll.h>
+#include <signal.h>
+
+enum { NB_PATIENCE_S = 10 }; /* with a worker that has nothing left to do but to end */
+
+typedef struct nb_kept_row {
+    int index;
+    nb_row *row; /* the study's */
+    struct nb_kept_row *next;
+} nb_kept_row;
+
+typedef struct {
+    pid_t pid;
+    long serial;           /* how many there were at its place before */
+    int fd;                /* -1: there is none */
+    bool leaving;          /* its channel is closed, and it is not waited for yet */
+    bool fresh;            /* it has not been given anything yet */
+    nb_job *job;           /* NULL: none */
+    nb_whereabouts *where; /* a mapping of its own */
+    nb_inbox inbox;
+    nb_ctx *memory;            /* of the job */
+    nb_kept_row *rows, **last; /* of the instance in flight */
+    nb_kept_row *complete;     /* of the one before, which the sink has not got yet; NULL: it has */
+    nb_ctx *mail, *read;       /* of these rows, and of those */
+} nb_worker;
+
+typedef struct {
+    const nb_plan *plan;
+    const nb_sink *sink;
+    nb_ctx *ctx;
+    nb_workers how;
+    bool *left; /* by row of the plan: to be done */
+    bool *told; /* by row of the plan: kept, of an instance in flight */
+    nb_unit *units;
+    int unit_count, next_unit;
+    nb_job *queue; /* parts of jobs that went wrong: before the next unit */
+    nb_suspects suspects;
+    nb_worker *workers;
+    struct pollfd *polled;
+    int worker_count;
+    bool stopping;
+    bool begun;                /* the workers have something to do */
+    sigset_t signals, blocked; /* the masks outside of the pool, and in it */
+} nb_pool;
+
+/* Forks a worker at this place. */
+nb_status nb_worker_start(nb_pool *pool, nb_worker *worker);
+
+/* Forgets the rows of the instance in flight. */
+void nb_worker_forget_mail(nb_worker *worker);
+
+/* Tells a worker that there is no more to do. */
+void nb_worker_let_go(nb_worker *worker);
+
+/* Ends one that was let go, and all that it has left. Its job, if any, stays to be looked at. */
+nb_ending nb_worker_see_off(nb_worker *worker, double patience_s, bool ask);
+nb_ending nb_worker_dismiss(nb_worker *worker, double patience_s, bool ask);
+
+/* Adds parts of jobs to what comes before the next unit. */
+void nb_pool_push(nb_pool *pool, nb_job *parts);
+
+#endif

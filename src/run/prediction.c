@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* prediction.c - the store keeps how fast this program was on its rows (`speed`). */
+#include "run/prediction.h"
+
+#include "base/machine.h"
+#include "run/speed.h"
+#include "run/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double LEAST_S = 0.5; /* from which on a run's time tells something */
+
+/* Operations over rates are that far from the time that they take on an idle machine: runs of
+ * the experiments took 0.8 to 1.3 of it. What earlier rows tell is as far from another hour's load. */
+static const double MARGIN = NB_PREDICTION_MARGIN;
+
+static const double LEAST_SHARE = 0.1; /* of a run's time that is not the study's own, whatever that is said to be */
+static const char SPEED[] = "speed";
+
+static void set_machine(nb_prediction *f, double machine)
+{
+    f->low.machine = machine / MARGIN;
+    f->likely.machine = machine;
+    f->high.machine = machine * MARGIN;
+}
+
+/* Whether the rows told, and the calibration where they did not. */
+static nb_status find_machine(nb_store *store, bool thorough, nb_prediction *f, nb_ctx *ctx)
+{
+    const char *kept = NULL;
+    double machine;
+    set_machine(f, 1);
+    f->source = "guessed";
+    if (store) NB_TRY(ctx, nb_store_get(store, SPEED, &kept, ctx));
+    double speed = kept ? strtod(kept, NULL) : 0;
+    if (isfinite(speed) && speed > 0) {
+        set_machine(f, speed);
+        f->source = "from the rows that are there";
+        return NB_OK;
+    }
+    if (!thorough) return NB_OK;
+    f->source = "from a calibration";
+    NB_TRY(ctx, nb_calibrate_machine(&machine, ctx));
+    set_machine(f, machine);
+    f->load = nb_load();
+    f->cores = nb_all_cores();
+    return NB_OK;
+}
+
+nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending)
+{
+    return plan->config->study->cost(plan, unit, pending, NULL);
+}
+
+nb_status nb_prediction_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough, nb_prediction *f,
+                             nb_ctx *ctx)
+{
+    const nb_study *study = plan->config->study;
+    int first = 0;
+    *f = (nb_prediction){.plan = plan};
+    while (first < plan->row_count && !pending[first]) first++;
+    NB_TRY(ctx, find_machine(store, thorough && first < plan->row_count, f, ctx));
+    if (first == plan->row_count || !study->calibrate) return NB_OK;
+    return study->calibrate(plan, pending, store, thorough, f, ctx);
+}
+
+/* The worker that is free first. */
+static int first_free(int workers, const double *free_s)
+{
+    int first = 0;
+    for (int i = 1; i < workers; i++)
+        if (free_s[i] < free_s[first]) first = i;
+    return first;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* With so many workers, which take the next unit when they are free; costs, if not NULL, are kept. */
+static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, const bool *pending, int workers,
+                           const nb_predicted *of, nb_cost *costs, double *wall_s, nb_ctx *ctx)
+{
+    double *free_s;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(free_s, nb_alloc_reals(ctx, (size_t)workers, 1));
+    *wall_s = 0;
+    for (int i = 0; i < of->unit_count; i++) {
+        nb_cost cost = f->plan->config->study->cost(f->plan, &of->units[i], pending, speeds);
+        double *next = &free_s[first_free(workers, free_s)];
+        *next += cost.seconds;
+        *wall_s = fmax(*wall_s, *next);
+        if (costs) costs[i] = cost;
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+/* How many times longer so many workers take beside that load: all share the cores. */
+static double slowdown(const nb_prediction *f, int workers)
+{
+    if (!(f->load > 0)) return 1;
+    return fmax(1, (workers + f->load) / f->cores) / fmax(1, (double)workers / f->cores);
+}
+
+nb_status nb_predict(const nb_prediction *f, const bool *pending, int workers, nb_predicted *out, nb_ctx *ctx)
+{
+    double *bytes;
+    nb_cost *costs;
+    *out = (nb_predicted){.unit_count = 0};
+    NB_TRY(ctx, nb_units_find(f->plan, pending, &out->units, &out->unit_count, ctx));
+    out->workers = workers < out->unit_count ? workers : out->unit_count;
+    NB_NEED(out->unit_s, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
+    NB_NEED(bytes, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
+    NB_NEED(costs, nb_alloc(ctx, (size_t)out->unit_count + 1, sizeof *costs));
+    NB_TRY(ctx, pass_time(f, &f->low, pending, workers, out, NULL, &out->low_s, ctx));
+    NB_TRY(ctx, pass_time(f, &f->high, pending, workers, out, NULL, &out->high_s, ctx));
+    NB_TRY(ctx, pass_time(f, &f->likely, pending, workers, out, costs, &out->wall_s, ctx));
+    double slower = slowdown(f, out->workers);
+    out->high_s *= slower;
+    out->wall_s *= sqrt(slower); /* between the two */
+    for (int i = 0; i < out->unit_count; i++) {
+        out->unit_s[i] = sqrt(slower) * costs[i].seconds;
+        out->total_s += out->unit_s[i];
+        bytes[i] = costs[i].bytes;
+    }
+    qsort(bytes, (size_t)out->unit_count, sizeof *bytes, descending);
+    out->bytes = bytes[0];
+    for (int i = 0; i < out->workers; i++) out->all_bytes += bytes[i];
+    return NB_OK;
+}
+
+nb_status nb_prediction_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
+                              nb_ctx *ctx)
+{
+    nb_prediction f;
+    nb_predicted predicted;
+    const char *text;
+    double rest_s = 0;
+    if (taken_s < LEAST_S) return NB_OK;
+    NB_TRY(ctx, nb_prediction_make(plan, ran, store, false, &f, ctx));
+    NB_TRY(ctx, nb_predict(&f, ran, workers, &predicted, ctx));
+    for (int i = 0; i < predicted.unit_count; i++) {
+        nb_cost cost = plan->config->study->cost(plan, &predicted.units[i], ran, &f.likely);
+        rest_s += cost.seconds - cost.own_s;
+    }
+    if (!(rest_s > 0)) return NB_OK;
+    double worked_s = taken_s * predicted.total_s / predicted.wall_s, own_s = predicted.total_s - rest_s;
+    double machine = f.likely.machine * fmax(worked_s - own_s, LEAST_SHARE * worked_s) / rest_s;
+    NB_NEED(text, nb_format(ctx, "%.6g", machine));
+    return nb_store_set(store, SPEED, text, ctx);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* product.c - a block holds what stands on one line of each of its groups: a group
+ * is the lists that advance together, mostly one alone. */
+#include "run/product.h"
+
+#include <string.h>
+
+/* Two specs may give the same head: a file's heads, and its head 0. */
+static bool same_problem(const nb_config *c, int index, const nb_planned_scene *scene)
+{
+    const nb_choice *problem = nb_config_choice(c, NB_AXIS_PROBLEM, index);
+    int head = scene->head - c->shapes[index].first;
+    return head >= 0 && head < c->shapes[index].count &&
+           (problem == scene->problem || strcmp(problem->canonical, scene->problem->canonical) == 0);
+}
+
+/* `index`: into the config's list. */
+static bool matches(const nb_config *c, int axis, int index, const nb_planned_scene *scene, const nb_method *method)
+{
+    const nb_axis *a = &c->study->axes[axis];
+    int value = a->type == NB_AXIS_COMPONENT ? index : c->lists[axis].numbers[index];
+    if (axis == NB_AXIS_PROBLEM) return !scene || same_problem(c, index, scene);
+    if (a->resolved) return c->study->matches(c, axis, value, scene, method);
+    if (a->scene) return !scene || scene->value[axis] == value;
+    return method->value[axis] == value;
+}
+
+/* Whether the list stands alone and no other block has another one, so that there
+ * is nothing to look for. */
+static bool holds_all(const nb_config *c, const nb_config_block *b, int first)
+{
+    for (int axis = first + 1; c->study->axes[axis].key; axis++)
+        if (b->group[axis] == first) return false;
+    return c->block_count == 1;
+}
+
+static bool group_holds(const nb_config *c, const nb_config_block *b, int first, const nb_planned_scene *scene,
+                        const nb_method *method)
+{
+    for (int i = 0; i < b->count[first]; i++) {
+        bool all = true;
+        for (int axis = first; c->study->axes[axis].key && all; axis++)
+            if (b->group[axis] == first) all = matches(c, axis, b->values[axis][i], scene, method);
+        if (all) return true;
+    }
+    return false;
+}
+
+bool nb_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene,
+                    const nb_method *method)
+{
+    for (int axis = 0; config->study->axes[axis].key; axis++)
+        if (block->group[axis] == axis && !holds_all(config, block, axis) &&
+            !group_holds(config, block, axis, scene, method))
+            return false;
+    return true;
+}
+
+int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method)
+{
+    const nb_axis *a = &config->study->axes[axis];
+    if (a->resolved && config->study->value_under) return config->study->value_under(config, axis, scene, method);
+    return a->scene ? scene->value[axis] : method->value[axis];
+}
+
+static bool in_ranges(const nb_number_ranges *ranges, int number)
+{
+    bool held = ranges->count == 0;
+    for (int i = 0; i < ranges->count && !held; i++) held = nb_range_holds(&ranges->items[i], number);
+    return held;
+}
+
+bool nb_rule_matches(const nb_rule *rule, const nb_config *c, const nb_planned_scene *scene, const nb_method *method,
+                     int trial)
+{
+    const int numbers[NB_RULE_NUMBERS] = {
+        [NB_RULE_HEAD] = scene->head, [NB_RULE_TRIAL] = trial, [NB_RULE_N] = scene->n, [NB_RULE_D] = scene->d};
+    for (int i = 0; i < NB_RULE_NUMBERS; i++)
+        if (!in_ranges(&rule->numbers[i], numbers[i])) return false;
+    for (int axis = 0; c->study->axes[axis].key; axis++) {
+        int value = nb_value_under(c, axis, scene, method);
+        if (rule->chosen[axis] && !rule->chosen[axis][value]) return false;
+        if (rule->words[axis] && !(rule->words[axis] & 1u << value)) return false;
+        if (!in_ranges(&rule->integers[axis], value)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* reload.c - see reload.h */
+#include "run/reload.h"
+
+#include "base/files.h"
+#include "run/provenance.h"
+#include "run/run_folder.h"
+
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return nb_plan_make(config, plan, ctx);
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    return nb_experiment_of_file(path, config, plan, ctx);
+}
+
+nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path, *manifest, **lines;
+    NB_TRY(ctx, nb_experiment_of_run(run_folder, config, plan, ctx));
+    NB_TRY(ctx, nb_run_path(run_folder, NB_MANIFEST_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK; /* nothing has been measured */
+    NB_TRY(ctx, nb_read_file(path, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_changes(manifest, plan->inputs, &lines, ctx));
+    NB_REQUIRE(ctx, !lines[0], NB_EINVAL, "%s", lines[0]);
+    return NB_OK;
+}

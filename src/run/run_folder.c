@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* run_folder.c - reading and writing the folder of a run. */
+#include "run/run_folder.h"
+
+#include "base/files.h"
+#include "components/plugin.h"
+#include "components/registry.h"
+#include "config/lookup.h"
+#include "config/yaml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx)
+{
+    size_t length = strlen(folder);
+    NB_NEED(*path, nb_format(ctx, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/", name));
+    return NB_OK;
+}
+
+nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **path, nb_ctx *ctx)
+{
+    char name[64];
+    snprintf(name, sizeof name, NB_SHARDS_FOLDER "/%d-of-%d", shard.index, shard.count);
+    return nb_run_path(folder, name, path, ctx);
+}
+
+/* Whether that is the name of a shard's folder, as it is written above. */
+static bool read_shard(const char *name, nb_shard *shard)
+{
+    char again[64];
+    if (sscanf(name, "%d-of-%d", &shard->index, &shard->count) != 2) return false;
+    snprintf(again, sizeof again, "%d-of-%d", shard->index, shard->count);
+    return strcmp(name, again) == 0 && shard->index >= 1 && shard->index <= shard->count &&
+           shard->count <= NB_MOST_SHARDS;
+}
+
+static int compare_shards(const void *a, const void *b)
+{
+    const nb_shard *x = a, *y = b;
+    return x->count != y->count ? (x->count > y->count) - (x->count < y->count)
+                                : (x->index > y->index) - (x->index < y->index);
+}
+
+static int is_shard(const struct dirent *entry)
+{
+    nb_shard shard;
+    return read_shard(entry->d_name, &shard);
+}
+
+nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ctx *ctx)
+{
+    const char *path;
+    struct dirent **entries = NULL;
+    NB_TRY(ctx, nb_run_path(folder, NB_SHARDS_FOLDER, &path, ctx));
+    int found = scandir(path, &entries, is_shard, NULL), reason = errno;
+    NB_REQUIRE(ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", path, strerror(reason));
+    *count = found > 0 ? found : 0;
+    *shards = nb_alloc(ctx, (size_t)*count, sizeof **shards);
+    for (int i = 0; i < *count; i++) {
+        if (*shards) read_shard(entries[i]->d_name, &(*shards)[i]);
+        free(entries[i]);
+    }
+    free(entries);
+    if (!*shards) return NB_ENOMEM;
+    qsort(*shards, (size_t)*count, sizeof **shards, compare_shards);
+    return NB_OK;
+}
+
+bool nb_run_exists(const char *folder, nb_ctx *ctx)
+{
+    const char *path;
+    struct stat info;
+    return nb_run_path(folder, NB_STORE_FILE, &path, ctx) == NB_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_size > 0;
+}
+
+/* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
+ * that the config names need not be there. */
+static nb_status peek(const char *folder, const char *name, const char **path, nb_yaml *value, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_yaml root, key, found;
+    *value = (nb_yaml){.node = NULL};
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, path, ctx));
+    if (!nb_is_file(*path)) return NB_OK;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_yaml_file(*path, &root, &mistakes));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    for (int i = 0; i < nb_yaml_pairs(root); i++) {
+        nb_yaml_pair(root, i, &key, &found);
+        if (nb_yaml_scalar(key) && strcmp(nb_yaml_scalar(key), name) == 0) *value = found;
+    }
+    return NB_OK;
+}
+
+nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
+{
+    const char *path, *file;
+    nb_yaml study, plugins;
+    NB_TRY(ctx, peek(folder, "study", &path, &study, ctx));
+    if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
+    NB_TRY(ctx, peek(folder, "plugins", &path, &plugins, ctx));
+    for (int i = 0; i < nb_yaml_count(plugins); i++) {
+        const char *text = nb_yaml_scalar(nb_yaml_item(plugins, i));
+        if (!text) continue;
+        NB_TRY(ctx, nb_lookup_path(text, path, &file, ctx));
+        NB_TRY(ctx, nb_plugin_load(file, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_run_load(const char *folder, nb_store *store, nb_rows *rows, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    NB_TRY(ctx, nb_run_load_study(folder, ctx));
+    NB_TRY(ctx, nb_store_open(path, false, NULL, store, ctx));
+    return nb_store_rows(store, rows, ctx);
+}
+
+nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx)
+{
+    const char *path;
+    nb_yaml value;
+    NB_TRY(ctx, peek(folder, "baseline", &path, &value, ctx));
+    *canonical = value.node ? nb_yaml_scalar(value) : NULL;
+    return NB_OK;
+}
+
+nb_status nb_run_write(const char *folder, const char *name,
+                       nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
+    return nb_write_file(path, print, what, ctx);
+}
+
+static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(what, out);
+    return NB_OK;
+}
+
+nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx)
+{
+    return nb_run_write(folder, name, print_text, text, ctx);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* schema.c - see schema.h */
+#include "run/schema.h"
+
+#include <string.h>
+
+bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
+{
+    bool result = c->type == NB_COLUMN_REAL || strcmp(c->name, "reason") == 0;
+    switch (f) {
+    case NB_SQL_DEFINITIONS:
+    case NB_SQL_NAMES: return false;
+    case NB_SQL_IDENTITY:
+    case NB_SQL_SAME:
+    case NB_SQL_PAIRED: return !c->identity;
+    case NB_SQL_PLANNED:
+    case NB_SQL_PARAMETERS: return result;
+    case NB_SQL_ASSIGNMENTS: return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
+    case NB_SQL_KEPT:
+    case NB_SQL_CLEARED: return !result;
+    }
+    return true;
+}
+
+const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
+{
+    static const char *const types[] = {[NB_COLUMN_TEXT] = "TEXT",
+                                        [NB_COLUMN_INT] = "INTEGER",
+                                        [NB_COLUMN_SEED] = "INTEGER",
+                                        [NB_COLUMN_REAL] = "REAL"};
+    const char *all = nb_strdup(ctx, "");
+    for (const nb_column *c = of; c->name && all; c++) {
+        if (nb_sql_leaves_out(f, c)) continue;
+        const char *comma = !*all ? "" : f == NB_SQL_SAME || f == NB_SQL_PAIRED ? " AND " : ", ";
+        if (f == NB_SQL_DEFINITIONS)
+            all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
+        else if (f == NB_SQL_ASSIGNMENTS || f == NB_SQL_SAME)
+            all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - of) + 1);
+        else if (f == NB_SQL_KEPT)
+            all = nb_format(ctx, "%s%s%s = CASE WHEN " NB_SQL_KEEP " THEN %s END", all, comma, c->name, c->name);
+        else if (f == NB_SQL_CLEARED)
+            all = nb_format(ctx, "%s%s%s = NULL", all, comma, c->name);
+        else if (f == NB_SQL_PAIRED)
+            all = nb_format(ctx, "%s%sold.%s = new.%s", all, comma, c->name, c->name);
+        else if (f == NB_SQL_PARAMETERS)
+            all = nb_format(ctx, "%s%s?%d", all, comma, (int)(c - of) + 1);
+        else
+            all = nb_format(ctx, "%s%s%s", all, comma, c->name);
+    }
+    return all;
+}
+
+/* Large pages: a row has 600 bytes, and is written, journalled and written again by the page. */
+nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx)
+{
+    const char *definitions, *names, *identity;
+    NB_NEED(definitions, nb_sql_columns(NB_SQL_DEFINITIONS, study->columns, ctx));
+    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, study->columns, ctx));
+    NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, study->columns, ctx));
+    NB_NEED(
+        *sql,
+        nb_format(
+            ctx,
+            "PRAGMA page_size = 16384; BEGIN; "
+            "CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, text TEXT NOT NULL);"
+            "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
+            "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " NB_SQL_DATA "));"
+            "CREATE INDEX positions ON results (position);"
+            "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
+            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); INSERT INTO meta VALUES ('study', '%s'); "
+            "PRAGMA user_version = %d; COMMIT",
+            definitions, identity, names, study->component.name, NB_STORE_VERSION));
+    return NB_OK;
+}

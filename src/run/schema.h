@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* schema.h - SQL made from a study's table of columns. */
+#ifndef NB_SCHEMA_H
+#define NB_SCHEMA_H
+
+#include "components/study.h"
+
+/* The number of the store's format; 5 is 6 without the name of the study, which is the standard one. */
+enum { NB_STORE_VERSION = 6, NB_STORE_OLDEST = 5 };
+
+typedef enum {
+    NB_SQL_DEFINITIONS, /* "trial INTEGER, ..." */
+    NB_SQL_NAMES,
+    NB_SQL_IDENTITY,
+    NB_SQL_PLANNED,     /* what the plan knows: no result */
+    NB_SQL_PARAMETERS,  /* of the same, ?N with N the column's number from 1 */
+    NB_SQL_ASSIGNMENTS, /* results: "error = ?17, ..." */
+    NB_SQL_KEPT,        /* results that stay where all that is wanted was measured */
+    NB_SQL_CLEARED,
+    NB_SQL_SAME,  /* the identity: "trial = ?5 AND ..." */
+    NB_SQL_PAIRED /* the same of two rows: "old.trial = new.trial AND ..." */
+} nb_sql_form;
+
+/* Whether a row that is there already has all metrics that are wanted now. */
+#define NB_SQL_KEEP "(wanted & excluded.wanted) = excluded.wanted"
+/* What makes a row the row it is beside its identity: the data. */
+#define NB_SQL_DATA "n, d, inputs"
+
+/* The columns in a form, separated by commas or ANDs; ctx's, NULL when out of memory. */
+const char *nb_sql_columns(nb_sql_form form, const nb_column *columns, nb_ctx *ctx);
+bool nb_sql_leaves_out(nb_sql_form form, const nb_column *column);
+
+/* Statements that make a new store. */
+nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx);
+
+#endif

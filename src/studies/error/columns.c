@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* columns.c - the columns of the error study's rows, in the order of the CSV. */
+#include "studies/error/study.h"
+
+#define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_error_row, field, __VA_ARGS__)
+#define REAL(field, ...) \
+    { \
+        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_error_row, measures.field), .measure = true, \
+        __VA_ARGS__ \
+    }
+
+const nb_column nb_error_columns[] = {
+    NB_COLUMN_EXPERIMENT(nb_error_row),
+    NB_COLUMN_PROBLEM(nb_error_row),
+    NB_COLUMN_HEAD(nb_error_row),
+    TEXT(kernel, .identity = true, .help = "the matrix S that is reconstructed, with all options"),
+    NB_COLUMN_TRIAL(nb_error_row),
+    NB_COLUMN_N(nb_error_row),
+    NB_COLUMN_D(nb_error_row),
+    TEXT(strategy, .identity = true, .help = "how the landmarks were picked, with all options"),
+    NB_COLUMN_INT_OF(nb_error_row, landmarks, .identity = true, .help = "m, the number of landmarks"),
+    TEXT(pairing, .identity = true,
+         .help = "whose points the strategy looked at: independent, queries, keys, joint ([q; k] of "
+                 "each token), shared, shared_queries, shared_keys (the same points serve both sides), "
+                 "or both (Q and K together); always queries under a kernel of one point set"),
+    TEXT(factors, .identity = true,
+         .help = "what F, A, B are: nystromformer (kernel of landmarks), cur (columns and rows of S) "
+                 "or nocore (F B of nystromformer, no middle)"),
+    TEXT(core, .identity = true, .help = "how X, the middle of F X B, was computed, with all options"),
+    TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k) of them at random"),
+    TEXT(engine, .identity = true,
+         .help = "how it was measured: streamed (one pass over S for all methods) or direct (S and FXB "
+                 "formed)"),
+    TEXT(precision, .identity = true, .help = "double, or mixed (single where the result is large enough)"),
+    NB_COLUMN_STATUS(nb_error_row),
+    NB_COLUMN_REASON(nb_error_row),
+    REAL(error, .help = "|S - FXB|_F / |S|_F; where the core keeps rows of S (keep_rows, exact_rows) they "
+                        "stand in place of those of FXB, here and in all other measures of FXB"),
+    REAL(error_se, .help = "standard error of error, where rows are sampled, by the jackknife; too small where a "
+                           "few rows that the sample misses make up the error"),
+    REAL(error_subspace, .whole = true,
+         .help = "the least error that any core reaches with these landmarks, relative to |S|_F"),
+    REAL(error_core, .whole = true,
+         .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty "
+                 "where the core keeps rows of S, since the result is then not of the form F X B"),
+    REAL(error_unseen, .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
+                               "that the core has not looked at; equal to error where it looked at none, empty where "
+                               "it looked at all, as oracles do"),
+    REAL(error_unseen_subspace, .whole = true,
+         .help = "the least error_unseen that any core reaches with these landmarks; where there are "
+                 "fewer such rows than landmarks, any F fits them, and only the part outside the rows "
+                 "of B is left"),
+    REAL(error_unseen_core, .whole = true,
+         .help = "the core's part of error_unseen: error_unseen_subspace^2 + error_unseen_core^2 = "
+                 "error_unseen^2"),
+    REAL(floor_rank, .whole = true, .help = "error of the best matrix of rank m (Eckart-Young)"),
+    REAL(floor_accuracy, .whole = true, .help = "floor_rank is off by at most this"),
+    REAL(baseline_mean, .help = "error of the constant matrix that is the mean of S (1/n where rows sum to 1); the "
+                                "zero matrix has 1"),
+    REAL(output_error, .wanted = NB_WANT_OUTPUT, .help = "|(S - FXB) V|_F / |S V|_F"),
+    REAL(output_error_se, .wanted = NB_WANT_OUTPUT, .help = "standard error of output_error, where rows are sampled"),
+    REAL(spectral_error, .whole = true, .wanted = NB_WANT_SPECTRAL,
+         .help = "|S - FXB|_2 / |S|_2, largest singular values"),
+    REAL(spectral_accuracy, .whole = true, .wanted = NB_WANT_SPECTRAL,
+         .help = "spectral_error is within this relative distance of a singular value, in practice the "
+                 "largest, apart from error_noise; empty where LAPACK computed it"),
+    REAL(cosine, .whole = true, .help = "cosine similarity of S and FXB as vectors of n^2 entries"),
+    REAL(mse, .help = "mean squared difference of the n^2 entries"),
+    REAL(entropy_difference, .whole = true, .wanted = NB_WANT_ENTROPY,
+         .help = "difference of the mean row entropies -sum p ln(p + 1e-9) of S and FXB in nats, "
+                 "absolute; entries p <= 0 count as 0; empty under a kernel whose rows are not "
+                 "distributions"),
+    REAL(rowsum_deviation, .whole = true,
+         .help = "max over rows of |row sum of FXB - 1|; with nystromformer factors 0 for X = A^-1, so "
+                 "that it shows what X leaves out; with cur it does not, since rows of F A^-1 B need "
+                 "not sum to 1; empty under a kernel whose rows do not"),
+    REAL(negative_fraction, .whole = true, .wanted = NB_WANT_ENTRIES,
+         .help = "share of the n^2 entries of FXB that are negative by more than rounding: below -eps "
+                 "(|F| |X| |B| + |FX| |A| |XB|), Frobenius norms"),
+    REAL(negative_mass, .whole = true, .wanted = NB_WANT_ENTRIES,
+         .help = "sum of |entries| of FXB that are negative by more than rounding, mean over rows: a "
+                 "share of the row where rows of S sum to 1"),
+    REAL(core_residual, .help = "|I - A X|_F; empty where there is no A, like core_cutoff, landmark_rank and "
+                                "landmark_condition"),
+    REAL(core_cutoff, .help = "singular value of A, relative to the largest, of which the core inverts half, in "
+                              "exact arithmetic, or the smallest that it inverts; empty where the core does not act "
+                              "on each singular value by itself"),
+    REAL(landmark_rank, .integer = true, .help = "singular values of A above eps m times the largest"),
+    REAL(landmark_condition, .help = "largest over smallest singular value of A"),
+    REAL(select_s, .time = true,
+         .help = "seconds for the strategy alone, including all that an oracle computes from S"),
+    REAL(core_s, .time = true, .help = "seconds for the core alone, including the SVD of A where it is used"),
+    REAL(exact_s, .time = true,
+         .help = "seconds for exact attention on this head, on one core: S formed row by row and "
+                 "multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 "
+                 "entries and scaled"),
+    REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S| in "
+                              "Frobenius norms, from the product and from X, plus that of M; 1e-6 of the error "
+                              "where it was measured in single precision"),
+    NB_COLUMN_SEED_OF(nb_error_row),
+    {.name = NULL}};

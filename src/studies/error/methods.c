@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* methods.c - see methods.h */
+#include "studies/error/methods.h"
+
+#include "components/registry.h"
+#include "config/axes.h"
+#include "cores/core.h"
+#include "nystrom/approximation.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct { /* what the study knows of a plan */
+    bool oracle;
+    nb_error_method *methods;
+} known;
+
+const nb_error_settings *nb_error_settings_of(const nb_config *config)
+{
+    return config->settings;
+}
+
+const nb_error_method *nb_error_methods(const nb_plan *plan)
+{
+    return ((const known *)plan->own)->methods;
+}
+
+const nb_error_method *nb_error_method_of(const nb_plan *plan, int row)
+{
+    return &nb_error_methods(plan)[plan->rows[row].method];
+}
+
+bool nb_error_has_oracle(const nb_plan *plan)
+{
+    return ((const known *)plan->own)->oracle;
+}
+
+const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *scene)
+{
+    return nb_config_choice(plan->config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
+}
+
+const char *nb_standard_kernel(void)
+{
+    const nb_entry *e = nb_kernels.entries;
+    while (!((const nb_kernel *)e->component)->standard) e++; /* there is one, see the conformance test */
+    return e->component->name;
+}
+
+bool nb_core_fits(nb_factors_kind factors, const nb_choice *core)
+{
+    bool identity = ((const nb_core *)core->component)->traits & NB_CORE_IDENTITY;
+    return identity == (factors == NB_NOCORE);
+}
+
+/* A strategy that picks for both sides at once has no other pairing. */
+nb_pairing nb_pairing_meant(int word, const nb_choice *strategy)
+{
+    const nb_strategy *s = (const nb_strategy *)strategy->component;
+    return !s->pick ? NB_BOTH : word < 0 ? s->pairing : (nb_pairing)word;
+}
+
+static nb_error_method method_of(const nb_config *c, const nb_method *method)
+{
+    return (nb_error_method){.strategy = nb_config_choice(c, NB_ERROR_STRATEGY, method->value[NB_ERROR_STRATEGY]),
+                             .core = nb_config_choice(c, NB_ERROR_CORE, method->value[NB_ERROR_CORE]),
+                             .m = method->value[NB_ERROR_LANDMARKS],
+                             .pairing = (nb_pairing)method->value[NB_ERROR_PAIRING],
+                             .factors = (nb_factors_kind)method->value[NB_ERROR_FACTORS]};
+}
+
+/* A strategy that cannot pick for both sides together, where it is asked to. */
+static nb_status check_pairings(const nb_key_values *const *keys, nb_mistakes *mistakes)
+{
+    const nb_key_values *pairing = keys[NB_ERROR_PAIRING], *strategies = keys[NB_ERROR_STRATEGY];
+    const int *group = keys[NB_ERROR_AXES + 1]->numbers;
+    bool together = group[NB_ERROR_PAIRING] == group[NB_ERROR_STRATEGY];
+    for (int p = 0; p < pairing->count; p++)
+        for (int s = 0; s < strategies->count; s++) {
+            const nb_strategy *strategy = (const nb_strategy *)strategies->choices.items[s].component;
+            if ((together && s != p) || pairing->numbers[p] != NB_BOTH || nb_strategy_has(strategy, NB_BOTH)) continue;
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, pairing->place, "pairing: %s cannot pick for both sides together",
+                                   strategy->component.name));
+        }
+    return NB_OK;
+}
+
+/* The identity, where all factors have a middle. */
+static nb_status check_cores(const nb_key_values *const *keys, nb_mistakes *mistakes)
+{
+    const nb_key_values *factors = keys[NB_ERROR_FACTORS], *cores = keys[NB_ERROR_CORE];
+    const int *group = keys[NB_ERROR_AXES + 1]->numbers;
+    bool together = group[NB_ERROR_FACTORS] == group[NB_ERROR_CORE];
+    for (int x = 0; x < cores->count; x++) {
+        const nb_choice *core = &cores->choices.items[x];
+        bool fits = nb_core_fits(NB_NYSTROMFORMER, core);
+        for (int f = 0; f < factors->count && !fits; f++)
+            fits = (!together || f == x) && factors->numbers[f] == NB_NOCORE;
+        if (fits) continue;
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place,
+                                              "cores: %s is for the factors %s alone, which have no other core",
+                                              core->component->name, nb_factors_names[NB_NOCORE]));
+    }
+    return NB_OK;
+}
+
+nb_status nb_error_check_block(const nb_key_values *const *keys, nb_mistakes *mistakes)
+{
+    if (keys[NB_ERROR_FACTORS]->right && keys[NB_ERROR_CORE]->right) NB_TRY(mistakes->ctx, check_cores(keys, mistakes));
+    return keys[NB_ERROR_PAIRING]->right && keys[NB_ERROR_STRATEGY]->right ? check_pairings(keys, mistakes) : NB_OK;
+}
+
+/* Adds the identity to the config's cores, where some of its factors have no middle. */
+nb_status nb_error_complete(nb_config *config, nb_ctx *ctx)
+{
+    const nb_entry *e = nb_cores.entries;
+    const nb_axis_list *factors = &config->lists[NB_ERROR_FACTORS];
+    nb_axis_list *cores = &config->lists[NB_ERROR_CORE];
+    nb_choice identity;
+    bool wanted = false;
+    for (int i = 0; i < factors->count; i++) wanted |= factors->numbers[i] == NB_NOCORE;
+    if (!wanted) return NB_OK;
+    while (!(((const nb_core *)e->component)->traits & NB_CORE_IDENTITY))
+        e++; /* there is one, see the conformance test */
+    NB_TRY(ctx, nb_choice_parse(&nb_cores, e->component->name, &identity, ctx));
+    if (nb_choices_find(&cores->choices, &identity) < 0) NB_TRY(ctx, nb_choices_append(&cores->choices, identity, ctx));
+    cores->count = cores->choices.count;
+    return NB_OK;
+}
+
+/* The first strategy that is no oracle, or the first of all. */
+const nb_choice *nb_error_default_baseline(const nb_config *config)
+{
+    const nb_choices *strategies = &config->lists[NB_ERROR_STRATEGY].choices;
+    for (int i = 0; i < strategies->count; i++)
+        if (!(nb_strategy_traits(&strategies->items[i]) & NB_ORACLE)) return &strategies->items[i];
+    return strategies->count ? strategies->items : NULL;
+}
+
+/* Whether an earlier word in the config's list says the same for this strategy. */
+static bool meant_before(const nb_axis_list *pairings, int index, const nb_choice *strategy)
+{
+    for (int i = 0; i < index; i++)
+        if (nb_pairing_meant(pairings->numbers[i], strategy) == nb_pairing_meant(pairings->numbers[index], strategy))
+            return true;
+    return false;
+}
+
+typedef struct {
+    const nb_config *config;
+    nb_methods *methods;
+    bool any; /* some core goes with its factors */
+} adding;
+
+static void add_cores(adding *a, nb_method method)
+{
+    const nb_axis_list *cores = &a->config->lists[NB_ERROR_CORE];
+    for (int x = 0; x < cores->count; x++) {
+        method.value[NB_ERROR_CORE] = x;
+        if (!nb_core_fits((nb_factors_kind)method.value[NB_ERROR_FACTORS], &cores->choices.items[x])) continue;
+        a->any = true;
+        nb_methods_add(a->methods, &method);
+    }
+}
+
+/* Factors without a middle come last: what is told by core begins with the list's. */
+static void add_factors(adding *a, nb_method method)
+{
+    const nb_axis_list *landmarks = &a->config->lists[NB_ERROR_LANDMARKS],
+                       *factors = &a->config->lists[NB_ERROR_FACTORS];
+    for (int m = 0; m < landmarks->count; m++)
+        for (int f = 0; f < 2 * factors->count; f++) {
+            method.value[NB_ERROR_LANDMARKS] = landmarks->numbers[m];
+            method.value[NB_ERROR_FACTORS] = factors->numbers[f % factors->count];
+            if ((method.value[NB_ERROR_FACTORS] == NB_NOCORE) == (f >= factors->count)) add_cores(a, method);
+        }
+}
+
+nb_status nb_error_add_methods(const nb_config *config, nb_methods *methods, nb_ctx *ctx)
+{
+    adding a = {.config = config, .methods = methods};
+    const nb_axis_list *strategies = &config->lists[NB_ERROR_STRATEGY], *pairings = &config->lists[NB_ERROR_PAIRING];
+    for (int s = 0; s < strategies->count; s++)
+        for (int p = 0; p < pairings->count; p++) {
+            const nb_choice *strategy = &strategies->choices.items[s];
+            if (meant_before(pairings, p, strategy)) continue;
+            add_factors(
+                &a, (nb_method){.value = {[NB_ERROR_STRATEGY] = s,
+                                          [NB_ERROR_PAIRING] = (int)nb_pairing_meant(pairings->numbers[p], strategy)}});
+        }
+    NB_REQUIRE(ctx, a.any, NB_EINVAL,
+               "the experiment has no rows: %s is for the factors %s alone, which have no other core",
+               config->lists[NB_ERROR_CORE].choices.items[0].component->name, nb_factors_names[NB_NOCORE]);
+    return NB_OK;
+}
+
+static bool same_pairing(const nb_config *c, int word, const nb_planned_scene *scene, const nb_method *method)
+{
+    nb_error_method m = method_of(c, method);
+    nb_pairing meant = nb_pairing_meant(word, m.strategy);
+    if (!scene) return meant == m.pairing;
+    const nb_choice *kernel = nb_config_choice(c, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
+    return nb_pairing_under(kernel, m.strategy, meant) == nb_pairing_under(kernel, m.strategy, m.pairing);
+}
+
+bool nb_error_matches(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
+                      const nb_method *method)
+{
+    if (axis == NB_ERROR_PAIRING) return same_pairing(config, value, scene, method);
+    return method->value[NB_ERROR_FACTORS] == NB_NOCORE ||
+           method->value[axis] == value; /* the identity, whatever is listed */
+}
+
+void nb_error_prepare_scene(const nb_config *config, nb_planned_scene *scene)
+{
+    const nb_choice *kernel = nb_config_choice(config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
+    scene->refusal = scene->causal ? ((const nb_kernel *)kernel->component)->causal_refusal : NULL;
+}
+
+/* Under a kernel of one point set all pairings of a strategy are one: the first
+ * that the config names stands for them. */
+bool nb_error_repeated(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
+{
+    const nb_choice *kernel = nb_error_kernel(plan, scene);
+    if (!((const nb_kernel *)kernel->component)->points) return false;
+    nb_error_method m = method_of(plan->config, method);
+    nb_pairing pairing = nb_pairing_under(kernel, m.strategy, m.pairing);
+    for (const nb_method *other = method; other-- > plan->methods;) {
+        nb_error_method o = method_of(plan->config, other);
+        if (o.strategy != m.strategy) break;
+        if (o.pairing != m.pairing && o.m == m.m && o.factors == m.factors && o.core == m.core &&
+            nb_pairing_under(kernel, m.strategy, o.pairing) == pairing)
+            return true;
+    }
+    return false;
+}
+
+int nb_error_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method)
+{
+    if (axis != NB_ERROR_PAIRING) return method->value[axis];
+    nb_error_method m = method_of(config, method);
+    return (int)nb_pairing_under(nb_config_choice(config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]), m.strategy,
+                                 m.pairing);
+}
+
+bool nb_error_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
+{
+    nb_error_method m = method_of(plan->config, method);
+    int sample = nb_error_settings_of(plan->config)->sample;
+    bool sampled = sample > 0 && sample < scene->n; /* other rows in each trial */
+    return sampled || (nb_strategy_traits(m.strategy) & NB_RANDOM) || (nb_core_traits(m.core) & NB_CORE_RANDOM);
+}
+
+nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx)
+{
+    known *k;
+    NB_NEED(k, nb_alloc(ctx, 1, sizeof *k));
+    NB_NEED(k->methods, nb_alloc(ctx, (size_t)plan->method_count + 1, sizeof *k->methods));
+    for (int i = 0; i < plan->method_count; i++) {
+        k->methods[i] = method_of(plan->config, &plan->methods[i]);
+        k->oracle = k->oracle || (nb_strategy_traits(k->methods[i].strategy) & NB_ORACLE);
+    }
+    plan->own = k;
+    return NB_OK;
+}
+
+/* q, k and v, and F and B of the largest m that is not skipped: less than this is never needed. */
+nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
+{
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    int m = 0;
+    for (int i = 0; i < plan->method_count; i++) {
+        int landmarks = nb_error_methods(plan)[i].m;
+        if (landmarks <= s->n && landmarks > m) m = landmarks;
+    }
+    double bytes = 8.0 * s->n * (3.0 * s->d + 2.0 * m);
+    NB_REQUIRE(ctx, bytes <= machine, NB_ENOMEM,
+               "%s: n = %d tokens, d = %d and m = %d landmarks need at least %.1f GiB, this machine has %.1f GiB",
+               s->problem->label, s->n, s->d, m, bytes / 0x1p30, machine / 0x1p30);
+    return NB_OK;
+}
+
+/* The least m of the rows of a problem, where it has any, and whether it is above the tokens of all its heads. */
+static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least, int *tokens)
+{
+    *least = INT_MAX;
+    *tokens = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_scene *scene = &plan->scenes[plan->rows[i].scene];
+        int m = nb_error_method_of(plan, i)->m;
+        if (problem && scene->problem != problem) continue;
+        if (m < *least) *least = m;
+        if (scene->n > *tokens) *tokens = scene->n;
+    }
+    return *tokens > 0 && *least > *tokens; /* a shard may have none of its rows */
+}
+
+/* Rows of more landmarks than tokens are skipped, which for all of them is a slip. */
+nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings)
+{
+    const nb_place nowhere = {.source = NULL};
+    int least, tokens;
+    if (too_small(plan, NULL, &least, &tokens))
+        return nb_mistakes_add(warnings, nowhere,
+                               "all %d rows will be skipped: the least m is %d, and no head has more than %d tokens",
+                               plan->row_count, least, tokens);
+    for (int i = 0; i < plan->scene_count; i++) {
+        const nb_choice *problem = plan->scenes[i].problem;
+        bool before = false;
+        for (int j = 0; j < i; j++) before = before || plan->scenes[j].problem == problem;
+        if (!before && too_small(plan, problem, &least, &tokens))
+            NB_TRY(warnings->ctx,
+                   nb_mistakes_add(warnings, nowhere, "%s: all its rows will be skipped: the least m is %d, n is %d",
+                                   problem->label, least, tokens));
+    }
+    return NB_OK;
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The manual: what is made from the program is as the program makes it, links lead somewhere, and what the text
+# names is there: commands and their options, targets of make, keys, columns, components, files.
+
+load helpers
+
+@test "README.md has at most 150 lines" {
+    [ "$(wc -l <README.md)" -le 150 ]
+}
+
+@test "docs/columns.md and docs/components.md are as make docs makes them" {
+    for part in columns components; do
+        "$NYSBENCH" describe --markdown "$part" >"$WORK/$part.md"
+        diff "$WORK/$part.md" "docs/$part.md"
+    done
+    run "$NYSBENCH" describe --markdown colums
+    expect_status 2
+    expect "'colums' is neither columns nor components; did you mean 'columns'?"
+}
+
+# check_manual [FOLDER]: what is wrong in the README.md and the docs/ of a folder, a line each; the program says what there is.
+check_manual() {
+    /usr/bin/python3 tests/cli/docs.py "$NYSBENCH" "${1:-.}"
+}
+
+@test "links, commands, options, targets, keys, columns, components and files that the manual names are there" {
+    run check_manual
+    expect_status 0
+    [ -z "$output" ]
+}
+
+@test "each kind of mistake in the manual is found" {
+    cp -a README.md docs "$WORK"
+    ln -s "$PWD"/{experiments,results,LICENSE} "$WORK"
+    run check_manual "$WORK"
+    expect_status 0
+    cat >>"$WORK/docs/method.md" <<'EOF'
+[a file](nowhere.md), [a part](config.md#nowhere), [a part here](#nowhere), `nysbench rnu`, `make tset`,
+`./nysbench run EXP.yaml --fresch`, `kmean(restarts=4)`, `kmeans(restart=4)`, `cores: svd(rcnd=1)`, `error_cor`, `src/nowhere.c`
+
+    nysbench staus results/NAME
+EOF
+    sed -i 's/^| `trials` |/| `trails` |/' "$WORK/docs/config.md"
+    run check_manual "$WORK"
+    expect_status 1
+    for wrong in nowhere.md config.md#nowhere '#nowhere' "no command 'rnu'" "no target 'tset'" "'--fresch'" "'kmean'" "'restart'" \
+        "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "'trails'" "'trials'"; do
+        expect "$wrong"
+    done
+    [ "${#lines[@]}" -eq 14 ]
+}
+
+# blocks_of FILE.md: its YAML blocks as files $WORK/1.yaml, $WORK/2.yaml ...
+blocks_of() {
+    awk -v folder="$WORK" '/^```yaml$/ { out = folder "/" ++count ".yaml"; next } /^```$/ { out = ""; next } out { print >out }' "$1"
+}
+
+@test "the experiments of README.md and docs/config.md are valid" {
+    mkdir "$WORK/my"
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/my/heads.safetensors"
+    blocks_of README.md
+    run "$NYSBENCH" plan "$WORK/1.yaml" --set name=readme
+    expect_status 0
+    expect "strategies 3"
+    blocks_of docs/config.md
+    run "$NYSBENCH" plan "$WORK/1.yaml"
+    expect_status 0
+    expect "strategies 4"
+    cat "$WORK/1.yaml" "$WORK/2.yaml" >"$WORK/both.yaml"
+    run "$NYSBENCH" plan "$WORK/both.yaml"
+    expect_status 0
+    expect "excluded:"
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A study that the program has never heard of: what runs, resumes, shards, merges, excludes, exports
+# and draws the error study does the same for it.
+
+load helpers
+
+# The rows without the column that holds a time; what is wrong with them by NumPy, which has the points from the file.
+norms_rows() {
+    /usr/bin/python3 - "$1" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    row.pop("norm_s")
+    print(list(row.values()))
+PY
+}
+
+study() {
+    build_plugin tests/cli/plugins/norms.c "$WORK/norms.so"
+    cat >"$WORK/c.yaml" <<EOF
+study: norms
+plugins: $WORK/norms.so
+problems: ["gaussian(n=[40, 60], d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 1])"]
+exponents: [1..3, 5]
+trials: 3
+exclude:
+  - {side: keys, exponent: 3..5}
+$1
+EOF
+}
+
+@test "a study out of the tree runs, its numbers are NumPy's, and its figure is drawn" {
+    study
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "methods: 6 (exponents 4, sides 2)"
+    expect "16 by the rule at $WORK/c.yaml:7"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 0
+    expect "rows: 48, 48 ok"
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, json, struct, sys
+import numpy as np
+data = open("experiments/data/vit_astronaut_n257_L6.safetensors", "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+head = json.loads(data[8:8 + size])
+kinds = {"F16": np.float16, "F32": np.float32, "F64": np.float64}
+def tensor(name):
+    begin, end = head[name]["data_offsets"]
+    return np.frombuffer(data[8 + size + begin:8 + size + end], kinds[head[name]["dtype"]]).reshape(head[name]["shape"]).astype(float)
+points = {"queries": tensor("q"), "keys": tensor("k")}
+checked = 0
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    if row["problem"].startswith("heads("):
+        norms = np.linalg.norm(points[row["side"]][int(row["head"])], axis=1) ** int(row["exponent"])
+        assert abs(float(row["norm_mean"]) / norms.mean() - 1) < 1e-12, row  # sums of 257 positive numbers, in another order
+        assert abs(float(row["norm_most"]) / norms.max() - 1) < 1e-12, row
+        checked += 1
+assert checked == 12, checked
+PY
+    [ -s "$WORK/r/plots/norms.csv" ] && [ -s "$WORK/r/plots/norms_all.png" ]
+    run "$NYSBENCH" plot "$WORK/r" error # figures and tables read the rows of their own study alone
+    expect_status 1
+    expect "plot: error is a figure of the study error; the run is of norms"
+    run "$NYSBENCH" table "$WORK/r" shares
+    expect_status 2
+    expect "table: shares is a table of the study error; the run is of norms"
+    run "$NYSBENCH" table "$WORK/r"
+    expect_status 0
+    [ -z "$output" ]
+}
+
+@test "a study out of the tree goes on after a kill, and where one of its components crashes" {
+    study
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/whole"
+    expect_status 0
+    NORMS_CRASH=3 run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 1
+    expect "rows: 48, 40 ok, 8 crashed"
+    expect "the norm was killed by signal 6"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry crashed
+    expect_status 0
+    diff <(norms_rows "$WORK/whole/rows.csv") <(norms_rows "$WORK/r/rows.csv")
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/k" >"$WORK/out" 2>&1 &
+    sleep 0.05
+    kill -KILL $!
+    expect_end $! 137
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/k"
+    expect_status 0
+    diff <(norms_rows "$WORK/whole/rows.csv") <(norms_rows "$WORK/k/rows.csv")
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/k" --only "exponent=2, side=keys, trial=1"
+    expect_status 0
+    expect "rows: 2, 2 ok"
+}
+
+@test "shards of a study out of the tree are united, and export tells them in CSV and JSON" {
+    study
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/whole"
+    expect_status 0
+    for shard in 1/3 2/3 3/3; do "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --shard $shard; done
+    run "$NYSBENCH" merge "$WORK/r" -q
+    expect_status 0
+    diff <(norms_rows "$WORK/whole/rows.csv") <(norms_rows "$WORK/r/rows.csv")
+    "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
+    cmp "$WORK/rows.csv" "$WORK/r/rows.csv"
+    run "$NYSBENCH" export "$WORK/r" --format json
+    expect_status 0
+    expect '"norm_mean": '
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+}
+
+@test "what is wrong with a study, or in the config of one" {
+    study "kernels: softmax
+scale: half
+metrics: error
+plots: [norms, error]"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "c.yaml:8:1: key 'kernels' is unknown"
+    expect "c.yaml:9:8: scale: 'half' is unknown; allowed: one, root"
+    expect "c.yaml:10:10: metrics: 'error' is unknown; allowed: norm_mean, norm_most, norm_s, all"
+    expect "c.yaml:11:16: plots: 'error' is unknown; allowed: norms"
+    study
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set study=norm
+    expect_status 2
+    expect "--set study"
+    expect "did you mean 'norms'?"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 2
+    expect "results.sqlite: holds rows of the study error, the experiment is of the study norms; run --fresh puts it aside"
+    sed 's/.row_size = sizeof(norms_row)/.row_size = 8/; s/study_norms/study_bad/; s/"norms", "how/"bad", "how/' tests/cli/plugins/norms.c >"$WORK/bad.c"
+    build_plugin "$WORK/bad.c" "$WORK/bad.so"
+    run "$NYSBENCH" list --plugin "$WORK/bad.so"
+    expect_status 2
+    expect "study 'bad' lacks a row_size from that of nb_row to NB_MOST_ROW"
+}
