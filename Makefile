@@ -41,7 +41,7 @@ say = $(if $(V),,@echo "  $1")
 # build/, or build/asan/ for the sanitized one.
 B ?= build
 
-# A file in one of these folders registers itself: NAME.c, or NAME/NAME.c, defines nb_KIND_NAME.
+# A file in one of these folders registers itself: NAME.c, or NAME/NAME.c, defines nb_KIND_NAME; KIND.c is the kind's own.
 KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores study:studies:src/studies
 kind = $(word 1,$(subst :, ,$1))
 plural = $(word 2,$(subst :, ,$1))
@@ -50,7 +50,7 @@ folder = $(word 3,$(subst :, ,$1))
 OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
 template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
-names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
+names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o
@@ -81,7 +81,7 @@ $B/registry.c: FORCE
 	@mkdir -p $B
 	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
 	   echo '#include "components/registry.h"'; \
-	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; echo '#include "conformance/records.h"'; \
+	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
 	   echo '#include "problems/problem.h"'; echo '#include "report/figure.h"'; echo '#include "report/table.h"'; \
 	   echo '#include "strategies/strategy.h"'; echo '#include "components/study.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
@@ -207,12 +207,10 @@ bench: nysbench
 docs: nysbench
 	@for part in columns components; do ./nysbench describe --markdown $$part >docs/$$part.md.new && mv docs/$$part.md.new docs/$$part.md || exit 1; done
 
-# What a plugin may include: strategy.h and the like, all that they include, and the linear algebra.
-PUBLIC := strategies/strategy.h src/problems/problem.h src/kernels/kernel.h src/cores/core.h \
-          $(addprefix src/data/,head.h synthetic.h) \
-          $(addprefix src/base/,ctx.h mistakes.h random.h) $(addprefix src/components/,component.h plugin.h spec.h) \
-          $(addprefix src/nystrom/,factors.h iteration.h picks.h scene.h similarity.h) \
-          $(addprefix src/linalg/,basis.h cholesky.h cover.h distances.h krylov.h linalg.h ridge.h vector.h)
+# What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
+PLUGIN_KINDS = $(foreach k,$(KINDS),$(if $(call template,$k),$k))
+KIND_HEADERS = $(foreach k,$(PLUGIN_KINDS),$(call folder,$k)/$(call kind,$k).h)
+PUBLIC = $(sort $(filter %.h,$(shell $(CC) $(CPPFLAGS) -MM $(KIND_HEADERS))))
 
 $B/nysbench.pc: FORCE
 	@mkdir -p $B
@@ -225,7 +223,7 @@ install: nysbench $B/nysbench.pc
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
-	for h in $(PUBLIC); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
+	for h in $(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 
 clean:
 	rm -rf build nysbench

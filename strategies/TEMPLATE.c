@@ -39,7 +39,6 @@ static const char *const references[] = {"Author, Title, where and when", NULL};
 
 const nb_strategy nb_strategy_TEMPLATE = {
     .component = {"TEMPLATE", "one line for the list", references, options, sizeof(template_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = 0, /* NB_RANDOM, NB_NESTED (then nb_picks_begin and nb_picks_add), NB_ORACLE, NB_SQUARE, NB_EIGEN */
     .pairing = NB_JOINT,
     .pick = pick,

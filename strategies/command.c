@@ -26,7 +26,6 @@
 #include "base/scratch.h"
 #include "base/words.h"
 #include "data/tensor.h"
-#include "nystrom/landmarks.h"
 #include "nystrom/picks_file.h"
 
 #include <errno.h>
@@ -89,7 +88,7 @@ static nb_status write_request(const char *folder, const nb_points *p, int m, un
     NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
     NB_TRY(ctx, nb_npy_save_reals(points, 2, (int64_t[]){p->n, p->d}, p->x, ctx));
     json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", nb_side_names[p->side], "seed",
-                               (json_int_t)seed, "n", p->n, "d", p->d, "causal", (int)p->scene->head->causal);
+                               (json_int_t)seed, "n", p->n, "d", p->d, "causal", (int)nb_scene_head(p->scene)->causal);
     char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
     json_decref(object);
     nb_status status = nb_write_file(request, print_text, text, ctx);
@@ -288,7 +287,6 @@ static const char *const references[] = {"the program that it runs; the .npy for
 const nb_strategy nb_strategy_command = {
     .component = {"command", "what a program of your own picks, through files", references, options,
                   sizeof(command_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

@@ -43,7 +43,7 @@ static nb_status add_scores(int d, int n, const double *x, const double *other, 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const context_options *o = opts;
-    const nb_head *head = points->scene->head;
+    const nb_head *head = nb_scene_head(points->scene);
     int d = head->d, n = head->n;
     double *score;
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
@@ -67,7 +67,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_context = {
     .component = {"context", "tokens by their mean product with the other side", references, options,
                   sizeof(context_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

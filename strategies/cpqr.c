@@ -19,8 +19,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 4096 }; /* tokens: S is there whole */
-
 typedef struct { /* one matrix, S or S', and what is left of its columns */
     int n, rank;
     bool keys;                         /* the columns of S; else those of S' */
@@ -44,8 +42,8 @@ static void copy_column(const factorization *f, int j, double *out)
 
 static nb_status factorization_init(factorization *f, nb_scene *scene, bool keys, int m, double *total, nb_ctx *ctx)
 {
-    size_t n = (size_t)scene->head->n;
-    *f = (factorization){.n = scene->head->n, .keys = keys, .total = total};
+    size_t n = (size_t)nb_scene_head(scene)->n;
+    *f = (factorization){.n = nb_scene_head(scene)->n, .keys = keys, .total = total};
     NB_NEED(f->basis, nb_alloc_raw(ctx, n * (size_t)m));
     NB_NEED(f->residual, nb_alloc_reals(ctx, n, 1));
     NB_NEED(f->computed, nb_alloc_reals(ctx, n, 1));
@@ -125,7 +123,7 @@ static const char *refusal(const nb_points *points, int m, const void *options)
 {
     (void)m;
     (void)options;
-    return points->scene->head->n > MOST ? "cpqr needs S whole: at most 4096 tokens" : NULL;
+    return nb_scene_head(points->scene)->n > NB_DENSE ? "cpqr needs S whole: at most 4096 tokens" : NULL;
 }
 
 static const char *const references[] = {
@@ -139,7 +137,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_strategy nb_strategy_cpqr = {
     .component = {"cpqr", "pivots of column-pivoted QR of S for keys, of S' for queries (oracle)", references, options,
                   0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED | NB_ORACLE | NB_SQUARE,
     .pairing = NB_JOINT,
     .pick = pick,

@@ -29,7 +29,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_strategy nb_strategy_dsquared = {
     .component = {"dsquared", "tokens drawn by squared distance from those picked so far (k-means++)", references,
                   options, 0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
     .pick = pick,

@@ -33,7 +33,6 @@ static const nb_option options[] = {
     NB_OPTION_END};
 
 /* S is held twice, and its products with m vectors. */
-enum { MOST_TOKENS = 4096 };
 
 /* One turn, taken back where the error, formed anew, is not below *least. */
 static nb_status improve(nb_swap_side *s, nb_swap_side *other, bool keys, nb_swaps *w, double *least, int *swaps,
@@ -110,7 +109,7 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const exchange_options *o = opts;
     const nb_strategy *start = (const nb_strategy *)o->start->component;
-    if (points->n > MOST_TOKENS) return "exchange: all of S is held twice; n is at most 4096";
+    if (points->n > NB_DENSE) return "exchange: all of S is held twice; n is at most 4096";
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
 }
 
@@ -121,7 +120,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_exchange = {
     .component = {"exchange", "tokens swapped one at a time while the subspace part of cur falls (oracle)", references,
                   options, sizeof(exchange_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_BOTH,
     .traits_of = traits_of,

@@ -67,7 +67,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_farthest_point = {
     .component = {"farthest_point", "tokens farthest from those picked so far (k-center)", references, options,
                   sizeof(farthest_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

@@ -49,7 +49,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_greedy_cholesky = {
     .component = {"greedy_cholesky", "pivots of Cholesky with the largest residual, of a kernel of the points",
                   references, options, sizeof(greedy_cholesky_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,
     .pick = pick,

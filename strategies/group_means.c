@@ -25,7 +25,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_group_means = {
     .component = {"group_means", "means of random groups of equal size", references, options, 0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
     .pick = pick,

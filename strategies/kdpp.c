@@ -142,7 +142,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_kdpp = {
     .component = {"kdpp", "a determinantal sample of m tokens (k-DPP), exact", references, options,
                   sizeof(kdpp_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_EIGEN,
     .pairing = NB_JOINT,
     .pick = pick,

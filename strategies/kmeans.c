@@ -264,7 +264,6 @@ static const char *const references[] = {
 
 const nb_strategy nb_strategy_kmeans = {
     .component = {"kmeans", "means of k-means clusters (Lloyd)", references, options, sizeof(kmeans_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
     .pick = pick,

@@ -70,7 +70,7 @@ static void add_scores(int d, int n, const double *x, const double *w, double we
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const learned_options *o = opts;
-    const nb_head *head = points->scene->head;
+    const nb_head *head = nb_scene_head(points->scene);
     int d = head->d, n = head->n;
     double *w, *score;
     NB_NEED(w, nb_alloc_reals(ctx, (size_t)d + 1, 2));
@@ -102,7 +102,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_learned = {
     .component = {"learned", "tokens by a linear score that was fitted on other heads", references, options,
                   sizeof(learned_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

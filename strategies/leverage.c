@@ -56,7 +56,7 @@ typedef struct
 
 static nb_status randomized(nb_scene *scene, int k, triplets *t, nb_ctx *ctx)
 {
-    int n = scene->head->n, l = k + OVERSAMPLING < n ? k + OVERSAMPLING : n, rank;
+    int n = nb_scene_head(scene)->n, l = k + OVERSAMPLING < n ? k + OVERSAMPLING : n, rank;
     size_t tall = (size_t)n * (size_t)l, small = (size_t)l * (size_t)l;
     double *q, *y, *u, *v, *s, *r;
     NB_NEED(q, nb_alloc_raw(ctx, tall));
@@ -114,7 +114,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     const leverage_options *o = opts;
     double *score;
     triplets t;
-    int n = o->of == KERNEL ? points->scene->head->n : points->n, rank = 0;
+    int n = o->of == KERNEL ? nb_scene_head(points->scene)->n : points->n, rank = 0;
     int k = o->rank != NB_AUTO ? o->rank : o->of == POINTS ? n : m;
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
     nb_scores of = nb_scores_of(points, score);
@@ -156,7 +156,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_leverage = {
     .component = {"leverage", "tokens by leverage scores: of S (oracle), or of the points", references, options,
                   sizeof(leverage_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

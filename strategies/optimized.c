@@ -138,9 +138,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const optimized_options *o = opts;
     const nb_strategy *start = (const nb_strategy *)o->start->component;
-    if (!((const nb_kernel *)points->scene->kernel->component)->pull_back)
+    if (!((const nb_kernel *)nb_scene_kernel_choice(points->scene)->component)->pull_back)
         return "optimized: this kernel has no gradient";
-    if (points->scene->head->causal) return "optimized: free points have no place under a causal mask";
+    if (nb_scene_head(points->scene)->causal) return "optimized: free points have no place under a causal mask";
     if (points->n > MOST_TOKENS) return "optimized: each step costs 4 n^2 m flops and more; n is at most 2048";
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
 }
@@ -153,7 +153,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_optimized = {
     .component = {"optimized", "free points moved down the gradient of nystromformer's subspace part (oracle)",
                   references, options, sizeof(optimized_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_ORACLE,
     .pairing = NB_BOTH,
     .traits_of = traits_of,

@@ -73,7 +73,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_orthogonal = {
     .component = {"orthogonal", "tokens most orthogonal to those picked so far (Orthoformer)", references, options, 0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
     .pick = pick,

@@ -13,8 +13,6 @@
 #include "linalg/linalg.h"
 #include "nystrom/ridge_scores.h"
 
-enum { MOST = 4096 }; /* the order of a K or S that is there whole */
-
 typedef struct {
     int of, recursive, take;
     double lambda, bandwidth;
@@ -40,7 +38,7 @@ static const nb_option options[] = {
 static nb_status of_kernel(const nb_points *p, int m, double lambda, double *score, nb_ctx *ctx)
 {
     const nb_spectrum *s;
-    int n = p->scene->head->n;
+    int n = nb_scene_head(p->scene)->n;
     nb_scores of = nb_scores_of(p, score);
     NB_TRY(ctx, nb_scene_singular_vectors(p->scene, n, &s, ctx));
     nb_eigenpairs left = {n, s->count, s->values, s->left, true}, right = {n, s->count, s->values, s->right, true};
@@ -91,9 +89,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     (void)m;
     if (o->of == KERNEL && o->recursive)
         return "recursive halving needs a positive semi-definite kernel of one set of points, not S";
-    if (points->scene->head->n > MOST && o->of == KERNEL)
+    if (nb_scene_head(points->scene)->n > NB_DENSE && o->of == KERNEL)
         return "ridge leverage in S needs all its singular vectors: at most 4096 tokens";
-    if (points->n > MOST && o->of != KERNEL && o->of != NB_GRAM && !o->recursive)
+    if (points->n > NB_DENSE && o->of != KERNEL && o->of != NB_GRAM && !o->recursive)
         return "all eigenvectors of the kernel: at most 4096 points; take recursive=true";
     return NULL;
 }
@@ -105,7 +103,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_ridge_leverage = {
     .component = {"ridge_leverage", "tokens by ridge leverage scores of a kernel of the points, or of S (oracle)",
                   references, options, sizeof(ridge_leverage_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

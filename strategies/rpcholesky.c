@@ -59,7 +59,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_rpcholesky = {
     .component = {"rpcholesky", "pivots of randomly pivoted Cholesky of a kernel of the points", references, options,
                   sizeof(rpcholesky_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
     .pick = pick,

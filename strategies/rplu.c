@@ -16,8 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 4096 }; /* tokens: S is there whole, twice */
-
 typedef struct {
     int n;
     double *rows;    /* n x n: column i is row i of R */
@@ -29,8 +27,8 @@ typedef struct {
 static nb_status complement_init(complement *r, nb_scene *scene, nb_ctx *ctx)
 {
     const double *s;
-    size_t n = (size_t)scene->head->n;
-    *r = (complement){.n = scene->head->n};
+    size_t n = (size_t)nb_scene_head(scene)->n;
+    *r = (complement){.n = nb_scene_head(scene)->n};
     NB_NEED(r->rows, nb_alloc_raw(ctx, n * n));
     NB_NEED(r->squares, nb_alloc_reals(ctx, n, 1));
     NB_NEED(r->row, nb_alloc_reals(ctx, n, 1));
@@ -89,7 +87,7 @@ static const char *refusal(const nb_points *points, int m, const void *options)
 {
     (void)m;
     (void)options;
-    return points->n > MOST ? "rplu needs S whole: at most 4096 tokens" : NULL;
+    return points->n > NB_DENSE ? "rplu needs S whole: at most 4096 tokens" : NULL;
 }
 
 static const char *const references[] = {"Gilles & Wilber, randomly pivoted LU, 2026, arXiv:2601.22344", NULL};
@@ -98,7 +96,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_strategy nb_strategy_rplu = {
     .component = {"rplu", "pivots of randomly pivoted LU of S, queries and keys together (oracle)", references, options,
                   0},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE,
     .pairing = NB_BOTH,
     .pick_both = pick_both,

@@ -22,7 +22,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_segment_means = {
     .component = {"segment_means", "means of contiguous segments of the sequence", references, options, 0},
-    .abi = NB_STRATEGY_ABI,
     .pairing = NB_JOINT,
     .pick = pick,
 };

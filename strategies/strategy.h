@@ -8,16 +8,16 @@
 #ifndef NB_STRATEGY_H
 #define NB_STRATEGY_H
 
-#include "components/component.h"
 #include "base/ctx.h"
-#include "components/plugin.h"
 #include "base/random.h"
+#include "components/component.h"
+#include "components/plugin.h"
+#include "components/registry.h"
+#include "nystrom/passes.h"
 #include "nystrom/picks.h"
-#include "nystrom/scene.h"
+#include "nystrom/spectrum.h"
 
 #include <gsl/gsl_rng.h>
-
-enum { NB_STRATEGY_ABI = NB_ABI };
 
 /* Whose points a strategy looks at, and what its picks are for the other side: the
  * same tokens or groups, whose q and k are the landmarks, or the same points, which
@@ -33,24 +33,33 @@ typedef enum {
     NB_BOTH,           /* Q and K together, by the strategy's second function */
     NB_PAIRING_COUNT
 } nb_pairing;
+extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated */
 
 typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb_side;
+extern const char *const nb_side_names[]; /* by nb_side */
 
 /* The points to pick from. Read only. */
-typedef struct {
+typedef struct nb_points nb_points;
+struct nb_points {
     int n, d; /* points, the tokens or twice as many (shared: Q, then K); dimension (joint, [q; k]: twice the head's) */
     const double *x; /* d x n */
     nb_side side;
-    nb_scene *scene;  /* for oracles: singular vectors of S and the like, nystrom/scene.h */
-    nb_stream stream; /* seed and trial, for nb_strategy_start alone */
-} nb_points;
+    nb_scene *scene; /* for oracles: singular vectors of S and the like, see nystrom/scene.h */
+
+    /* For nb_strategy_start alone: seed and trial, and who calls the other strategy. */
+    nb_stream stream;
+    nb_status (*start)(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
+                       nb_picks *of_keys, nb_ctx *ctx);
+};
+
+enum { NB_DENSE = 4096 }; /* tokens up to which a strategy may be cubic, or hold n x n numbers: of more it refuses */
 
 enum {
     NB_RANDOM = 1 << 0, /* draws from nb_ctx_rng(ctx) */
     NB_NESTED = 1 << 1, /* the picks for m are the first m of the picks for more */
     NB_ORACLE = 1 << 2, /* asks the scene for what costs n^2 or more */
 
-    /* What cannot be predicted without them; for predictions of memory and time alone. */
+    /* What cannot be predicted without them; for predictions of memory and time alone: up to NB_DENSE tokens. */
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
 
@@ -59,7 +68,6 @@ enum {
 
 typedef struct {
     nb_component component;
-    int abi;            /* NB_STRATEGY_ABI */
     unsigned traits;    /* NB_RANDOM | ... */
     nb_pairing pairing; /* where the experiment names none: NB_JOINT, so that strategies are compared
                          * and nothing else, but where it cannot be had (no `pick`: NB_BOTH) */
@@ -94,6 +102,19 @@ typedef struct {
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
 
+/* Whether it can be called so. */
+bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);
+
+/* The pairing under this kernel: `queries` where it is one of one point set, but
+ * for strategies that only pick for both sides at once. */
+nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing);
+
+/* Whether the same points serve both sides: then the picks are free points. */
+bool nb_pairing_shares(nb_pairing pairing);
+
+/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+const char *nb_strategy_lacks(const nb_component *component);
+
 /* For a strategy that scores queries by one formula and keys by another: where in
  * `score` (points->n, zero) the head's n queries and n keys have theirs to be added,
  * and with what weight. joint: a token's is the mean of both. */
@@ -103,13 +124,9 @@ typedef struct {
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
 
-/* What `check` and `ready` say of it, and of the strategies that its options name. Those
- * of a plug-in, and its traits_of, are called in a child process. */
-nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
-nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
-
 /* What another strategy, the value of an option, picks on the scene of `points` in
- * this trial with its own pairing, bit for bit. */
+ * this trial with its own pairing, bit for bit. Memory is ctx's, so what is to be
+ * returned of it must be copied. */
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                             nb_picks *of_keys, nb_ctx *ctx);
 

@@ -59,7 +59,6 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_uniform = {
     .component = {"uniform", "tokens drawn uniformly, without replacement", references, options,
                   sizeof(uniform_options)},
-    .abi = NB_STRATEGY_ABI,
     .traits = NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,

@@ -5,7 +5,11 @@
 
 #include "testing.h"
 
-#include "nystrom/scene.h"
+#include "calls/picking.h"
+#include "nystrom/exact_time.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/make_scene.h"
+#include "nystrom/scene_private.h"
 
 typedef struct {
     nb_head head;

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "calls/heads.h"
 #include "components/component.h"
 #include "base/random.h"
 #include "components/registry.h"
-#include "nystrom/heads.h"
 #include "problems/problem.h"
 
 #include <math.h>

@@ -2,11 +2,13 @@
 /* one_head.c - from texts to a plan, through the same tables as an experiment's file. */
 #include "cli/one_head.h"
 
+#include "calls/early.h"
+#include "calls/heads.h"
 #include "components/registry.h"
 #include "cli/command.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "studies/error/study.h"
-#include "nystrom/heads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -35,20 +35,20 @@ typedef struct {
 } outcomes;
 
 /* The rows that are looked at, with their places in the plan. */
-static nb_status find_rows(outcomes *o, const bool *only, const nb_rows *rows, nb_ctx *ctx)
+static nb_status find_rows(outcomes *o, const bool *only, const nb_row_list *rows, nb_ctx *ctx)
 {
     const nb_plan *plan = &o->e->plan;
     NB_NEED(o->of, nb_alloc(ctx, (size_t)rows->count + 1, sizeof *o->of));
     for (int i = 0, index = 0; i < rows->count; i++, index++) {
-        index = nb_plan_find(plan, index, nb_rows_at(rows, i));
+        index = nb_plan_find(plan, index, nb_row_at(rows, i));
         NB_REQUIRE(ctx, index < plan->row_count, NB_EBUG, "row %d of %d of the store is not in the plan", i,
                    rows->count);
-        if (!only || only[index]) o->of[o->count++] = (outcome){nb_rows_at(rows, i), index};
+        if (!only || only[index]) o->of[o->count++] = (outcome){nb_row_at(rows, i), index};
     }
     return NB_OK;
 }
 
-nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, const nb_rows *rows, int *failures,
+nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, const nb_row_list *rows, int *failures,
                                nb_ctx *ctx)
 {
     outcomes o = {.e = e};
@@ -202,7 +202,7 @@ static nb_status write_failures(const outcomes *o, const char *path, nb_ctx *ctx
     return NB_OK;
 }
 
-static nb_status print(const nb_experiment *e, const bool *only, const nb_rows *rows, nb_ctx *ctx)
+static nb_status print(const nb_experiment *e, const bool *only, const nb_row_list *rows, nb_ctx *ctx)
 {
     const char *path;
     outcomes all = {.e = e}, o;
@@ -221,7 +221,7 @@ static nb_status print(const nb_experiment *e, const bool *only, const nb_rows *
     return write_failures(&all, path, ctx);
 }
 
-nb_status nb_outcomes_print(const nb_experiment *e, const bool *only, const nb_rows *rows, nb_ctx *ctx)
+nb_status nb_outcomes_print(const nb_experiment *e, const bool *only, const nb_row_list *rows, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = print(e, only, rows, ctx);

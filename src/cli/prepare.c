@@ -98,16 +98,17 @@ static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool *
     return NB_OK;
 }
 
-static nb_status open_and_plan(const nb_experiment *e, const nb_start_choices *choices, const nb_program *program,
-                               const bool *only, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
+static nb_status open_and_plan(const nb_start *start, const nb_program *program, nb_store *store, bool **pending,
+                               int *pending_count, nb_ctx *ctx)
 {
     const char *path;
-    nb_terms terms = {.program = program, .mixed = choices->mixed, .only = only};
-    NB_TRY(ctx, nb_start_statuses(choices, &terms.retry, ctx));
+    const nb_experiment *e = start->e;
+    nb_terms terms = {.program = program, .mixed = start->choices->mixed, .only = start->only};
+    NB_TRY(ctx, nb_start_statuses(start->choices, &terms.retry, ctx));
     NB_TRY(ctx, nb_make_folder(e->folder, ctx));
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
-    if (choices->fresh) NB_TRY(ctx, put_aside(path, ctx));
+    if (start->choices->fresh) NB_TRY(ctx, put_aside(path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, e->config.study, store, ctx));
     if (store->fresh) return find_pending(&e->plan, &terms, pending, pending_count, ctx);
     NB_TRY(ctx, nb_store_plan(store, &e->plan, &terms, pending, pending_count, ctx));
@@ -124,21 +125,21 @@ nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
                : NB_OK;
 }
 
-nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices,
-                     const bool *only, nb_workers workers, nb_store *store, bool **pending, int *pending_count,
-                     nb_ctx *ctx)
+nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
+    const nb_experiment *e = start->e;
+    const nb_invocation how = {start->argc, start->argv, start->workers, e->config.plot_count > 0};
     const char *resolved;
     nb_program program;
     nb_manifest *manifest;
-    NB_TRY(ctx, nb_program_here(workers.blas_threads, &program, ctx));
-    NB_TRY(ctx, open_and_plan(e, choices, &program, only, store, pending, pending_count, ctx));
+    NB_TRY(ctx, nb_program_here(start->workers.blas_threads, &program, ctx));
+    NB_TRY(ctx, open_and_plan(start, &program, store, pending, pending_count, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
     if (*pending_count == 0) return NB_OK;
     NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
-    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &e->plan, e->config.plot_count > 0, workers, manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(&program, &how, &e->plan, manifest, ctx));
     nb_store_sign(store, manifest);
     return nb_run_write_text(e->folder, NB_MANIFEST_FILE, manifest->text, ctx);
 }

@@ -30,13 +30,20 @@ typedef struct { /* the command line's */
 /* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */
 nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);
 
+typedef struct { /* a run that is about to begin */
+    const nb_experiment *e;
+    const nb_start_choices *choices;
+    const bool *only; /* see nb_terms */
+    nb_workers workers;
+    int argc; /* the command line, for the manifest */
+    const char **argv;
+} nb_start;
+
 /* Locks the folder, opens its store (put aside before, with --fresh), plans the rows and
  * signs those to come (`only`: see nb_terms); writes the resolved config and, where there is something to run,
  * the manifest. Says on standard error what was measured on other data and is run
  * again. Where it fails, the store is as it was. A new store's rows are left to nb_prepare_store. */
-nb_status nb_prepare(const nb_experiment *e, int argc, const char **argv, const nb_start_choices *choices,
-                     const bool *only, nb_workers workers, nb_store *store, bool **pending, int *pending_count,
-                     nb_ctx *ctx);
+nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
 
 /* Plans the rows of a store that was new, which can wait until the workers work; no others. */
 nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outlook.c - see outlook.h */
+/* preview.c - see preview.h */
 #include "cli/preview.h"
 
 #include "base/machine.h"
@@ -28,41 +28,40 @@ static nb_status count_others(nb_store *store, int blas_threads, int *others, nb
     return NB_OK;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_start_choices *start, const bool *only,
-                      bool thorough, nb_workers *workers, nb_preview *o, nb_ctx *ctx)
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_question *asked, nb_workers *workers,
+                      nb_preview *o, nb_ctx *ctx)
 {
     bool *pending;
-    nb_terms terms = {.only = only};
-    NB_TRY(ctx, nb_start_statuses(start, &terms.retry, ctx));
+    nb_terms terms = {.only = asked->only};
+    NB_TRY(ctx, nb_start_statuses(asked->start, &terms.retry, ctx));
     NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
     if (store) NB_TRY(ctx, count_others(store, workers->blas_threads, &o->others, ctx));
     nb_terms_take_only(&terms, &e->plan, pending);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
-    NB_TRY(ctx, nb_prediction_make(&e->plan, pending, store, thorough, &o->forecast, ctx));
-    return nb_predict(&o->forecast, pending, nb_preview_workers(workers->jobs), &o->foreseen, ctx);
+    NB_TRY(ctx, nb_prediction_make(&e->plan, pending, store, asked->thorough, &o->prediction, ctx));
+    return nb_predict(&o->prediction, pending, nb_preview_workers(workers->jobs), &o->times, ctx);
 }
 
-nb_status nb_preview_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough,
-                          nb_workers *workers, nb_preview *o, nb_ctx *ctx)
+nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_workers *workers, nb_preview *o,
+                          nb_ctx *ctx)
 {
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
     *o = (nb_preview){.standing = {.done = 0}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
-    if (start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, start, only, thorough, workers, o, ctx);
+    if (asked->start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, asked, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, e->config.study, &store, own);
     if (status != NB_OK &&
-        !nb_run_exists(e->folder,
-                       ctx)) { /* killed while it made the store, which is empty now that it was looked into */
+        !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was opened */
         nb_ctx_release(own, 0);
         nb_error_clear(ctx);
-        return look(e, NULL, start, only, thorough, workers, o, ctx);
+        return look(e, NULL, asked, workers, o, ctx);
     }
-    if (status == NB_OK) status = look(e, &store, start, only, thorough, workers, o, ctx);
+    if (status == NB_OK) status = look(e, &store, asked, workers, o, ctx);
     nb_ctx_release(own, 0);
     return status;
 }
@@ -78,13 +77,13 @@ const char *nb_preview_time(const nb_predicted *f, double share, char text[NB_TI
 
 void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
 {
-    const nb_predicted *f = &o->foreseen;
+    const nb_predicted *f = &o->times;
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     fprintf(out, "%s%d scene%s to run with %d worker%s: about %s (%s), up to %s of memory\n", before, f->unit_count,
             f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_preview_time(f, 1, time),
-            o->forecast.source, nb_bytes_text(f->all_bytes, bytes));
-    if (o->forecast.unknown)
-        fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->forecast.unknown);
+            o->prediction.source, nb_bytes_text(f->all_bytes, bytes));
+    if (o->prediction.unknown)
+        fprintf(out, "%sthe time of these strategies is only guessed: %s\n", before, o->prediction.unknown);
 }
 
 int nb_preview_hours(const nb_command *command, const char *text, double *hours)
@@ -96,10 +95,10 @@ int nb_preview_hours(const nb_command *command, const char *text, double *hours)
 int nb_preview_check(const nb_command *command, const nb_preview *o, double max_hours)
 {
     char predicted[NB_TIME_RANGE];
-    if (o->foreseen.low_s <= 3600 * max_hours)
+    if (o->times.low_s <= 3600 * max_hours)
         return NB_GO_ON; /* refused is only what would take longer with the machine to itself */
     nb_print_error("%s: %s are predicted with %d worker%s, --max-hours allows %g h; nothing was run", command->name,
-                   nb_preview_time(&o->foreseen, 1, predicted), o->foreseen.workers,
-                   o->foreseen.workers == 1 ? "" : "s", max_hours);
+                   nb_preview_time(&o->times, 1, predicted), o->times.workers, o->times.workers == 1 ? "" : "s",
+                   max_hours);
     return NB_EXIT_USAGE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outlook.h - what `plan` and `run` say before anything runs. */
-#ifndef NB_OUTLOOK_H
-#define NB_OUTLOOK_H
+/* preview.h - what `plan` and `run` say before anything runs. */
+#ifndef NB_PREVIEW_H
+#define NB_PREVIEW_H
 
 #include "cli/experiment.h"
 #include "cli/prepare.h"
@@ -12,27 +12,31 @@
 
 typedef struct {
     nb_standing standing;
-    nb_prediction forecast;
-    nb_predicted foreseen;
+    nb_prediction prediction;
+    nb_predicted times;
     int others; /* rows of the last run that another build has measured, or other arithmetic */
 } nb_preview;
 
-/* How many workers of so many jobs have a core each. */
+/* How many workers of so many jobs have a CPU each. */
 int nb_preview_workers(int jobs);
 
-/* Of the rows that are not there yet, or of those that `only` flags (NULL: not
- * given). *workers become as many as fit into memory; NB_EINVAL where not one does. Reads
- * the store of the experiment's folder, unless it will be put aside (--fresh), and
- * writes nothing. `thorough`: see forecast.h. */
-nb_status nb_preview_make(const nb_experiment *e, const nb_start_choices *start, const bool *only, bool thorough,
-                          nb_workers *workers, nb_preview *outlook, nb_ctx *ctx);
+typedef struct {
+    const nb_start_choices *start;
+    const bool *only; /* rows of the plan; NULL: those that are not there yet */
+    bool thorough;    /* see nb_prediction_make */
+} nb_question;
+
+/* Of the rows that are asked for. *workers become as many as fit into memory; NB_EINVAL where not one does.
+ * Reads the store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
+nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_workers *workers, nb_preview *preview,
+                          nb_ctx *ctx);
 
 enum { NB_TIME_RANGE = 80 };
 /* "41 s to 1 min 10 s", or one of the two where they are the same; of that share of all. */
-const char *nb_preview_time(const nb_predicted *foreseen, double share, char text[NB_TIME_RANGE]);
+const char *nb_preview_time(const nb_predicted *times, double share, char text[NB_TIME_RANGE]);
 
 /* "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory". */
-void nb_preview_print(FILE *out, const char *before, const nb_preview *outlook);
+void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 
 #define NB_MAX_HOURS_OPTION(text) \
     { \
@@ -43,6 +47,6 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *outlook);
  * status after a usage error. */
 int nb_preview_hours(const nb_command *command, const char *text, double *hours);
 /* NB_GO_ON, or the status to exit with where even the low end of what is predicted is more. */
-int nb_preview_check(const nb_command *command, const nb_preview *outlook, double max_hours);
+int nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours);
 
 #endif

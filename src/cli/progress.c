@@ -20,10 +20,10 @@ static const double ENOUGH = 0.2; /* share after which the pace alone tells what
 
 double nb_progress_left_s(const nb_progress_state *s)
 {
-    if (!(s->share > 0)) return s->foreseen_s;
-    double by_pace = s->elapsed_s * (1 - s->share) / s->share, by_forecast = s->foreseen_s * (1 - s->share);
+    if (!(s->share > 0)) return s->predicted_s;
+    double by_pace = s->elapsed_s * (1 - s->share) / s->share, by_prediction = s->predicted_s * (1 - s->share);
     double trust = fmin(1, s->share / ENOUGH);
-    return trust * by_pace + (1 - trust) * by_forecast;
+    return trust * by_pace + (1 - trust) * by_prediction;
 }
 
 const char *nb_duration_text(double seconds, char text[NB_QUANTITY])
@@ -102,23 +102,23 @@ static int usable_columns(void)
     return columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? (int)columns - 1 : NB_PROGRESS_LINE - 1;
 }
 
-nb_status nb_progress_init(nb_progress *p, const nb_predicted *foreseen, const nb_plan *plan, const bool *pending,
+nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const nb_plan *plan, const bool *pending,
                            nb_ctx *ctx)
 {
-    p->state = (nb_progress_state){.scenes = foreseen->unit_count, .foreseen_s = foreseen->wall_s};
-    p->total_s = foreseen->total_s;
+    p->state = (nb_progress_state){.scenes = predicted->unit_count, .predicted_s = predicted->wall_s};
+    p->total_s = predicted->total_s;
     p->done_s = 0;
     p->shown = 0;
     NB_NEED(p->weight_s, nb_alloc_reals(ctx, (size_t)plan->row_count + 1, 1));
     NB_NEED(p->ran, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->ran));
     NB_NEED(p->unit_of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->unit_of));
-    NB_NEED(p->left, nb_alloc(ctx, (size_t)foreseen->unit_count + 1, sizeof *p->left));
-    for (int u = 0; u < foreseen->unit_count; u++) {
-        const nb_unit *unit = &foreseen->units[u];
+    NB_NEED(p->left, nb_alloc(ctx, (size_t)predicted->unit_count + 1, sizeof *p->left));
+    for (int u = 0; u < predicted->unit_count; u++) {
+        const nb_unit *unit = &predicted->units[u];
         for (int i = unit->first; i < unit->end; i++) p->left[u] += pending[i];
         for (int i = unit->first; i < unit->end; i++) {
             p->unit_of[i] = u;
-            p->weight_s[i] = foreseen->unit_s[u] / p->left[u];
+            p->weight_s[i] = predicted->unit_s[u] / p->left[u];
         }
         p->state.rows += p->left[u];
     }

@@ -8,11 +8,11 @@
 typedef struct {
     int scenes, scenes_done;      /* units of work */
     int rows, rows_done, failed;  /* failed: neither ok nor skipped */
-    double share;                 /* of the foreseen cost that is done, 0 to 1 */
-    double elapsed_s, foreseen_s; /* since the start; of the whole */
+    double share;                 /* of the predicted cost that is done, 0 to 1 */
+    double elapsed_s, predicted_s; /* since the start; of the whole */
 } nb_progress_state;
 
-/* What is left, in seconds: at first as foreseen, soon by the pace so far. */
+/* What is left, in seconds: at first as predicted, soon by the pace so far. */
 double nb_progress_left_s(const nb_progress_state *state);
 
 enum { NB_PROGRESS_LINE = 160 };
@@ -30,7 +30,7 @@ typedef struct {
     nb_progress_state state;
     bool quiet, terminal;
     double start_s;
-    double done_s, total_s; /* foreseen, of what is done and of all */
+    double done_s, total_s; /* predicted, of what is done and of all */
     double *weight_s;       /* by row of the plan */
     bool *ran;              /* the same: it is done, in this run */
     int *unit_of, *left;    /* unit of a row; rows of a unit that are to be run */
@@ -38,7 +38,7 @@ typedef struct {
 } nb_progress;
 
 /* Begins now. */
-nb_status nb_progress_init(nb_progress *progress, const nb_predicted *foreseen, const nb_plan *plan,
+nb_status nb_progress_init(nb_progress *progress, const nb_predicted *predicted, const nb_plan *plan,
                            const bool *pending, nb_ctx *ctx);
 /* A row is done, with this status. */
 void nb_progress_row(nb_progress *progress, int index, const char *status);

@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "studies/error/study.h"
+#include "kernels/kernel.h"
 #include "config/config.h"
 #include "conformance/conformance.h"
 

@@ -10,8 +10,11 @@
 
 #include "components/registry.h"
 #include "data/tensor.h"
+#include "kernels/kernel.h"
 #include "linalg/ridge.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/scene.h"
+#include "nystrom/spectrum.h"
 
 #include <errno.h>
 #include <math.h>
@@ -123,18 +126,10 @@ static nb_status add_parts(request *r, int h, const nb_choice *kernel, nb_ctx *s
     return NB_OK;
 }
 
-static nb_status standard_kernel(nb_choice *kernel, nb_ctx *ctx)
-{
-    for (const nb_entry *e = nb_kernels.entries; e->component; e++)
-        if (((const nb_kernel *)e->component)->standard)
-            return nb_choice_parse(&nb_kernels, e->component->name, kernel, ctx);
-    NB_FAIL(ctx, NB_EBUG, "no kernel is the standard one");
-}
-
 static nb_status read_heads(request *r, nb_ctx *ctx)
 {
     nb_choice kernel;
-    NB_TRY(ctx, standard_kernel(&kernel, ctx));
+    NB_TRY(ctx, nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx));
     for (int h = 0; h < r->count; h++) {
         nb_ctx *scratch;
         NB_NEED(scratch, nb_ctx_child(ctx));

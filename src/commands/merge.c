@@ -68,7 +68,7 @@ static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
 }
 
 /* The rows of a run, and what signs each. */
-static nb_status read_rows(nb_store *store, nb_rows *rows, const nb_manifest ***by, nb_ctx *ctx)
+static nb_status read_rows(nb_store *store, nb_row_list *rows, const nb_manifest ***by, nb_ctx *ctx)
 {
     nb_signed *manifests;
     long long *ids;
@@ -104,7 +104,7 @@ static nb_status check_inputs(const merger *m, const char *folder, nb_store *sto
 static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
 {
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     const nb_manifest **by;
     const char *path, *shard;
     NB_TRY(ctx, read_config(m, s->folder, ctx));
@@ -181,7 +181,7 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
 /* Rows that OUT holds and no run does stay; they are a run's like any other's. */
 static nb_status add_out(merger *m, nb_store *store, bool mixed, nb_ctx *ctx)
 {
-    nb_rows rows;
+    nb_row_list rows;
     const nb_manifest **by;
     NB_TRY(ctx, read_rows(store, &rows, &by, ctx));
     NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, &rows, by, ctx));
@@ -197,7 +197,7 @@ static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
     for (int i = 0; i < m->e.plan.row_count; i++) {
         if (!merge->from[i] || merge->from[i] > m->count) continue;
         if (merge->by[i] != by) nb_store_sign(store, by = merge->by[i]);
-        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, nb_rows_at(&merge->rows, i), ctx));
+        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, nb_row_at(&merge->rows, i), ctx));
     }
     return NB_OK;
 }
@@ -210,10 +210,10 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     bool *pending;
     nb_program program;
     nb_manifest manifest;
+    const nb_invocation how = {argc, argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
-    NB_TRY(ctx, nb_manifest_make(&program, argc, argv, &m->e.plan, m->e.config.plot_count > 0,
-                                 (nb_workers){.blas_threads = 1}, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_make(&program, &how, &m->e.plan, &manifest, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));

@@ -97,7 +97,7 @@ static void print_rows(const nb_plan *plan, const nb_standing *s)
 static void print(const nb_experiment *e, const nb_preview *o)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
-    const nb_predicted *f = &o->foreseen;
+    const nb_predicted *f = &o->times;
     printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
     if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
     print_scene_count(&e->plan);
@@ -112,8 +112,8 @@ static void print(const nb_experiment *e, const nb_preview *o)
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only with --mixed\n",
             o->others);
     printf("time: about %s with %d worker%s (%s)\n", nb_preview_time(f, 1, time), f->workers,
-           f->workers == 1 ? "" : "s", o->forecast.source);
-    if (o->forecast.unknown) printf("time only guessed for: %s\n", o->forecast.unknown);
+           f->workers == 1 ? "" : "s", o->prediction.source);
+    if (o->prediction.unknown) printf("time only guessed for: %s\n", o->prediction.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);
@@ -139,7 +139,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Only print every value of the experiment and where it comes from", NULL},
         POPT_TABLEEND};
     double max_hours;
-    nb_preview outlook;
+    nb_preview preview;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cores();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
@@ -148,13 +148,15 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
     nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* of any machine: their memory is told, not limited */
-    if (nb_preview_make(&e, &(nb_start_choices){.fresh = 0}, NULL, true, &workers, &outlook, ctx) != NB_OK)
+    if (nb_preview_make(&e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, &preview, ctx) !=
+        NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
-    print(&e, &outlook);
+    print(&e, &preview);
     fflush(stdout);
-    code = nb_preview_check(command, &outlook, max_hours);
+    code = nb_preview_check(command, &preview, max_hours);
     return code == NB_GO_ON ? NB_EXIT_OK : code;
 }
 
 const nb_command nb_command_plan = {
-    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true, 10};
+    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true,
+    10};

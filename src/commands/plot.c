@@ -29,7 +29,7 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 static nb_status plot(const char *folder, const nb_figure *only, int m, bool draw, nb_ctx *ctx)
 {
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     nb_frame frame;
     nb_drawing drawing = {.run = folder, .m = m, .draw = draw};
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
@@ -43,7 +43,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, bool dra
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
-    drawing.experiment = nb_rows_at(&rows, 0)->experiment;
+    drawing.experiment = nb_row_at(&rows, 0)->experiment;
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         int figures;

@@ -169,53 +169,53 @@ static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ct
 }
 
 /* Before anything is written: what it will take, and whether that is too much. */
-static int foresee(const nb_command *command, const nb_experiment *e, const choices *chosen, const bool *only,
-                   nb_workers *workers, nb_prediction *forecast, nb_ctx *ctx)
+static int predict(const nb_command *command, nb_start *start, const choices *chosen, nb_prediction *prediction,
+                   nb_ctx *ctx)
 {
-    int asked = workers->jobs;
-    nb_preview outlook;
-    bool thorough = !chosen->quiet || chosen->hours_text;
-    if (nb_preview_make(e, &chosen->start, only, thorough, workers, &outlook, ctx) != NB_OK)
+    int asked = start->workers.jobs;
+    nb_preview preview;
+    const nb_question question = {&chosen->start, start->only, !chosen->quiet || chosen->hours_text};
+    if (nb_preview_make(start->e, &question, &start->workers, &preview, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
-    *forecast = outlook.forecast;
-    if (workers->jobs < asked)
+    *prediction = preview.prediction;
+    if (start->workers.jobs < asked)
         fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
-                workers->jobs, asked, workers->memory / 0x1p20);
-    int code = nb_preview_check(command, &outlook, chosen->max_hours);
-    if (code == NB_GO_ON && !chosen->quiet && outlook.foreseen.unit_count > 0)
-        nb_preview_print(stderr, "nysbench: ", &outlook);
+                start->workers.jobs, asked, start->workers.memory / 0x1p20);
+    int code = nb_preview_check(command, &preview, chosen->max_hours);
+    if (code == NB_GO_ON && !chosen->quiet && preview.times.unit_count > 0)
+        nb_preview_print(stderr, "nysbench: ", &preview);
     return code;
 }
 
-/* How good the forecast was, for people and for the next one. It was of the rows alone,
+/* How good the prediction was, for people and for the next one. It was of the rows alone,
  * not of planning, tables and figures. */
-static nb_status look_back(const nb_plan *plan, const nb_predicted *foreseen, int jobs, sink *s, nb_ctx *ctx)
+static nb_status look_back(const nb_plan *plan, const nb_predicted *times, int jobs, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
     char predicted[NB_TIME_RANGE], rows[NB_QUANTITY], all[NB_QUANTITY];
     if (p->rows_done == 0) return NB_OK;
     if (!s->progress.quiet)
         printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
-               nb_duration_text(p->elapsed_s, rows), nb_preview_time(foreseen, p->share, predicted),
+               nb_duration_text(p->elapsed_s, rows), nb_preview_time(times, p->share, predicted),
                p->rows_done < p->rows ? " for what was done" : "");
     return nb_prediction_learn(plan, s->progress.ran, nb_preview_workers(jobs), p->elapsed_s, &s->store, ctx);
 }
 
-static int run_and_report(const nb_experiment *e, const choices *chosen, nb_workers workers,
-                          const nb_prediction *forecast, const bool *only, const bool *pending, bool gnuplot, sink *s,
-                          nb_ctx *ctx)
+static int run_and_report(const nb_start *start, const choices *chosen, const nb_prediction *prediction,
+                          const bool *pending, bool gnuplot, sink *s, nb_ctx *ctx)
 {
-    nb_predicted foreseen;
-    int failures = 0;
-    if (nb_predict(forecast, pending, nb_preview_workers(workers.jobs), &foreseen, ctx) != NB_OK ||
-        nb_progress_init(&s->progress, &foreseen, &e->plan, pending, ctx) != NB_OK)
+    const nb_experiment *e = start->e;
+    nb_predicted times;
+    int failures = 0, workers = nb_preview_workers(start->workers.jobs);
+    if (nb_predict(prediction, pending, workers, &times, ctx) != NB_OK ||
+        nb_progress_init(&s->progress, &times, &e->plan, pending, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
     catch_signals();
-    if (run_rows(&e->plan, pending, workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (run_rows(&e->plan, pending, start->workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_telling how = {chosen->quiet, gnuplot, &interrupted};
-    nb_status status = nb_tell_results(e, &s->store, only, &how, &failures, ctx);
-    if (status == NB_OK) status = look_back(&e->plan, &foreseen, workers.jobs, s, ctx);
+    nb_status status = nb_tell_results(e, &s->store, start->only, &how, &failures, ctx);
+    if (status == NB_OK) status = look_back(&e->plan, &times, start->workers.jobs, s, ctx);
     if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command continues\n");
@@ -225,39 +225,43 @@ static int run_and_report(const nb_experiment *e, const choices *chosen, nb_work
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
+/* What a user should know before the rows are measured. */
+static void warn(const nb_start *start, bool gnuplot)
+{
+    if (!gnuplot)
+        nb_print_warning(
+            "gnuplot is not installed, or does not answer; data and scripts will be written, figures will not");
+    if (start->workers.blas_threads > 1)
+        nb_print_warning("with %d BLAS threads, results may differ in their last bits from those with one",
+                         start->workers.blas_threads);
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     choices chosen = {.only = NULL};
-    nb_workers workers;
-    nb_prediction forecast;
+    nb_prediction prediction;
     sink s = {.experiment = &e,
               .start_s = nb_clock_s(),
               .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};
     bool *only, *pending, gnuplot = true;
     const char *version;
-    int todo, code = parse(command, argc, argv, &chosen, &e, &workers, ctx);
+    int todo, code = parse(command, argc, argv, &chosen, &e, &start.workers, ctx);
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
+    start.only = only;
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
-    if (!gnuplot)
-        fprintf(
-            stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, figures will not\n");
-    if (workers.blas_threads > 1)
-        fprintf(stderr,
-                "nysbench: warning: with %d BLAS threads, results may differ in their last bits from those with one\n",
-                workers.blas_threads);
-    code = foresee(command, &e, &chosen, only, &workers, &forecast, ctx);
+    warn(&start, gnuplot);
+    code = predict(command, &start, &chosen, &prediction, ctx);
     if (code != NB_GO_ON) return code;
     if (e.apart && !chosen.quiet)
         fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&e, argc, argv, &chosen.start, only, workers, &s.store, &pending, &todo, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return run_and_report(&e, &chosen, workers, &forecast, only, pending, gnuplot, &s, ctx);
+    if (nb_prepare(&start, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    return run_and_report(&start, &chosen, &prediction, pending, gnuplot, &s, ctx);
 }
 
 const nb_command nb_command_run = {

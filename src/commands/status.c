@@ -130,12 +130,12 @@ static nb_status show_all_shards(look *l, bool *any, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void print_outcomes(const nb_rows *rows)
+static void print_outcomes(const nb_row_list *rows)
 {
     printf("rows: %d", rows->count);
     for (const char *const *status = nb_row_statuses; *status; status++) {
         int of = 0;
-        for (int i = 0; i < rows->count; i++) of += strcmp(nb_rows_at(rows, i)->status, *status) == 0;
+        for (int i = 0; i < rows->count; i++) of += strcmp(nb_row_at(rows, i)->status, *status) == 0;
         if (of > 0) printf(", %d %s", of, *status);
     }
     fputc('\n', stdout);
@@ -144,7 +144,7 @@ static void print_outcomes(const nb_rows *rows)
 static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
 {
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     int planned = 0;
     bool locked;
     NB_TRY(ctx, nb_folder_is_locked(l->run, &locked, ctx));
@@ -152,7 +152,7 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
     printf("%s: %s\n", l->run, locked ? "running: a process is writing into it" : "no process is writing into it");
     print_outcomes(&rows);
     for (int i = 0; i < rows.count; i++) {
-        const nb_row *row = nb_rows_at(&rows, i);
+        const nb_row *row = nb_row_at(&rows, i);
         bool to_come = strcmp(row->status, "planned") == 0;
         planned += to_come;
         l->wrong += !nb_row_is_well(row) && !to_come;
@@ -186,5 +186,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_status = {"status", "RUN",
-                                      "Show how far a run and its shards are: done, running, lost, failed", run, false, 30};
+const nb_command nb_command_status = {
+    "status", "RUN", "Show how far a run and its shards are: done, running, lost, failed", run, false, 30};

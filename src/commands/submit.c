@@ -51,7 +51,7 @@ static nb_status whole_path(const char *path, const char **whole, nb_ctx *ctx)
 }
 
 /* The time limit of a task, where none is given. */
-static nb_status foresee_minutes(sending *s, nb_ctx *ctx)
+static nb_status predict_minutes(sending *s, nb_ctx *ctx)
 {
     enum { TIMES = 3, MORE = 10, MOST = 365 * 24 * 60 };
     double *seconds, longest = 0;
@@ -311,7 +311,7 @@ static nb_status send(sending *s, const choices *c, nb_ctx *ctx)
     if (!c->dry_run) NB_TRY(ctx, lock_submissions(s, ctx));
     NB_TRY(ctx, look_around(s, ctx));
     if (s->s.sent_count == 0) return NB_OK;
-    if (!c->minutes) NB_TRY(ctx, foresee_minutes(s, ctx));
+    if (!c->minutes) NB_TRY(ctx, predict_minutes(s, ctx));
     NB_TRY(ctx, number_submission(s, ctx));
     return c->dry_run ? dry_run(s, c, ctx) : submit(s, c, ctx);
 }

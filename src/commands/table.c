@@ -56,7 +56,7 @@ static nb_status tables(const char *folder, const char *const *names, const char
                         nb_ctx *ctx)
 {
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     nb_frame frame;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));

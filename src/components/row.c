@@ -18,7 +18,7 @@ bool nb_row_same(const nb_column *columns, const void *a, const void *b)
     return true;
 }
 
-nb_row *nb_rows_at(const nb_rows *rows, int index)
+nb_row *nb_row_at(const nb_row_list *rows, int index)
 {
     return (nb_row *)(void *)(rows->bytes + (size_t)index * rows->row_size);
 }

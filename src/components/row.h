@@ -80,8 +80,8 @@ typedef struct {
     const nb_column *columns;
     size_t row_size; /* bytes */
     char *bytes;
-} nb_rows;
+} nb_row_list;
 
-nb_row *nb_rows_at(const nb_rows *rows, int index); /* the study's */
+nb_row *nb_row_at(const nb_row_list *rows, int index); /* the study's */
 
 #endif

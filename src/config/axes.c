@@ -2,7 +2,7 @@
 /* axes.c - see axes.h */
 #include "config/axes.h"
 
-#include "nystrom/heads.h"
+#include "calls/heads.h"
 #include "components/registry.h"
 #include "config/lookup.h"
 #include "config/values.h"

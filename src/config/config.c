@@ -5,12 +5,12 @@
  * first, since they decide which keys there are. */
 #include "config/config.h"
 
+#include "calls/heads.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "config/axes.h"
 #include "config/exclude.h"
 #include "config/keys.h"
-#include "nystrom/heads.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef NB_CONFORMANCE_H
 #define NB_CONFORMANCE_H
 
+#include "calls/picking.h"
 #include "components/registry.h"
-#include "nystrom/landmarks.h"
 
 typedef struct {
     const nb_choice *choice; /* what is checked */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_cores.c - the checks of cores, on A of few and many landmarks, regular and
  * singular, of both kinds of factors. */
+#include "calls/guard.h"
+#include "conformance/conformance.h"
+#include "cores/core.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "conformance/conformance.h"
 #include "nystrom/engine.h"
-#include "nystrom/guard.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/make_scene.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,9 +72,9 @@ static nb_status judge(const nb_factors *f, const double *x, const char *refusal
         return NB_OK;
     }
     NB_REQUIRE(ctx, nb_all_finite((size_t)f->m * (size_t)f->m, x) || f->notes.diverged, NB_EBUG,
-               "X is not finite, and notes.diverged does not say why");
+               "X is not finite, and nb_factors_note_diverged does not say why");
     NB_REQUIRE(ctx, isnan(f->notes.cutoff) || f->notes.cutoff >= 0, NB_EBUG,
-               "notes.cutoff is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
+               "the cut-off that it notes is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
     return NB_OK;
 }
 

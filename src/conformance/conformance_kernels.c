@@ -2,9 +2,11 @@
 /* conformance_kernels.c - the checks of kernels: how a matrix is cut into tiles does not
  * show, nor what stands around a tile. Sums of d <= 64 products of moderate size: 1e-13
  * relative to |S| and 1 is some 500 roundings. */
-#include "linalg/vector.h"
+#include "calls/guard.h"
 #include "conformance/conformance.h"
-#include "nystrom/guard.h"
+#include "linalg/vector.h"
+#include "nystrom/make_scene.h"
+#include "nystrom/scene_private.h"
 
 #include <math.h>
 #include <string.h>

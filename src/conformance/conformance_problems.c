@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_problems.c - the checks of problems. */
 #include "base/surroundings.h"
-#include "linalg/vector.h"
+#include "calls/guard.h"
+#include "calls/heads.h"
 #include "conformance/conformance.h"
-#include "nystrom/guard.h"
-#include "nystrom/heads.h"
+#include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>

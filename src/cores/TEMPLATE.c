@@ -14,17 +14,18 @@ typedef struct {
 static const nb_option options[] = {NB_REAL(template_options, scale, "1", 1e-6, 1e6, "length of the step"),
                                     NB_OPTION_END};
 
-/* A (m x m, factors->a) and x are column-major. factors.h gives A's SVD and exact rows of
+/* A (m x m) and x are column-major. factors.h gives A's SVD and exact rows of
  * S; memory from nb_alloc(ctx, ...) is freed after the call. */
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const template_options *o = opts;
-    int m = factors->m;
+    const double *a = nb_factors_a(factors);
+    int m = nb_factors_m(factors);
     double squares = 0;
     (void)ctx;
-    for (int i = 0; i < m * m; i++) squares += factors->a[i] * factors->a[i];
+    for (int i = 0; i < m * m; i++) squares += a[i] * a[i];
     for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) x[i + j * m] = squares > 0 ? o->scale * factors->a[j + i * m] / squares : 0;
+        for (int i = 0; i < m; i++) x[i + j * m] = squares > 0 ? o->scale * a[j + i * m] / squares : 0;
     return NB_OK;
 }
 

@@ -10,8 +10,8 @@
 
 static nb_status compute(nb_factors *factors, const void *options, double *x, nb_ctx *ctx)
 {
-    const nb_ranges *r = factors->ranges;
-    int m = factors->m;
+    const nb_ranges *r = nb_factors_ranges(factors);
+    int m = nb_factors_m(factors);
     double *left, *right, *half;
     (void)options;
     NB_NEED(left, nb_alloc_raw(ctx, (size_t)m * (size_t)r->rank_f));
@@ -26,8 +26,9 @@ static nb_status compute(nb_factors *factors, const void *options, double *x, nb
 
 static const char *refusal(const nb_factors *factors, const void *options)
 {
+    const nb_ranges *r = nb_factors_ranges(factors);
     (void)options;
-    return factors->ranges && factors->ranges->mid ? NULL : "best looks at all of S, and only some rows are measured";
+    return r && r->mid ? NULL : "best looks at all of S, and only some rows are measured";
 }
 
 static const char *const references[] = {

@@ -7,6 +7,7 @@
 #include "cores/core.h"
 
 #include "linalg/linalg.h"
+#include "nystrom/factors_private.h"
 #include "nystrom/iteration.h"
 
 #include <float.h>
@@ -25,8 +26,7 @@ static const nb_option options[] = {
     NB_INT(chosen_options, rows, "128", 1, 1 << 20, "number of exact rows of S, at most n"),
     NB_BOOL(chosen_options, keep_rows, "false", NB_KEEP_ROWS_HELP), NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "chosen", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
+static const nb_iteration iteration = {.name = "chosen", NB_NYSTROMFORMER};
 
 static int candidates(int of, const nb_factors_spectrum *s, int m)
 {
@@ -37,8 +37,16 @@ static int candidates(int of, const nb_factors_spectrum *s, int m)
     return rank;
 }
 
-static nb_status candidate(nb_factors *f, int of, int number, const nb_factors_spectrum *s, double *x, nb_ctx *ctx)
+typedef struct {
+    int of;
+    const nb_factors_spectrum *s; /* NULL: not of A's singular values */
+    nb_exact_rows rows;           /* to judge by */
+} family;
+
+static nb_status candidate(nb_factors *f, const family *among, int number, double *x, nb_ctx *ctx)
 {
+    const nb_factors_spectrum *s = among->s;
+    int of = among->of;
     double *filter, lambda = pow(10, -number / 4.0);
     if (of == OF_ITERATIVE)
         return nb_iterate(f, &iteration, &(nb_iterating){.start = NB_START_PAPER, .steps = number}, x, ctx);
@@ -67,12 +75,11 @@ static nb_status distance(const nb_exact_rows *rows, int m, const double *x, dou
     return NB_OK;
 }
 
-static nb_status try_one(nb_factors *f, int of, int number, const nb_factors_spectrum *s, const nb_exact_rows *rows,
-                         double *x, double *norm, nb_ctx *ctx)
+static nb_status try_one(nb_factors *f, const family *among, int number, double *x, double *norm, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = candidate(f, of, number, s, x, ctx);
-    if (status == NB_OK) status = distance(rows, f->m, x, norm, ctx);
+    nb_status status = candidate(f, among, number, x, ctx);
+    if (status == NB_OK) status = distance(&among->rows, f->m, x, norm, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -91,21 +98,20 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 {
     const chosen_options *o = opts;
     size_t square = (size_t)factors->m * (size_t)factors->m;
-    const nb_factors_spectrum *s = NULL;
-    nb_exact_rows rows;
+    family among = {.of = o->of};
     nb_notes notes = factors->notes;
     double *tried, *norms;
     int kept = -1;
-    if (o->of != OF_ITERATIVE) NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    NB_TRY(ctx, nb_factors_rows(factors, o->rows, &rows, ctx));
+    if (o->of != OF_ITERATIVE) NB_TRY(ctx, nb_factors_svd(factors, &among.s, ctx));
+    NB_TRY(ctx, nb_factors_rows(factors, o->rows, &among.rows, ctx));
     factors->keep_rows = o->keep_rows;
     double reused_s = factors->reused_s;
-    int count = candidates(o->of, s, factors->m);
+    int count = candidates(o->of, among.s, factors->m);
     NB_NEED(tried, nb_alloc_raw(ctx, square));
     NB_NEED(norms, nb_alloc_raw(ctx, (size_t)count + 1));
     memset(x, 0, square * sizeof *x);
     for (int i = 0; i < count; i++) {
-        NB_TRY(ctx, try_one(factors, o->of, i, s, &rows, tried, &norms[i], ctx));
+        NB_TRY(ctx, try_one(factors, &among, i, tried, &norms[i], ctx));
         if (first_least(i + 1, norms) != i) continue;
         kept = i;
         notes = factors->notes;
@@ -114,7 +120,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     int best =
         first_least(count, norms); /* later than what is kept, where the norms fell by less than 1e-9 at a time */
     if (best != kept) {
-        NB_TRY(ctx, try_one(factors, o->of, best, s, &rows, x, &norms[best], ctx));
+        NB_TRY(ctx, try_one(factors, &among, best, x, &norms[best], ctx));
         notes = factors->notes;
     }
     factors->notes = notes;

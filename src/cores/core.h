@@ -7,21 +7,22 @@
 #ifndef NB_CORE_H
 #define NB_CORE_H
 
-#include "components/component.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "components/plugin.h"
+#include "components/registry.h"
 #include "nystrom/factors.h"
 
 enum {
     NB_CORE_RANDOM = 1 << 0,   /* looks at random rows of S: other ones in each trial */
     NB_CORE_ORACLE = 1 << 1,   /* looks at all of S */
-    NB_CORE_FILTER = 1 << 2,   /* inverts or damps each singular value of A alone, as factors->notes.cutoff says */
-    NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: the program's own, one of them all */
+    NB_CORE_FILTER = 1 << 2,   /* inverts or damps each singular value of A alone, as nb_factors_note_cutoff tells */
+    NB_CORE_IDENTITY = 1 << 3, /* X = I, where the factors have no middle: one of them all, never a plug-in's */
 
     NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER,
 };
 
-/* For an option of a core that sets factors->keep_rows. */
+/* For an option that nb_factors_keep_rows is called with. */
 #define NB_KEEP_ROWS_HELP "return those rows exactly, and F X B elsewhere"
 
 typedef struct {
@@ -34,9 +35,9 @@ typedef struct {
     unsigned traits;                            /* NB_CORE_* */
     unsigned (*traits_of)(const void *options); /* optional: where they depend on the options */
 
-    /* x (m x m) from the factors: factors->a, or what factors.h gives. Entries that
+    /* x (m x m) from the factors: A, or what else nystrom/factors.h gives. Entries that
      * are not finite become the outcome `diverged`, so no check is needed here. What
-     * there is to say of X goes into factors->notes. */
+     * there is to say of X goes into nb_factors_note_*. */
     nb_status (*compute)(nb_factors *factors, const void *options, double *x, nb_ctx *ctx);
 
     /* Optional: why there is no X of these factors, in one sentence (the row is
@@ -49,9 +50,9 @@ typedef struct {
     nb_core_cost (*cost)(const void *options, int n, int m);
 } nb_core;
 
-unsigned nb_core_traits(const nb_choice *core);
+unsigned nb_core_traits(const nb_choice *core); /* with its options */
 
-/* Whether its traits are such; a plug-in's traits_of is called in a child process. */
-nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
+/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+const char *nb_core_lacks(const nb_component *component);
 
 #endif

@@ -28,11 +28,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 {
     const exact_rows_options *o = opts;
     nb_exact_rows rows;
-    int wanted = o->rows;
+    int wanted = o->rows, seen;
     NB_TRY(ctx, ((const nb_core *)o->of->component)->compute(factors, o->of->options, x, ctx));
-    if (wanted == NB_AUTO) wanted = factors->seen > 0 ? factors->seen : 4 * factors->m;
-    if (wanted > factors->seen) NB_TRY(ctx, nb_factors_rows(factors, wanted, &rows, ctx));
-    factors->keep_rows = true;
+    seen = nb_factors_seen(factors);
+    if (wanted == NB_AUTO) wanted = seen > 0 ? seen : 4 * nb_factors_m(factors);
+    if (wanted > seen) NB_TRY(ctx, nb_factors_rows(factors, wanted, &rows, ctx));
+    nb_factors_keep_rows(factors, true);
     return NB_OK;
 }
 

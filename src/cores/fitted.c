@@ -94,12 +94,12 @@ static double best_ridge(regression *g)
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const fitted_options *o = opts;
-    int m = factors->m;
+    int m = nb_factors_m(factors);
     nb_exact_rows rows;
     regression g;
     double *w, *inverse;
     NB_TRY(ctx, nb_factors_rows(factors, o->rows == NB_AUTO ? 4 * m : o->rows, &rows, ctx));
-    factors->keep_rows = o->keep_rows;
+    nb_factors_keep_rows(factors, o->keep_rows);
     NB_TRY(ctx, regression_init(&g, m, &rows, ctx));
     NB_NEED(w, nb_alloc_raw(ctx, (size_t)m * (size_t)g.rank_b));
     NB_NEED(inverse, nb_alloc_raw(ctx, (size_t)m * (size_t)g.rank_b));

@@ -31,13 +31,14 @@ static int best_rank(int m, const double *s)
 static nb_status compute(nb_factors *factors, const void *options, double *x, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;
+    int m = nb_factors_m(factors);
     double *filter;
     (void)options;
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    NB_NEED(filter, nb_alloc_reals(ctx, (size_t)factors->m, 1));
-    int rank = best_rank(factors->m, s->values);
+    NB_NEED(filter, nb_alloc_reals(ctx, (size_t)m, 1));
+    int rank = best_rank(m, s->values);
     for (int j = 0; j < rank; j++) filter[j] = 1 / s->values[j];
-    factors->notes.cutoff = nb_factors_kept_cutoff(s, factors->m, rank, DBL_EPSILON * factors->m);
+    nb_factors_note_cutoff(factors, nb_factors_kept_cutoff(s, m, rank, DBL_EPSILON * m));
     return nb_factors_filter(factors, filter, x, ctx);
 }
 

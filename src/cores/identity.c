@@ -8,7 +8,7 @@
 
 static nb_status compute(nb_factors *factors, const void *options, double *x, nb_ctx *ctx)
 {
-    size_t m = (size_t)factors->m;
+    size_t m = (size_t)nb_factors_m(factors);
     (void)options;
     (void)ctx;
     for (size_t i = 0; i < m * m; i++) x[i] = i % (m + 1) == 0;

@@ -33,8 +33,7 @@ static const nb_option options[] = {
     NB_ENUM(iterative_options, precision, "double", precisions, "precision of all its arithmetic"),
     NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "iterative", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
+static const nb_iteration iteration = {.name = "iterative", NB_NYSTROMFORMER};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {

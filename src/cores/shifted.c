@@ -10,6 +10,7 @@
 #include "cores/core.h"
 
 #include "linalg/linalg.h"
+#include "nystrom/factors_private.h"
 #include "nystrom/iteration.h"
 #include "nystrom/projection.h"
 
@@ -27,8 +28,7 @@ static const nb_option options[] = {NB_REAL(shifted_options, gamma, "0.1", 0, 1e
                                               "iterations of `iterative` from N' / |N|_1; exact: LU"),
                                     NB_OPTION_END};
 
-static const nb_iteration iteration = {
-    .name = "shifted", .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3};
+static const nb_iteration iteration = {.name = "shifted", NB_NYSTROMFORMER};
 
 static double row_sum(const nb_factors *factors, double gamma, int i)
 {

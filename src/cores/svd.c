@@ -18,12 +18,12 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 {
     const svd_options *o = opts;
     const nb_factors_spectrum *s;
-    int most = o->rank == NB_AUTO || o->rank > factors->m ? factors->m : o->rank;
+    int m = nb_factors_m(factors), most = o->rank == NB_AUTO || o->rank > m ? m : o->rank;
     double *filter;
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    NB_NEED(filter, nb_alloc_reals(ctx, (size_t)factors->m, 1));
+    NB_NEED(filter, nb_alloc_reals(ctx, (size_t)m, 1));
     for (int j = 0; j < most && s->values[j] > o->rcond * s->values[0]; j++) filter[j] = 1 / s->values[j];
-    factors->notes.cutoff = nb_factors_kept_cutoff(s, factors->m, most, o->rcond);
+    nb_factors_note_cutoff(factors, nb_factors_kept_cutoff(s, m, most, o->rcond));
     return nb_factors_filter(factors, filter, x, ctx);
 }
 

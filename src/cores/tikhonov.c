@@ -17,14 +17,15 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 {
     const tikhonov_options *o = opts;
     const nb_factors_spectrum *s;
+    int m = nb_factors_m(factors);
     double *filter;
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
-    NB_NEED(filter, nb_alloc_reals(ctx, (size_t)factors->m, 1));
-    for (int j = 0; j < factors->m && s->values[j] > 0; j++) {
+    NB_NEED(filter, nb_alloc_reals(ctx, (size_t)m, 1));
+    for (int j = 0; j < m && s->values[j] > 0; j++) {
         double of_first = s->values[j] / s->values[0]; /* in 0 ... 1, so that no square overflows */
         filter[j] = of_first / (of_first * of_first + o->lambda) / s->values[0];
     }
-    factors->notes.cutoff = sqrt(o->lambda);
+    nb_factors_note_cutoff(factors, sqrt(o->lambda));
     return nb_factors_filter(factors, filter, x, ctx);
 }
 

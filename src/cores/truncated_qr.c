@@ -23,16 +23,17 @@ static const nb_option options[] = {NB_REAL(truncated_qr_options, rcond, "1e-15"
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const truncated_qr_options *o = opts;
-    int m = factors->m, rank = 0;
+    int m = nb_factors_m(factors), rank = 0;
     size_t square = (size_t)m * (size_t)m;
+    const double *a = nb_factors_a(factors);
     double *q, *tau, *solved;
     lapack_int *pivots;
-    NB_TRY(ctx, nb_require_finite(m, m, factors->a, ctx));
+    NB_TRY(ctx, nb_require_finite(m, m, a, ctx));
     NB_NEED(q, nb_alloc_raw(ctx, square));
     NB_NEED(solved, nb_alloc_raw(ctx, square));
     NB_NEED(tau, nb_alloc_reals(ctx, (size_t)m, 1));
     NB_NEED(pivots, nb_alloc(ctx, (size_t)m, sizeof *pivots));
-    memcpy(q, factors->a, square * sizeof *q);
+    memcpy(q, a, square * sizeof *q);
     lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, m, m, q, m, pivots, tau);
     NB_REQUIRE(ctx, info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR, NB_ENOMEM,
                "out of memory in dgeqp3");

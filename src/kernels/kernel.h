@@ -7,8 +7,8 @@
 #ifndef NB_KERNEL_H
 #define NB_KERNEL_H
 
-#include "components/component.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "components/plugin.h"
 #include "data/head.h"
 
@@ -27,7 +27,7 @@ typedef struct {         /* S = X'Y */
 
 typedef struct {
     nb_component component;
-    bool standard;              /* the kernel of an experiment that names none; one of them all */
+    bool standard;              /* the kernel of an experiment that names none; one of them all, never a plug-in's */
     bool stochastic;            /* rows of S are >= 0 and sum to 1 */
     const char *causal_refusal; /* why not under a causal mask, in one sentence; NULL: it is possible */
 
@@ -54,5 +54,10 @@ typedef struct {
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_kernel;
+
+/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+const char *nb_kernel_lacks(const nb_component *component);
+
+const char *nb_standard_kernel(void); /* the name of the one that is taken where none is named */
 
 #endif

@@ -3,7 +3,9 @@
 #include "nystrom/approximation.h"
 
 #include "linalg/linalg.h"
+#include "nystrom/factors_private.h"
 #include "nystrom/low_rank.h"
+#include "nystrom/scene_private.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 
 #include "nystrom/factors.h"
 #include "nystrom/landmarks.h"
+#include "nystrom/passes.h"
 
 typedef enum {
     NB_NYSTROMFORMER, /* F = k(Q, K~), A = k(Q~, K~), B = k(Q~, K): the kernel of landmarks */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
+#include "nystrom/scene_private.h"
 
 #include <string.h>
 
@@ -16,13 +17,6 @@ int nb_block_width(int m)
 int nb_block_width_single(int m)
 {
     return (m + NB_SINGLE_START - 1) / NB_SINGLE_START * NB_SINGLE_START;
-}
-
-nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
-{
-    NB_NEED(*failure, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    return NB_OK;
 }
 
 static bool begins(const nb_pair *small, const nb_pair *large)
@@ -138,11 +132,13 @@ static nb_status sort_pairs(nb_blocks *b, const nb_pair *pairs, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs, double least,
-                             double smallest, nb_ctx *ctx)
+static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, const nb_pair *pairs,
+                             nb_product_sizes sizes, nb_ctx *ctx)
 {
-    *b = (nb_blocks){
-        .n = scene->head->n, .pairs = count, .least = least, .reach = nb_width_together(1, NB_LEFT_GROUP, smallest)};
+    *b = (nb_blocks){.n = scene->head->n,
+                     .pairs = count,
+                     .least = sizes.least,
+                     .reach = nb_width_together(1, NB_LEFT_GROUP, sizes.smallest)};
     for (int i = 0; i < count; i++) b->reach += nb_block_width(pairs[i].landmarks->queries.m);
     NB_NEED(b->q,
             nb_alloc_raw(ctx, (size_t)b->n * (size_t)b->reach)); /* where blocks are shared, its end stays untouched */
@@ -151,10 +147,10 @@ static nb_status blocks_init(nb_blocks *b, const nb_scene *scene, int count, con
     return sort_pairs(b, pairs, ctx);
 }
 
-nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest, nb_blocks *b,
+nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_product_sizes sizes, nb_blocks *b,
                           nb_engine_times *times, nb_ctx *ctx)
 {
-    NB_TRY(ctx, blocks_init(b, scene, count, pairs, least, smallest, ctx));
+    NB_TRY(ctx, blocks_init(b, scene, count, pairs, sizes, ctx));
     for (int j = 0; j < count; j++) group(b, pairs, b->by_size[j]);
     for (int k = 0; k < b->count; k++) {
         const char *failure;
@@ -169,15 +165,21 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, doub
                 b->block_of[i] = add_block(b, &pairs[i]);
         }
     }
-    b->reach = b->width + nb_width_together(1, NB_LEFT_GROUP, smallest);
+    b->reach = b->width + nb_width_together(1, NB_LEFT_GROUP, sizes.smallest);
     memset(b->q + (size_t)b->n * (size_t)b->width, 0, (size_t)b->n * (size_t)(b->reach - b->width) * sizeof *b->q);
     return NB_OK;
 }
 
-void nb_blocks_product(const nb_blocks *b, int first, int end, int rows, int keys, const double *s, int ld_s,
-                       double *out, int ld)
+void nb_blocks_product(const nb_blocks *b, int first, int end, const nb_stripe *s, double *out, int ld)
 {
     int from = b->blocks[first].column, width = b->blocks[end - 1].column + b->blocks[end - 1].width - from;
-    nb_gemm_left_together(width, rows, keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s, ld_s, 0, out + from, ld,
-                          b->least);
+    nb_gemm_left_together(width, s->count, s->keys, 1, b->q + (size_t)from * (size_t)b->n, b->n, s->values, s->ld, 0,
+                          out + from, ld, b->least);
+}
+
+void nb_blocks_triangle(const nb_blocks *b, int pair, int m, double *r)
+{
+    const nb_block *block = &b->blocks[b->block_of[pair]];
+    for (size_t j = 0, rows = (size_t)m; j < rows; j++)
+        memcpy(r + j * rows, block->r + j * (size_t)block->m, rows * sizeof *r);
 }

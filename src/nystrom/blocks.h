@@ -5,7 +5,7 @@
 #ifndef NB_BLOCKS_H
 #define NB_BLOCKS_H
 
-#include "nystrom/engine.h"
+#include "nystrom/request.h"
 
 typedef struct {
     int m, width, column; /* of its vectors; padded; where it begins */
@@ -25,20 +25,24 @@ typedef struct {
     int *by_size;  /* the pairs, largest first */
 } nb_blocks;
 
-/* Forms B, A (into each pair's factors) and Q_B, which reaches as far as products of the smallest `least` need. Memory is ctx's. */
-nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, double least, double smallest,
-                          nb_blocks *blocks, nb_engine_times *times, nb_ctx *ctx);
+/* Of products with rows of S: these times their length, of which the bits must not depend on what stands beside them. */
+typedef struct {
+    double least;    /* of the pass */
+    double smallest; /* of all, also of some of its rows alone */
+} nb_product_sizes;
 
-/* out (ld x rows) <- Q' s for the blocks first ... end - 1, s n x rows with `keys` of n entries, in the places of their
- * columns and perhaps some behind them. */
-void nb_blocks_product(const nb_blocks *blocks, int first, int end, int rows, int keys, const double *s, int ld_s,
-                       double *out, int ld);
+/* Forms B, A (into each pair's factors) and Q_B, which reaches as far as the smallest products need. Memory is ctx's. */
+nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_product_sizes sizes, nb_blocks *blocks,
+                          nb_engine_times *times, nb_ctx *ctx);
+
+/* out (ld x s->count) <- Q' s for the blocks first ... end - 1, in the places of their columns and perhaps some behind them. */
+void nb_blocks_product(const nb_blocks *blocks, int first, int end, const nb_stripe *s, double *out, int ld);
+
+/* r (m x m) <- R_B of a pair of m landmarks. */
+void nb_blocks_triangle(const nb_blocks *blocks, int pair, int m, double *r);
 
 /* Columns that a block of m vectors takes, in double and in single precision. */
 int nb_block_width(int m);
 int nb_block_width_single(int m);
-
-/* Keeps the ctx's error as the failure of a pair (or a request), and clears it. */
-nb_status nb_keep_failure(const char **failure, nb_ctx *ctx);
 
 #endif

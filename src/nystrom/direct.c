@@ -8,6 +8,7 @@
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
 #include "nystrom/projection.h"
+#include "nystrom/scene_private.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,6 +16,13 @@
 
 enum { TILE = 256 };
 static const double rounding = 16 * DBL_EPSILON; /* of the error, in sums over all entries */
+
+double nb_direct_bytes(double n, double m, unsigned wanted, bool unseen)
+{
+    double bytes = 8 * (4 * n * m + n * TILE);
+    if (wanted & NB_WANT_SPECTRAL) bytes += 16 * n * n;
+    return unseen ? bytes + 8 * n * (n + 5 * m) : bytes;
+}
 
 typedef struct { /* nb_pair.own */
     nb_scene *scene;

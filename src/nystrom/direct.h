@@ -4,10 +4,13 @@
 #ifndef NB_DIRECT_H
 #define NB_DIRECT_H
 
-#include "nystrom/engine.h"
+#include "nystrom/request.h"
 
 nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx);
 nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);
+
+/* Bytes that measuring a request of m landmarks takes; `unseen`: its core looks at rows of S. */
+double nb_direct_bytes(double n, double m, unsigned wanted, bool unseen);
 
 #endif

@@ -4,43 +4,57 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/scene_private.h"
 
 #include <string.h>
 
 enum { TOGETHER = 64 }; /* rows that are formed at once: always so many, so that a row is the same bits whatever k is */
 
-/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again: S Q_B by rows,
- * their rows of F, and their squares. */
-static nb_status take(const nb_offer *o, int first, int k, double *rows, double *target, double *f, double *squares,
-                      nb_ctx *ctx)
+typedef struct {    /* of TOGETHER rows */
+    double *rows;   /* n x TOGETHER */
+    double *target; /* rank_b x TOGETHER: S Q_B by rows */
+    double *f;      /* m x TOGETHER: their rows of F */
+} panel;
+
+static nb_status panel_init(panel *p, const nb_offer *o, nb_ctx *ctx)
+{
+    size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
+    NB_NEED(p->rows, nb_alloc_raw(ctx, (size_t)o->scene->head->n * TOGETHER));
+    NB_NEED(p->target, nb_alloc_raw(ctx, (b + m) * TOGETHER));
+    p->f = p->target + b * TOGETHER;
+    return NB_OK;
+}
+
+/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again, and the squares of
+ * those before k. */
+static nb_status take(const nb_offer *o, int first, int k, const panel *p, double *squares, nb_ctx *ctx)
 {
     int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];
-    nb_f_columns columns[] = {{&o->landmarks->keys, f}, {NULL, NULL}};
+    nb_f_columns columns[] = {{&o->landmarks->keys, p->f}, {NULL, NULL}};
     for (int i = 0; i < TOGETHER; i++) tokens[i] = o->order[first + i < k ? first + i : 0];
-    NB_TRY(ctx, nb_scene_some_rows(o->scene, TOGETHER, tokens, rows, ctx));
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, b, TOGETHER, n, 1, o->q_b, n, rows, n, 0, target, b);
+    NB_TRY(ctx, nb_scene_some_rows(o->scene, TOGETHER, tokens, p->rows, ctx));
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, b, TOGETHER, n, 1, o->q_b, n, p->rows, n, 0, p->target, b);
     for (int i = 0; i < TOGETHER && first + i < k; i++)
-        squares[first + i] = nb_sum_of_squares((size_t)n, rows + (size_t)i * (size_t)n);
-    if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, TOGETHER, tokens, f, ctx);
-    nb_factor_take(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = rows});
+        squares[first + i] = nb_sum_of_squares((size_t)n, p->rows + (size_t)i * (size_t)n);
+    if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, TOGETHER, tokens, p->f, ctx);
+    nb_factor_take(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = p->rows});
     return NB_OK;
 }
 
 static nb_status take_all(const nb_offer *o, int k, double *target, double *f, double *squares, nb_ctx *ctx)
 {
     size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
-    double *rows, *panel, *panel_f;
-    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)o->scene->head->n * TOGETHER));
-    NB_NEED(panel, nb_alloc_raw(ctx, (b + m) * TOGETHER));
-    panel_f = panel + b * TOGETHER;
+    panel p;
+    NB_TRY(ctx, panel_init(&p, o, ctx));
     for (int i = 0; i < k; i += TOGETHER) {
         size_t at = (size_t)i, count = (size_t)(k - i < TOGETHER ? k - i : TOGETHER);
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = take(o, i, k, rows, panel, panel_f, squares, ctx);
+        nb_status status = take(o, i, k, &p, squares, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
-        memcpy(target + at * b, panel, count * b * sizeof *target);
-        memcpy(f + at * m, panel_f, count * m * sizeof *f);
+        memcpy(target + at * b, p.target, count * b * sizeof *target);
+        memcpy(f + at * m, p.f, count * m * sizeof *f);
     }
     return NB_OK;
 }

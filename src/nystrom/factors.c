@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "linalg/linalg.h"
-#include "nystrom/guard.h"
+#include "nystrom/factors_private.h"
 
 #include <math.h>
 
@@ -17,6 +17,53 @@ void nb_factors_begin(nb_factors *factors)
     factors->seen = 0;
     factors->keep_rows = false;
     factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
+}
+
+int nb_factors_m(const nb_factors *factors)
+{
+    return factors->m;
+}
+
+const double *nb_factors_a(const nb_factors *factors)
+{
+    return factors->a;
+}
+
+int nb_factors_n(const nb_factors *factors)
+{
+    return factors->n;
+}
+
+int nb_factors_seen(const nb_factors *factors)
+{
+    return factors->seen;
+}
+
+void nb_factors_keep_rows(nb_factors *factors, bool keep)
+{
+    factors->keep_rows = keep;
+}
+
+const nb_ranges *nb_factors_ranges(const nb_factors *factors)
+{
+    return factors->ranges;
+}
+
+void nb_factors_note_cutoff(nb_factors *factors, double cutoff)
+{
+    factors->notes.cutoff = cutoff;
+}
+
+nb_status nb_factors_note_diverged(nb_factors *factors, const char *reason, nb_ctx *ctx)
+{
+    (void)ctx;
+    NB_NEED(factors->notes.diverged, nb_strdup(factors->ctx, reason));
+    return NB_OK;
+}
+
+void nb_factors_note_residual_limit(nb_factors *factors, double limit)
+{
+    factors->notes.residual_limit = limit;
 }
 
 double nb_factors_kept_cutoff(const nb_factors_spectrum *spectrum, int m, int kept, double rcond)
@@ -37,7 +84,7 @@ nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectr
         NB_NEED(s.vt, nb_alloc_reals(factors->ctx, m, m));
         NB_TRY(ctx, nb_svd(factors->m, factors->m, factors->a, s.u, s.values, s.vt, ctx));
         factors->spectrum = s;
-        nb_guard_see_factors(factors);
+        nb_watch_tell(factors->watch);
         factors->svd_s = nb_clock_s() - start_s;
     }
     *spectrum = &factors->spectrum;
@@ -77,7 +124,7 @@ nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ct
         double start_s = nb_clock_s();
         NB_TRY(ctx, factors->make_rows(factors, k, &factors->rows, factors->ctx));
         factors->rows_s = nb_clock_s() - start_s;
-        nb_guard_see_factors(factors);
+        nb_watch_tell(factors->watch);
     } else {
         factors->reused_s += factors->rows_s * k / factors->rows.k;
     }

@@ -6,69 +6,15 @@
 
 #include "base/ctx.h"
 
+typedef struct nb_factors nb_factors;
+
+int nb_factors_m(const nb_factors *factors);
+const double *nb_factors_a(const nb_factors *factors); /* A, m x m; I where there is no middle */
+int nb_factors_n(const nb_factors *factors);           /* tokens; 0: there is A alone */
+
 typedef struct {
     double *u, *values, *vt; /* A = u diag(values) vt, all m */
 } nb_factors_spectrum;
-
-/* k rows I of S, and of F, in the basis of the rows of B: S_I - F_I X B has the
- * norm of (S_I Q_B - F_I X R_B') and of what no X changes. */
-typedef struct {
-    int k, rank_b;
-    const double *target;  /* (S_I Q_B)', rank_b x k: a row of S is a column */
-    const double *f;       /* F_I', m x k */
-    const double *r_b;     /* rank_b x m */
-    const double *squares; /* k: |s_i|^2 */
-} nb_exact_rows;
-
-/* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
-typedef struct {
-    int rank_f, rank_b;
-    const double *r_f; /* rank_f x m */
-    const double *r_b; /* rank_b x m */
-    const double *mid; /* rank_f x rank_b; NULL: only some rows of S are looked at */
-} nb_ranges;
-
-typedef struct {           /* what a core may say of the X that it computed; texts are the factors' ctx's */
-    double cutoff;         /* singular value of A, relative to the largest, of which X inverts half (s times
-                            * that of X is 1/2), or the smallest that it inverts; NaN: it acts on none alone */
-    const char *diverged;  /* why X is not finite; NULL: nothing is known */
-    double residual_limit; /* of |I - A X|_F: what is above has diverged by rounding; infinity: none */
-} nb_notes;
-
-typedef struct nb_factors nb_factors;
-struct nb_factors {
-    int m;
-    double *a;      /* A, m x m */
-    bool no_middle; /* A and X are I, in place of none: there is nothing to tell of them */
-
-    nb_ctx *ctx; /* owns what is cached */
-    double
-        reused_s; /* what a core's time is longer than it took: what was there already; less what only `notes` needed */
-    nb_notes notes;
-    int seen;       /* rows of S that were asked for since nb_factors_begin */
-    bool keep_rows; /* a core may set it: those rows are returned exactly, and F X B elsewhere */
-
-    /* Set by the engine, see exact_rows.h; without it there is A alone. */
-    int n; /* tokens */
-    const nb_ranges *ranges;
-    nb_status (*make_rows)(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
-    const void *offer;
-
-    /* Private. */
-    nb_factors_spectrum spectrum;
-    double svd_s;
-    double norm_one, norm_infinity;
-    nb_exact_rows rows;
-    double rows_s;
-    struct nb_iterate *iterates;
-    struct nb_guard *guard; /* who sees what is kept from now on (guard.h), or NULL */
-};
-
-/* Why a row has diverged whose |I - A X|_F is above its residual_limit. */
-extern const char nb_diverged_by_rounding[];
-
-/* Before a core is asked: nothing noted, nothing reused, nothing seen. */
-void nb_factors_begin(nb_factors *factors);
 
 /* The SVD of A, computed once for all cores. */
 nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectrum, nb_ctx *ctx);
@@ -84,8 +30,43 @@ nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x
  * below rcond times the first. */
 double nb_factors_kept_cutoff(const nb_factors_spectrum *spectrum, int m, int kept, double rcond);
 
+/* k rows I of S, and of F, in the basis of the rows of B: S_I - F_I X B has the
+ * norm of (S_I Q_B - F_I X R_B') and of what no X changes. */
+typedef struct {
+    int k, rank_b;
+    const double *target;  /* (S_I Q_B)', rank_b x k: a row of S is a column */
+    const double *f;       /* F_I', m x k */
+    const double *r_b;     /* rank_b x m */
+    const double *squares; /* k: |s_i|^2 */
+} nb_exact_rows;
+
 /* The first k, at most n, rows of one random order of the trial, the same for all
  * cores, computed once; O(k n d). */
 nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
+
+/* How many of those this core has asked for, and whether they are to be returned exactly, and
+ * F X B elsewhere (at first: not). */
+int nb_factors_seen(const nb_factors *factors);
+void nb_factors_keep_rows(nb_factors *factors, bool keep);
+
+/* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
+typedef struct {
+    int rank_f, rank_b;
+    const double *r_f; /* rank_f x m */
+    const double *r_b; /* rank_b x m */
+    const double *mid; /* rank_f x rank_b; NULL: only some rows of S are looked at */
+} nb_ranges;
+
+const nb_ranges *nb_factors_ranges(const nb_factors *factors); /* NULL: there is A alone */
+
+/* What a core may say of the X that it computes: the singular value of A, relative to the
+ * largest, of which X inverts half (s times that of X is 1/2), or the smallest that it inverts. */
+void nb_factors_note_cutoff(nb_factors *factors, double cutoff);
+
+/* Why X is not finite; the text is copied. */
+nb_status nb_factors_note_diverged(nb_factors *factors, const char *reason, nb_ctx *ctx);
+
+/* Above which |I - A X|_F has diverged by rounding. */
+void nb_factors_note_residual_limit(nb_factors *factors, double limit);
 
 #endif

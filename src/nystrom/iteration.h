@@ -15,6 +15,9 @@ typedef struct {
     double region; /* it converges where every p = s x of X_0 is in 0 ... region, region left out */
 } nb_iteration;
 
+/* Nystromformer's, X <- X (13 I - A X (15 I - A X (7 I - A X))) / 4: of third order; y - y p(y) = y (y - 1) (y - 3)^2 / 4. */
+#define NB_NYSTROMFORMER .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3
+
 typedef enum { NB_START_PAPER, NB_START_EXACT, NB_START_WORST, NB_START_GIVEN } nb_start;
 extern const char *const nb_start_names[]; /* NULL-terminated */
 #define NB_START_HELP "X_0 = A' divided by |A|_1 |A|_inf (paper), |A|_1 (exact), m (worst) or `scale` (given)"

@@ -37,20 +37,25 @@ static void centre(size_t r, size_t n, const double *x, const double *mean, doub
         for (size_t l = 0; l < r; l++) out[i * r + l] = x[i * r + l] - mean[l];
 }
 
+typedef struct {             /* of a sum over all of S */
+    double *t_x, *t_y;       /* r x r */
+    double *mean_x, *mean_y; /* r: the mean columns */
+    double *scratch;         /* r x n */
+} parts;
+
 /* With e = 1/sqrt(n): S - e e'S e e' = (1 - ee') S + e e'S (1 - ee'), orthogonal
  * to each other; (1 - ee') centres the factors. */
-static nb_status distances_of(const nb_low_rank *s, int n, const double *mean_x, const double *mean_y,
-                              const double *t_y, double *scratch, double *distances, nb_ctx *ctx)
+static nb_status distances_of(const nb_low_rank *s, int n, const parts *p, double *distances, nb_ctx *ctx)
 {
     int r = s->rank;
-    double *t, *row, first;
+    double *scratch = p->scratch, *t, *row, first;
     NB_NEED(t, nb_alloc_raw(ctx, (size_t)r * (size_t)r));
     NB_NEED(row, nb_alloc_raw(ctx, (size_t)n));
-    centre((size_t)r, (size_t)n, s->x, mean_x, scratch);
+    centre((size_t)r, (size_t)n, s->x, p->mean_x, scratch);
     NB_TRY(ctx, nb_low_rank_triangle(r, n, scratch, scratch, t, ctx));
-    NB_TRY(ctx, product_squares(r, r, t, t_y, &first, ctx));
-    centre((size_t)r, (size_t)n, s->y, mean_y, scratch);
-    nb_gemv(NB_TRANSPOSED, r, n, 1, scratch, r, mean_x, 0, row);
+    NB_TRY(ctx, product_squares(r, r, t, p->t_y, &first, ctx));
+    centre((size_t)r, (size_t)n, s->y, p->mean_y, scratch);
+    nb_gemv(NB_TRANSPOSED, r, n, 1, scratch, r, p->mean_x, 0, row);
     *distances = first + n * pow(nb_frobenius((size_t)n, row), 2);
     return NB_OK;
 }
@@ -59,23 +64,23 @@ static nb_status sums(const nb_low_rank *s, int n, double *squares, double *dist
                       double *column_sums, nb_ctx *ctx)
 {
     size_t r = (size_t)s->rank;
-    double *t_x, *t_y, *mean_x, *mean_y, *scratch;
-    NB_NEED(t_x, nb_alloc_reals(ctx, r, 2 * r + 2));
-    t_y = t_x + r * r;
-    mean_x = t_y + r * r;
-    mean_y = mean_x + r;
-    NB_NEED(scratch, nb_alloc_raw(ctx, r * (size_t)n));
+    parts p;
+    NB_NEED(p.t_x, nb_alloc_reals(ctx, r, 2 * r + 2));
+    p.t_y = p.t_x + r * r;
+    p.mean_x = p.t_y + r * r;
+    p.mean_y = p.mean_x + r;
+    NB_NEED(p.scratch, nb_alloc_raw(ctx, r * (size_t)n));
     for (size_t i = 0; i < (size_t)n; i++) {
-        nb_add(r, s->x + i * r, mean_x);
-        nb_add(r, s->y + i * r, mean_y);
+        nb_add(r, s->x + i * r, p.mean_x);
+        nb_add(r, s->y + i * r, p.mean_y);
     }
-    nb_gemv(NB_TRANSPOSED, s->rank, n, 1, s->x, s->rank, mean_y, 0, row_sums); /* sums so far, not means */
-    nb_gemv(NB_TRANSPOSED, s->rank, n, 1, s->y, s->rank, mean_x, 0, column_sums);
-    nb_scale(2 * r, 1.0 / n, mean_x);
-    NB_TRY(ctx, nb_low_rank_triangle(s->rank, n, s->x, scratch, t_x, ctx));
-    NB_TRY(ctx, nb_low_rank_triangle(s->rank, n, s->y, scratch, t_y, ctx));
-    NB_TRY(ctx, product_squares(s->rank, s->rank, t_x, t_y, squares, ctx));
-    return distances_of(s, n, mean_x, mean_y, t_y, scratch, distances, ctx);
+    nb_gemv(NB_TRANSPOSED, s->rank, n, 1, s->x, s->rank, p.mean_y, 0, row_sums); /* sums so far, not means */
+    nb_gemv(NB_TRANSPOSED, s->rank, n, 1, s->y, s->rank, p.mean_x, 0, column_sums);
+    nb_scale(2 * r, 1.0 / n, p.mean_x);
+    NB_TRY(ctx, nb_low_rank_triangle(s->rank, n, s->x, p.scratch, p.t_x, ctx));
+    NB_TRY(ctx, nb_low_rank_triangle(s->rank, n, s->y, p.scratch, p.t_y, ctx));
+    NB_TRY(ctx, product_squares(s->rank, s->rank, p.t_x, p.t_y, squares, ctx));
+    return distances_of(s, n, &p, distances, ctx);
 }
 
 nb_status nb_low_rank_sums(const nb_low_rank *s, int n, double *squares, double *distances, double *row_sums,
@@ -154,10 +159,11 @@ nb_status nb_low_rank_svd(const nb_low_rank *s, int n, double *values, double *l
     return status;
 }
 
-static nb_status project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b, const double *t_y,
-                         double *mid, double *residual, nb_ctx *ctx)
+static nb_status project(const nb_low_rank *s, int n, const nb_bases *bases, const double *t_y, double *mid,
+                         double *residual, nb_ctx *ctx)
 {
-    int r = s->rank;
+    int r = s->rank, m = bases->m;
+    const double *q_f = bases->q_f, *q_b = bases->q_b;
     size_t tall = (size_t)r * (size_t)n, size = (size_t)r * (size_t)m;
     double *in_f, *in_b, *rest, *t, outside, beside;
     NB_NEED(in_f, nb_alloc_raw(ctx, 2 * size));
@@ -179,11 +185,11 @@ static nb_status project(const nb_low_rank *s, int n, int m, const double *q_f, 
     return NB_OK;
 }
 
-nb_status nb_low_rank_project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b,
-                              const double *t_y, double *mid, double *residual, nb_ctx *ctx)
+nb_status nb_low_rank_project(const nb_low_rank *s, int n, const nb_bases *bases, const double *t_y, double *mid,
+                              double *residual, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = project(s, n, m, q_f, q_b, t_y, mid, residual, ctx);
+    nb_status status = project(s, n, bases, t_y, mid, residual, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

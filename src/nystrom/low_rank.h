@@ -29,9 +29,13 @@ nb_status nb_low_rank_columns(const nb_low_rank *s, int n, int m, const int *tok
  * each; those of values that are 0 to rounding may be 0. */
 nb_status nb_low_rank_svd(const nb_low_rank *s, int n, double *values, double *left, double *right, nb_ctx *ctx);
 
-/* mid (m x m) <- M = Q_F' S Q_B and *residual = |S - Q_F M Q_B'|_F, q_f m x n by
- * rows, q_b n x m, t_y the triangle of y. */
-nb_status nb_low_rank_project(const nb_low_rank *s, int n, int m, const double *q_f, const double *q_b,
-                              const double *t_y, double *mid, double *residual, nb_ctx *ctx);
+typedef struct { /* orthonormal, of range(F) and range(B') */
+    int m;
+    const double *q_f, *q_b; /* m x n, by rows; n x m */
+} nb_bases;
+
+/* mid (m x m) <- M = Q_F' S Q_B and *residual = |S - Q_F M Q_B'|_F, t_y the triangle of y. */
+nb_status nb_low_rank_project(const nb_low_rank *s, int n, const nb_bases *bases, const double *t_y, double *mid,
+                              double *residual, nb_ctx *ctx);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "nystrom/factors.h"
 #include "nystrom/measures.h"
-#include "nystrom/scene.h"
+#include "nystrom/passes.h"
 
 typedef struct {
     nb_scene *scene;

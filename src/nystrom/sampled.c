@@ -18,6 +18,8 @@
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
+#include "nystrom/projection.h"
+#include "nystrom/scene_private.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,9 +54,9 @@ static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, 
     for (int i = 0, most = nb_stripe_rows(s->k); i < s->k; i += most) {
         int count = s->k - i < most ? s->k - i : most;
         NB_TRY(ctx, nb_scene_some_rows(scene, count, how->tokens + i, rows, ctx));
-        nb_blocks_product(&s->blocks, 0, s->blocks.count, count, s->n, rows, s->n, s->inside + (size_t)i * width,
-                          s->blocks.reach);
-        nb_factor_take(columns, &(nb_stripe){.first = i, .count = count, .keys = s->n, .ld = s->n, .values = rows});
+        nb_stripe stripe = {.first = i, .count = count, .keys = s->n, .ld = s->n, .values = rows};
+        nb_blocks_product(&s->blocks, 0, s->blocks.count, &stripe, s->inside + (size_t)i * width, s->blocks.reach);
+        nb_factor_take(columns, &stripe);
         for (int j = 0; j < count; j++)
             nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
         if (s->output)
@@ -76,8 +78,7 @@ static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, 
     v->p = (nb_projection){
         .scene = scene, .factors = pair->factors, .n = s->n, .m = m, .q_b = s->blocks.q + n * (size_t)block->column};
     NB_NEED(v->p.r_b, nb_alloc_reals(ctx, square, 1));
-    for (int j = 0; j < m; j++)
-        memcpy(v->p.r_b + (size_t)j * (size_t)m, block->r + (size_t)j * (size_t)block->m, (size_t)m * sizeof *block->r);
+    nb_blocks_triangle(&s->blocks, i, m, v->p.r_b);
     v->f = s->f[i];
     if (s->output) {
         NB_NEED(v->p.output_b, nb_alloc_raw(ctx, (size_t)m * (size_t)h->dv));
@@ -87,22 +88,6 @@ static nb_status view_init(nb_scene *scene, const nb_how *how, const sample *s, 
     v->offer = (nb_offer){scene, pair->landmarks, pair->kind, {m, m, NULL, v->p.r_b, NULL}, v->p.q_b, how->order};
     nb_factors_offer(pair->factors, &v->offer);
     return nb_landmarks_of_a(v->p.factors, &v->p.landmark_rank, &v->p.landmark_condition, ctx);
-}
-
-/* F_I of all pairs, for `cur` yet to be filled, and which of them are. */
-static nb_status f_init(nb_scene *scene, const nb_how *how, sample *s, int count, nb_pair *pairs, nb_f_columns *columns,
-                        nb_ctx *ctx)
-{
-    NB_NEED(s->f, nb_alloc(ctx, (size_t)count, sizeof *s->f));
-    for (int i = 0; i < count; i++) {
-        if (pairs[i].failure) continue;
-        NB_NEED(s->f[i], nb_alloc_raw(ctx, (size_t)pairs[i].landmarks->keys.m * (size_t)s->k));
-        if (pairs[i].kind == NB_CUR)
-            *columns++ = (nb_f_columns){&pairs[i].landmarks->keys, s->f[i]};
-        else if (nb_factor_f(scene, pairs[i].landmarks, s->k, how->tokens, s->f[i], ctx) != NB_OK)
-            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
-    }
-    return NB_OK;
 }
 
 nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
@@ -115,7 +100,8 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
     *s = (sample){.n = scene->head->n, .k = how->sample};
     int rows = nb_stripe_rows(s->k), last = s->k - (s->k - 1) / rows * rows;
-    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, (double)last * s->n, (double)last * s->n, &s->blocks, times, ctx));
+    nb_product_sizes sizes = {.least = (double)last * s->n, .smallest = (double)last * s->n};
+    NB_TRY(ctx, nb_blocks_build(scene, count, pairs, sizes, &s->blocks, times, ctx));
     NB_NEED(s->inside, nb_alloc_raw(ctx, (size_t)s->blocks.reach * k));
     NB_NEED(s->squares, nb_alloc_reals(ctx, k, 2));
     s->sums = s->squares + k;
@@ -123,7 +109,9 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
         NB_NEED(s->output, nb_alloc_reals(ctx, (size_t)scene->head->dv, k));
     NB_NEED(columns, nb_alloc(ctx, (size_t)count + 1, sizeof *columns));
     start_s = nb_clock_s();
-    NB_TRY(ctx, f_init(scene, how, s, count, pairs, columns, ctx));
+    NB_NEED(s->f, nb_alloc(ctx, (size_t)count, sizeof *s->f));
+    const nb_f_rows f_rows = {.scene = scene, .count = s->k, .tokens = how->tokens};
+    NB_TRY(ctx, nb_pairs_form_f(&f_rows, count, pairs, NULL, s->f, columns, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = take_rows(scene, how, s, columns, ctx);
     nb_ctx_release(ctx, mark);

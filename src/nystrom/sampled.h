@@ -3,7 +3,7 @@
 #ifndef NB_SAMPLED_H
 #define NB_SAMPLED_H
 
-#include "nystrom/engine.h"
+#include "nystrom/request.h"
 
 nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                              nb_ctx *ctx);

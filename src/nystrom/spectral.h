@@ -3,7 +3,7 @@
 #ifndef NB_SPECTRAL_H
 #define NB_SPECTRAL_H
 
-#include "nystrom/scene.h"
+#include "nystrom/passes.h"
 
 typedef struct {
     int m;
@@ -15,6 +15,8 @@ typedef struct {
     double norm;         /* |S - Q_F C Q_B'|_2, a lower bound */
     double accuracy;     /* the relative distance to a singular value is at most that */
 } nb_difference;
+
+enum { NB_LANCZOS_USUAL = 20 }; /* steps that a difference takes as a rule */
 
 /* Lanczos on D'D for all differences in step, so that a step is one pass over S:
  * until each accuracy is below 1e-6, or 100 steps. A difference that fails does not

@@ -11,6 +11,8 @@
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/passes.h"
+#include "nystrom/scene_private.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/scene_private.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,12 +4,12 @@
  * A problem is one file, src/problems/NAME.c, that defines
  *     const nb_problem nb_problem_NAME;
  * It says how many heads it has and makes one of them, with the tokens in the order
- * that the problem means; nystrom/heads.h destroys it where `permute` says so. */
+ * that the problem means; calls/heads.h destroys it where `permute` says so. */
 #ifndef NB_PROBLEM_H
 #define NB_PROBLEM_H
 
-#include "components/component.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "components/plugin.h"
 #include "data/head.h"
 #include "data/synthetic.h"
@@ -42,5 +42,8 @@ typedef struct {
     /* Makes one head; its memory is ctx's. */
     nb_status (*make)(const void *options, int head, nb_head *out, nb_ctx *ctx);
 } nb_problem;
+
+/* What the record of a plug-in lacks beside what all components have, in a few words; NULL: nothing. */
+const char *nb_problem_lacks(const nb_component *component);
 
 #endif

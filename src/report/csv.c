@@ -79,14 +79,14 @@ static void print_row(FILE *out, const nb_column *columns, const nb_row *row, co
 
 nb_status nb_csv_print(FILE *out, const void *rows_, nb_ctx *ctx)
 {
-    const nb_rows *rows = rows_;
+    const nb_row_list *rows = rows_;
     const nb_column *columns = rows->columns;
     char(*numbers)[NUMBER];
     NB_NEED(numbers, nb_alloc(ctx, (size_t)nb_column_count(columns), sizeof *numbers));
     for (const nb_column *c = columns; c->name; c++) fprintf(out, "%s%s", c == columns ? "" : ",", c->name);
     fputc('\n', out);
     for (int i = 0; i < rows->count; i++)
-        print_row(out, columns, nb_rows_at(rows, i), i ? nb_rows_at(rows, i - 1) : NULL, numbers);
+        print_row(out, columns, nb_row_at(rows, i), i ? nb_row_at(rows, i - 1) : NULL, numbers);
     return NB_OK;
 }
 
@@ -124,12 +124,12 @@ nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *r
     return NB_OK;
 }
 
-nb_status nb_json_print(FILE *out, const nb_rows *rows, nb_ctx *ctx)
+nb_status nb_json_print(FILE *out, const nb_row_list *rows, nb_ctx *ctx)
 {
     fputs("[", out);
     for (int i = 0; i < rows->count; i++) {
         fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(ctx, nb_json_print_row(out, rows->columns, nb_rows_at(rows, i), ctx));
+        NB_TRY(ctx, nb_json_print_row(out, rows->columns, nb_row_at(rows, i), ctx));
     }
     fputs("\n]\n", out);
     return NB_OK;

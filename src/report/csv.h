@@ -10,10 +10,10 @@
 
 #include <stdio.h>
 
-nb_status nb_csv_print(FILE *out, const void *rows, nb_ctx *ctx);     /* an nb_rows */
-void nb_csv_print_text(FILE *out, const char *text);                  /* quoted where it has to be */
-void nb_csv_print_real(FILE *out, double x);                          /* NaN: nothing */
-nb_status nb_json_print(FILE *out, const nb_rows *rows, nb_ctx *ctx); /* an array of objects */
+nb_status nb_csv_print(FILE *out, const void *rows, nb_ctx *ctx);         /* an nb_row_list */
+void nb_csv_print_text(FILE *out, const char *text);                      /* quoted where it has to be */
+void nb_csv_print_real(FILE *out, double x);                              /* NaN: nothing */
+nb_status nb_json_print(FILE *out, const nb_row_list *rows, nb_ctx *ctx); /* an array of objects */
 nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row,
                             nb_ctx *ctx); /* one object, without a line end */
 

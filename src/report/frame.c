@@ -25,7 +25,7 @@ nb_status nb_frame_make(nb_frame *f, const nb_column *columns, const void *rows,
     return NB_OK;
 }
 
-nb_status nb_frame_of(nb_frame *f, const nb_rows *rows, nb_ctx *ctx)
+nb_status nb_frame_of(nb_frame *f, const nb_row_list *rows, nb_ctx *ctx)
 {
     return nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx);
 }

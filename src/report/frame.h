@@ -24,7 +24,7 @@ typedef struct nb_frame {
 nb_status nb_frame_make(nb_frame *frame, const nb_column *columns, const void *rows, size_t size, int count,
                         nb_ctx *ctx);
 
-nb_status nb_frame_of(nb_frame *frame, const nb_rows *rows, nb_ctx *ctx); /* which must outlive it */
+nb_status nb_frame_of(nb_frame *frame, const nb_row_list *rows, nb_ctx *ctx); /* which must outlive it */
 
 const void *nb_frame_row(const nb_frame *frame, int row);
 

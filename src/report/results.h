@@ -9,9 +9,9 @@
 typedef struct nb_results {
     const char *folder; /* of the run */
     const nb_plan *plan;
-    nb_rows rows; /* of the plan, or of a part of it */
-    bool part;    /* of a shard: it has no figures */
-    bool draw;    /* figures, not only their data and scripts */
+    nb_row_list rows; /* of the plan, or of a part of it */
+    bool part;        /* of a shard: it has no figures */
+    bool draw;        /* figures, not only their data and scripts */
 } nb_results;
 
 #endif

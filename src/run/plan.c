@@ -3,7 +3,7 @@
  * some: so each row is there once, and the order is that of the lists. */
 #include "run/plan.h"
 
-#include "nystrom/heads.h"
+#include "calls/heads.h"
 #include "run/inputs.h"
 #include "run/product.h"
 

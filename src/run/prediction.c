@@ -82,16 +82,16 @@ static int descending(const void *a, const void *b)
 }
 
 /* With so many workers, which take the next unit when they are free; costs, if not NULL, are kept. */
-static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, const bool *pending, int workers,
-                           const nb_predicted *of, nb_cost *costs, double *wall_s, nb_ctx *ctx)
+static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, const bool *pending, const nb_predicted *of,
+                           nb_cost *costs, double *wall_s, nb_ctx *ctx)
 {
     double *free_s;
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(free_s, nb_alloc_reals(ctx, (size_t)workers, 1));
+    NB_NEED(free_s, nb_alloc_reals(ctx, (size_t)of->workers + 1, 1));
     *wall_s = 0;
     for (int i = 0; i < of->unit_count; i++) {
         nb_cost cost = f->plan->config->study->cost(f->plan, &of->units[i], pending, speeds);
-        double *next = &free_s[first_free(workers, free_s)];
+        double *next = &free_s[first_free(of->workers, free_s)];
         *next += cost.seconds;
         *wall_s = fmax(*wall_s, *next);
         if (costs) costs[i] = cost;
@@ -117,9 +117,9 @@ nb_status nb_predict(const nb_prediction *f, const bool *pending, int workers, n
     NB_NEED(out->unit_s, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
     NB_NEED(bytes, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
     NB_NEED(costs, nb_alloc(ctx, (size_t)out->unit_count + 1, sizeof *costs));
-    NB_TRY(ctx, pass_time(f, &f->low, pending, workers, out, NULL, &out->low_s, ctx));
-    NB_TRY(ctx, pass_time(f, &f->high, pending, workers, out, NULL, &out->high_s, ctx));
-    NB_TRY(ctx, pass_time(f, &f->likely, pending, workers, out, costs, &out->wall_s, ctx));
+    NB_TRY(ctx, pass_time(f, &f->low, pending, out, NULL, &out->low_s, ctx));
+    NB_TRY(ctx, pass_time(f, &f->high, pending, out, NULL, &out->high_s, ctx));
+    NB_TRY(ctx, pass_time(f, &f->likely, pending, out, costs, &out->wall_s, ctx));
     double slower = slowdown(f, out->workers);
     out->high_s *= slower;
     out->wall_s *= sqrt(slower); /* between the two */

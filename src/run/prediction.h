@@ -37,7 +37,7 @@ nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending
 /* For the pending rows. `store`: where earlier rows are, or NULL. Without
  * `thorough` nothing is tried: what no row tells is guessed. */
 nb_status nb_prediction_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
-                             nb_prediction *forecast, nb_ctx *ctx);
+                             nb_prediction *prediction, nb_ctx *ctx);
 
 typedef struct {
     int unit_count;
@@ -52,7 +52,7 @@ typedef struct {
 } nb_predicted;
 
 /* With at most so many workers at a time. */
-nb_status nb_predict(const nb_prediction *forecast, const bool *pending, int workers, nb_predicted *predicted,
+nb_status nb_predict(const nb_prediction *prediction, const bool *pending, int workers, nb_predicted *predicted,
                      nb_ctx *ctx);
 
 /* Keeps in the store how fast this machine is: `taken_s` for the rows that are

@@ -214,8 +214,8 @@ static nb_status dump(json_t *facts, bool failed, const char **text, nb_ctx *ctx
     return NB_OK;
 }
 
-nb_status nb_manifest_make(const nb_program *program, int argc, const char **argv, const nb_plan *plan, bool gnuplot,
-                           nb_workers workers, nb_manifest *manifest, nb_ctx *ctx)
+nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, const nb_plan *plan,
+                           nb_manifest *manifest, nb_ctx *ctx)
 {
     json_t *facts;
     const char *config;
@@ -226,11 +226,11 @@ nb_status nb_manifest_make(const nb_program *program, int argc, const char **arg
     gethostname(host, sizeof host - 1);
     NB_TRY(ctx, nb_config_text(plan->config, &config, ctx));
     manifest->program = *program;
-    NB_TRY(ctx, nb_provenance(program, gnuplot, &facts, ctx));
+    NB_TRY(ctx, nb_provenance(program, how->gnuplot, &facts, ctx));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
-    failed |= add_arguments(facts, argc, argv);
-    failed |= json_object_set_new(facts, "jobs", json_integer(workers.jobs));
-    failed |= json_object_set_new(facts, "blas_threads", json_integer(workers.blas_threads));
+    failed |= add_arguments(facts, how->argc, how->argv);
+    failed |= json_object_set_new(facts, "jobs", json_integer(how->workers.jobs));
+    failed |= json_object_set_new(facts, "blas_threads", json_integer(how->workers.blas_threads));
     failed |= add_plugins(facts);
     failed |= add_files(facts, plan->inputs);
     failed |= add_text(facts, "config", config);

@@ -114,7 +114,7 @@ nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_run_load(const char *folder, nb_store *store, nb_rows *rows, nb_ctx *ctx)
+nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));

@@ -33,7 +33,7 @@ bool nb_run_exists(const char *folder,
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
 
 /* All rows of the run in a folder; NB_EIO where it holds none. */
-nb_status nb_run_load(const char *folder, nb_store *store, nb_rows *rows, nb_ctx *ctx);
+nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx);
 
 /* What the others are compared with; NULL where the folder has no config, or nothing is compared. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx);

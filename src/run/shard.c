@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shard.c - longest processing time first (Graham, SIAM J. Appl. Math. 17, 1969):
- * the units in descending order of their foreseen time, each to the shard that has
+ * the units in descending order of their predicted time, each to the shard that has
  * least so far. The longest shard takes at most 4/3 of what is possible. */
 #include "run/shard.h"
 

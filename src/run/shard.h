@@ -17,10 +17,10 @@ typedef struct {
 nb_status nb_shard_parse(const char *text, nb_shard *shard, nb_ctx *ctx);
 
 /* The shard, 1 to `count`, of each row of the plan: *of has row_count numbers. Units
- * of work are never split; they are spread so that the foreseen times are balanced. */
+ * of work are never split; they are spread so that the predicted times are balanced. */
 nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx);
 
-/* What is foreseen of each shard: count + 1 seconds of one worker, from 1 on. */
+/* What is predicted of each shard: count + 1 seconds of one worker, from 1 on. */
 nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx);
 
 /* The rows of `plan` that belong to shard `index` by that assignment, in the plan's

@@ -601,20 +601,20 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
     return code == SQLITE_DONE ? NB_OK : fail(store, "reading rows", ctx);
 }
 
-nb_status nb_store_rows(nb_store *store, nb_rows *rows, nb_ctx *ctx)
+nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
 {
     const char *names, *sql;
     const nb_column *columns = store->study->columns;
     sqlite3_stmt *s;
     int total = 0, code;
-    *rows = (nb_rows){.columns = columns, .row_size = store->study->row_size};
+    *rows = (nb_row_list){.columns = columns, .row_size = store->study->row_size};
     NB_TRY(ctx, count_rows(store, &total, ctx));
     NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, columns, ctx));
     NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
     NB_TRY(ctx, prepare(store, sql, &s, ctx));
     for (; (code = sqlite3_step(s)) == SQLITE_ROW && rows->count < total; rows->count++) {
-        nb_row *row = nb_rows_at(rows, rows->count), *before = rows->count ? nb_rows_at(rows, rows->count - 1) : NULL;
+        nb_row *row = nb_row_at(rows, rows->count), *before = rows->count ? nb_row_at(rows, rows->count - 1) : NULL;
         for (int i = 0; columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &columns[i], row, before, ctx));
         if (row->reason) NB_NEED(row->reason, nb_clean(ctx, row->reason, "")); /* an older program's may not be */
     }

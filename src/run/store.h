@@ -99,7 +99,7 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
 nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
 
 /* All planned rows in the plan's order. */
-nb_status nb_store_rows(nb_store *store, nb_rows *rows, nb_ctx *ctx);
+nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx);
 
 typedef struct {           /* of all rows that are there, planned now or not, ok and of one component, n and number */
     const char *component; /* canonical */

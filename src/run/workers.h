@@ -15,8 +15,8 @@ typedef struct {
 } nb_workers;
 
 /* How many of workers->jobs may run at once: the largest units that are pending, that
- * many of them, are foreseen to fit into workers->memory together. Sets their share too:
- * an equal one, or half more than the largest unit is foreseen to need. NB_EINVAL, with the
+ * many of them, are predicted to fit into workers->memory together. Sets their share too:
+ * an equal one, or half more than the largest unit is predicted to need. NB_EINVAL, with the
  * unit's name and both numbers, where one does not fit alone. */
 nb_status nb_workers_fit(const nb_plan *plan, const bool *pending, nb_workers *workers, nb_ctx *ctx);
 

@@ -13,11 +13,13 @@
  * of the A, which belong to the cores, have a column of their own. */
 #include "base/clock.h"
 #include "base/random.h"
+#include "calls/heads.h"
+#include "calls/picking.h"
 #include "components/registry.h"
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "nystrom/engine.h"
-#include "nystrom/heads.h"
+#include "nystrom/make_scene.h"
 
 #include <limits.h>
 #include <malloc.h>
@@ -79,7 +81,8 @@ static void pick_all(nb_scene *scene, gsl_rng *rng, nb_landmarks *landmarks, nb_
             nb_choice choice;
             MUST(nb_choice_parse(&nb_strategies, names[s], &choice, ctx));
             nb_stream stream = {.seed = 1, .trial = s == 3 ? i + 1 : 0, .component = choice.canonical};
-            MUST(nb_landmarks_pick(scene, &choice, 8 * (i + 1), NB_JOINT, stream, rng, &landmarks[s * SIZES + i], ctx));
+            MUST(nb_landmarks_pick(&(nb_picking){scene, &choice, 8 * (i + 1), NB_JOINT, stream, rng},
+                                   &landmarks[s * SIZES + i], ctx));
         }
 }
 

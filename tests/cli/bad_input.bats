@@ -153,7 +153,7 @@ strategy 0 lacks a name of a-z, 0-9 and '_'
 strategy 0 lacks a reference
 strategy 0 lacks a summary
 strategy 0 lacks an options table, which may be NB_OPTION_END alone
-strategy 'lies' lacks abi = NB_STRATEGY_ABI: it is zero, or was built for another nysbench
+core 'lies' lacks traits out of NB_CORE_TRAITS
 strategy 'lies' lacks the function pick for its pairing
 strategy 'lies' lacks the function pick_both for its pairing
 strategy 'lies' lacks a pairing out of nb_pairing

@@ -63,8 +63,7 @@ load helpers
 @test "list names every component, describe explains it" {
     run "$NYSBENCH" list
     expect_status 0
-    for name in $(cd strategies && ls *.c | sed 's/\.c$//; /TEMPLATE/d') $(cd src/problems && ls *.c | sed 's/\.c$//; /TEMPLATE/d') \
-        $(cd src/kernels && ls *.c | sed 's/\.c$//; /TEMPLATE/d') $(cd src/cores && ls *.c | sed 's/\.c$//; /TEMPLATE/d'); do
+    for name in $(components strategies src/problems src/kernels src/cores); do
         run "$NYSBENCH" list
         expect "  $name "
         run "$NYSBENCH" describe "$name"
@@ -172,7 +171,7 @@ PY
 }
 
 @test "nothing in src/ knows a component by name" {
-    names=$(ls strategies/*.c src/problems/*.c src/cores/*.c | xargs -n1 basename | sed 's/\.c$//; /TEMPLATE/d' | grep -vx heads)
+    names=$(components strategies src/problems src/cores | grep -vx heads)
     for name in $names; do
         ! grep -rnE "nb_(strategy|problem|core)_$name\b" src --include=*.c --include=*.h | grep -vE "^src/(problems|cores)/$name.c" || return 1
         # a word of a component's own options may be another's name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What plan and run foresee, what they show meanwhile, and how to repeat what went wrong.
+# What plan and run predict, what they show meanwhile, and how to repeat what went wrong.
 
 load helpers
 
@@ -97,7 +97,7 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
     (void)points, (void)o, (void)picks;
     NB_FAIL(ctx, NB_ENUMERIC, "no luck with %d", m % 2);
 }
-const nb_strategy nb_strategy_fails = {.component = {"fails", "fails", references, options, 0}, .abi = NB_STRATEGY_ABI, .pairing = NB_INDEPENDENT, .pick = pick};
+const nb_strategy nb_strategy_fails = {.component = {"fails", "fails", references, options, 0}, .pairing = NB_INDEPENDENT, .pick = pick};
 NB_PLUGIN({"strategy", &nb_strategy_fails.component});
 C
     make -s install DESTDIR="$WORK/i" PREFIX=/usr AUTO_DEPS=0 >/dev/null

@@ -80,3 +80,8 @@ kernels_here() {
         if OPENBLAS_CORETYPE=$name "$NYSBENCH" info 2>/dev/null | grep -qx "blas_kernels  *$name"; then echo "$name"; fi
     done
 }
+
+# The components that the files of these folders are: a folder of cores has a core.c too, which is none.
+components() {
+    find "$@" -maxdepth 1 -name '*.c' -printf '%f\n' | sort | sed -E 's/\.c$//; /^(TEMPLATE|strategy|problem|kernel|core)$/d'
+}

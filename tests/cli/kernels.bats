@@ -110,8 +110,8 @@ Y
     expect "c.yaml:3:5: heads(file=smollm2_opticks_n1024_L15.safetensors, permute=true): permute = true needs a head without a causal mask"
     expect "c.yaml:4:5: experiments/data/smollm2_opticks_n1024_L15.safetensors: first = 1024 is not one of its tokens 0 to 1023"
     [ ! -e "$WORK/r" ]
-    for file in src/problems/[a-z]*.c; do # not TEMPLATE.c
-        run "$NYSBENCH" describe "$(basename "$file" .c)"
+    for name in $(components src/problems); do
+        run "$NYSBENCH" describe "$name"
         expect "permute"
     done
 }

@@ -86,7 +86,7 @@ EOF
     run "$NYSBENCH" check "$WORK/bad_kinds.so" --timeout 5
     expect_status 1
     while read -r expected; do expect "FAIL $expected"; done <<'EOF'
-not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and notes.diverged does not say why
+not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and nb_factors_note_diverged does not say why
 not_repeatable, x: 1 token: m = 1, factors nystromformer: another X for the same A
 writes_a, x: 1 token: m = 1, factors nystromformer: changed A
 no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
@@ -189,7 +189,7 @@ static const nb_option options[] = {NB_OPTION_END};
 static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
-    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0;
     return NB_OK;
 }
 
@@ -230,6 +230,41 @@ EOF
     nm -D --defined-only "$NYSBENCH" | awk '{print $3}' | sort -u >"$WORK/exported"
     [ "$(wc -l <"$WORK/declared")" -gt 50 ]
     [ -z "$(comm -23 "$WORK/declared" "$WORK/exported")" ] || { comm -23 "$WORK/declared" "$WORK/exported"; return 1; }
+}
+
+@test "each installed header stands alone, and those of the kinds lead to all of them; scene and factors are opaque" {
+    make -s install DESTDIR="$WORK" PREFIX=/usr AUTO_DEPS=0 >/dev/null
+    cd "$WORK/usr/include/nysbench"
+    local header
+    for header in $(find . -name '*.h'); do
+        echo "#include \"$header\"" >"$WORK/one.c"
+        cc -std=c11 -I. -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$WORK/one.c"
+    done
+    printf '#include "%s"\n' strategy.h problems/problem.h kernels/kernel.h cores/core.h >"$WORK/kinds.c"
+    diff <(cc -std=c11 -I. -MM "$WORK/kinds.c" | tr ' ' '\n' | sed -n 's|^[.]/||; /[.]h$/p' | sort -u) <(find . -name '*.h' | cut -c3- | sort)
+    printf '#include "strategy.h"\nint f(const nb_scene *s);\nint f(const nb_scene *s) { return nb_scene_head(s)->n; }\n' >"$WORK/one.c"
+    cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
+    sed -i 's/nb_scene_head(s)->n/s->keep/' "$WORK/one.c"
+    run cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
+    expect "incomplete"
+    printf '#include "cores/core.h"\nint f(const nb_factors *s);\nint f(const nb_factors *s) { return s->m; }\n' >"$WORK/one.c"
+    run cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
+    expect "incomplete"
+}
+
+@test "plug-ins may do all that the headers document: every trait, oracles of S, notes, options that are components" {
+    plugin tests/cli/plugins/whole.c "$WORK/whole.so"
+    printf 'problems: gaussian(n=40, d=3)\nstrategies: [whole, whole(start=leverage), whole(start=kmeans)]\ncores: [cut, "exact_rows(of=cut)"]\nlandmarks: [4, 20]\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/whole.so" -o "$WORK/r"
+    expect_status 1
+    expect "failed: 4 rows: the start picks no tokens"
+    expect "diverged: 4 rows: too many landmarks for an example"
+    [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq 4 ]
+    /usr/bin/python3 -c 'import csv, sys; assert {float(r["core_cutoff"]) for r in csv.DictReader(open(sys.argv[1])) if r["status"] == "ok"} == {1e-3}' "$WORK/r/rows.csv"
+    run "$NYSBENCH" check --plugin "$WORK/whole.so" whole
+    expect_status 0
+    run "$NYSBENCH" check --plugin "$WORK/whole.so" cut
+    expect_status 0
 }
 
 @test "check tells each broken promise, and outlives a crash and a hang" {

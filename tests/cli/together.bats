@@ -104,7 +104,7 @@ static nb_status pick(const nb_points *p, int m, const void *o, nb_picks *picks,
 }
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
-static const nb_strategy fatal = {.component = {"fatal", "kills its worker", references, options, 0}, .abi = NB_STRATEGY_ABI,
+static const nb_strategy fatal = {.component = {"fatal", "kills its worker", references, options, 0},
                                   .pairing = NB_JOINT, .pick = pick};
 NB_PLUGIN({"strategy", &fatal.component});
 C

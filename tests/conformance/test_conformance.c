@@ -12,6 +12,8 @@
 #include "linalg/vector.h"
 #include "conformance/conformance.h"
 #include "nystrom/engine.h"
+#include "nystrom/make_scene.h"
+#include "nystrom/scene_private.h"
 
 #include <assert.h>
 

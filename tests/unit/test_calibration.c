@@ -5,6 +5,8 @@
 #include "planning.h"
 
 #include "cli/preview.h"
+
+extern const nb_command nb_command_run;
 #include "run/speed.h"
 #include "studies/error/calibration.h"
 #include "run/prediction.h"
@@ -88,17 +90,17 @@ static void test_picks(void **state)
     memset(pending, true, (size_t)plan.row_count);
     for (int i = 0; i < 20; i++) {
         nb_prediction f;
-        nb_predicted foreseen;
+        nb_predicted predicted;
         wall.state = (uint64_t)i;
         wall.noisy = true;
         assert_ok(*state, nb_prediction_make(&plan, pending, NULL, true, &f, *state));
         wall.noisy = false;
         f.load = 0;
-        assert_ok(*state, nb_predict(&f, pending, 1, &foreseen, *state));
-        assert_true(foreseen.low_s <= foreseen.wall_s && foreseen.wall_s <= foreseen.high_s);
-        assert_at_most(foreseen.high_s, 20 * foreseen.low_s); /* the margin squared and the powers' slack */
-        least = fmin(least, foreseen.low_s);
-        most = fmax(most, foreseen.low_s);
+        assert_ok(*state, nb_predict(&f, pending, 1, &predicted, *state));
+        assert_true(predicted.low_s <= predicted.wall_s && predicted.wall_s <= predicted.high_s);
+        assert_at_most(predicted.high_s, 20 * predicted.low_s); /* the margin squared and the powers' slack */
+        least = fmin(least, predicted.low_s);
+        most = fmax(most, predicted.low_s);
     }
     assert_at_most(most, 16 * least);
 }
@@ -128,26 +130,26 @@ static void test_load(void **state)
                            .high = {.machine = 1},
                            .load = known[i].load,
                            .cores = known[i].cores};
-        nb_predicted foreseen;
-        assert_ok(*state, nb_predict(&f, pending, known[i].workers, &foreseen, *state));
-        assert_close(foreseen.high_s / foreseen.low_s, known[i].slower, 1e-12);
-        assert_close(foreseen.wall_s / foreseen.low_s, sqrt(known[i].slower), 1e-12);
+        nb_predicted predicted;
+        assert_ok(*state, nb_predict(&f, pending, known[i].workers, &predicted, *state));
+        assert_close(predicted.high_s / predicted.low_s, known[i].slower, 1e-12);
+        assert_close(predicted.wall_s / predicted.low_s, sqrt(known[i].slower), 1e-12);
     }
 }
 
 /* A run is refused where it would take too long with the machine to itself. */
 static void test_max_hours(void **state)
 {
-    nb_preview o = {.foreseen = {.low_s = 30, .wall_s = 400, .high_s = 5000, .workers = 2}};
+    nb_preview o = {.times = {.low_s = 30, .wall_s = 400, .high_s = 5000, .workers = 2}};
     char text[NB_TIME_RANGE];
     (void)state;
     assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01), NB_GO_ON);
-    assert_string_equal(nb_preview_time(&o.foreseen, 1, text), "30 s to 1 h 23 min");
-    assert_string_equal(nb_preview_time(&o.foreseen, 0.1, text), "3.0 s to 8 min 20 s");
-    o.foreseen.low_s = 37;
+    assert_string_equal(nb_preview_time(&o.times, 1, text), "30 s to 1 h 23 min");
+    assert_string_equal(nb_preview_time(&o.times, 0.1, text), "3.0 s to 8 min 20 s");
+    o.times.low_s = 37;
     assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01), NB_EXIT_USAGE);
-    o.foreseen.high_s = 37.2;
-    assert_string_equal(nb_preview_time(&o.foreseen, 1, text), "37 s");
+    o.times.high_s = 37.2;
+    assert_string_equal(nb_preview_time(&o.times, 1, text), "37 s");
 }
 
 int main(void)

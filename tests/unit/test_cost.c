@@ -166,12 +166,12 @@ static void test_wall(void **state)
         "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
-    nb_prediction forecast = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
+    nb_prediction prediction = {.plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
     nb_predicted one, two, many;
     assert_int_equal(plan.row_count, 4);
-    assert_ok(*state, nb_predict(&forecast, pending, 1, &one, *state));
-    assert_ok(*state, nb_predict(&forecast, pending, 2, &two, *state));
-    assert_ok(*state, nb_predict(&forecast, pending, 9, &many, *state));
+    assert_ok(*state, nb_predict(&prediction, pending, 1, &one, *state));
+    assert_ok(*state, nb_predict(&prediction, pending, 2, &two, *state));
+    assert_ok(*state, nb_predict(&prediction, pending, 9, &many, *state));
     const double *s = one.unit_s;
     assert_close(one.wall_s, s[0] + s[1] + s[2] + s[3], 1e-12);
     assert_close(one.total_s, one.wall_s, 1e-12);
@@ -185,7 +185,7 @@ static void test_wall(void **state)
     assert_at_most(two.all_bytes, 2 * two.bytes);
     assert_true(two.all_bytes > one.bytes && many.all_bytes > two.all_bytes);
     pending[0] = pending[1] = pending[2] = pending[3] = false;
-    assert_ok(*state, nb_predict(&forecast, pending, 2, &two, *state));
+    assert_ok(*state, nb_predict(&prediction, pending, 2, &two, *state));
     assert_int_equal(two.unit_count, 0);
     assert_close(two.wall_s, 0, 0);
 }

@@ -14,7 +14,7 @@ static void check_back(nb_ctx *ctx, int count, const nb_error_row *of)
 {
     char *text = NULL, *rest, *line;
     size_t bytes;
-    nb_rows rows = rows_of_error(count, of);
+    nb_row_list rows = rows_of_error(count, of);
     FILE *out = open_memstream(&text, &bytes);
     assert_ok(ctx, nb_csv_print(out, &rows, ctx));
     assert_int_equal(fclose(out), 0);

@@ -31,7 +31,7 @@ static nb_landmarks *pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, 
     nb_landmarks *landmarks = nb_alloc(ctx, 1, sizeof *landmarks);
     nb_stream stream = {.seed = 1, .trial = trial, .component = choice.canonical};
     nb_pairing pairing = ((const nb_strategy *)choice.component)->pairing;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, pairing, stream, f->rng, landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, pairing, stream, f->rng}, landmarks, ctx));
     return landmarks;
 }
 
@@ -881,6 +881,44 @@ static void test_one_pair_fails(void **state)
     for (int i = 0; i < 2; i++) assert_non_null(strstr(shared[i].failure, "not finite"));
 }
 
+static int tiles_before; /* the one that limited_fill does not fill */
+static nb_status (*whole_fill)(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx);
+
+static nb_status limited_fill(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, tiles_before-- != 0, NB_ENUMERIC, "no such tile");
+    return whole_fill(tile, options, out, ctx);
+}
+
+/* F, then B, that cannot be formed once more for the entries of F X B: the requests fail, and nothing is
+ * measured of memory that nobody has written. */
+static void test_factors_that_fail_later(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    nb_how how = {.wanted = NB_WANT_ENTRIES};
+    open_under(ctx, &f, "exp", "gaussian(n=40, d=3)", false);
+    nb_kernel limited = *(const nb_kernel *)f.kernel.component;
+    whole_fill = limited.fill;
+    limited.fill = limited_fill;
+    f.kernel.component = &limited.component;
+    tiles_before = 1000;
+    nb_pair pair = {.landmarks = pick(ctx, &f, "uniform", 4, 0)};
+    prepare(ctx, &f, &how, 1, &pair);
+    const double *x = core_of(ctx, pair.factors, "svd");
+    for (int tiles = 0; tiles < 3; tiles++) {
+        nb_request requests[] = {{.pair = &pair, .x = x}, {.pair = &pair, .x = x}};
+        pair.failure = NULL;
+        tiles_before = tiles; /* one for F, one for B */
+        assert_ok(ctx, nb_engine_measure(f.scene, &how, 2, requests, ctx));
+        for (int i = 0; i < 2; i++) {
+            assert_true(tiles == 2 || (requests[i].failure && strstr(requests[i].failure, "no such tile")));
+            assert_true(tiles == 2 ? !requests[i].failure && requests[i].measures.negative_fraction >= 0
+                                   : isnan(requests[i].measures.negative_fraction));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -902,6 +940,7 @@ int main(void)
         test_with_ctx(test_engines_agree_on_all_components),
         test_with_ctx(test_the_best_core),
         test_with_ctx(test_keeping_s_changes_nothing),
+        test_with_ctx(test_factors_that_fail_later),
         test_with_ctx(test_sample_of_all_rows),
         test_with_ctx(test_coverage_of_sampled_rows),
         test_with_ctx(test_allocation_failures),

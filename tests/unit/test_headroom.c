@@ -19,8 +19,9 @@ static nb_status try_pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, 
 {
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_stream stream = {.seed = 1, .trial = trial, .component = choice.canonical};
-    return nb_landmarks_pick(f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream, f->rng,
-                             out, ctx);
+    return nb_landmarks_pick(
+        &(nb_picking){f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream, f->rng}, out,
+        ctx);
 }
 
 static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, int trial)

@@ -138,9 +138,11 @@ static void test_pairing_of_one_point_set(void **state)
         nb_choice choice = choose(&nb_strategies, strategies[s], ctx);
         nb_stream stream = {.seed = 1, .component = choice.canonical};
         nb_landmarks expected, got;
-        assert_ok(ctx, nb_landmarks_pick(f.scene, &choice, 6, NB_QUERIES, stream, f.rng, &expected, ctx));
+        assert_ok(ctx,
+                  nb_landmarks_pick(&(nb_picking){f.scene, &choice, 6, NB_QUERIES, stream, f.rng}, &expected, ctx));
         for (int pairing = 0; pairing < NB_BOTH; pairing++) {
-            assert_ok(ctx, nb_landmarks_pick(f.scene, &choice, 6, (nb_pairing)pairing, stream, f.rng, &got, ctx));
+            assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f.scene, &choice, 6, (nb_pairing)pairing, stream, f.rng},
+                                             &got, ctx));
             const nb_picks *sides[] = {&got.queries, &got.keys};
             for (int i = 0; i < 2; i++) {
                 assert_int_equal(sides[i]->kind, expected.queries.kind);
@@ -157,8 +159,9 @@ static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m)
 {
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_landmarks landmarks;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, NB_QUERIES,
-                                     (nb_stream){.seed = 1, .component = choice.canonical}, f->rng, &landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, NB_QUERIES,
+                                                   (nb_stream){.seed = 1, .component = choice.canonical}, f->rng},
+                                     &landmarks, ctx));
     return landmarks;
 }
 

@@ -15,7 +15,7 @@ static nb_landmarks pick(nb_ctx *ctx, fixture *f, const char *strategy, int m, n
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_landmarks landmarks = {.select_s = 0};
     nb_stream stream = {.seed = 1, .component = choice.canonical};
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, pairing, stream, f->rng, &landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, pairing, stream, f->rng}, &landmarks, ctx));
     return landmarks;
 }
 
@@ -390,7 +390,7 @@ static void check_leverage_frequencies(nb_ctx *ctx, nb_pairing side)
         nb_landmarks landmarks;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_stream stream = {.seed = 3, .trial = t, .component = choice.canonical};
-        assert_ok(ctx, nb_landmarks_pick(f.scene, &choice, 1, side, stream, f.rng, &landmarks, ctx));
+        assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f.scene, &choice, 1, side, stream, f.rng}, &landmarks, ctx));
         counts[landmarks.keys.tokens[0]]++;
         nb_ctx_release(ctx, mark);
     }

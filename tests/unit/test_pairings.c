@@ -30,7 +30,7 @@ static nb_landmarks pick(nb_ctx *ctx, const fixture *f, const char *strategy, in
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_stream stream = {.seed = 7, .component = choice.canonical};
     nb_landmarks out;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, pairing, stream, f->rng, &out, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, pairing, stream, f->rng}, &out, ctx));
     assert_null(out.refusal);
     return out;
 }
@@ -208,7 +208,7 @@ static void test_without_memory(void **state)
         assert_true(k < 1000);
         open_fixture(ctx, &f, false);
         nb_ctx_fail_alloc(ctx, k);
-        status = nb_landmarks_pick(f.scene, &choice, M, NB_SHARED, stream, f.rng, &out, ctx);
+        status = nb_landmarks_pick(&(nb_picking){f.scene, &choice, M, NB_SHARED, stream, f.rng}, &out, ctx);
         nb_ctx_fail_alloc(ctx, 0);
         if (status != NB_OK) assert_int_equal(status, NB_ENOMEM);
         nb_error_clear(ctx);
@@ -231,7 +231,6 @@ static nb_status pick_free(const nb_points *points, int m, const void *options, 
 static const nb_option no_options[] = {NB_OPTION_END};
 static const nb_strategy free_points = {
     .component = {"free_points", "points that no token has, for a test", NULL, no_options, 0},
-    .abi = NB_STRATEGY_ABI,
     .pairing = NB_JOINT,
     .pick = pick_free};
 static const nb_choice chosen = {
@@ -255,16 +254,16 @@ static void test_free_points(void **state)
     open_fixture(ctx, &f, false);
     const nb_pairing of_both[] = {NB_JOINT, NB_INDEPENDENT};
     for (int p = 0; p < 2; p++) {
-        assert_ok(ctx, nb_landmarks_pick(f.scene, &chosen, M, of_both[p], stream, f.rng, &l, ctx));
+        assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f.scene, &chosen, M, of_both[p], stream, f.rng}, &l, ctx));
         for (int i = 0; i < D * M; i++) {
             assert_close(l.queries.points[i], f.head.q[i] + 1, 0);
             assert_close(l.keys.points[i], f.head.k[i] + 1, 0);
         }
     }
-    assert_ok(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_SHARED_KEYS, stream, f.rng, &l, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f.scene, &chosen, M, NB_SHARED_KEYS, stream, f.rng}, &l, ctx));
     assert_close(sum_of_differences(D * M, l.queries.points, f.head.k), D * M, 1e-12);
-    assert_error(ctx, nb_landmarks_pick(f.scene, &chosen, M, NB_QUERIES, stream, f.rng, &l, ctx), NB_EINVAL,
-                 "free points need the pairing 'joint'");
+    assert_error(ctx, nb_landmarks_pick(&(nb_picking){f.scene, &chosen, M, NB_QUERIES, stream, f.rng}, &l, ctx),
+                 NB_EINVAL, "free points need the pairing 'joint'");
     for (const nb_check *check = nb_strategy_checks; check->name; check++) {
         nb_trial_run run = {.choice = &chosen, .kernel = &f.kernel, .head = &f.head};
         assert_ok(ctx, check->run(&run, ctx));

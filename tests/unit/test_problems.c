@@ -7,7 +7,9 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "calls/picking.h"
 #include "nystrom/engine.h"
+#include "nystrom/make_scene.h"
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -128,9 +130,10 @@ static double subspace_error(nb_ctx *ctx, const char *problem, const char *strat
     double x[16 * 16] = {0};
     assert_ok(ctx, nb_random_new(&rng, ctx));
     assert_ok(ctx, nb_scene_new(&head, &kernel, &scene, ctx));
-    assert_ok(ctx, nb_landmarks_pick(scene, &choice, 16, NB_JOINT,
-                                     (nb_stream){.seed = 1, .trial = trial, .component = choice.canonical}, rng,
-                                     &landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(
+                       &(nb_picking){scene, &choice, 16, NB_JOINT,
+                                     (nb_stream){.seed = 1, .trial = trial, .component = choice.canonical}, rng},
+                       &landmarks, ctx));
     nb_pair pair = {.landmarks = &landmarks};
     assert_ok(ctx, nb_engine_prepare(scene, &how, 1, &pair, &times, ctx));
     nb_request request = {.pair = &pair, .x = x};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What people are shown of a run's progress: quantities, the line, what is left,
- * and the share of the foreseen cost. */
+ * and the share of the predicted cost. */
 #include "testing.h"
 
 #include "cli/progress.h"
@@ -45,11 +45,11 @@ static void test_bytes(void **state)
 
 static void test_left(void **state)
 {
-    nb_progress_state s = {.foreseen_s = 40};
+    nb_progress_state s = {.predicted_s = 40};
     (void)state;
     assert_close(nb_progress_left_s(&s), 40, 0);
     s.share = 0.1;
-    s.elapsed_s = 4; /* as foreseen */
+    s.elapsed_s = 4; /* as predicted */
     assert_close(nb_progress_left_s(&s), 36, 1e-12);
     s.elapsed_s = 8; /* half as fast: the mean of 36 and 72 */
     assert_close(nb_progress_left_s(&s), 54, 1e-12);
@@ -70,7 +70,7 @@ static void test_line(void **state)
                            .failed = 2,
                            .share = 0.4,
                            .elapsed_s = 40,
-                           .foreseen_s = 100};
+                           .predicted_s = 100};
     (void)state;
     nb_progress_text(&s, 0, text);
     assert_string_equal(text, "40 %, 3 of 10 scenes, 30 of 100 rows, 2 failed, 1 min left");
@@ -86,7 +86,7 @@ static void test_line(void **state)
                             .rows_done = 100,
                             .share = 0.98,
                             .elapsed_s = 47,
-                            .foreseen_s = 41};
+                            .predicted_s = 41};
     nb_progress_text(&s, 100, text);
     assert_string_equal(text, "[##############################] 100 %, 10 of 10 scenes, 100 of 100 rows, 47 s");
     s = (nb_progress_state){.scenes = INT_MAX,
@@ -95,7 +95,7 @@ static void test_line(void **state)
                             .rows_done = INT_MAX - 1,
                             .failed = INT_MAX,
                             .share = 7,
-                            .foreseen_s = INFINITY};
+                            .predicted_s = INFINITY};
     nb_progress_text(&s, 100, text); /* the longest there is */
     assert_true(strlen(text) < NB_PROGRESS_LINE - 1);
 }
@@ -111,7 +111,7 @@ static void test_widths(void **state)
                            .failed = 12,
                            .share = 0.9,
                            .elapsed_s = 90,
-                           .foreseen_s = 100};
+                           .predicted_s = 100};
     (void)state;
     for (int width = 1; width < NB_PROGRESS_LINE; width++) {
         nb_progress_text(&s, width, text);
@@ -139,9 +139,9 @@ static void test_share(void **state)
     double unit_s[] = {1, 3};
     bool pending[] = {true, true, false, true, true, true};
     nb_plan plan = {.row_count = 6};
-    nb_predicted foreseen = {.unit_count = 2, .units = units, .unit_s = unit_s, .total_s = 4, .wall_s = 4};
+    nb_predicted predicted = {.unit_count = 2, .units = units, .unit_s = unit_s, .total_s = 4, .wall_s = 4};
     nb_progress p = {.quiet = true};
-    assert_ok(*state, nb_progress_init(&p, &foreseen, &plan, pending, *state));
+    assert_ok(*state, nb_progress_init(&p, &predicted, &plan, pending, *state));
     assert_int_equal(p.state.rows, 5);
     nb_progress_row(&p, 4, "ok");
     nb_progress_show(&p);

@@ -133,13 +133,13 @@ static nb_error_row *make_rows(const nb_plan *plan, double time_s, nb_ctx *ctx)
 
 static nb_status add(nb_merge *merge, const char *name, bool yields, int count, const nb_error_row *of, nb_ctx *ctx)
 {
-    nb_rows rows = rows_of_error(count, of);
+    nb_row_list rows = rows_of_error(count, of);
     return nb_merge_add(merge, name, yields, &rows, NULL, ctx);
 }
 
 static const nb_error_row *merged(const nb_merge *merge, int index)
 {
-    return (const nb_error_row *)nb_rows_at(&merge->rows, index);
+    return (const nb_error_row *)nb_row_at(&merge->rows, index);
 }
 
 static void test_merge_parts(void **state)

@@ -188,7 +188,7 @@ static void test_retry(void **state)
 {
     nb_ctx *ctx = *state;
     const char *folder;
-    nb_rows rows;
+    nb_row_list rows;
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
     nb_plan plan = make_plan("segment_means", ctx);
     nb_store store = open_store(folder, ctx);
@@ -201,7 +201,7 @@ static void test_retry(void **state)
     assert_ok(ctx, nb_store_rows(&store, &rows, ctx));
     for (int i = 0; i < 10; i++) {
         bool again = i == 4 || i == 5;
-        const nb_error_row *row = (const nb_error_row *)nb_rows_at(&rows, i);
+        const nb_error_row *row = (const nb_error_row *)nb_row_at(&rows, i);
         assert_string_equal(row->status, again ? "planned" : i < 4 ? "ok" : "diverged");
         if (again)
             assert_true(isnan(row->measures.error));
@@ -247,7 +247,7 @@ static void test_readers(void **state)
     nb_ctx *ctx = *state;
     const char *folder, *path;
     nb_store reader;
-    nb_rows rows;
+    nb_row_list rows;
     nb_signed *manifests;
     nb_measured_by *by;
     nb_store_mean *means;

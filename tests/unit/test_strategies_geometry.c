@@ -8,7 +8,7 @@
 #include "data/tensor.h"
 #include "linalg/linalg.h"
 #include "linalg/ridge.h"
-#include "nystrom/landmarks.h"
+#include "calls/picking.h"
 
 #include <float.h>
 
@@ -23,7 +23,7 @@ static nb_landmarks pick(nb_ctx *ctx, const fixture *f, const char *strategy, in
     nb_choice choice = choose(&nb_strategies, strategy, ctx);
     nb_stream stream = {.seed = 7, .trial = trial, .component = choice.component->name};
     nb_landmarks out;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, pairing, stream, f->rng, &out, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, pairing, stream, f->rng}, &out, ctx));
     return out;
 }
 
@@ -318,7 +318,7 @@ static void check_refused(nb_ctx *ctx, const fixture *f, const char *path, nb_st
     nb_choice choice = choose(&nb_strategies, nb_format(ctx, "learned(weights=\"%s\")", path), ctx);
     nb_stream stream = {.component = choice.canonical};
     nb_landmarks out;
-    nb_status got = nb_landmarks_pick(f->scene, &choice, 3, NB_INDEPENDENT, stream, f->rng, &out, ctx);
+    nb_status got = nb_landmarks_pick(&(nb_picking){f->scene, &choice, 3, NB_INDEPENDENT, stream, f->rng}, &out, ctx);
     if (!strstr(nb_error_message(ctx), path)) fail_msg("'%s' does not name the file", nb_error_message(ctx));
     assert_error(ctx, got, status, text);
 }

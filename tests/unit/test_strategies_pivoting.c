@@ -6,7 +6,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
-#include "nystrom/landmarks.h"
+#include "calls/picking.h"
 #include "nystrom/ridge_scores.h"
 
 #include <float.h>
@@ -21,7 +21,7 @@ static nb_landmarks pick(nb_ctx *ctx, fixture *f, const nb_choice *strategy, int
 {
     nb_landmarks landmarks = {.select_s = 0};
     nb_stream stream = {.seed = 11, .trial = trial, .component = strategy->canonical};
-    assert_ok(ctx, nb_landmarks_pick(f->scene, strategy, m, pairing, stream, f->rng, &landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, strategy, m, pairing, stream, f->rng}, &landmarks, ctx));
     return landmarks;
 }
 

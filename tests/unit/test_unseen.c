@@ -17,8 +17,9 @@ static nb_pair *pair_of(nb_ctx *ctx, fixture *f, const nb_how *how, const char *
     nb_landmarks *landmarks = nb_alloc(ctx, 1, sizeof *landmarks);
     nb_stream stream = {.seed = 1, .component = choice.canonical};
     nb_engine_times times;
-    assert_ok(ctx, nb_landmarks_pick(f->scene, &choice, m, ((const nb_strategy *)choice.component)->pairing, stream,
-                                     f->rng, landmarks, ctx));
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m,
+                                                   ((const nb_strategy *)choice.component)->pairing, stream, f->rng},
+                                     landmarks, ctx));
     nb_pair *pair = nb_alloc(ctx, 1, sizeof *pair);
     *pair = (nb_pair){.landmarks = landmarks, .kind = kind};
     assert_ok(ctx, nb_engine_prepare(f->scene, how, 1, pair, &times, ctx));

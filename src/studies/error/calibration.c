@@ -7,11 +7,12 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "calls/picking.h"
 #include "data/synthetic.h"
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/landmarks.h"
+#include "nystrom/make_scene.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -107,8 +108,8 @@ static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
     nb_stream stream = {.seed = (uint64_t)t->plan->config->seed, .component = method->strategy->canonical};
     moment start = now();
     t->board->begun_s = start.clock_s;
-    NB_TRY(ctx,
-           nb_landmarks_pick(t->scenes[scene], method->strategy, m, method->pairing, stream, t->rng, &landmarks, ctx));
+    NB_TRY(ctx, nb_landmarks_pick(&(nb_picking){t->scenes[scene], method->strategy, m, method->pairing, stream, t->rng},
+                                  &landmarks, ctx));
     if (!landmarks.refusal) *seconds = fmin(*seconds, time_since(start)); /* of a NaN and a number, the number */
     return NB_OK;
 }
@@ -135,11 +136,11 @@ static bool worth(const trying *t, int size, int i)
     if (size == SMALL) return t->board->at < t->count || isfinite(so_far.seconds);
     if (size != LARGE || !isfinite(so_far.seconds)) return isfinite(so_far.seconds);
     if (so_far.large_n == so_far.n || (traits & NB_ORACLE && !(traits & NB_SQUARE))) return false;
-    double foreseen_s = isfinite(so_far.large_s)
+    double predicted_s = isfinite(so_far.large_s)
                             ? so_far.large_s
                             : so_far.seconds * pow((double)so_far.large_n / so_far.n, so_far.n_most) *
                                   pow((double)so_far.large_m / so_far.m, so_far.m_most);
-    return foreseen_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
+    return predicted_s <= SHARE * (t->end_s - nb_clock_s()) / t->count;
 }
 
 /* In the child. Where it dies its parent begins another with the next try. */

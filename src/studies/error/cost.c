@@ -5,13 +5,21 @@
  * S, n^2 (2 d flops and an exponential) for S itself, n^3 for its spectrum, and
  * so on. Bytes are those of the arrays that are held together at the worst
  * moment: while landmarks are picked, or while a batch of factors is measured.
- * A second pass, a bad luck of Krylov's and the careful QR cannot be foreseen:
+ * A second pass, a bad luck of Krylov's and the careful QR cannot be predicted:
  * their arrays are counted, their time is not. */
 #include "studies/error/cost.h"
 
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "linalg/krylov.h"
 #include "nystrom/blocks.h"
+#include "nystrom/direct.h"
+#include "nystrom/engine.h"
+#include "nystrom/exact_time.h"
+#include "nystrom/make_scene.h"
+#include "nystrom/mixed.h"
+#include "nystrom/spectral.h"
+#include "nystrom/spectrum_private.h"
 #include "studies/error/runner.h"
 
 #include <math.h>
@@ -23,17 +31,6 @@ static const double FLOPS = 25e9,        /* a second, of large matrix products *
     ENTRY_S = 3e-9,                      /* the kernel of one pair of tokens beside its dot product, and its sums */
     LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
     METHOD_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
-
-enum {
-    KEPT = 4096,
-    LAPACK = 512,
-    LANCZOS_STEPS = 20,
-    TILE = 256,
-    ENTRIES = 1 << 20,
-    NEAR = 64,
-    LOOKED_AT = 64
-};                     /* as in scene.c, spectral.c, direct.c, streamed.c */
-enum { DENSE = 4096 }; /* tokens from which on strategies refuse what is cubic or holds n x n numbers */
 
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
 static const double PROGRAM_BYTES = 32e6, ROW_BYTES = 64;
@@ -65,12 +62,12 @@ typedef struct { /* rows that share factors */
 
 static unsigned traits_of(const nb_planned_scene *scene, const nb_error_method *method)
 {
-    return nb_strategy_traits(method->strategy) & (scene->n > DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
+    return nb_strategy_traits(method->strategy) & (scene->n > NB_DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
 }
 
 static bool keeps(const instance *in)
 {
-    return !in->factored && (in->n <= KEPT || in->direct || (in->oracle && in->square));
+    return !in->factored && (nb_scene_is_kept((int)in->n) || in->direct || (in->oracle && in->square));
 }
 
 /* Whether anything looks at all of S. */
@@ -87,22 +84,13 @@ static double forming_s(const instance *in)
 /* Exact attention, timed on some rows. */
 static double exact_s(const instance *in)
 {
-    return fmin(in->n * in->n, largest(ENTRIES, NEAR * in->n)) * (4 * in->d / FLOPS + ENTRY_S);
-}
-
-/* How many singular triplets are made where m are asked for, and whether by LAPACK. */
-static int triplets(int n, int m, bool *lapack)
-{
-    int wanted = 64;
-    while (wanted < m) wanted *= 2;
-    *lapack = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
-    return *lapack || wanted > n ? n : wanted;
+    return nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
 double nb_cost_spectrum_s(int order, int m, bool vectors)
 {
     bool lapack;
-    double n = order, count = triplets(order, m, &lapack);
+    double n = order, count = nb_spectrum_triplets(order, m, &lapack);
     if (lapack) return n * n * n * (vectors ? 9 : 3) / LAPACK_FLOPS + SCENE_S;
     double columns = fmin(nb_krylov_order(order, (int)count), 6 * count); /* of V when it converges */
     return 4 * n * n * columns / (FLOPS / 2) + 4 * n * columns * columns / (FLOPS / 2);
@@ -112,7 +100,7 @@ double nb_cost_spectrum_s(int order, int m, bool vectors)
 static void spectrum_bytes(const instance *in, int m, double *kept, double *working)
 {
     bool lapack;
-    double n = in->n, count = triplets((int)in->n, m, &lapack);
+    double n = in->n, count = nb_spectrum_triplets((int)in->n, m, &lapack);
     if (in->factored) {
         double r = largest(count < n ? count : 0, in->d);
         *kept = in->vectors ? 16 * n * r : 0;
@@ -137,7 +125,7 @@ static void add_spectra(instance *in, double *kept, double *working)
     for (int bit = 0; bit < 31; bit++) {
         double bytes, more;
         if (!(in->spectra >> bit & 1)) continue;
-        int count = triplets(n, 1 << bit, &lapack);
+        int count = nb_spectrum_triplets(n, 1 << bit, &lapack);
         if (count == last) continue;
         last = count;
         spectrum_bytes(in, 1 << bit, &bytes, &more);
@@ -145,7 +133,7 @@ static void add_spectra(instance *in, double *kept, double *working)
         *working = largest(*working, more);
         if (!in->factored) in->seconds += nb_cost_spectrum_s(n, 1 << bit, in->vectors);
         if (!in->factored && !lapack && !keeps(in))
-            in->seconds += fmin(nb_krylov_order(n, count), 6.0 * count) / 32 * forming_s(in);
+            in->seconds += fmin(nb_krylov_order(n, count), 6.0 * count) / nb_spectrum_block(false) * forming_s(in);
     }
     if (in->oracle && in->eigen) {
         *kept += 16 * in->n * in->n;
@@ -213,14 +201,12 @@ static double working_bytes(const instance *in, double width, double width_singl
     double u = in->factored ? n : NB_STRIPE;
     if (in->sampled) return 8 * (n * NB_STRIPE + 3 * m * c.sample) + careful;
     product = 8 * width * NB_STRIPE + 8 * (n + m) * NB_STRIPE;
-    if (c.precision == NB_MIXED) product += 4 * (n * width_single + (n + width_single) * NB_STRIPE) + 8 * n * LOOKED_AT;
+    if (c.precision == NB_MIXED) product += nb_mixed_bytes(n, width_single);
     if (in->factored) product = 16 * n * in->d;
     pass = largest(product, 8 * n * in->d);
     if (c.wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
     if (c.wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
-    if (in->direct)
-        pass = 8 * (4 * n * m + n * TILE) + (c.wanted & NB_WANT_SPECTRAL ? 16 * n * n : 0) +
-               (random ? 8 * n * (n + 5 * m) : 0);
+    if (in->direct) pass = nb_direct_bytes(n, m, c.wanted, random);
     if (random && !in->direct) pass = largest(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
     return largest(largest(pass, careful), in->direct ? 0 : largest(entries, spectral));
 }
@@ -271,7 +257,7 @@ static void add_measuring_s(instance *in, const pair *p)
     if (c.wanted & NB_WANT_ENTROPY) in->seconds += rows * n * n * LOGARITHM_S;
     if (c.wanted & NB_WANT_SPECTRAL)
         in->seconds += in->direct ? rows * 3 * n * n * n / LAPACK_FLOPS
-                                  : rows * LANCZOS_STEPS * (4 * all + 8 * n * m) / THIN_FLOPS;
+                                  : rows * NB_LANCZOS_USUAL * (4 * all + 8 * n * m) / THIN_FLOPS;
 }
 
 typedef struct {        /* pairs that are prepared together */

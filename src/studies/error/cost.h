@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost.h - what a unit of work costs, foreseen from the plan alone: the same on
+/* cost.h - what a unit of work costs, predicted from the plan alone: the same on
  * every machine, so that shards need no word between them. */
 #ifndef NB_COST_H
 #define NB_COST_H

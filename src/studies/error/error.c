@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.c - the record of the error study. */
+#include "calls/early.h"
 #include "components/registry.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "studies/error/cost.h"
 #include "studies/error/methods.h"
 #include "studies/error/report.h"

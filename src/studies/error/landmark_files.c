@@ -63,7 +63,7 @@ static nb_status save_picks(writer *w, int row_index, int number, nb_scene *scen
 {
     const nb_planned_row *planned = &w->plan->rows[row_index];
     const nb_error_method *method = nb_error_method_of(w->plan, row_index);
-    const nb_head *head = scene->head;
+    const nb_head *head = nb_scene_head(scene);
     const char *queries, *keys;
     nb_landmarks landmarks;
     if (method->m > head->n) return NB_OK;

@@ -169,7 +169,7 @@ static nb_status pick_all(picture *p, gsl_rng *rng, nb_ctx *ctx)
 
 static const double *points_of(const picture *p)
 {
-    return p->view->queries ? p->scene->head->q : p->scene->head->k;
+    return p->view->queries ? nb_scene_head(p->scene)->q : nb_scene_head(p->scene)->k;
 }
 
 /* The two directions of largest variance of the points, from the SVD of what is left
@@ -369,7 +369,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_config config;
     nb_plan plan;
     nb_store store;
-    nb_rows rows;
+    nb_row_list rows;
     nb_frame frame;
     nb_summary summary;
     const picture shared = {.plan = &plan, .summary = &summary, .view = view, .m = view->m};

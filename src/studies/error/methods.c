@@ -5,6 +5,7 @@
 #include "components/registry.h"
 #include "config/axes.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "nystrom/approximation.h"
 
 #include <limits.h>
@@ -39,13 +40,6 @@ bool nb_error_has_oracle(const nb_plan *plan)
 const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *scene)
 {
     return nb_config_choice(plan->config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
-}
-
-const char *nb_standard_kernel(void)
-{
-    const nb_entry *e = nb_kernels.entries;
-    while (!((const nb_kernel *)e->component)->standard) e++; /* there is one, see the conformance test */
-    return e->component->name;
 }
 
 bool nb_core_fits(nb_factors_kind factors, const nb_choice *core)

@@ -4,12 +4,19 @@
 #include "studies/error/runner.h"
 
 #include "base/clock.h"
+#include "calls/compute.h"
+#include "calls/guard.h"
+#include "calls/heads.h"
+#include "calls/picking.h"
 #include "components/plugin.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
-#include "nystrom/guard.h"
-#include "nystrom/heads.h"
+#include "nystrom/engine.h"
+#include "nystrom/exact_time.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/make_scene.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -39,8 +46,9 @@ static nb_status now_at(const instance *in, nb_error_phase phase, int first, int
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx)
 {
-    return nb_landmarks_pick(scene, method->strategy, method->m, method->pairing,
-                             nb_plan_stream(plan, trial, method->strategy), rng, landmarks, ctx);
+    return nb_landmarks_pick(
+        &(nb_picking){scene, method->strategy, method->m, method->pairing, nb_plan_stream(plan, trial, method->strategy), rng},
+        landmarks, ctx);
 }
 
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx)
@@ -53,9 +61,9 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     nb_guard_begin(&guard, kernel, NULL, NULL);
     nb_status status = nb_scene_new(head, kernel, out, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
-    if (s->engine == NB_DIRECT) (*out)->factors.rank = 0; /* S is formed */
-    if (!s->sample && head->v && (wanted & NB_WANT_OUTPUT)) (*out)->along |= NB_SCENE_OUTPUT;
-    if (!s->sample && stochastic && (wanted & NB_WANT_ENTROPY)) (*out)->along |= NB_SCENE_ENTROPY;
+    if (s->engine == NB_DIRECT) nb_scene_form_whole(*out);
+    if (!s->sample && head->v && (wanted & NB_WANT_OUTPUT)) nb_scene_take_along(*out, NB_SCENE_OUTPUT);
+    if (!s->sample && stochastic && (wanted & NB_WANT_ENTROPY)) nb_scene_take_along(*out, NB_SCENE_ENTROPY);
     return NB_OK;
 }
 
@@ -130,7 +138,7 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     const nb_error_method *method = method_of(in, first);
     nb_landmarks *landmarks;
     nb_status status;
-    if (method->m > in->scene->head->n)
+    if (method->m > nb_scene_head(in->scene)->n)
         return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
@@ -144,7 +152,7 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
         if (!any(in->pending, i, next)) continue;
         const char *refusal =
-            nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind, in->scene->head->causal);
+            nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind, nb_scene_head(in->scene)->causal);
         if (refusal)
             NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
         else
@@ -162,7 +170,7 @@ static nb_status pick_nested(instance *in, int first, int end)
     in->nested = NULL;
     if (!(nb_strategy_traits(method_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
     for (int i = first; i < end; i++)
-        if (in->pending[i] && method_of(in, i)->m <= in->scene->head->n &&
+        if (in->pending[i] && method_of(in, i)->m <= nb_scene_head(in->scene)->n &&
             (!largest || method_of(in, i)->m > largest->m))
             largest = method_of(in, i);
     if (!largest) return NB_OK;
@@ -341,7 +349,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
 /* The order in which cores look at rows of S, the same for all methods of an instance. */
 static nb_status draw_order(const instance *in, int trial, nb_how *how)
 {
-    int n = in->scene->head->n, *order;
+    int n = nb_scene_head(in->scene)->n, *order;
     bool wanted = false;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     const nb_choices *cores = &in->plan->config->lists[NB_ERROR_CORE].choices;
@@ -361,7 +369,7 @@ static nb_status draw_order(const instance *in, int trial, nb_how *how)
 /* The rows of S that are measured, the same for all methods of an instance. */
 static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 {
-    int n = in->scene->head->n, *all, *tokens;
+    int n = nb_scene_head(in->scene)->n, *all, *tokens;
     const nb_planned_scene *planned = &in->plan->scenes[in->index];
     nb_stream stream = nb_plan_stream(in->plan, trial, planned->problem);
     if (how->sample >= n) how->sample = 0;
@@ -408,7 +416,7 @@ static nb_status run_instance(instance *in, int first, int end)
     }
     for (int i = 0; i < count; i++) m[i] = found[i].m;
     for (int i = 0, used; i < count; i += used) {
-        used = nb_engine_batch(in->scene->head->n, count - i, m + i);
+        used = nb_engine_batch(nb_scene_head(in->scene)->n, count - i, m + i);
         nb_mark mark = nb_ctx_mark(in->ctx);
         nb_status status = run_batch(in, &how, used, found + i);
         nb_ctx_release(in->ctx, mark);

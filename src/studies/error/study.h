@@ -6,6 +6,7 @@
 
 #include "nystrom/engine.h"
 #include "run/plan.h"
+#include "strategies/strategy.h"
 
 /* The study's axes, in the order of its table. */
 typedef enum {
@@ -61,7 +62,5 @@ bool nb_core_fits(nb_factors_kind factors, const nb_choice *core);
 
 /* The pairing that a word of a config stands for with this strategy; -1: the strategy's own. */
 nb_pairing nb_pairing_meant(int word, const nb_choice *strategy);
-
-const char *nb_standard_kernel(void); /* of an experiment that names none */
 
 #endif

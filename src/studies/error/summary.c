@@ -5,6 +5,7 @@
 #include "studies/error/summary.h"
 
 #include "components/registry.h"
+#include "kernels/kernel.h"
 #include "run/plan.h"
 
 #include <gsl/gsl_sort.h>

@@ -84,7 +84,6 @@ static nb_status swallows(const nb_points *points, int m, const void *o, nb_pick
 #define BAD(symbol, traits_) \
     const nb_strategy nb_strategy_##symbol; \
     const nb_strategy nb_strategy_##symbol = {.component = {#symbol, "breaks a promise", references, options, 0}, \
-                                              .abi = NB_STRATEGY_ABI, \
                                               .traits = traits_, \
                                               .pairing = NB_JOINT, \
                                               .pick = symbol}

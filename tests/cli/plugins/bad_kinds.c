@@ -15,7 +15,7 @@ static const nb_option options[] = {NB_OPTION_END};
     static nb_status compute_##symbol(nb_factors *f, const void *o, double *x, nb_ctx *ctx) \
     { \
         (void)o, (void)ctx; \
-        for (int i = 0; i < f->m * f->m; i++) x[i] = 0; \
+        for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0; \
         __VA_ARGS__; \
         return NB_OK; \
     } \
@@ -24,8 +24,8 @@ static const nb_option options[] = {NB_OPTION_END};
                                           .compute = compute_##symbol};
 CORE(not_finite, 0, x[0] = NAN)
 CORE(not_repeatable, 0, static int calls; x[0] = calls++)
-CORE(writes_a, 0, f->a[0] += 1)
-CORE(no_filter, NB_CORE_FILTER, x[0] = 1; if (f->m > 1) x[1] = 7)
+CORE(writes_a, 0, ((double *)nb_factors_a(f))[0] += 1)
+CORE(no_filter, NB_CORE_FILTER, x[0] = 1; if (nb_factors_m(f) > 1) x[1] = 7)
 CORE(leaks, 0, NB_REQUIRE(ctx, nb_alloc(ctx, 3, 3), NB_EINVAL, "something else"))
 
 /* Entries v; what follows may spoil them. */

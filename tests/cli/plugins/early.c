@@ -78,14 +78,13 @@ static unsigned core_traits_of(const void *o)
 static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
-    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0;
     return NB_OK;
 }
 
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 static const nb_strategy early = {.component = {"early", "does harm before anything runs", references, options, 0},
-                                  .abi = NB_STRATEGY_ABI,
                                   .pairing = NB_JOINT,
                                   .traits_of = traits_of,
                                   .check = check,

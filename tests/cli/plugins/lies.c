@@ -79,7 +79,6 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
     }
 
 static const nb_strategy strategy = {.component = COMPONENT,
-                                     .abi = LIE == 13 ? 0 : NB_STRATEGY_ABI,
                                      .traits = LIE == 17 ? 64 : NB_RANDOM | NB_SQUARE | NB_EIGEN,
                                      .pairing = LIE == 15   ? NB_BOTH
                                                 : LIE == 16 ? (nb_pairing)9
@@ -88,23 +87,25 @@ static const nb_strategy strategy = {.component = COMPONENT,
 static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
-    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0;
     return NB_OK;
 }
 
-static const nb_core core = {.component = COMPONENT, .traits = NB_CORE_FILTER, .compute = LIE == 21 ? NULL : compute};
+static const nb_core core = {.component = COMPONENT,
+                             .traits = LIE == 13 ? NB_CORE_IDENTITY : NB_CORE_FILTER | NB_CORE_RANDOM | NB_CORE_ORACLE,
+                             .compute = LIE == 21 ? NULL : compute};
 static const nb_problem problem = {.component = COMPONENT};
 static const nb_kernel kernel = {.component = COMPONENT};
 
 static const nb_plugin_part parts[] = {
-#if LIE == 0 || LIE == 21
+#if LIE == 0 || LIE == 13 || LIE == 21
     {"core", &core.component},
 #elif LIE == 22
     {"problem", &problem.component},
 #elif LIE == 23
     {"kernel", &kernel.component},
 #endif
-#if LIE < 20 || LIE > 23
+#if (LIE < 20 && LIE != 13) || LIE > 23
     {LIE == 18 ? "strategem" : "strategy", &strategy.component},
 #endif
 #if LIE == 24

@@ -3,6 +3,8 @@
  * which takes their names from here. With m <= `from` they behave. */
 #include "cores/core.h"
 #include "kernels/kernel.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/scene_private.h"
 #include "problems/problem.h"
 #include "strategy.h"
 
@@ -142,20 +144,21 @@ ACT(writes_triplets, "changed the singular triplets of S", const nb_spectrum *t;
     } \
     static const nb_strategy meddler_##symbol = { \
         .component = {#symbol, reason_##symbol, references, options, sizeof(meddler_options)}, \
-        .abi = NB_STRATEGY_ABI, \
         .pairing = NB_JOINT, \
         .pick = pick_##symbol};
 
 #define MEDDLERS(DO) \
     DO(rounds_up) \
-    DO(truncates) DO(flushes_denormals) DO(single_x87) DO(traps) DO(moves) DO(confines) DO(masks_modes) \
-        DO(limits_files) DO(limits_size) DO(limits_processes) DO(limits_time) DO(ignores_children) \
-            DO(catches_segfaults) DO(blocks_signals) DO(sets_alarm) DO(sets_timer) DO(more_threads) \
-                DO(moves_temporary) DO(clears_environment) DO(speaks_otherwise) DO(handles_gsl) DO(closes_input) \
-                    DO(opens_all) DO(is_nice) DO(leaves_parent) DO(writes_points) DO(writes_last_bit) DO(writes_nan) \
-                        DO(swaps_points) DO(writes_q) DO(writes_k) DO(writes_v) DO(writes_head) DO(hides_keys) \
-                            DO(writes_positions) DO(writes_options) DO(changes_foresight) DO(writes_s) DO(writes_sums) \
-                                DO(writes_norm) DO(writes_output) DO(writes_triplets)
+    DO(truncates) \
+    DO(flushes_denormals) \
+    DO(single_x87) DO(traps) DO(moves) DO(confines) DO(masks_modes) DO(limits_files) DO(limits_size) \
+        DO(limits_processes) DO(limits_time) DO(ignores_children) DO(catches_segfaults) DO(blocks_signals) \
+            DO(sets_alarm) DO(sets_timer) DO(more_threads) DO(moves_temporary) DO(clears_environment) \
+                DO(speaks_otherwise) DO(handles_gsl) DO(closes_input) DO(opens_all) DO(is_nice) DO(leaves_parent) \
+                    DO(writes_points) DO(writes_last_bit) DO(writes_nan) DO(swaps_points) DO(writes_q) DO(writes_k) \
+                        DO(writes_v) DO(writes_head) DO(hides_keys) DO(writes_positions) DO(writes_options) \
+                            DO(changes_foresight) DO(writes_s) DO(writes_sums) DO(writes_norm) DO(writes_output) \
+                                DO(writes_triplets)
 MEDDLERS(MEDDLER)
 
 /* Cores: X = 0, and one thing more. */

@@ -68,8 +68,9 @@ static const nb_column columns[] = {
     {.name = NULL}};
 
 enum { AT_DATA = NB_AT_START + 1, AT_NORM };
-static const nb_phase phases[] = {
-    [AT_DATA - 1] = {"the problem's data", NB_AXIS_PROBLEM, 0, false}, [AT_NORM - 1] = {"the norm", -1, 2, false}, {NULL, 0, 0, false}};
+static const nb_phase phases[] = {[AT_DATA - 1] = {"the problem's data", NB_AXIS_PROBLEM, 0, false},
+                                  [AT_NORM - 1] = {"the norm", -1, 2, false},
+                                  {NULL, 0, 0, false}};
 static const unsigned levels[] = {1u << EXPONENT, 0};
 
 static void measure(int d, int n, const double *x, double scale, int exponent, norms *out)
@@ -142,18 +143,28 @@ static nb_status draw(const nb_results *results, nb_ctx *ctx)
     const char *folder, *figure[] = {"all"}, *panels[64];
     nb_series series[2] = {{0}};
     int figures;
-    nb_sheet sheet = {.kind = "norms", .experiment = results->plan->config->name, .title = "norms, %s", .x_name = "p",
-                      .y_name = "mean of |x|^p", .figure_count = 1, .figures = figure, .panels = panels, .series = series};
+    nb_sheet sheet = {.kind = "norms",
+                      .experiment = results->plan->config->name,
+                      .title = "norms, %s",
+                      .x_name = "p",
+                      .y_name = "mean of |x|^p",
+                      .figure_count = 1,
+                      .figures = figure,
+                      .panels = panels,
+                      .series = series};
     nb_sheet_series(&sheet, sides[0], NB_CURVE, 0);
     nb_sheet_series(&sheet, sides[1], NB_CURVE, 1);
     for (int i = 0; i < results->rows.count; i++) {
-        const norms_row *row = (const norms_row *)nb_rows_at(&results->rows, i);
+        const norms_row *row = (const norms_row *)nb_row_at(&results->rows, i);
         int panel = 0;
         while (panel < sheet.panel_count && strcmp(panels[panel], row->problem) != 0) panel++;
         if (panel == 64) break;
         if (panel == sheet.panel_count) panels[sheet.panel_count++] = row->problem;
-        nb_sheet_point point = {.panel = panel, .series = strcmp(row->side, sides[1]) == 0, .key = row->exponent,
-                                .x = row->exponent, .y = row->result.norm_mean};
+        nb_sheet_point point = {.panel = panel,
+                                .series = strcmp(row->side, sides[1]) == 0,
+                                .key = row->exponent,
+                                .x = row->exponent,
+                                .y = row->result.norm_mean};
         NB_TRY(ctx, nb_sheet_add(&sheet, point, ctx));
     }
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &folder, ctx));

@@ -70,7 +70,6 @@ static nb_status pick_rude_note(const nb_points *p, int m, const void *o, nb_pic
     }
 #define STRAY(symbol) \
     static const nb_strategy stray_##symbol = {.component = {#symbol, "leaves something", references, options, 0}, \
-                                               .abi = NB_STRATEGY_ABI, \
                                                .pairing = NB_JOINT, \
                                                .pick = pick_##symbol}
 STRAY(daemon);

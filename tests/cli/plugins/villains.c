@@ -1,6 +1,7 @@
 /* villains.c - strategies that harm whoever runs them, and cores that do, for
  * tests/cli/isolation.bats. With m <= `from` they behave. */
 #include "cores/core.h"
+#include "nystrom/scene_private.h"
 #include "strategy.h"
 
 #include <fcntl.h>
@@ -138,7 +139,6 @@ static void killed(const nb_points *p, int *tokens, int m)
     } \
     static const nb_strategy villain_##symbol = { \
         .component = {#symbol, "harms", references, options, sizeof(villain_options)}, \
-        .abi = NB_STRATEGY_ABI, \
         .pairing = NB_JOINT, \
         .pick = pick_##symbol};
 VILLAIN(segfault)
@@ -175,20 +175,18 @@ static nb_status nan_points(const nb_points *p, int m, const void *o, nb_picks *
 
 static const nb_strategy villain_allocate = {
     .component = {"allocate", "harms", references, options, sizeof(villain_options)},
-    .abi = NB_STRATEGY_ABI,
     .pairing = NB_JOINT,
     .pick = allocate};
 static const nb_strategy villain_nan_points = {
     .component = {"nan_points", "harms", references, options, sizeof(villain_options)},
-    .abi = NB_STRATEGY_ABI,
     .pairing = NB_INDEPENDENT,
     .pick = nan_points};
 
 static nb_status core_crash(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
-    if (f->m > 3) abort();
-    for (int i = 0; i < f->m * f->m; i++) x[i] = 0;
+    if (nb_factors_m(f) > 3) abort();
+    for (int i = 0; i < nb_factors_m(f) * nb_factors_m(f); i++) x[i] = 0;
     return NB_OK;
 }
 

@@ -5,10 +5,9 @@
  * their rows tell why. Names and colours are those of the rows. */
 #include "report/figure.h"
 
-#include "cores/core.h"
+#include "calls/compute.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
-#include "nystrom/guard.h"
 #include "report/sheet.h"
 #include "run/reload.h"
 #include "studies/error/summary.h"
@@ -109,7 +108,7 @@ static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb
                         nb_factors **factors, nb_ctx *ctx)
 {
     double *b;
-    NB_NEED(b, nb_alloc_reals(ctx, (size_t)scene->head->n, (size_t)way->m));
+    NB_NEED(b, nb_alloc_reals(ctx, (size_t)nb_scene_head(scene)->n, (size_t)way->m));
     NB_TRY(ctx, nb_factor_b(scene, landmarks, way->factors, b, ctx));
     return nb_factor_a(scene, landmarks, way->factors, b, factors, ctx);
 }
@@ -121,7 +120,7 @@ static nb_status add_way(picture *p, int panel, int way, nb_scene *scene, gsl_rn
     const nb_factors_spectrum *a;
     const nb_error_method *method = p->ways[way];
     NB_TRY(ctx, nb_run_pick(p->plan, scene, 0, method, rng, &landmarks, ctx));
-    if (landmarks.refusal || nb_factors_refusal(method->factors, landmarks.queries.kind, scene->head->causal))
+    if (landmarks.refusal || nb_factors_refusal(method->factors, landmarks.queries.kind, nb_scene_head(scene)->causal))
         return NB_OK;
     NB_TRY(ctx, form_a(scene, &landmarks, method, &factors, ctx));
     NB_TRY(ctx, nb_factors_svd(factors, &a, ctx));

@@ -6,8 +6,10 @@
 #define NB_GUARD_H
 
 #include "base/surroundings.h"
-#include "cores/core.h"
+#include "components/component.h"
+#include "nystrom/factors.h"
 #include "nystrom/scene.h"
+#include "nystrom/watch.h"
 
 enum { NB_GUARD_SPANS = 128 }; /* a scene has some 20, and 6 for each set of singular triplets */
 
@@ -18,11 +20,11 @@ typedef struct {
     uint64_t sum;
 } nb_span;
 
-typedef struct nb_guard {
-    bool on; /* the component is from outside */
+typedef struct {
+    nb_watch watch; /* first: of the scene or the factors, which tell what they keep meanwhile */
+    bool on;        /* the component is from outside */
     nb_scene *scene;
     nb_factors *factors;
-    struct nb_guard *outer; /* of the call within which this one is */
     nb_surroundings before;
     int count;
     bool full; /* more than `spans` can hold was to be looked at */
@@ -39,16 +41,8 @@ void nb_guard_begin(nb_guard *guard, const nb_choice *component, nb_scene *scene
 /* The same for whatever component. */
 void nb_guard_start(nb_guard *guard, const nb_choice *component, nb_scene *scene, nb_factors *factors);
 
-/* What they keep for later since a moment ago, and the component has not been given yet. */
-void nb_guard_see_scene(nb_scene *scene);
-void nb_guard_see_factors(const nb_factors *factors);
-
 /* After it: `status`, the call's, or NB_EBUG with "changed ..." in place of its error, and
  * then the ctx is spoilt (ctx.h). */
 nb_status nb_guard_end(nb_guard *guard, nb_status status, nb_ctx *ctx);
-
-/* core->compute, looked at, and the seconds that it took. */
-nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
-                          nb_ctx *ctx);
 
 #endif

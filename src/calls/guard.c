@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guard.c - checksums of what must stay, before and after. */
-#include "nystrom/guard.h"
+#include "calls/guard.h"
 
-#include "base/clock.h"
 #include "components/plugin.h"
+#include "nystrom/factors_private.h"
+#include "nystrom/make_scene.h"
+#include "nystrom/scene_private.h"
+#include "nystrom/spectrum_private.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -63,11 +66,12 @@ static void add_rows(nb_guard *g, const double *rows, size_t n)
     add(g, "S", (const void *)last, start + bytes - last);
 }
 
-static void add_spectrum(nb_guard *g, const nb_spectrum *s, size_t n)
+static void add_spectrum(nb_guard *g, const nb_kept_spectrum *kept, size_t n)
 {
+    const nb_spectrum *s = &kept->of;
     static const char name[] = "the singular triplets of S";
     size_t count = (size_t)s->count;
-    add(g, name, s, sizeof *s);
+    add(g, name, kept, sizeof *kept);
     add_reals(g, name, s->values, count, 1);
     add_reals(g, name, s->left, n, count);
     add_reals(g, name, s->right, n, count);
@@ -148,14 +152,16 @@ static void add_shared(nb_guard *g, const nb_factors *f)
     add_reals(g, name, f->rows.squares, (size_t)f->rows.k, 1);
 }
 
-void nb_guard_see_scene(nb_scene *scene)
+static void see_scene(nb_watch *watch)
 {
-    for (nb_guard *g = scene->guard; g; g = g->outer) add_kept(g, scene);
+    nb_guard *g = (nb_guard *)watch;
+    add_kept(g, g->scene);
 }
 
-void nb_guard_see_factors(const nb_factors *factors)
+static void see_factors(nb_watch *watch)
 {
-    for (nb_guard *g = factors->guard; g; g = g->outer) add_shared(g, factors);
+    nb_guard *g = (nb_guard *)watch;
+    add_shared(g, g->factors);
 }
 
 void nb_guard_begin(nb_guard *g, const nb_choice *component, nb_scene *scene, nb_factors *factors)
@@ -171,16 +177,16 @@ void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
     if (scene) add_head(g, scene);
     if (factors) {
         g->factors = factors;
-        g->outer = factors->guard;
+        g->watch = (nb_watch){see_factors, factors->watch};
         add_factors(g, factors);
         add_shared(g, factors);
-        factors->guard = g;
+        factors->watch = &g->watch;
     } else if (scene) {
         g->scene = scene;
-        g->outer = scene->guard;
+        g->watch = (nb_watch){see_scene, scene->watch};
         add_scene(g, scene);
         add_kept(g, scene);
-        scene->guard = g;
+        scene->watch = &g->watch;
     }
     g->before = nb_surroundings_now();
 }
@@ -204,8 +210,8 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
 {
     const char *names, *message;
     if (!g->on) return status;
-    if (g->scene) g->scene->guard = g->outer;
-    if (g->factors) g->factors->guard = g->outer;
+    if (g->scene) g->scene->watch = g->watch.outer;
+    if (g->factors) g->factors->watch = g->watch.outer;
     if (g->closed) mprotect(g->closed, g->closed_bytes, PROT_READ | PROT_WRITE);
     nb_surroundings now = nb_surroundings_now();
     NB_NEED(names, names_of_changed(g, nb_surroundings_changed(&g->before, &now), ctx));
@@ -216,15 +222,4 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
     nb_error_set(ctx, NB_EBUG, __FILE__, __LINE__, "changed %s%s", names, message);
     nb_ctx_spoil(ctx, nb_error_message(ctx));
     return NB_EBUG;
-}
-
-nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
-                          nb_ctx *ctx)
-{
-    nb_guard guard;
-    nb_guard_begin(&guard, core, scene, factors);
-    double start_s = nb_clock_s();
-    nb_status status = ((const nb_core *)core->component)->compute(factors, core->options, x, ctx);
-    *core_s = nb_clock_s() - start_s;
-    return nb_guard_end(&guard, status, ctx);
 }

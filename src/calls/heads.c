@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* heads.c - a problem's own head, then the permutation. */
-#include "nystrom/heads.h"
+#include "calls/heads.h"
 
 #include "base/apart.h"
+#include "calls/guard.h"
 #include "components/plugin.h"
-#include "nystrom/guard.h"
 
 #include <gsl/gsl_randist.h>
 #include <string.h>

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* early.c - check, ready and traits_of. */
+#include "calls/early.h"
+
+#include "base/apart.h"
+#include "components/plugin.h"
+#include "components/registry.h"
+#include "cores/core.h"
+#include "strategies/strategy.h"
+
+static nb_status check_strategy(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_strategy *s = (const nb_strategy *)c->component;
+    if (s->check) NB_TRY(ctx, s->check(c->options, ctx));
+    NB_REQUIRE(ctx, !(nb_strategy_traits(c) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL,
+               "its traits_of gives traits out of NB_STRATEGY_TRAITS");
+    return NB_OK;
+}
+
+static nb_status is_ready(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_strategy *s = (const nb_strategy *)c->component;
+    return s->ready ? s->ready(c->options, ctx) : NB_OK;
+}
+
+/* What a plug-in may give: the program's own identity has a trait of its own, and no traits_of. */
+static nb_status check_core(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_core *core = (const nb_core *)c->component;
+    NB_REQUIRE(ctx, !core->traits_of || !(core->traits_of(c->options) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL,
+               "its traits_of gives traits out of NB_CORE_TRAITS");
+    return NB_OK;
+}
+
+/* Those of the same kind within its options come first. */
+static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *what, const nb_registry *registry,
+                     const nb_choice *component, nb_ctx *ctx)
+{
+    nb_choice copy = *component;
+    for (const nb_option *o = component->component->options; o && o->key; o++) {
+        if (o->type != NB_OPTION_SPEC || o->registry != registry) continue;
+        const nb_choice *inner = *(const nb_choice *const *)((const char *)component->options + o->offset);
+        NB_TRY(ctx, ask(act, what, registry, inner, ctx));
+    }
+    return nb_plugin_of(component->component) ? nb_apart_named(act, &copy, NULL, 0, component->label, what, ctx)
+                                              : act(&copy, ctx);
+}
+
+nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
+{
+    return ask(check_strategy, "calling its check or traits_of", &nb_strategies, strategy, ctx);
+}
+
+nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
+{
+    return ask(is_ready, "calling its ready", &nb_strategies, strategy, ctx);
+}
+
+nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
+{
+    return ask(check_core, "calling its traits_of", &nb_cores, core, ctx);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* picking.c - which points a strategy sees, and to which side its picks go. */
+#include "calls/picking.h"
+
+#include "base/clock.h"
+#include "calls/guard.h"
+#include "nystrom/scene_private.h"
+
+#include <string.h>
+
+/* Of the pairings that pick once. */
+static const nb_side side_of[] = {[NB_QUERIES] = NB_SIDE_QUERIES,
+                                  [NB_KEYS] = NB_SIDE_KEYS,
+                                  [NB_JOINT] = NB_SIDE_JOINT,
+                                  [NB_SHARED] = NB_SIDE_SHARED,
+                                  [NB_SHARED_QUERIES] = NB_SIDE_QUERIES,
+                                  [NB_SHARED_KEYS] = NB_SIDE_KEYS};
+
+typedef struct {
+    const nb_picking *of;
+    nb_scene *scene; /* of->scene */
+    const nb_strategy *strategy;
+    int m; /* of->m */
+} request;
+
+typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` together */
+    const char *role;
+    const nb_points *a, *b; /* b: NULL where there is one set */
+    nb_picks *of_a, *of_b;
+} call;
+
+/* nb_strategy_start, in the trial that the points are of. */
+static nb_status start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
+                       nb_picks *of_keys, nb_ctx *ctx)
+{
+    nb_picking picking = {
+        .scene = points->scene,
+        .strategy = strategy,
+        .m = m,
+        .pairing = ((const nb_strategy *)strategy->component)->pairing,
+        .stream = {.seed = points->stream.seed, .trial = points->stream.trial, .component = strategy->canonical}};
+    nb_landmarks picked;
+    NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
+    NB_TRY(ctx, nb_landmarks_pick(&picking, &picked, ctx));
+    NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s: %s", strategy->label, picked.refusal);
+    *of_queries = picked.queries;
+    *of_keys = picked.keys;
+    return NB_OK;
+}
+
+static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
+{
+    const nb_head *head = r->scene->head;
+    *points = (nb_points){
+        .n = head->n, .d = head->d, .side = side, .scene = r->scene, .stream = r->of->stream, .start = start};
+    if (side == NB_SIDE_JOINT) {
+        points->d = 2 * head->d;
+        return nb_scene_stacked(r->scene, &points->x, ctx);
+    }
+    if (side == NB_SIDE_SHARED) {
+        points->n = 2 * head->n;
+        return nb_scene_united(r->scene, &points->x, ctx);
+    }
+    points->x = side == NB_SIDE_QUERIES ? head->q : head->k;
+    return NB_OK;
+}
+
+/* The clock at each token that was added counts from the start of the call. */
+static nb_status note_times(const request *r, const nb_picks *picks, double start_s, double spared_s, nb_landmarks *out,
+                            nb_ctx *ctx)
+{
+    if (!picks->added_s) return NB_OK;
+    if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)r->m, 1));
+    for (int j = 0; j < r->m; j++) out->selected_s[j] += picks->added_s[j] - start_s + spared_s;
+    return NB_OK;
+}
+
+static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *out, nb_ctx *ctx)
+{
+    const nb_choice *choice = r->of->strategy;
+    nb_stream stream = r->of->stream;
+    nb_ctx *scratch;
+    if (r->strategy->refusal && (out->refusal = r->strategy->refusal(c->a, r->m, choice->options))) return NB_OK;
+    NB_NEED(scratch, nb_ctx_child(ctx));
+    stream.role = c->role;
+    stream.m = nb_strategy_traits(choice) & NB_NESTED ? 0 : r->m;
+    nb_random_seed(r->of->rng, &stream);
+    nb_ctx_set_rng(scratch, r->of->rng);
+    *c->of_a = (nb_picks){.ctx = ctx};
+    if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
+    r->scene->reused_s = 0;
+    double start_s = nb_clock_s();
+    nb_status status = c->b ? r->strategy->pick_both(c->a, c->b, r->m, choice->options, c->of_a, c->of_b, scratch)
+                            : r->strategy->pick(c->a, r->m, choice->options, c->of_a, scratch);
+    double spared_s = r->scene->reused_s;
+    out->select_s += nb_clock_s() - start_s + spared_s;
+    nb_ctx_set_rng(scratch, NULL);
+    nb_ctx_release(scratch, 0);
+    NB_TRY(ctx, status);
+    NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
+    if (c->b) NB_TRY(ctx, nb_picks_check(c->of_b, c->b->n, r->m, ctx));
+    return note_times(r, c->of_a, start_s, spared_s, out, ctx);
+}
+
+static nb_status call_strategy(const request *r, const call *c, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_guard guard;
+    nb_guard_begin(&guard, r->of->strategy, r->scene, NULL);
+    nb_status status = call_unguarded(r, c, out, ctx);
+    return nb_guard_end(&guard, status, ctx);
+}
+
+static nb_status pick_side(const request *r, nb_side side, nb_landmarks *out, nb_points *points, nb_picks *picks,
+                           nb_ctx *ctx)
+{
+    NB_TRY(ctx, points_of(r, side, points, ctx));
+    return call_strategy(r, &(call){.role = nb_side_names[side], .a = points, .of_a = picks}, out, ctx);
+}
+
+static nb_status pick_both(const request *r, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_points queries, keys;
+    NB_TRY(ctx, points_of(r, NB_SIDE_QUERIES, &queries, ctx));
+    NB_TRY(ctx, points_of(r, NB_SIDE_KEYS, &keys, ctx));
+    call both = {.role = "both", .a = &queries, .b = &keys, .of_a = &out->queries, .of_b = &out->keys};
+    return call_strategy(r, &both, out, ctx);
+}
+
+/* Free points [q~; k~] of the stacked ones: a query landmark over a key landmark. */
+static nb_status split(nb_landmarks *l, int d, nb_ctx *ctx)
+{
+    const nb_picks whole = l->queries;
+    size_t bytes = (size_t)d * sizeof(double);
+    double *q, *k;
+    NB_REQUIRE(ctx, whole.d == 2 * d, NB_EDIM, "landmark points of dimension %d, expected %d, as the tokens' [q; k]",
+               whole.d, 2 * d);
+    l->keys = l->queries;
+    NB_NEED(q, nb_picks_points(&l->queries, d, whole.m));
+    NB_NEED(k, nb_picks_points(&l->keys, d, whole.m));
+    for (int j = 0; j < whole.m; j++) {
+        memcpy(q + j * d, whole.points + 2 * j * d, bytes);
+        memcpy(k + j * d, whole.points + (2 * j + 1) * d, bytes);
+    }
+    return NB_OK;
+}
+
+static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_points points;
+    NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
+    bool one_set = r->scene->head->q == r->scene->head->k;
+    if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
+    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
+               "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",
+               nb_pairing_names[pairing]);
+    out->keys = out->queries;
+    return NB_OK;
+}
+
+/* The landmarks of one pick are the points of both sides: no tokens any more, since
+ * a query is none of the keys. */
+static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
+{
+    nb_picks picks = {.ctx = ctx};
+    nb_points points;
+    double *landmarks;
+    NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &picks, ctx));
+    if (out->refusal) return NB_OK;
+    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from};
+    NB_NEED(landmarks, nb_picks_points(&out->queries, points.d, r->m));
+    out->keys = out->queries;
+    return nb_picks_landmarks(&picks, points.d, points.n, points.x, landmarks, ctx);
+}
+
+nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
+{
+    const request r = {p, p->scene, (const nb_strategy *)p->strategy->component, p->m};
+    nb_landmarks out = {.select_s = 0};
+    int n = p->scene->head->n;
+    NB_REQUIRE(ctx, !nb_ctx_spoilt(ctx), NB_EBUG, "a call before has %s", nb_ctx_spoilt(ctx));
+    NB_REQUIRE(ctx, p->m >= 1 && p->m <= n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", p->m, n, n);
+    NB_REQUIRE(ctx, nb_strategy_has(r.strategy, p->pairing), NB_EINVAL, "%s has no pairing '%s'",
+               p->strategy->component->name, nb_pairing_names[p->pairing]);
+    nb_pairing pairing = nb_pairing_under(p->scene->kernel, p->strategy, p->pairing);
+    if (pairing == NB_BOTH) {
+        NB_TRY(ctx, pick_both(&r, &out, ctx));
+    } else if (pairing == NB_INDEPENDENT) {
+        nb_points points;
+        NB_TRY(ctx, pick_side(&r, NB_SIDE_QUERIES, &out, &points, &out.queries, ctx));
+        if (!out.refusal) NB_TRY(ctx, pick_side(&r, NB_SIDE_KEYS, &out, &points, &out.keys, ctx));
+    } else if (nb_pairing_shares(pairing)) {
+        NB_TRY(ctx, pick_shared(&r, pairing, &out, ctx));
+    } else {
+        NB_TRY(ctx, pick_one_for_both(&r, pairing, &out, ctx));
+    }
+    NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
+               "picks of two kinds for queries and keys");
+    if (!out.refusal) out.note = nb_landmarks_note(&out, p->m);
+    *landmarks = out;
+    return NB_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* make_scene.h - a scene, and what whoever makes it knows of the questions to come. */
+#ifndef NB_MAKE_SCENE_H
+#define NB_MAKE_SCENE_H
+
+#include "nystrom/scene.h"
+
+/* `head` and `kernel` must outlive the scene, which is freed with ctx's memory.
+ * NB_EINVAL for a causal head under a kernel that has no mask. */
+nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx);
+
+/* Whether an S of n tokens is kept once it is formed, also where nobody asks for it. */
+bool nb_scene_is_kept(int n);
+
+/* Before the first question: S is formed, also where the kernel gives factors of it. */
+void nb_scene_form_whole(nb_scene *scene);
+
+/* Before the first question: what to take along in the first pass over S; anything else costs a pass of its own. */
+enum { NB_SCENE_OUTPUT = 1 << 0, NB_SCENE_ENTROPY = 1 << 1 };
+void nb_scene_take_along(nb_scene *scene, unsigned what);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scene_private.h - the scene from inside: for the library alone. */
+#ifndef NB_SCENE_PRIVATE_H
+#define NB_SCENE_PRIVATE_H
+
+#include "kernels/kernel.h"
+#include "nystrom/scene.h"
+#include "nystrom/watch.h"
+
+#include <stdint.h>
+
+enum { NB_NEAR = 64 }; /* rows that are formed at once: they stay in the cache */
+
+struct nb_scene {
+    const nb_head *head; /* under a kernel of one point set: with q = k */
+    const nb_choice *kernel;
+    const void *options; /* the kernel's, resolved for this head */
+    /* Foresight. */
+    unsigned along;      /* NB_SCENE_* of make_scene.h */
+    nb_low_rank factors; /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
+    bool keep;           /* S is kept once it is formed */
+
+    nb_ctx *ctx;       /* owns what is cached below */
+    int *positions;    /* 0 ... n-1 */
+    double *rows;      /* S, n x n, or NULL: not kept */
+    bool formed;       /* `rows` is filled */
+    unsigned gathered; /* what is known of the following */
+    double norm, baseline_mean, entropy;
+    double *row_sums, *column_sums; /* n */
+    double *output;                 /* S V by rows, dv x n */
+    double *stacked;                /* the tokens' [q; k], 2d x n */
+    double *united;                 /* the queries, then the keys, d x 2n */
+    int spectrum_count;
+    struct nb_kept_spectrum **spectra; /* spectrum_private.h */
+    double exact_s;                    /* 0: not measured yet */
+    nb_watch *watch;                   /* who is told what is kept from now on, or NULL */
+    struct {
+        const void *bytes;
+        uint64_t sum;
+    } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (calls/guard.h) */
+    double reused_s; /* time that was spared since this was last set to 0, by asking again for what was there */
+};
+
+const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);
+
+/* Rows first ... first + count - 1 of S, up to column `keys`; out is n x count. */
+nb_status nb_scene_form(const nb_scene *scene, int first, int count, int keys, double *out, nb_ctx *ctx);
+
+#endif

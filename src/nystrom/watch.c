@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* watch.c - from the innermost outwards. */
+#include "nystrom/watch.h"
+
+#include <stddef.h>
+
+void nb_watch_tell(nb_watch *watch)
+{
+    for (; watch; watch = watch->outer) watch->kept(watch);
+}

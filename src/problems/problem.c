@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* problem.c - what a problem's record must have. */
+#include "problems/problem.h"
+
+const char *nb_problem_lacks(const nb_component *component)
+{
+    const nb_problem *p = (const nb_problem *)component;
+    return !p->shape ? "the function shape" : !p->make ? "the function make" : NULL;
+}
