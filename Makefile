@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # nysbench: make help tells what there is.
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/version.h)
 PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
@@ -11,6 +11,9 @@ PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
+
+# What looks at the sources.
+LINT_PACKAGES := clang-format clang-tidy
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -54,6 +57,11 @@ names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c %/$(call kind,$1).c
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o
+ifdef COVERAGE
+SANITIZE := --coverage -fprofile-update=atomic
+LDFLAGS += -Wl,--wrap=_exit
+OBJ += $B/tests/coverage/exit.o
+endif
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
 
@@ -110,13 +118,13 @@ $B/commands.c: FORCE
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 
-$B/version.h: FORCE
+$B/build.h: FORCE
 	@mkdir -p $B
-	@printf '#define NB_VERSION "%s"\n#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(VERSION)' '$(BUILD_ID)' \
+	@printf '#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(BUILD_ID)' \
 	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))' > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
-$B/src/main.o $B/src/run/provenance.o: $B/version.h
+$B/src/run/provenance.o: $B/build.h
 
 $B/registry.o $B/commands.o: $B/%.o: $B/%.c
 	$(call say,cc $<)
@@ -199,6 +207,21 @@ fuzz: nysbench
 
 fuzzers: $(FUZZ)
 
+.PHONY: format lint coverage
+format: PACKAGES += $(LINT_PACKAGES)
+format: deps
+	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
+
+# No finding is let pass; PART=format, lines, analyzer or tidy for one of four.
+lint: PACKAGES += $(LINT_PACKAGES)
+lint: deps $B/build.h
+	@tests/lint.sh $(PART)
+
+# Lines of src/ and strategies/ that the unit, conformance and a few command-line tests run.
+coverage: deps
+	@$(MAKE) --no-print-directory $(JOBS) B=build/coverage OPT="-O1 -g -Wno-maybe-uninitialized" COVERAGE=1 build/coverage/nysbench unit
+	@tests/coverage/coverage.py build/coverage
+
 bench: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
 	@tests/bench/bench.sh $(PART)
@@ -234,6 +257,9 @@ help:
 	@echo 'make test       build, run all tests; the last line sums them up'
 	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
+	@echo 'make format     lay out the C sources as .clang-format says'
+	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
+	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'

@@ -2,8 +2,8 @@
 /* main.c - nysbench COMMAND ... */
 #include "cli/command.h"
 #include "base/process.h"
+#include "base/version.h"
 #include "linalg/blas.h"
-#include "version.h"
 
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>

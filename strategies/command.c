@@ -155,7 +155,8 @@ static nb_status run(const char *folder, const command_options *o, pid_t *pid, n
     NB_TRY(ctx, current_folder(&here, ctx));
     NB_TRY(ctx, make_words(o->run, here, folder, &words, ctx));
     NB_NEED(variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
-    NB_TRY(ctx, nb_process_spawn(words, folder, LOG, variable, pid, ctx));
+    nb_program program = {.words = words, .folder = folder, .log = LOG, .variable = variable};
+    NB_TRY(ctx, nb_process_spawn(&program, pid, ctx));
     NB_TRY(ctx, nb_process_await(*pid, o->timeout, &ending, ctx));
     NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
     NB_TRY(ctx, last_words(folder, *pid, &said, ctx));

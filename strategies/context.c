@@ -60,8 +60,10 @@ static unsigned traits_of(const void *opts)
 }
 
 static const char *const references[] = {
-    "adaptive landmark selection as in how-tos on Nystroem attention; for the draw: Yellott, The relationship between Luce's choice "
-    "axiom, Thurstone's theory of comparative judgment, and the double exponential distribution, J. Math. Psychol. 15, 1977",
+    "adaptive landmark selection as in how-tos on Nystroem attention; for the draw: Yellott, The relationship between "
+    "Luce's choice "
+    "axiom, Thurstone's theory of comparative judgment, and the double exponential distribution, J. Math. Psychol. 15, "
+    "1977",
     NULL};
 
 const nb_strategy nb_strategy_context = {

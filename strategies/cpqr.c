@@ -129,7 +129,8 @@ static const char *refusal(const nb_points *points, int m, const void *options)
 static const char *const references[] = {
     "Businger & Golub, Linear least squares solutions by Householder transformations, Numer. Math. 7, 1965",
     "Drmac & Bujanovic, On the failure of rank-revealing QR factorization software, ACM TOMS 35, 2008",
-    "Cortinovis & Kressner, Low-rank approximation in the Frobenius norm by column and row subset selection, SIMAX 41, 2020, arXiv:1908.06059",
+    "Cortinovis & Kressner, Low-rank approximation in the Frobenius norm by column and row subset selection, SIMAX 41, "
+    "2020, arXiv:1908.06059",
     NULL};
 
 static const nb_option options[] = {NB_OPTION_END};

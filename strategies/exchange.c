@@ -10,7 +10,8 @@
  * turn, and a turn that did not lower it is taken back, so that part is never above
  * the start's; with other factors, or with X that is not the best one, the error may be.
  * The end is a local minimum, and one swap at a time is not all that there is: what it
- * wins bounds what there is to win from below, as floor_rank does from above. A sweep costs 20 n^2 m + O(n m^2) flops, and 2 n^2 for each swap.
+ * wins bounds what there is to win from below, as floor_rank does from above. A sweep costs 20 n^2 m + O(n m^2) flops,
+ * and 2 n^2 for each swap.
  *
  * Keys go first; the other order may end elsewhere, as may another start. */
 #include "strategy.h"

@@ -135,7 +135,8 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 
 static const char *const references[] = {
     "Kulesza & Taskar, k-DPPs: fixed-size determinantal point processes, ICML 2011",
-    "Kulesza & Taskar, Determinantal point processes for machine learning, Found. Trends Mach. Learn. 5, 2012, arXiv:1207.6083",
+    "Kulesza & Taskar, Determinantal point processes for machine learning, Found. Trends Mach. Learn. 5, 2012, "
+    "arXiv:1207.6083",
     "Li, Jegelka & Sra, Fast DPP sampling for Nystrom with application to kernel methods, ICML 2016, arXiv:1603.06052",
     NULL};
 

@@ -96,7 +96,8 @@ static unsigned traits_of(const void *opts)
 }
 
 static const char *const references[] = {
-    "a linear scorer, fitted by ridge regression: Hoerl & Kennard, Technometrics 12, 1970; for the draw: Yellott, J. Math. Psychol. 15, 1977",
+    "a linear scorer, fitted by ridge regression: Hoerl & Kennard, Technometrics 12, 1970; for the draw: Yellott, J. "
+    "Math. Psychol. 15, 1977",
     NULL};
 
 const nb_strategy nb_strategy_learned = {

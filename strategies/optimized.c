@@ -146,8 +146,10 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 }
 
 static const char *const references[] = {
-    "Golub & Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate, SIAM J. Numer. Anal. 10, 1973",
-    "Fletcher, Practical methods of optimization, 1987, sections 2.6 and 3.2 (vector_bfgs2 of the GNU Scientific Library)",
+    "Golub & Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables "
+    "separate, SIAM J. Numer. Anal. 10, 1973",
+    "Fletcher, Practical methods of optimization, 1987, sections 2.6 and 3.2 (vector_bfgs2 of the GNU Scientific "
+    "Library)",
     NULL};
 
 const nb_strategy nb_strategy_optimized = {

@@ -66,7 +66,8 @@ static nb_status pick(const nb_points *points, int m, const void *options, nb_pi
 }
 
 static const char *const references[] = {
-    "Patrick et al., Keeping your eye on the ball: trajectory attention in video transformers (Orthoformer), NeurIPS 2021, arXiv:2106.05392",
+    "Patrick et al., Keeping your eye on the ball: trajectory attention in video transformers (Orthoformer), NeurIPS "
+    "2021, arXiv:2106.05392",
     NULL};
 
 static const nb_option options[] = {NB_OPTION_END};

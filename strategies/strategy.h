@@ -76,8 +76,8 @@ typedef struct {
     unsigned (*traits_of)(const void *options);
 
     /* Picks m of the points, 1 <= m <= n, with nb_picks_tokens, nb_picks_groups
-     * or nb_picks_points; a nested one with nb_picks_begin and nb_picks_add. Memory comes from ctx and is freed after the call but
-     * for the picks. */
+     * or nb_picks_points; a nested one with nb_picks_begin and nb_picks_add. Memory comes from ctx and is freed after
+     * the call but for the picks. */
     nb_status (*pick)(const nb_points *points, int m, const void *options, nb_picks *picks, nb_ctx *ctx);
 
     /* For the pairing `both`, instead of `pick` or beside it: m queries and m keys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [unit|fuzz|cli|oracle|asan|kernels]...
+# repository's root: tests/run.sh [tree|unit|fuzz|cli|oracle|asan|kernels]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -39,6 +39,11 @@ tally() {
     number=$((number + 1))
     mkdir "$work/$number"
     run_one "$work/$number" "$@" &
+}
+
+# What can be told from the sources alone.
+tree() {
+    tally architecture tests/architecture.py
 }
 
 unit() { # FOLDER LABEL; conformance and engine, the longest, first; with one BLAS thread, as workers have
@@ -95,14 +100,15 @@ kernels() {
 
 for part in "${@:-all}"; do
     case $part in
+    tree) tree ;;
     unit) unit build "" ;;
     fuzz) fuzz build "" ;;
     cli) cli "$PWD/nysbench" "" ;;
     oracle) oracle ;;
     asan) asan ;;
     kernels) kernels ;;
-    all) unit build ""; fuzz build ""; oracle; cli "$PWD/nysbench" ""; kernels; asan ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: unit, fuzz, cli, oracle, asan, kernels" >&2; exit 2 ;;
+    all) tree; unit build ""; fuzz build ""; oracle; cli "$PWD/nysbench" ""; kernels; asan ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, oracle, asan, kernels" >&2; exit 2 ;;
     esac
 done
 wait

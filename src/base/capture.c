@@ -3,7 +3,6 @@
 #include "base/capture.h"
 
 #include "base/clock.h"
-#include "base/janitor.h"
 #include "base/process.h"
 
 #include <errno.h>
@@ -11,82 +10,58 @@
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_STARTED = 127, MOST_BYTES = 1 << 28 };
-
-static _Noreturn void become(char *const *words, const char *folder, int out)
-{
-    int nothing = open("/dev/null", O_RDONLY);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (folder && chdir(folder) != 0))
-        _exit(NOT_STARTED);
-    closefrom(STDERR_FILENO + 1);
-    nb_janitor_unmark(); /* what sbatch hands over to others is not this program's */
-    execvp(words[0], words);
-    _exit(NOT_STARTED);
-}
+enum { FIRST_BYTES = 16384, MOST_BYTES = 1 << 28 };
 
 typedef struct {
-    char *text; /* malloc's */
-    size_t bytes, room;
+    char *text; /* zeros behind `bytes` */
+    int bytes, room;
 } buffer;
 
-/* Space for more, and an end; false where there is none. */
-static bool grow(buffer *b)
-{
-    if (b->room - b->bytes > 4096) return true;
-    if (b->room >= MOST_BYTES) return false;
-    size_t room = b->room ? 2 * b->room : 16384;
-    char *text = realloc(b->text, room);
-    if (!text) return false;
-    *b = (buffer){text, b->bytes, room};
-    return true;
-}
-
 /* Until its end, or until that moment. */
-static void read_all(int fd, double end_s, buffer *b)
+static nb_status read_all(int fd, double end_s, buffer *b, nb_ctx *ctx)
 {
-    for (double left_s = end_s - nb_clock_s(); left_s > 0 && grow(b); left_s = end_s - nb_clock_s()) {
+    for (double left_s = end_s - nb_clock_s(); left_s > 0 && b->bytes < MOST_BYTES; left_s = end_s - nb_clock_s()) {
+        NB_GROW(ctx, b->text, b->bytes + 1, b->room); /* with room for an end */
         struct pollfd in = {.fd = fd, .events = POLLIN};
         if (poll(&in, 1, (int)ceil(fmin(left_s, 1e3) * 1e3)) <= 0) continue;
-        ssize_t got = read(fd, b->text + b->bytes, b->room - b->bytes - 1);
-        if (got == 0 || (got < 0 && errno != EINTR)) return;
-        if (got > 0) b->bytes += (size_t)got;
+        ssize_t got = read(fd, b->text + b->bytes, (size_t)(b->room - b->bytes - 1));
+        if (got == 0 || (got < 0 && errno != EINTR)) break;
+        if (got > 0) b->bytes += (int)got;
     }
+    return NB_OK;
 }
 
 static nb_status listen_to(pid_t pid, int fd, double limit_s, buffer *said, nb_ending *ending, nb_ctx *ctx)
 {
     double end_s = nb_clock_s() + limit_s;
-    read_all(fd, end_s, said);
-    return nb_process_await(pid, fmax(end_s - nb_clock_s(), 0), ending, ctx);
+    nb_status status = read_all(fd, end_s, said, ctx);
+    nb_status ended = nb_process_await(pid, status == NB_OK ? fmax(end_s - nb_clock_s(), 0) : 0, ending, ctx);
+    return status == NB_OK ? ended : status;
 }
 
 nb_status nb_capture(char *const *words, const char *folder, double limit_s, const char **output, nb_ctx *ctx)
 {
     int ends[2];
     pid_t pid;
-    buffer said = {NULL, 0, 0};
+    buffer said = {.room = FIRST_BYTES};
     nb_ending ending;
     const char *text;
+    NB_NEED(said.text, nb_alloc(ctx, FIRST_BYTES, 1));
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_status status = nb_process_fork(&pid, ctx);
-    if (status == NB_OK && pid == 0) become(words, folder, ends[1]);
+    nb_program program = {.words = words, .folder = folder, .out = ends[1], .outlives = true};
+    nb_status status = nb_process_spawn(&program, &pid, ctx);
     close(ends[1]);
     if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);
     close(ends[0]);
-    if (said.text) {
-        said.text[said.bytes] = '\0';
-        if (nb_defer(ctx, free, said.text) != NB_OK) return NB_ENOMEM;
-    }
     NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, ending.timed_out || !WIFEXITED(ending.how) || WEXITSTATUS(ending.how) != NOT_STARTED, NB_EIO,
+    NB_REQUIRE(ctx, ending.timed_out || !WIFEXITED(ending.how) || WEXITSTATUS(ending.how) != NB_NOT_STARTED, NB_EIO,
                "%s cannot be started: is it installed, and in PATH?", words[0]);
     NB_TRY(ctx, nb_ending_text(&ending, limit_s, &text, ctx));
     NB_REQUIRE(ctx, !*text, NB_EIO, "%s: %s", words[0], text);
-    *output = said.text ? said.text : "";
+    *output = said.text;
     return NB_OK;
 }

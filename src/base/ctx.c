@@ -134,6 +134,17 @@ double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols)
     return nb_alloc(ctx, count, sizeof(double));
 }
 
+void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity)
+{
+    if (count < *capacity) return items;
+    int wanted = *capacity > 0 ? 2 * *capacity : 8;
+    void *larger = nb_alloc(ctx, (size_t)wanted, size);
+    if (!larger) return NULL;
+    if (count > 0) memcpy(larger, items, (size_t)count * size);
+    *capacity = wanted;
+    return larger;
+}
+
 char *nb_strdup(nb_ctx *ctx, const char *text)
 {
     size_t bytes = strlen(text) + 1;
@@ -243,7 +254,7 @@ void nb_print_cut(char *out, size_t size, const char *format, va_list args)
     va_copy(again, args);
     int length = vsnprintf(out, size, format, args);
     if (length >= 0 && (size_t)length >= size && vasprintf(&whole, format, again) >= 0) {
-        memcpy(out + head, "...", 3);
+        memcpy(out + head, "...", 3); /* NOLINT(bugprone-not-null-terminated-result): the tail follows */
         memcpy(out + head + 3, whole + (size_t)length - tail, tail + 1);
         free(whole);
     }

@@ -23,7 +23,7 @@ typedef enum {
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
-    NB_EHOST, /* the machine: no process, no room for temporary files; nobody's fault who computes, and the end of a run */
+    NB_EHOST,    /* the machine: no process, no room for temporary files; the end of a run */
     NB_STATUS_COUNT
 } nb_status;
 
@@ -43,6 +43,10 @@ nb_ctx *nb_ctx_child(nb_ctx *parent);
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
 double *nb_alloc_raw(nb_ctx *ctx, size_t count); /* doubles that are not zeroed, for what is overwritten at once */
+/* The array itself where its `capacity` is above `count`, else a copy with twice the room, at least 8;
+ * NULL: out of memory, nothing has changed. NB_GROW below is how it is used. */
+void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity);
+
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -111,6 +115,13 @@ long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
 #define NB_NEED(pointer, allocation) \
     do { \
         if (!((pointer) = (allocation))) return NB_ENOMEM; \
+    } while (0)
+/* Room for one more behind `count` items of an array that ctx owns, or return NB_ENOMEM. */
+#define NB_GROW(ctx, items, count, capacity) \
+    do { \
+        void *nb_grown_ = nb_grown((ctx), (items), sizeof *(items), (count), &(capacity)); \
+        if (!nb_grown_) return NB_ENOMEM; \
+        (items) = nb_grown_; \
     } while (0)
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/gnuplot.h"
 
 #include "base/capture.h"
+#include "base/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +12,9 @@
 static double limit_s(void)
 {
     const char *given = getenv("NYSBENCH_PLOT_TIMEOUT");
-    double seconds = given ? strtod(given, NULL) : 0;
-    return seconds > 0 ? seconds : 120;
+    double seconds = 120;
+    if (given) nb_parse_real(given, 1e-3, 1e6, &seconds);
+    return seconds;
 }
 
 bool nb_gnuplot_version(const char **line, nb_ctx *ctx)

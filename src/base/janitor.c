@@ -10,11 +10,13 @@
  * killed. Where the parent was, the janitor takes its place, and starts another. */
 #include "base/janitor.h"
 
-#include "base/scratch.h"
+#include "base/numbers.h"
+#include "base/scratch_root.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +28,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MARK "NYSBENCH_RUN"
 #define NAME "nysbench-end"
 
 /* The process's own. */
@@ -57,8 +58,8 @@ static int kill_marked(const char *token)
     int found = 0;
     DIR *all = opendir("/proc");
     for (struct dirent *e; all && (e = readdir(all));) {
-        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || pid == getpid() || pid == getppid() ||
+        pid_t pid;
+        if (!nb_parse_int(e->d_name, 1, INT_MAX, &pid) || pid == getpid() || pid == getppid() ||
             (!holds(e->d_name, "environ", token) && !holds(e->d_name, "maps", token)))
             continue;
         found += kill(pid, SIGKILL) == 0;
@@ -137,7 +138,7 @@ static nb_status mark(nb_ctx *ctx)
     void *page = file >= 0 ? mmap(NULL, 1, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
     int reason = errno;
     if (file >= 0) close(file);
-    NB_REQUIRE(ctx, page != MAP_FAILED && setenv(MARK, nb_scratch_token(), 1) == 0, NB_EHOST,
+    NB_REQUIRE(ctx, page != MAP_FAILED && setenv(NB_JANITOR_MARK, nb_scratch_token(), 1) == 0, NB_EHOST,
                "processes cannot be marked: %s", strerror(reason));
     NB_REQUIRE(ctx, pipe2(janitor.line, O_CLOEXEC) == 0, NB_EHOST, "a pipe cannot be made: %s", strerror(errno));
     janitor.marked = true;
@@ -173,11 +174,6 @@ void nb_janitor_forget(void)
     if (janitor.marked) close(janitor.line[1]);
     janitor.pid = 0;
     janitor.marked = false;
-}
-
-void nb_janitor_unmark(void)
-{
-    unsetenv(MARK);
 }
 
 bool nb_janitor_is(pid_t pid)

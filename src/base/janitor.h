@@ -8,6 +8,9 @@
 
 #include <sys/types.h>
 
+/* The environment variable that marks what the program starts. */
+#define NB_JANITOR_MARK "NYSBENCH_RUN"
+
 /* Starts it, where there is none that runs. Before the program starts any other process: what comes
  * after it is marked as the program's. NB_EHOST where the system gives no process. */
 nb_status nb_janitor_start(nb_ctx *ctx);
@@ -18,9 +21,6 @@ int nb_janitor_line(void);
 
 /* In a child: the janitor is its parent's. */
 void nb_janitor_forget(void);
-
-/* In a child: what it starts does not carry the mark. */
-void nb_janitor_unmark(void);
 
 /* Whether that child is the janitor's parent, or the janitor itself, whose parent was killed. */
 bool nb_janitor_is(pid_t pid);

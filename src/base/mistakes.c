@@ -18,18 +18,6 @@ void nb_mistakes_init(nb_mistakes *mistakes, nb_ctx *ctx)
     *mistakes = (nb_mistakes){.ctx = ctx};
 }
 
-static nb_status grow(nb_mistakes *mistakes)
-{
-    if (mistakes->count < mistakes->capacity) return NB_OK;
-    int capacity = mistakes->capacity ? 2 * mistakes->capacity : 16;
-    char **texts;
-    NB_NEED(texts, nb_alloc(mistakes->ctx, (size_t)capacity, sizeof *texts));
-    if (mistakes->count > 0) memcpy(texts, mistakes->texts, (size_t)mistakes->count * sizeof *texts);
-    mistakes->texts = texts;
-    mistakes->capacity = capacity;
-    return NB_OK;
-}
-
 static char *located(nb_ctx *ctx, nb_place place, const char *message)
 {
     if (!place.source) return nb_strdup(ctx, message);
@@ -44,7 +32,7 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
     va_start(args, format);
     nb_print_cut(message, sizeof message, format, args);
     va_end(args);
-    NB_TRY(mistakes->ctx, grow(mistakes));
+    NB_GROW(mistakes->ctx, mistakes->texts, mistakes->count, mistakes->capacity);
     char *text;
     NB_NEED(text, located(mistakes->ctx, place, message));
     mistakes->texts[mistakes->count++] = text;

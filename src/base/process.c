@@ -15,11 +15,13 @@
 
 #include "base/clock.h"
 #include "base/janitor.h"
-#include "base/scratch.h"
+#include "base/numbers.h"
+#include "base/scratch_root.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -105,8 +107,10 @@ static int kill_strays(void)
     int found = 0;
     DIR *all = opendir("/proc");
     for (struct dirent *e; all && (e = readdir(all));) {
-        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || is_guard(pid) || parent_of(e->d_name) != getpid() || nb_janitor_is(pid)) continue;
+        pid_t pid;
+        if (!nb_parse_int(e->d_name, 1, INT_MAX, &pid) || is_guard(pid) || parent_of(e->d_name) != getpid() ||
+            nb_janitor_is(pid))
+            continue;
         found++;
         kill(pid, SIGKILL);
         waitpid(pid, NULL, WNOHANG);
@@ -244,56 +248,69 @@ void nb_process_finish(void)
 }
 
 /* In the child, which may share its parent's memory: it writes to its own frames alone. */
-static _Noreturn void become(char *const *words, const char *folder, const char *log, char *const *environment)
+static _Noreturn void become(const nb_program *p, char *const *environment)
 {
-    int nothing = open("/dev/null", O_RDWR),
-        said = chdir(folder) == 0 ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
-        _exit(126);
+    int nothing = open("/dev/null", O_RDWR), said = STDERR_FILENO;
+    if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
+    if (p->log) said = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(p->out ? p->out : nothing, STDOUT_FILENO) < 0 ||
+        dup2(said, STDERR_FILENO) < 0)
+        _exit(NB_NOT_STARTED);
     closefrom(STDERR_FILENO + 1);
-    execvpe(words[0], words, environment);
-    dprintf(STDERR_FILENO, "%s: cannot be started: %s", words[0], strerror(errno));
-    _exit(127);
+    execvpe(p->words[0], p->words, environment);
+    if (p->log) dprintf(STDERR_FILENO, "%s: cannot be started: %s", p->words[0], strerror(errno));
+    _exit(NB_NOT_STARTED);
 }
 
-/* This process's, with that variable, NAME=VALUE. */
-static nb_status environment_with(const char *variable, char ***out, nb_ctx *ctx)
+/* Whether an entry of the environment, NAME=VALUE, has the name of that one. */
+static bool same_name(const char *entry, const char *variable)
 {
-    size_t count = 0, kept = 0, name = strcspn(variable, "=") + 1;
+    return strncmp(entry, variable, strcspn(variable, "=") + 1) == 0;
+}
+
+/* This process's, with the program's variable. */
+static nb_status environment_of(const nb_program *p, char ***out, nb_ctx *ctx)
+{
+    size_t count = 0, kept = 0;
     while (environ[count]) count++;
     NB_NEED(*out, nb_alloc(ctx, count + 2, sizeof **out));
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], variable, name) != 0) (*out)[kept++] = environ[i];
-    NB_NEED((*out)[kept], nb_strdup(ctx, variable));
+    for (size_t i = 0; i < count; i++) {
+        if (p->variable && same_name(environ[i], p->variable)) continue;
+        if (p->outlives && same_name(environ[i], NB_JANITOR_MARK "=")) continue;
+        (*out)[kept++] = environ[i];
+    }
+    if (p->variable) NB_NEED((*out)[kept], nb_strdup(ctx, p->variable));
     return NB_OK;
 }
 
 /* vfork, where there is a guard already: no page table is copied, which for a large
  * process costs more than many a program. As in posix_spawn, which cannot ask for
  * PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
-nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid,
-                           nb_ctx *ctx)
+nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
     char **environment;
     pid_t parent = getpid();
-    NB_TRY(ctx, environment_with(variable, &environment, ctx));
+    NB_TRY(ctx, nb_process_watch(ctx)); /* the mark is in the environment from then on */
+    NB_TRY(ctx, environment_of(program, &environment, ctx));
     if (!family.guarded) {
         NB_TRY(ctx, nb_process_fork(pid, ctx));
-        if (*pid == 0) become(words, folder, log, environment);
+        if (*pid == 0) become(program, environment);
         return NB_OK;
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    *pid = vfork();
-    if (*pid == 0) {
+    pid_t child = vfork(); /* *pid is the parent's to write */
+    if (child == 0) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what follows writes to frames of its own, as in posix_spawn */
         setpgid(0, 0);
         settle(parent);
-        become(words, folder, log, environment);
+        become(program, environment);
     }
     int reason = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    NB_REQUIRE(ctx, *pid >= 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
+    *pid = child;
+    NB_REQUIRE(ctx, child >= 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
     return NB_OK;
 }
 
@@ -323,8 +340,8 @@ static void kill_session(pid_t leader)
     for (int round = 0; round < 2; round++) {
         DIR *all = opendir("/proc");
         for (struct dirent *e; all && (e = readdir(all));) {
-            pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-            if (pid > 0 && getsid(pid) == leader) kill(pid, SIGKILL);
+            pid_t pid;
+            if (nb_parse_int(e->d_name, 1, INT_MAX, &pid) && getsid(pid) == leader) kill(pid, SIGKILL);
         }
         if (all) closedir(all);
     }

@@ -20,12 +20,21 @@ typedef struct {
  * process. */
 nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 
-/* The same, and then the program words[0], looked for in PATH where it has no '/', in
- * that folder, with `variable`, NAME=VALUE, in its environment, `log` there as its standard
- * error and nothing else open. Where it cannot be started that ends with status 127, and
- * the log says why. */
-nb_status nb_process_spawn(char *const *words, const char *folder, const char *log, const char *variable, pid_t *pid,
-                           nb_ctx *ctx);
+/* A program to be started; what is left 0 it does without. */
+typedef struct {
+    char *const *words;   /* words[0] is looked for in PATH where it has no '/' */
+    const char *folder;   /* its current one; NULL: this process's */
+    int out;              /* its standard output; 0: nobody reads it */
+    const char *log;      /* what its standard error is put behind, in its folder; NULL: its standard error is ours */
+    const char *variable; /* NAME=VALUE in its environment */
+    bool outlives;        /* it, or what it hands over to others, may outlive this program */
+} nb_program;
+
+enum { NB_NOT_STARTED = 127 };
+
+/* The same, and then that program, with nothing to read and nothing else open. Where it cannot be
+ * started that ends with status NB_NOT_STARTED, and the log says why. */
+nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx);
 
 /* Waits for such a child, timeout_s at most. Nothing of it is left, nor a zombie; of a
  * program that a guarded process has started (which is in a group of its own) nothing of its

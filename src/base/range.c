@@ -7,15 +7,19 @@
  * Two powers of the same base make a range of powers, which has no step. */
 #include "base/range.h"
 
+#include "base/numbers.h"
+
 #include <ctype.h>
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     long long value, base; /* base 0: no power */
 } term;
+
+static const char form[] = "is neither an integer nor a range like 8..64, 8..64 step 8 or 2^3..2^6";
+static const char large[] = "has a number that is too large";
 
 bool nb_range_like(const char *text)
 {
@@ -32,33 +36,29 @@ static const char *skip(const char *at)
     return at;
 }
 
-/* False where there is none, or it is too large (errno = ERANGE). */
-static bool read_integer(const char **at, long long *value)
+/* What is wrong, or NULL; so do all that read. */
+static const char *read_integer(const char **at, long long *value)
 {
-    char *end;
-    errno = 0;
-    *value = strtoll(*at, &end, 10);
-    if (end == *at || errno) return false;
+    const char *end = nb_integer_at(*at, LLONG_MIN, LLONG_MAX, value);
+    if (!end) return isdigit((unsigned char)(*at)[**at == '-' || **at == '+']) ? large : form;
     *at = skip(end);
-    return true;
+    return NULL;
 }
 
-static bool read_term(const char **at, term *t)
+static const char *read_term(const char **at, term *t)
 {
     long long exponent;
     *t = (term){.base = 0};
-    if (!read_integer(at, &t->value)) return false;
-    if (**at != '^') return true;
-    ++*at;
+    const char *wrong = read_integer(at, &t->value);
+    if (wrong || **at != '^') return wrong;
+    *at = skip(*at + 1);
     t->base = t->value;
     t->value = 1;
-    if (!read_integer(at, &exponent) || t->base < 2 || exponent < 0) return false;
-    for (; exponent > 0; exponent--)
-        if (__builtin_mul_overflow(t->value, t->base, &t->value)) {
-            errno = ERANGE;
-            return false;
-        }
-    return true;
+    wrong = read_integer(at, &exponent);
+    if (!wrong && (t->base < 2 || exponent < 0)) wrong = form;
+    for (; !wrong && exponent > 0; exponent--)
+        if (__builtin_mul_overflow(t->value, t->base, &t->value)) wrong = large;
+    return wrong;
 }
 
 /* The text between the terms: false where it is not what is expected. */
@@ -82,17 +82,17 @@ static const char *span_wrong(const nb_range *r, const term *first, const term *
 
 static const char *parse(const char *text, nb_range *r)
 {
-    static const char *const form = "is neither an integer nor a range like 8..64, 8..64 step 8 or 2^3..2^6";
     term first, last;
-    const char *at = skip(text);
-    errno = 0;
-    if (!read_term(&at, &first)) return errno == ERANGE ? "has a number that is too large" : form;
+    const char *at = skip(text), *wrong = read_term(&at, &first);
+    if (wrong) return wrong;
     last = first;
     bool ranged = read_word(&at, "..");
-    if (ranged && !read_term(&at, &last)) return errno == ERANGE ? "has a number that is too large" : form;
+    if (ranged) wrong = read_term(&at, &last);
+    if (wrong) return wrong;
     *r = (nb_range){.first = first.value, .last = last.value, .step = 1, .base = ranged ? first.base : 0};
     bool stepped = ranged && read_word(&at, "step");
-    if (stepped && !read_integer(&at, &r->step)) return errno == ERANGE ? "has a number that is too large" : form;
+    if (stepped) wrong = read_integer(&at, &r->step);
+    if (wrong) return wrong;
     return *at ? form : span_wrong(r, &first, &last, stepped);
 }
 

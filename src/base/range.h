@@ -17,7 +17,8 @@ typedef struct {
 bool nb_range_like(const char *text);
 
 /* What is meant by 8-64, 8:64, 8:64:8 (start:end:step) or 8:8:64 (start:step:end), as
- * other programs have it: "; did you mean '8..64 step 8'?"; "" for any other text. The ctx's; NULL when out of memory. */
+ * other programs have it: "; did you mean '8..64 step 8'?"; "" for any other text. The ctx's; NULL when out of
+ * memory. */
 const char *nb_range_hint(const char *text, nb_ctx *ctx);
 
 /* Where the text is no range, *wrong says why (the ctx's memory); else it is NULL. */

@@ -37,7 +37,8 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
     *shape = q.shape;
     NB_REQUIRE(
         ctx, !shape->causal || !permuted(problem), NB_EINVAL,
-        "%s: permute = true needs a head without a causal mask, which lives from the order of the tokens (causal = false takes it off)",
+        "%s: permute = true needs a head without a causal mask, which lives from the order of the tokens (causal = "
+        "false takes it off)",
         problem->label);
     return NB_OK;
 }

@@ -3,10 +3,10 @@
 #include "cli/command.h"
 
 #include "components/plugin.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "run/run_folder.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,27 +135,14 @@ nb_status nb_command_plugins(const char **files, nb_ctx *ctx)
 
 int nb_command_number(const nb_command *c, const char *option, const char *text, int min, int max, int *number)
 {
-    char *end;
-    if (!text) return NB_GO_ON;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < min || value > max) {
-        nb_print_error("%s: %s '%s': expected a whole number from %d to %d", c->name, option, text, min, max);
-        return usage(c);
-    }
-    *number = (int)value;
-    return NB_GO_ON;
+    if (!text || nb_parse_int(text, min, max, number)) return NB_GO_ON;
+    nb_print_error("%s: %s '%s': expected a whole number from %d to %d", c->name, option, text, min, max);
+    return usage(c);
 }
 
 int nb_command_real(const nb_command *c, const char *option, const char *text, double min, double max, double *number)
 {
-    char *end;
-    if (!text) return NB_GO_ON;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= min && value <= max)) {
-        nb_print_error("%s: %s '%s': expected a number from %g to %g", c->name, option, text, min, max);
-        return usage(c);
-    }
-    *number = value;
-    return NB_GO_ON;
+    if (!text || nb_parse_real(text, min, max, number)) return NB_GO_ON;
+    nb_print_error("%s: %s '%s': expected a number from %g to %g", c->name, option, text, min, max);
+    return usage(c);
 }

@@ -7,6 +7,8 @@
 #include "run/plan_check.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
+#include "config/load.h"
+#include "run/make_plan.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -158,7 +160,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
     warn_of_config(&experiment->config);
-    if (status == NB_OK && mistakes.count == 0) status = warn_of_plan(&experiment->plan, ctx);
+    if (warn_of_plan(&experiment->plan, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     warn_of_idle_rules(&experiment->plan);
     return NB_GO_ON;
 }

@@ -2,18 +2,19 @@
 /* one_head.c - from texts to a plan, through the same tables as an experiment's file. */
 #include "cli/one_head.h"
 
+#include "base/numbers.h"
 #include "calls/early.h"
 #include "calls/heads.h"
 #include "components/registry.h"
 #include "cli/command.h"
 #include "cores/core.h"
+#include "data/head.h"
 #include "kernels/kernel.h"
 #include "studies/error/study.h"
+#include "run/make_plan.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static nb_status own(char *text, nb_ctx *ctx)
 {
@@ -33,11 +34,7 @@ nb_status nb_one_head_own(const nb_one_head_texts *t, nb_ctx *ctx)
 static nb_status read_number(const char *option, const char *text, long long lo, long long hi, long long *number,
                              nb_ctx *ctx)
 {
-    char *end;
-    if (!text) return NB_OK;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    NB_REQUIRE(ctx, end != text && !*end && !errno && *number >= lo && *number <= hi, NB_EINVAL,
+    NB_REQUIRE(ctx, !text || nb_parse_integer(text, lo, hi, number), NB_EINVAL,
                "%s '%s': expected a whole number from %lld to %lld", option, text, lo, hi);
     return NB_OK;
 }
@@ -58,18 +55,6 @@ static nb_status require_one(const nb_choices *choices, const char *option, cons
     NB_REQUIRE(ctx, choices->count == 1, NB_EINVAL, "%s: '%s' stands for %d, expected one", option, text,
                choices->count);
     return NB_OK;
-}
-
-/* FILE[:H]; a file of just that name comes first. *head = -1: none is named. */
-static nb_status split_head(const char *text, const char **file, long long *head, nb_ctx *ctx)
-{
-    struct stat info;
-    const char *colon = strrchr(text, ':');
-    *file = text;
-    *head = -1;
-    if (!colon || stat(text, &info) == 0) return NB_OK;
-    NB_NEED(*file, nb_format(ctx, "%.*s", (int)(colon - text), text));
-    return read_number("--head FILE:H, H", colon + 1, 0, 1 << 20, head, ctx);
 }
 
 static nb_status quote(const char *text, const char **quoted, nb_ctx *ctx)
@@ -110,15 +95,15 @@ static nb_status find_reader(const char **problem, const char **head_key, nb_ctx
 static nb_status read_head(const nb_one_head_texts *t, nb_one_head_plan *cell, nb_ctx *ctx)
 {
     const char *file, *quoted, *spec, *problem, *head_key;
-    long long head;
+    int head;
     nb_config *c = &cell->config;
     NB_REQUIRE(ctx, t->head, NB_EINVAL, "--head is missing");
     NB_TRY(ctx, check_causal(t->causal, ctx));
-    NB_TRY(ctx, split_head(t->head, &file, &head, ctx));
+    NB_TRY(ctx, nb_head_split(t->head, &file, &head, ctx));
     NB_TRY(ctx, quote(file, &quoted, ctx));
     NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
     NB_NEED(spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, t->causal ? t->causal : "auto",
-                            head < 0 ? "" : nb_format(ctx, ", %s=%lld", head_key, head)));
+                            head < 0 ? "" : nb_format(ctx, ", %s=%d", head_key, head)));
     nb_choices *problems = &c->lists[NB_ERROR_PROBLEM].choices;
     NB_TRY(ctx, choose(problems, &nb_problems, "--head", spec, ctx));
     NB_TRY(ctx, require_one(problems, "--head", t->head, ctx));

@@ -3,7 +3,9 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
+#include "base/numbers.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,10 +98,11 @@ static int usable_columns(void)
 {
     const char *told = getenv("COLUMNS");
     struct winsize size;
-    long columns = told ? strtol(told, NULL, 10) : 0;
+    int columns = 0;
+    if (told) nb_parse_int(told, 1, INT_MAX, &columns);
     if (columns <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
     if (columns <= 0) columns = COLUMNS;
-    return columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? (int)columns - 1 : NB_PROGRESS_LINE - 1;
+    return columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? columns - 1 : NB_PROGRESS_LINE - 1;
 }
 
 nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const nb_plan *plan, const bool *pending,

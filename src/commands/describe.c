@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* describe.c - nysbench describe NAME: a component's options and sources, a column, a figure or a table; with --markdown all of them,
- * as docs/components.md and docs/columns.md. */
+/* describe.c - nysbench describe NAME: the options and sources of a component, a column, a figure or a table;
+ * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
 #include "cli/command.h"
 
 #include "components/registry.h"

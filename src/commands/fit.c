@@ -16,7 +16,6 @@
 #include "nystrom/scene.h"
 #include "nystrom/spectrum.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,22 +44,6 @@ static void free_heads(void *ptr)
     free(texts);
 }
 
-/* FILE:H to FILE and H; -1: no H is there. */
-static nb_status split(const char *text, const char **path, int *index, nb_ctx *ctx)
-{
-    const char *colon = strrchr(text, ':');
-    *index = -1;
-    *path = text;
-    if (!colon || colon == text || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1)) return NB_OK;
-    errno = 0;
-    long value = strtol(colon + 1, NULL, 10);
-    NB_REQUIRE(ctx, !errno && value <= 1 << 20, NB_EINVAL, "--head %s: head %s, allowed are 0 to %d", text, colon + 1,
-               1 << 20);
-    *index = (int)value;
-    NB_NEED(*path, nb_format(ctx, "%.*s", (int)(colon - text), text));
-    return NB_OK;
-}
-
 /* One --head: a head of the file, or all. */
 static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
 {
@@ -68,7 +51,7 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     int index;
     nb_head_shape shape;
     head_name *names;
-    NB_TRY(ctx, split(text, &path, &index, ctx));
+    NB_TRY(ctx, nb_head_split(text, &path, &index, ctx));
     NB_TRY(ctx, nb_head_file_shape(path, &shape, ctx));
     NB_TRY(ctx, nb_head_doubt(path, &shape, &doubt, ctx));
     if (doubt) nb_print_warning("%s", doubt);

@@ -47,14 +47,14 @@ static nb_status print_source(FILE *out, const void *what, nb_ctx *ctx)
 static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
 {
     (void)ctx;
-    fprintf(
-        out,
-        "# nysbench check ./%s.so; nysbench run --plugin ./%s.so EXPERIMENT.yaml\n"
-        "CFLAGS ?= -O2 -g -Wall -Wextra\n"
-        "NYSBENCH := $(or $(shell pkg-config --cflags nysbench),$(error after make install of nysbench, PKG_CONFIG_PATH must hold its PREFIX/lib/pkgconfig))\n"
-        "%s.so: %s.c\n"
-        "\t$(CC) $(CFLAGS) $(NYSBENCH) -shared -fPIC $< -o $@\n",
-        (const char *)name, (const char *)name, (const char *)name, (const char *)name);
+    fprintf(out,
+            "# nysbench check ./%s.so; nysbench run --plugin ./%s.so EXPERIMENT.yaml\n"
+            "CFLAGS ?= -O2 -g -Wall -Wextra\n"
+            "NYSBENCH := $(or $(shell pkg-config --cflags nysbench),$(error after make install of nysbench, "
+            "PKG_CONFIG_PATH must hold its PREFIX/lib/pkgconfig))\n"
+            "%s.so: %s.c\n"
+            "\t$(CC) $(CFLAGS) $(NYSBENCH) -shared -fPIC $< -o $@\n",
+            (const char *)name, (const char *)name, (const char *)name, (const char *)name);
     return NB_OK;
 }
 

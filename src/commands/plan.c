@@ -109,7 +109,8 @@ static void print(const nb_experiment *e, const nb_preview *o)
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
         printf(
-            "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only with --mixed\n",
+            "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only "
+            "with --mixed\n",
             o->others);
     printf("time: about %s with %d worker%s (%s)\n", nb_preview_time(f, 1, time), f->workers,
            f->workers == 1 ? "" : "s", o->prediction.source);

@@ -157,7 +157,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (!draw)
         fprintf(
             stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures are not\n");
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures "
+            "are not\n");
     nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, draw, ctx)
                                         : plot(arguments[0], figure, view.m, draw, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
@@ -166,7 +167,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 const nb_command nb_command_plot = {
     "plot",
     "RUN [KIND]",
-    "Draw the figures of a run.\n\nKIND is one of those that 'nysbench list figures' names (default: each that the rows allow, but for\nthe spectrum, which picks the landmarks again, as --landmarks does)",
+    "Draw the figures of a run.\n\nKIND is one of those that 'nysbench list figures' names (default: each that the "
+    "rows allow, but for\nthe spectrum, which picks the landmarks again, as --landmarks does)",
     run,
     true,
     60};

@@ -59,7 +59,8 @@ static nb_status predict_minutes(sending *s, nb_ctx *ctx)
     for (int i = 1; i <= s->s.shards; i++) longest = fmax(longest, seconds[i]);
     s->s.minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
     printf(
-        "time limit: %d minutes a shard: %d times the %.2g minutes predicted for the longest, plus %d; --minutes sets another\n",
+        "time limit: %d minutes a shard: %d times the %.2g minutes predicted for the longest, plus %d; --minutes sets "
+        "another\n",
         s->s.minutes, TIMES, longest / 60, MORE);
     return NB_OK;
 }

@@ -2,10 +2,11 @@
 /* component.c - from a spec to a component with its options. */
 #include "components/component.h"
 
-#include "components/registry.h"
+#include "base/numbers.h"
 #include "base/range.h"
+#include "components/registry.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,26 +106,13 @@ const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
                      o->word ? o->word : "");
 }
 
-static bool read_number(const char *text, double *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*number);
-}
-
 static bool set_int(const nb_option *o, const char *text, int *field)
 {
     if (o->word && strcmp(text, o->word) == 0) {
         *field = NB_AUTO;
         return true;
     }
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || errno || (double)number < o->lo || (double)number > o->hi) return false;
-    *field = (int)number;
-    return true;
+    return nb_parse_int(text, (int)fmax(o->lo, INT_MIN), (int)fmin(o->hi, INT_MAX), field);
 }
 
 static bool set_real(const nb_option *o, const char *text, double *field)
@@ -133,10 +121,7 @@ static bool set_real(const nb_option *o, const char *text, double *field)
         *field = NAN;
         return true;
     }
-    double number;
-    if (!read_number(text, &number) || number < o->lo || number > o->hi) return false;
-    *field = number;
-    return true;
+    return nb_parse_real(text, o->lo, o->hi, field);
 }
 
 static bool set_bool(const char *text, int *field)
@@ -404,14 +389,7 @@ int nb_choices_find(const nb_choices *choices, const nb_choice *choice)
 
 nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
 {
-    if (choices->count == choices->capacity) {
-        nb_choice *items;
-        int capacity = choices->capacity ? 2 * choices->capacity : 8;
-        NB_NEED(items, nb_alloc(ctx, (size_t)capacity, sizeof *items));
-        if (choices->count > 0) memcpy(items, choices->items, (size_t)choices->count * sizeof *items);
-        choices->items = items;
-        choices->capacity = capacity;
-    }
+    NB_GROW(ctx, choices->items, choices->count, choices->capacity);
     choices->items[choices->count++] = choice;
     return NB_OK;
 }

@@ -33,8 +33,8 @@ typedef struct {
     const char *const *choices;  /* ENUM: NULL-terminated; the field is an index */
     const char *word;            /* INT, REAL: a word allowed in place of a number, or NULL */
     const nb_registry *registry; /* SPEC: of what */
-    const char *for_key,
-        *for_value; /* of another option: with another value of that this one must keep its default; NULL: it counts always */
+    /* Of another option: with another value of that this one must keep its default; NULL: it counts always. */
+    const char *for_key, *for_value;
     bool selects_head; /* names a head of the problem, and so is no part of the problem's identity */
     bool reorders;     /* puts a problem's tokens in another order, and so is no part of what is drawn */
     bool names_files;  /* STRING: a path, or words of which some are paths: what they hold is part of what a row is */

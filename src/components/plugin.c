@@ -136,8 +136,8 @@ static nb_status check_part(const char *path, const nb_plugin *plugin, int index
 static nb_status check(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, plugin, NB_EINVAL,
-               "%s: exports no nysbench_plugin, see NB_PLUGIN in components/plugin.h; this nysbench has interface %d", path,
-               NB_ABI);
+               "%s: exports no nysbench_plugin, see NB_PLUGIN in components/plugin.h; this nysbench has interface %d",
+               path, NB_ABI);
     NB_REQUIRE(ctx, plugin->abi == NB_ABI, NB_EINVAL,
                "%s: was built for interface %d, this nysbench has %d: build it again", path, plugin->abi, NB_ABI);
     NB_REQUIRE(ctx, plugin->parts && plugin->parts[0].kind, NB_EINVAL, "%s: holds no component", path);

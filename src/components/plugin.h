@@ -11,11 +11,8 @@
 #ifndef NB_PLUGIN_H
 #define NB_PLUGIN_H
 
+#include "base/version.h"
 #include "components/component.h"
-
-/* The number of what the installed headers say. It grows when a record, a struct or
- * a function in them changes, so that what was built for another is refused. */
-enum { NB_ABI = 7 };
 
 typedef struct {
     const char *kind; /* "strategy", "problem", "kernel", "core" */

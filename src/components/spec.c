@@ -82,13 +82,7 @@ static nb_status parse_spec(parser *p, nb_spec *spec);
 
 static nb_status append_value(nb_value *list, int *capacity, nb_value item, nb_ctx *ctx)
 {
-    if (list->count == *capacity) {
-        nb_value *items;
-        *capacity = *capacity ? 2 * *capacity : 8;
-        NB_NEED(items, nb_alloc(ctx, (size_t)*capacity, sizeof *items));
-        if (list->count > 0) memcpy(items, list->items, (size_t)list->count * sizeof *items);
-        list->items = items;
-    }
+    NB_GROW(ctx, list->items, list->count, *capacity);
     list->items[list->count++] = item;
     return NB_OK;
 }
@@ -173,13 +167,7 @@ static nb_status parse_value(parser *p, nb_value *value)
 
 static nb_status argument(parser *p, nb_spec *spec, int *capacity)
 {
-    if (spec->count == *capacity) {
-        nb_argument *arguments;
-        *capacity = *capacity ? 2 * *capacity : 8;
-        NB_NEED(arguments, nb_alloc(p->ctx, (size_t)*capacity, sizeof *arguments));
-        if (spec->count > 0) memcpy(arguments, spec->arguments, (size_t)spec->count * sizeof *arguments);
-        spec->arguments = arguments;
-    }
+    NB_GROW(p->ctx, spec->arguments, spec->count, *capacity);
     nb_argument *a = &spec->arguments[spec->count];
     if (spec->count == NB_MOST_OPTIONS) return syntax(p, "at most 64 options");
     skip_blanks(p);
@@ -280,16 +268,16 @@ static nb_status combination(const nb_spec *spec, const nb_value *forms, int ind
 nb_status nb_spec_expand(const nb_spec *spec, nb_spec ***specs, int *count, nb_ctx *ctx)
 {
     nb_value *forms;
-    int total = 1;
+    long long total = 1;
     NB_NEED(forms, nb_alloc(ctx, (size_t)spec->count + 1, sizeof *forms));
     for (int a = 0; a < spec->count; a++) {
         NB_TRY(ctx, expand_value(&spec->arguments[a].value, &forms[a], ctx));
-        NB_REQUIRE(ctx, forms[a].count <= MOST_COMBINATIONS / total, NB_EINVAL,
-                   "the lists of '%s' make more than %d combinations", spec->name, MOST_COMBINATIONS);
         total *= forms[a].count;
+        NB_REQUIRE(ctx, total <= MOST_COMBINATIONS, NB_EINVAL, "the lists of '%s' make more than %d combinations",
+                   spec->name, MOST_COMBINATIONS);
     }
     NB_NEED(*specs, nb_alloc(ctx, (size_t)total, sizeof **specs));
-    for (int i = 0; i < total; i++) NB_TRY(ctx, combination(spec, forms, i, &(*specs)[i], ctx));
-    *count = total;
+    for (int i = 0; i < (int)total; i++) NB_TRY(ctx, combination(spec, forms, i, &(*specs)[i], ctx));
+    *count = (int)total;
     return NB_OK;
 }

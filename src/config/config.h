@@ -8,10 +8,6 @@
 #include "components/study.h"
 #include "problems/problem.h"
 
-typedef struct {
-    const char *key, *value; /* value: YAML */
-} nb_override;
-
 /* Where the value of a key comes from: "FILE:LINE", "--set", "default". */
 typedef struct {
     const char *key, *text;
@@ -87,12 +83,6 @@ struct nb_config {
     nb_origins origins;   /* of the keys that hold for the whole experiment */
     nb_mistakes warnings; /* what may be a slip, and does no harm */
 };
-
-/* Reads the file and the overrides, which hold in all blocks. All mistakes are
- * collected, each with its place; the config is to be used only where there is
- * none. NB_EIO where the file cannot be read. */
-nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
-                         nb_mistakes *mistakes, nb_ctx *ctx);
 
 /* One of that study that is made without a file: its settings have their defaults, all lists are empty. */
 nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx);

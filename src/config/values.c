@@ -2,8 +2,8 @@
 /* values.c - see values.h */
 #include "config/values.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "base/numbers.h"
+
 #include <string.h>
 
 /* The end of the first item: a comma outside of brackets and quotes, or the end. */
@@ -54,13 +54,8 @@ nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long lon
                           nb_mistakes *mistakes)
 {
     const char *text = nb_yaml_scalar(value);
-    char *end = NULL;
-    errno = 0;
-    long long number = text ? strtoll(text, &end, 10) : 0;
-    if (!text || end == text || *end || errno || number < lo || number > hi)
-        return no_integer(key, value, lo, hi, "an integer", mistakes);
-    *out = number;
-    return NB_OK;
+    if (text && nb_parse_integer(text, lo, hi, out)) return NB_OK;
+    return no_integer(key, value, lo, hi, "an integer", mistakes);
 }
 
 static nb_status read_range(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range *out,

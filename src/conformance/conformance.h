@@ -35,9 +35,9 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
  * its default as it is spelled. */
 nb_status nb_check_record(const nb_registry *registry, const nb_component *component, nb_ctx *ctx);
 
-/* What memory checks do: `act` with its k-th allocation failing, for every k until none does; before each, `prepare` (or
- * NULL) without. NB_EBUG where it reports anything but NB_OK or NB_ENOMEM, or leaves a block; what else goes wrong is for
- * other checks. */
+/* What memory checks do: `act` with its k-th allocation failing, for every k until none does; before each, `prepare`
+ * (or NULL) without. NB_EBUG where it reports anything but NB_OK or NB_ENOMEM, or leaves a block; what else goes wrong
+ * is for other checks. */
 nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
                                void *self, nb_ctx *ctx);
 

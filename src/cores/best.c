@@ -32,8 +32,10 @@ static const char *refusal(const nb_factors *factors, const void *options)
 }
 
 static const char *const references[] = {
-    "Stewart, Four algorithms for the efficient computation of truncated pivoted QR approximations to a sparse matrix, Numer. Math. 83, 1999 (the middle F+ S B+)",
-    "Wang & Zhang, Improving CUR matrix decomposition and the Nystrom approximation via adaptive sampling, JMLR 14, 2013",
+    "Stewart, Four algorithms for the efficient computation of truncated pivoted QR approximations to a sparse matrix, "
+    "Numer. Math. 83, 1999 (the middle F+ S B+)",
+    "Wang & Zhang, Improving CUR matrix decomposition and the Nystrom approximation via adaptive sampling, JMLR 14, "
+    "2013",
     NULL};
 
 static const nb_option options[] = {NB_OPTION_END};

@@ -128,9 +128,12 @@ static nb_core_cost cost(const void *opts, int n, int m)
 }
 
 static const char *const references[] = {
-    "Golub, Heath & Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, Technometrics 21, 1979 (leave-one-out)",
-    "Wang & Zhang, Improving CUR matrix decomposition and the Nystrom approximation via adaptive sampling, JMLR 14, 2013 (the middle F+ S B+)",
-    "Tropp, Yurtsever, Udell & Cevher, Practical sketching algorithms for low-rank matrix approximation, SIAM J. Matrix Anal. Appl. 38, 2017",
+    "Golub, Heath & Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, Technometrics "
+    "21, 1979 (leave-one-out)",
+    "Wang & Zhang, Improving CUR matrix decomposition and the Nystrom approximation via adaptive sampling, JMLR 14, "
+    "2013 (the middle F+ S B+)",
+    "Tropp, Yurtsever, Udell & Cevher, Practical sketching algorithms for low-rank matrix approximation, SIAM J. "
+    "Matrix Anal. Appl. 38, 2017",
     NULL};
 
 const nb_core nb_core_fitted = {

@@ -43,8 +43,10 @@ static nb_status compute(nb_factors *factors, const void *options, double *x, nb
 }
 
 static const char *const references[] = {
-    "Golub, Heath & Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, Technometrics 21, 1979",
-    "Josse & Husson, Selecting the number of components in principal component analysis using cross-validation approximations, Comput. Stat. Data Anal. 56, 2012",
+    "Golub, Heath & Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, Technometrics "
+    "21, 1979",
+    "Josse & Husson, Selecting the number of components in principal component analysis using cross-validation "
+    "approximations, Comput. Stat. Data Anal. 56, 2012",
     NULL};
 
 static const nb_option options[] = {NB_OPTION_END};

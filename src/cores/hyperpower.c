@@ -35,7 +35,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 }
 
 static const char *const references[] = {
-    "Altman, An optimum cubically convergent iterative method of inverting a linear bounded operator, Pacific J. Math. 10, 1960",
+    "Altman, An optimum cubically convergent iterative method of inverting a linear bounded operator, Pacific J. Math. "
+    "10, 1960",
     "Petryshyn, On generalized inverses and on the uniform convergence of (I - bK)^n, J. Math. Anal. Appl. 18, 1967",
     NULL};
 

@@ -16,7 +16,8 @@ static nb_status compute(nb_factors *factors, const void *options, double *x, nb
 }
 
 static const char *const references[] = {
-    "Patrick et al., Keeping your eye on the ball: trajectory attention in video transformers (Orthoformer), NeurIPS 2021, arXiv:2106.05392",
+    "Patrick et al., Keeping your eye on the ball: trajectory attention in video transformers (Orthoformer), NeurIPS "
+    "2021, arXiv:2106.05392",
     "Han et al., Agent attention: on the integration of softmax and linear attention, ECCV 2024, arXiv:2312.08874",
     NULL};
 

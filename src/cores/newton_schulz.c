@@ -27,7 +27,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 
 static const char *const references[] = {
     "Schulz, Iterative Berechnung der reziproken Matrix, ZAMM 13, 1933",
-    "Ben-Israel & Cohen, On iterative computation of generalized inverses and associated projections, SIAM J. Numer. Anal. 3, 1966",
+    "Ben-Israel & Cohen, On iterative computation of generalized inverses and associated projections, SIAM J. Numer. "
+    "Anal. 3, 1966",
     NULL};
 
 const nb_core nb_core_newton_schulz = {

@@ -43,7 +43,8 @@ static const char *refusal(const nb_factors *factors, const void *opts)
     const shifted_options *o = opts;
     for (int i = 0; i < factors->m && o->steps != NB_AUTO; i++)
         if (row_sum(factors, o->gamma, i) <= 0)
-            return "a row sum of A + gamma I is not positive, so it cannot be normalised; steps=exact needs no normalisation";
+            return "a row sum of A + gamma I is not positive, so it cannot be normalised; steps=exact needs no "
+                   "normalisation";
     return NULL;
 }
 
@@ -99,7 +100,8 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 }
 
 static const char *const references[] = {
-    "Chen, Zeng, Ji & Yang, Skyformer: remodel self-attention with Gaussian kernel and Nystrom method, NeurIPS 2021, arXiv:2111.00035",
+    "Chen, Zeng, Ji & Yang, Skyformer: remodel self-attention with Gaussian kernel and Nystrom method, NeurIPS 2021, "
+    "arXiv:2111.00035",
     NULL};
 
 const nb_core nb_core_shifted = {

@@ -2,6 +2,7 @@
 /* head.c - q, k and v out of a .safetensors file or a folder of .npy files. */
 #include "data/head.h"
 
+#include "base/numbers.h"
 #include "data/tensor.h"
 
 #include <errno.h>
@@ -32,6 +33,19 @@ nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx)
     NB_NEED(head->q, nb_alloc_reals(ctx, (size_t)d, (size_t)n));
     NB_NEED(head->k, nb_alloc_reals(ctx, (size_t)d, (size_t)n));
     NB_NEED(head->v, nb_alloc_reals(ctx, (size_t)d, (size_t)n));
+    return NB_OK;
+}
+
+nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *ctx)
+{
+    struct stat info;
+    const char *colon = strrchr(text, ':');
+    *file = text;
+    *head = -1;
+    if (!colon || stat(text, &info) == 0) return NB_OK;
+    NB_REQUIRE(ctx, nb_parse_int(colon + 1, 0, NB_MOST_HEADS, head), NB_EINVAL, "%s: head '%s', allowed are 0 to %d",
+               text, colon + 1, NB_MOST_HEADS);
+    NB_NEED(*file, nb_format(ctx, "%.*s", (int)(colon - text), text));
     return NB_OK;
 }
 
@@ -157,14 +171,13 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **t
 {
     *text = NULL;
     if (!s->doubtful) return NB_OK;
-    NB_NEED(
-        *text,
-        nb_format(
-            ctx,
-            "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; if it is (n, heads, d), "
-            "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
-            path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
-            layouts[HEADS_FIRST]));
+    NB_NEED(*text,
+            nb_format(ctx,
+                      "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; "
+                      "if it is (n, heads, d), "
+                      "transpose it or give the .safetensors metadata layout '%s' ('%s' if all is well)",
+                      path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
+                      layouts[HEADS_FIRST]));
     return NB_OK;
 }
 

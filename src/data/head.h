@@ -16,6 +16,12 @@ typedef struct {
 /* Zeroed q, k, v (each d x n) of a head without a mask. */
 nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx);
 
+enum { NB_MOST_HEADS = 1 << 20 };
+
+/* FILE[:H], as people name a head; a file of just that name comes first. *head = -1: none is
+ * named. NB_EINVAL where H is no number of a head. */
+nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *ctx);
+
 /* What the header of a head file says; nothing is read but the header(s). */
 typedef struct {
     int heads;     /* query heads */

@@ -3,11 +3,12 @@
  * (a Python dictionary with the keys descr, fortran_order and shape), the data.
  * NumPy enhancement proposal 1; versions 1.0, 2.0 and 3.0. */
 #include "base/files.h"
+#include "base/numbers.h"
 #include "data/bytes.h"
+#include "data/tensor.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 enum { LONGEST_HEADER = 1 << 16 };
@@ -75,12 +76,12 @@ static nb_status shape(parser *p)
     nb_tensor *t = p->tensor;
     if (!take(p, "(")) return bad(p, "shape", "'('");
     for (t->rank = 0; !take(p, ")"); t->rank++) {
-        char *end;
+        long long size;
         if (t->rank == NB_MAX_RANK) return bad(p, "shape", "at most 8 dimensions");
         blanks(p);
-        errno = 0;
-        t->shape[t->rank] = strtoll(p->at, &end, 10);
-        if (!isdigit((unsigned char)*p->at) || errno) return bad(p, "shape", "a dimension from 0 to 2^63 - 1");
+        const char *end = isdigit((unsigned char)*p->at) ? nb_integer_at(p->at, 0, LLONG_MAX, &size) : NULL;
+        if (!end) return bad(p, "shape", "a dimension from 0 to 2^63 - 1");
+        t->shape[t->rank] = size;
         p->at = end;
         if (take(p, ",")) continue;
         if (t->rank == 0 || !take(p, ")")) return bad(p, "shape", "',' or ')'");

@@ -4,6 +4,7 @@
  * perhaps __metadata__, a map of texts; the data, without holes. */
 #include "base/files.h"
 #include "data/bytes.h"
+#include "data/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static nb_status read_header(const char *path, json_t **root, int64_t *data, int
                                                            : NULL;
     NB_REQUIRE(
         ctx, !other, NB_EIO,
-        "%s: is no .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, k.npy and perhaps v.npy)",
+        "%s: is no .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, k.npy "
+        "and perhaps v.npy)",
         path, other);
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
     NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO,
@@ -92,7 +94,7 @@ static nb_status read_integers(const char *path, const nb_tensor *t, const json_
 static nb_status read_tensor(const char *path, const char *name, const json_t *json, int64_t data_bytes, nb_tensor *t,
                              int64_t *end, nb_ctx *ctx)
 {
-    int64_t offsets[2], bytes;
+    int64_t offsets[2] = {0}, bytes;
     *t = (nb_tensor){.name = name};
     NB_REQUIRE(ctx, json_is_object(json), NB_EIO, "%s: tensor '%s': is not a JSON object", path, name);
     NB_TRY(ctx, read_dtype(path, json, t, ctx));

@@ -2,15 +2,10 @@
 /* tensor.c - elements of arrays in files: from and to bytes. */
 #include "data/tensor.h"
 
-#include "base/files.h"
 #include "data/bytes.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const unsigned char sizes[NB_DTYPE_COUNT] = {
     [NB_F16] = 2, [NB_BF16] = 2, [NB_F32] = 4, [NB_F64] = 8, [NB_I8] = 1,  [NB_I16] = 2,
@@ -19,37 +14,6 @@ static const unsigned char sizes[NB_DTYPE_COUNT] = {
 size_t nb_dtype_size(nb_dtype dtype)
 {
     return sizes[dtype];
-}
-
-static void close_file(void *file)
-{
-    fclose(file);
-}
-
-nb_status nb_open_input(const char *path, FILE **file, int64_t *length, nb_ctx *ctx)
-{
-    struct stat info;
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe without a writer is no reason to wait */
-    *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
-    if (!*file) {
-        int reason = errno;
-        if (descriptor >= 0) close(descriptor);
-        NB_FAIL(ctx, NB_EIO, "%s: cannot be opened: %s%s", path, strerror(reason), nb_path_hint(path));
-    }
-    NB_TRY(ctx, nb_defer(ctx, close_file, *file));
-    NB_REQUIRE(ctx, fstat(fileno(*file), &info) == 0, NB_EIO, "%s: %s", path, strerror(errno));
-    NB_REQUIRE(ctx, S_ISREG(info.st_mode), NB_EIO, "%s: is not a regular file", path);
-    *length = info.st_size;
-    return NB_OK;
-}
-
-nb_status nb_read_bytes(const char *path, FILE *file, int64_t offset, size_t count, void *out, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, fseeko(file, offset, SEEK_SET) == 0, NB_EIO, "%s: %s", path, strerror(errno));
-    size_t got = fread(out, 1, count, file);
-    NB_REQUIRE(ctx, got == count, NB_EIO, "%s: ends after %zu of %zu bytes from offset %lld", path, got, count,
-               (long long)offset);
-    return NB_OK;
 }
 
 bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes)

@@ -41,6 +41,14 @@ typedef struct {
 
 size_t nb_dtype_size(nb_dtype dtype);
 
+/* The product of the shape, all of it times the element size; false where a
+ * dimension is negative or the product overflows. */
+bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes);
+
+/* The same of an array that is to be written: NB_EINVAL, naming rank or shape. */
+nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count,
+                           int64_t *bytes, nb_ctx *ctx);
+
 nb_status nb_npy_open(const char *path, nb_tensor *tensor, nb_ctx *ctx);
 /* C order, float64 / int64, version 1.0. `path` is replaced whole or not at all; "-" is standard output. */
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape, const double *values, nb_ctx *ctx);

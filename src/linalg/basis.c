@@ -19,10 +19,11 @@ enum { ROUNDS = 4 };
 static const double least_rcond =
     1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
 static const double nearly = 0.1;
-static const double safe =
-    1e-12; /* of a column's square, what has to be left of it beside those of its panel: a condition of 1e6 */
-static const double twice =
-    0.25; /* of a unit column's square, what has to be left of it when all is taken out again: of what had been rounding little is */
+/* Of a column's square, what has to be left of it beside those of its panel: a condition of 1e6. */
+static const double safe = 1e-12;
+/* Of a unit column's square, what has to be left of it when all is taken out again: of what had been rounding little
+ * is. */
+static const double twice = 0.25;
 
 /* The upper triangle of G, whose rest is zero. */
 static void gram(nb_layout layout, int n, int m, const double *a, double *g)
@@ -207,7 +208,8 @@ static void take_out(ordered *o, const double *before)
         nb_add((size_t)start, o->w + j * start, o->r + (size_t)(start + j) * (size_t)o->m);
 }
 
-/* The panel's Cholesky factor in g, as far as it is safe; `used` becomes so many, and behind them stands the identity. */
+/* The panel's Cholesky factor in g, as far as it is safe; `used` becomes so many, and behind them stands the
+ * identity. */
 static void factorise_panel(ordered *o)
 {
     int width = o->width, used = o->used;

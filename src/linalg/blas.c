@@ -2,11 +2,13 @@
 /* blas.c - which of OpenBLAS's kernels, and the second start. */
 #include "linalg/blas.h"
 
+#include "base/numbers.h"
 #include "base/process.h"
 #include "linalg/linalg.h"
 
 #include <cblas.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,8 +224,9 @@ nb_status nb_blas_take_memory(nb_ctx *ctx)
 int nb_blas_most_threads(void)
 {
     const char *key = "MAX_THREADS=", *found = strstr(openblas_get_config(), key);
-    int most = found ? atoi(found + strlen(key)) : 0;
-    return most > 0 ? most : 1;
+    long long most = 1;
+    if (found) nb_integer_at(found + strlen(key), 1, INT_MAX, &most);
+    return (int)most;
 }
 
 nb_status nb_blas_set_threads(int threads, nb_ctx *ctx)

@@ -27,8 +27,8 @@ typedef struct {
 /* NB_EINVAL where the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
 nb_status nb_blas_decide(const nb_blas_situation *situation, nb_blas_decision *decision, nb_ctx *ctx);
 
-/* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for the
- * same instructions, as Cooperlake beside SkylakeX, stands. */
+/* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for
+ * the same instructions, as Cooperlake beside SkylakeX, stands. */
 const char *nb_blas_best(const nb_blas_situation *situation);
 
 /* Does it all; may not return but start the program again. First thing in main. */

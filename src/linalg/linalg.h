@@ -22,12 +22,12 @@ void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const do
  * Found by trial under OpenBLAS's kernels, and held by tests/unit/test_together.c. */
 enum { NB_LEFT_GROUP = 8, NB_RIGHT_GROUP = 24, NB_SINGLE_START = 12 };
 
-/* The width of such a product: at least `columns`, by the other two dimensions, of which `other` is their product's least.
- * It does not grow with `other`. */
+/* The width of such a product: at least `columns`, by the other two dimensions, of which `other` is their product's
+ * least. It does not grow with `other`. */
 int nb_width_together(int columns, int group, double other);
 
-/* Such products, which may reach columns behind those asked for, up to that width. Where it takes too many columns for a
- * product that is not small, each group (of B in double: each column) has a product of its own.
+/* Such products, which may reach columns behind those asked for, up to that width. Where it takes too many columns for
+ * a product that is not small, each group (of B in double: each column) has a product of its own.
  *     left:   C <- alpha A' B + beta C, columns of A, whole groups of 8
  *     right:  C <- op(A) B + beta C, columns of B
  *     single: C <- A' B, columns of B, whole groups of 12 */
@@ -38,8 +38,8 @@ void nb_gemm_right_together(nb_op op_a, int m, int columns, int k, const double 
 void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c,
                              int ldc, double other);
 
-/* Columns that are computed one after another, each from those before it, in panels that begin at fixed places: the width
- * of the one that begins at `start`. So a column's bits do not depend on how many come after it. */
+/* Columns that are computed one after another, each from those before it, in panels that begin at fixed places: the
+ * width of the one that begins at `start`. So a column's bits do not depend on how many come after it. */
 int nb_panel_width(int start);
 
 /* The same in single precision. */

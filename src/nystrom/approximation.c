@@ -15,7 +15,8 @@ const char *const nb_factors_names[] = {
 const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal)
 {
     if (kind == NB_CUR && picks != NB_TOKENS)
-        return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides share";
+        return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides "
+               "share";
     if (kind != NB_CUR && causal && picks == NB_TOKENS)
         return "under a causal mask a query before the first landmark would attend to nothing";
     if (kind != NB_CUR && causal && picks == NB_POINTS)
@@ -54,7 +55,8 @@ static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const 
     return nb_scene_kernel(scene, width, points, h->n, h->k, rows, ctx);
 }
 
-/* Of tokens in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin another's. */
+/* Of tokens in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin
+ * another's. */
 nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
                       nb_ctx *ctx)
 {

@@ -60,7 +60,8 @@ static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs
     return NB_OK;
 }
 
-/* Whether the first columns of a block, of which `good` are there, are a basis for pair i: by what these columns say alone. */
+/* Whether the first columns of a block, of which `good` are there, are a basis for pair i: by what these columns
+ * say alone. */
 static nb_status serves(const nb_blocks *b, int k, int good, const nb_pair *pair, bool *full, nb_ctx *ctx)
 {
     int m = pair->landmarks->queries.m;
@@ -68,8 +69,8 @@ static nb_status serves(const nb_blocks *b, int k, int good, const nb_pair *pair
     return m > good ? NB_OK : nb_has_full_rank(b->n, m, b->blocks[k].r, b->blocks[k].m, full, ctx);
 }
 
-/* The other pairs of block k go where the columns serve them: they stay with the largest, or where those do not serve it get a
- * block together. Each of the rest gets one of its own. */
+/* The other pairs of block k go where the columns serve them: they stay with the largest, or where those do not serve
+ * it get a block together. Each of the rest gets one of its own. */
 static nb_status regroup(nb_blocks *b, int k, int good, bool largest, const nb_pair *pairs, nb_ctx *ctx)
 {
     int served = largest ? k : -1;
@@ -86,8 +87,8 @@ static nb_status regroup(nb_blocks *b, int k, int good, bool largest, const nb_p
     return NB_OK;
 }
 
-/* Q_B in B's place, for the largest pair of the block and all that its columns serve. Where they do not serve the largest,
- * it has a basis of its own way, and the block is its alone. */
+/* Q_B in B's place, for the largest pair of the block and all that its columns serve. Where they do not serve the
+ * largest, it has a basis of its own way, and the block is its alone. */
 static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, nb_ctx *ctx)
 {
     const nb_block block = b->blocks[k];

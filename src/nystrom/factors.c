@@ -9,7 +9,8 @@
 #include <math.h>
 
 const char nb_diverged_by_rounding[] =
-    "rounding has driven the iteration out of its region of convergence: |I - AX|_F is more than twice what that allows";
+    "rounding has driven the iteration out of its region of convergence: |I - AX|_F is more than twice what that "
+    "allows";
 
 void nb_factors_begin(nb_factors *factors)
 {

@@ -23,8 +23,8 @@ typedef struct {
     double cosine;                /* <S, F X B> / (|S|_F |F X B|_F) */
     double mse;                   /* |S - F X B|_F^2 / n^2 */
     double entropy_difference;    /* | mean row entropy of S - that of F X B |, -sum p ln(p + 1e-9), p <= 0 left out */
-    double
-        rowsum_deviation; /* max_i |sum_j (F X B)_ij - 1|, where rows of S sum to 1: 0 for X = A^-1 of nystromformer, not of cur */
+    /* max_i |sum_j (F X B)_ij - 1|, where rows of S sum to 1: 0 for X = A^-1 of nystromformer, not of cur. */
+    double rowsum_deviation;
     double negative_fraction;  /* of the n^2 entries of F X B, those below - error_noise |S| (of double precision) */
     double negative_mass;      /* sum of |negative entries| / n, of the mass 1 of a row where rows of S sum to 1 */
     double core_residual;      /* |I - A X|_F */

@@ -48,7 +48,8 @@ static nb_status check_shape(const char *path, const nb_tensor *t, int m, int d,
     if (m) NB_NEED(rows, nb_format(ctx, "%d", m));
     NB_FAIL(
         ctx, NB_EINVAL,
-        "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d, or floats of shape (%s, %d), points%s",
+        "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d, or floats of shape (%s, %d), "
+        "points%s",
         path, integers ? "integers" : "floats", came, rows, n - 1, rows, d, m ? "" : ", with 1 <= m <= n");
 }
 

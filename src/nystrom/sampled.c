@@ -219,7 +219,7 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, g, m, v->f, m, 0, t, m);
     row_squares(v, t, a);
     if (seen) out->error_unseen = error_unseen(s, seen, a);
-    for (int i = 0; r->keep_rows && i < s->k; i++) a[i] = seen[i] ? 0 : a[i];
+    for (int i = 0; seen && r->keep_rows && i < s->k; i++) a[i] = seen[i] ? 0 : a[i];
     ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
     if (!isfinite(out->error)) return NB_OK;
     double norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);

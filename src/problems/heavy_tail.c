@@ -47,7 +47,8 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
 }
 
 static const char *const references[] = {
-    "Bondarenko, Nagel & Blankevoort, Understanding and overcoming the challenges of efficient transformer quantization, EMNLP 2021 (outliers)",
+    "Bondarenko, Nagel & Blankevoort, Understanding and overcoming the challenges of efficient transformer "
+    "quantization, EMNLP 2021 (outliers)",
     NULL};
 
 const nb_problem nb_problem_heavy_tail = {

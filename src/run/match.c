@@ -2,8 +2,10 @@
 /* match.c - see match.h */
 #include "run/match.h"
 
+#include "base/numbers.h"
+
 #include <ctype.h>
-#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,11 +83,8 @@ static nb_status find_column(const nb_study *study, const char *name, const nb_c
 
 static nb_status read_number(nb_condition *c, nb_ctx *ctx)
 {
-    char *end;
-    errno = 0;
-    c->number = strtoll(c->text, &end, 10);
-    NB_REQUIRE(ctx, end > c->text && !*end && !errno, NB_EINVAL, "%s '%s': expected a whole number", c->column->name,
-               c->text);
+    NB_REQUIRE(ctx, nb_parse_integer(c->text, LLONG_MIN, LLONG_MAX, &c->number), NB_EINVAL,
+               "%s '%s': expected a whole number", c->column->name, c->text);
     return NB_OK;
 }
 

@@ -45,11 +45,8 @@ struct nb_plan {
     const char *setting_texts[NB_MOST_SETTINGS];
 };
 
-/* Scenes and methods without rows are left out. NB_EIO where a file that an option names cannot be read. */
-nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
-
-/* One more method, in the study's `methods`: if any block of the config holds it. */
-void nb_methods_add(nb_methods *methods, const nb_method *method);
+/* The value of an axis that a row of both has, as it shows it. */
+int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
 
 /* A row with its identity filled in, status "planned", nothing measured; `row` is the study's. */
 void nb_plan_row(const nb_plan *plan, int index, void *row);

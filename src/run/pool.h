@@ -8,7 +8,8 @@
 #include "run/child.h"
 #include "run/jobs.h"
 #include "run/units.h"
-#include "run/workers.h"
+#include "run/limits.h"
+#include "run/sink.h"
 
 #include <poll.h>
 #include <signal.h>

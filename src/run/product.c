@@ -56,13 +56,6 @@ bool nb_block_holds(const nb_config *config, const nb_config_block *block, const
     return true;
 }
 
-int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method)
-{
-    const nb_axis *a = &config->study->axes[axis];
-    if (a->resolved && config->study->value_under) return config->study->value_under(config, axis, scene, method);
-    return a->scene ? scene->value[axis] : method->value[axis];
-}
-
 static bool in_ranges(const nb_number_ranges *ranges, int number)
 {
     bool held = ranges->count == 0;

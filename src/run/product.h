@@ -12,7 +12,4 @@ bool nb_block_holds(const nb_config *config, const nb_config_block *block, const
 bool nb_rule_matches(const nb_rule *rule, const nb_config *config, const nb_planned_scene *scene,
                      const nb_method *method, int trial);
 
-/* The value of an axis that a row of both has, as it shows it. */
-int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
-
 #endif

@@ -5,11 +5,12 @@
 #include "base/digest.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
+#include "base/version.h"
 #include "components/plugin.h"
 #include "linalg/blas.h"
 #include "linalg/vector.h"
 #include "nystrom/scene.h"
-#include "version.h"
+#include "build.h"
 
 #include <gsl/gsl_version.h>
 #include <lapacke.h>

@@ -5,6 +5,8 @@
 #include "base/files.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
+#include "config/load.h"
+#include "run/make_plan.h"
 
 nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {

@@ -2,6 +2,8 @@
 /* schema.c - see schema.h */
 #include "run/schema.h"
 
+#include "base/version.h"
+
 #include <string.h>
 
 bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
@@ -69,6 +71,6 @@ nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx)
             "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
             "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); INSERT INTO meta VALUES ('study', '%s'); "
             "PRAGMA user_version = %d; COMMIT",
-            definitions, identity, names, study->component.name, NB_STORE_VERSION));
+            definitions, identity, names, study->component.name, NB_STORE_FORMAT));
     return NB_OK;
 }

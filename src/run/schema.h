@@ -5,9 +5,6 @@
 
 #include "components/study.h"
 
-/* The number of the store's format; 5 is 6 without the name of the study, which is the standard one. */
-enum { NB_STORE_VERSION = 6, NB_STORE_OLDEST = 5 };
-
 typedef enum {
     NB_SQL_DEFINITIONS, /* "trial INTEGER, ..." */
     NB_SQL_NAMES,

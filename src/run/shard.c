@@ -4,19 +4,17 @@
  * least so far. The longest shard takes at most 4/3 of what is possible. */
 #include "run/shard.h"
 
+#include "base/numbers.h"
 #include "run/prediction.h"
 #include "run/units.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 nb_status nb_shard_parse(const char *text, nb_shard *shard, nb_ctx *ctx)
 {
-    char *slash, *end = NULL;
-    errno = 0;
-    long index = strtol(text, &slash, 10), count = *slash == '/' ? strtol(slash + 1, &end, 10) : 0;
-    bool numbers = end && slash > text && end > slash + 1 && !*end && !errno;
-    NB_REQUIRE(ctx, numbers && index >= 1 && index <= count && count <= NB_MOST_SHARDS, NB_EINVAL,
+    long long index, count;
+    const char *slash = nb_integer_at(text, 1, NB_MOST_SHARDS, &index);
+    NB_REQUIRE(ctx, slash && *slash == '/' && nb_parse_integer(slash + 1, index, NB_MOST_SHARDS, &count), NB_EINVAL,
                "--shard '%s': expected I/N, whole numbers with 1 <= I <= N <= %d", text, NB_MOST_SHARDS);
     *shard = (nb_shard){(int)index, (int)count};
     return NB_OK;

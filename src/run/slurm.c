@@ -3,7 +3,9 @@
 #include "run/slurm.h"
 
 #include "base/capture.h"
+#include "base/numbers.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +48,12 @@ static int count_lines(const char *text)
 /* "JOB INDEX STATE", where INDEX is N/A outside of an array. */
 static nb_status read_task(char *line, nb_slurm_task *task, nb_ctx *ctx)
 {
-    char *rest = NULL, *end, *job = strtok_r(line, " ", &rest), *index = strtok_r(NULL, " ", &rest),
+    int number = -1;
+    char *rest = NULL, *job = strtok_r(line, " ", &rest), *index = strtok_r(NULL, " ", &rest),
          *state = strtok_r(NULL, " ", &rest);
     NB_REQUIRE(ctx, state, NB_EIO, "squeue: expected a job, an index and a state, it said '%s'", line);
-    long number = strtol(index, &end, 10);
-    *task = (nb_slurm_task){.job = job, .state = state, .index = end > index && !*end ? (int)number : -1};
+    nb_parse_int(index, 0, INT_MAX, &number);
+    *task = (nb_slurm_task){.job = job, .state = state, .index = number};
     return NB_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/version.h"
 #include "components/registry.h"
 #include "run/inputs.h"
 #include "run/schema.h"
@@ -78,9 +79,9 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     if (sqlite3_step(s) != SQLITE_ROW) return fail(store, "is not a store of results", ctx);
     int version = sqlite3_column_int(s, 0);
     sqlite3_reset(s);
-    NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_VERSION, NB_EIO,
+    NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_FORMAT, NB_EIO,
                "%s: is a store of version %d, this program reads version %d; run --fresh puts it aside", store->path,
-               version, NB_STORE_VERSION);
+               version, NB_STORE_FORMAT);
     return NB_OK;
 }
 

@@ -3,16 +3,9 @@
 #ifndef NB_WORKERS_H
 #define NB_WORKERS_H
 
+#include "run/limits.h"
 #include "run/plan.h"
 #include "run/sink.h"
-
-typedef struct {
-    int jobs;         /* processes that compute beside this one; 0: this one does it */
-    int blas_threads; /* of each */
-    double timeout_s; /* that one row may take; 0: no limit */
-    double memory;    /* bytes, of all workers together; 0: not limited */
-    double share;     /* bytes that one may take beside what it has at its start; 0: not limited */
-} nb_workers;
 
 /* How many of workers->jobs may run at once: the largest units that are pending, that
  * many of them, are predicted to fit into workers->memory together. Sets their share too:

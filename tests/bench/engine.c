@@ -136,8 +136,8 @@ int main(int argc, char **argv)
     MUST(nb_blas_start(argv, ctx));
     mallopt(M_MMAP_MAX, 0); /* as main does: memory that was freed is used again */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    puts(
-        "n,precision,dgemm_gflops,form_s,orthonormal_s,svd_s,pass_s,whole_s,pass_efficiency,whole_efficiency,ns_per_entry,peak_rss_mib");
+    puts("n,precision,dgemm_gflops,form_s,orthonormal_s,svd_s,pass_s,whole_s,pass_efficiency,whole_efficiency,"
+         "ns_per_entry,peak_rss_mib");
     for (int i = 0; i < (argc > 1 ? argc - 1 : (int)(sizeof sizes / sizeof *sizes)); i++)
         for (int mixed = 0; mixed < 2; mixed++) {
             int n = atoi(argc > 1 ? argv[i + 1] : sizes[i]), status;

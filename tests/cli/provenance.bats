@@ -42,7 +42,7 @@ sha = lambda path: hashlib.sha256(open(path, "rb").read()).hexdigest()
 all = json.loads(subprocess.run([program, "info", work + "/r", "--json"], check=True, capture_output=True, text=True).stdout)
 assert [(m["manifest"], m["rows"], m["rows_unused"]) for m in all] == [(1, 4, 0), (2, 6, 0)]
 for m in all:
-    assert m["nysbench"] == "0.1.0" and m["build"] and m["executable"] == sha(os.path.realpath(program))
+    assert m["nysbench"] == "0.2.0" and m["build"] and m["executable"] == sha(os.path.realpath(program))
     assert "-std=c11" in m["flags"] and "-Wall" in m["flags"] and m["compiler"].split()[0] in ("gcc", "clang", "Debian", "Clang")
     assert "OpenBLAS" in m["blas"] and m["blas_kernels"] and m["blas_threads"] == 1 and m["cpu"]
     assert m["host"] == platform.node()

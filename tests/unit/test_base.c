@@ -267,6 +267,25 @@ static void test_overrun(void **state)
         }
 }
 
+/* What was there stays, whatever room it moves to; where there is none it stays where it is. */
+static void test_grown_array(void **state)
+{
+    int *items = NULL, capacity = 0, count = 0;
+    for (; count < 100; count++) {
+        int before = capacity;
+        items = nb_grown(*state, items, sizeof *items, count, &capacity);
+        assert_non_null(items);
+        assert_true(capacity > count && (capacity == before || count == before));
+        items[count] = 3 * count;
+    }
+    for (int i = 0; i < count; i++) assert_int_equal(items[i], 3 * i);
+    count = capacity;
+    nb_ctx_fail_alloc(*state, 1);
+    assert_null(nb_grown(*state, items, sizeof *items, count, &capacity));
+    assert_int_equal(capacity, count);
+    assert_int_equal(items[99], 297);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +305,7 @@ int main(void)
         test_with_ctx(test_streams),
         test_with_ctx(test_registry_add),
         cmocka_unit_test(test_overrun),
+        test_with_ctx(test_grown_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

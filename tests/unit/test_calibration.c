@@ -10,6 +10,7 @@ extern const nb_command nb_command_run;
 #include "run/speed.h"
 #include "studies/error/calibration.h"
 #include "run/prediction.h"
+#include "config/load.h"
 
 #include <time.h>
 #include <unistd.h>

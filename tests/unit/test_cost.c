@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "run/prediction.h"
 #include "linalg/blas.h"
+#include "config/load.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -162,7 +163,8 @@ static void test_skipped(void **state)
 static void test_wall(void **state)
 {
     static const char *const settings[] = {
-        "problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, d=8)\"]",
+        "problems=[\"gaussian(n=700, d=8)\", \"gaussian(n=300, d=8)\", \"gaussian(n=400, d=8)\", \"gaussian(n=900, "
+        "d=8)\"]",
         "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};

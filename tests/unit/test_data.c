@@ -969,6 +969,31 @@ static void test_kth_allocation_fails(void **state)
 }
 
 /* experiments/data/README.md and the file's own metadata. */
+static void test_head_names(void **state)
+{
+    static const struct {
+        const char *text, *file;
+        int head;
+    } known[] = {{"a.safetensors", "a.safetensors", -1},
+                 {"a.safetensors:0", "a.safetensors", 0},
+                 {"b/c:d:17", "b/c:d", 17},
+                 {"with:3", "with:3", -1}}; /* is there */
+    static const char *const bad[] = {"a:", "a:x", "a:-1", "a:1x", "a: 1", "a:99999999999999999999"};
+    fixture *f = *state;
+    const char *file;
+    int head;
+    FILE *out = fopen(path_of(f, "with:3"), "w");
+    assert_true(out && fclose(out) == 0);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *before = known[i].head < 0 && strchr(known[i].text, ':') ? f->folder : "no";
+        assert_ok(f->ctx, nb_head_split(nb_format(f->ctx, "%s/%s", before, known[i].text), &file, &head, f->ctx));
+        assert_string_equal(file, nb_format(f->ctx, "%s/%s", before, known[i].file));
+        assert_int_equal(head, known[i].head);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_error(f->ctx, nb_head_split(bad[i], &file, &head, f->ctx), NB_EINVAL, "allowed are 0 to 1048576");
+}
+
 static void test_shipped_file(void **state)
 {
     static const char path[] = "experiments/data/smollm2_opticks_n1024_L15.safetensors";
@@ -1023,6 +1048,7 @@ int main(void)
         test_with_folder(test_nan_is_refused_with_its_place),
         test_with_folder(test_no_file_stays_open),
         test_with_folder(test_kth_allocation_fails),
+        test_with_folder(test_head_names),
         test_with_folder(test_shipped_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

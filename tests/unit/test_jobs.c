@@ -9,6 +9,7 @@
 #include "studies/error/cost.h"
 #include "run/jobs.h"
 #include "run/workers.h"
+#include "config/load.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

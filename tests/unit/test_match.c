@@ -4,6 +4,7 @@
 #include "planning.h"
 
 #include "run/match.h"
+#include "config/load.h"
 
 /* Names that begin alike, a component with and without options, two factors, and
  * a problem whose file name is shown without its folder. */
@@ -11,7 +12,8 @@ static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
         {"problems",
-         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\", \"gaussian(n=31, d=4)\"]"},
+         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=30, d=4)\", "
+         "\"gaussian(n=31, d=4)\"]"},
         {"strategies", "[uniform, uniform(strided=true), segment_means, \"kmeans(restarts=4)\"]"},
         {"factors", "[nystromformer, cur]"},
         {"metrics", "[error]"},
@@ -90,13 +92,13 @@ static void test_no_row(void **state)
 {
     static const struct {
         const char *key, *message;
-    } none[] = {
-        {"strategy=leverage",
-         "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, kmeans(restarts=4)"},
-        {"strategy=kmeans(restarts=5)", "this experiment has uniform,"},
-        {"strategy=kmeans(restarts", "no row has"},
-        {"landmarks=4", "no row has landmarks=4; this experiment has 3, 13"},
-        {"problem=gaussian, head=2", "no row has all of these values together, though each of them occurs"}};
+    } none[] = {{"strategy=leverage",
+                 "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, "
+                 "kmeans(restarts=4)"},
+                {"strategy=kmeans(restarts=5)", "this experiment has uniform,"},
+                {"strategy=kmeans(restarts", "no row has"},
+                {"landmarks=4", "no row has landmarks=4; this experiment has 3, 13"},
+                {"problem=gaussian, head=2", "no row has all of these values together, though each of them occurs"}};
     nb_plan plan = make_plan(*state);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         nb_match match;

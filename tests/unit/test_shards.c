@@ -7,6 +7,7 @@
 #include "run/merge.h"
 #include "run/shard.h"
 #include "run/units.h"
+#include "config/load.h"
 
 /* Two heads of a file, whose trials share the data, and problems of several sizes whose
  * trials have their own: 2 + 3 * 3 units. */
@@ -14,7 +15,8 @@ static nb_plan make_plan(nb_ctx *ctx)
 {
     static const nb_override overrides[] = {
         {"problems",
-         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, 200], d=4)\"]"},
+         "[\"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 2])\", \"gaussian(n=[30, 61, "
+         "200], d=4)\"]"},
         {"strategies", "[uniform, segment_means]"},
         {"factors", "nystromformer"},
         {"metrics", "[error]"},

@@ -7,6 +7,7 @@
 #include "base/scratch.h"
 #include "run/inputs.h"
 #include "run/store.h"
+#include "config/load.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -159,11 +160,13 @@ static void test_signatures(void **state)
     assert_error(
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx),
         NB_EINVAL,
-        "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b (executable bbbbbbbbbbbb; kernels K); --mixed");
+        "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b "
+        "(executable bbbbbbbbbbbb; kernels K); --mixed");
     assert_error(
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx),
         NB_EINVAL,
-        "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a (executable aaaaaaaaaaaa; kernels L); --mixed");
+        "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a "
+        "(executable aaaaaaaaaaaa; kernels L); --mixed");
     assert_ok(ctx, nb_store_standing(&store, &plan, NULL, NULL, &standing, ctx));
     assert_int_equal(standing.done, 2);
     assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);

@@ -4,6 +4,7 @@
 #include "planning.h"
 
 #include "linalg/linalg.h"
+#include "config/load.h"
 
 enum { N = 300 };
 
@@ -74,8 +75,10 @@ static void test_what_forty_settings_share(void **state)
     assert_true(svds_of_one >= 2);
     assert_int_equal(passes, 1);
     assert_int_equal(
-        run("[\"iterative(steps=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])\", \"tikhonov(lambda=[1e-2, 1e-4, 1e-6, 1e-8, 1e-10])\","
-            "\"svd(rcond=[1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15])\"]",
+        run("[\"iterative(steps=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])\", "
+            "\"tikhonov(lambda=[1e-2, 1e-4, 1e-6, 1e-8, 1e-10])\","
+            "\"svd(rcond=[1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, "
+            "1e-15])\"]",
             ctx),
         80);
     for (int m = 16; m <= 48; m += 32) most += (20 * 4 + 19 + 39 * 2.5) * pow(m, 3) + 32.0 * N * m;

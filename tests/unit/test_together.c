@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What bits do not depend on: the company and the place of a column in products that are made by linalg.h's rule, and the
- * columns that come after in a basis made in order. Under whatever kernels OpenBLAS uses. */
+/* What bits do not depend on: the company and the place of a column in products that are made by linalg.h's rule, and
+ * the columns that come after in a basis made in order. Under whatever kernels OpenBLAS uses. */
 #include "testing.h"
 
 #include "base/random.h"

@@ -316,8 +316,8 @@ static double length_of_row(const double *s, int n, int i)
     return nb_frobenius((size_t)n, s + (size_t)i * (size_t)n);
 }
 
-/* Where the largest rows are kept, the others' squares are what is left of a difference of much larger ones: error_noise
- * knows, which of |S|^2 alone is eps / error. */
+/* Where the largest rows are kept, the others' squares are what is left of a difference of much larger ones:
+ * error_noise knows, which of |S|^2 alone is eps / error. */
 static void test_noise_of_kept_rows(void **state)
 {
     enum { N = 200 };

@@ -5,6 +5,7 @@
 
 #include "base/process.h"
 #include "run/workers.h"
+#include "config/load.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,6 +7,7 @@
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "nystrom/approximation.h"
+#include "run/make_plan.h"
 
 #include <limits.h>
 #include <string.h>

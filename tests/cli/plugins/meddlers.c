@@ -147,18 +147,17 @@ ACT(writes_triplets, "changed the singular triplets of S", const nb_spectrum *t;
         .pairing = NB_JOINT, \
         .pick = pick_##symbol};
 
+/* clang-format would indent each line farther than the one before. */
+/* clang-format off */
 #define MEDDLERS(DO) \
-    DO(rounds_up) \
-    DO(truncates) \
-    DO(flushes_denormals) \
-    DO(single_x87) DO(traps) DO(moves) DO(confines) DO(masks_modes) DO(limits_files) DO(limits_size) \
-        DO(limits_processes) DO(limits_time) DO(ignores_children) DO(catches_segfaults) DO(blocks_signals) \
-            DO(sets_alarm) DO(sets_timer) DO(more_threads) DO(moves_temporary) DO(clears_environment) \
-                DO(speaks_otherwise) DO(handles_gsl) DO(closes_input) DO(opens_all) DO(is_nice) DO(leaves_parent) \
-                    DO(writes_points) DO(writes_last_bit) DO(writes_nan) DO(swaps_points) DO(writes_q) DO(writes_k) \
-                        DO(writes_v) DO(writes_head) DO(hides_keys) DO(writes_positions) DO(writes_options) \
-                            DO(changes_foresight) DO(writes_s) DO(writes_sums) DO(writes_norm) DO(writes_output) \
-                                DO(writes_triplets)
+    DO(rounds_up) DO(truncates) DO(flushes_denormals) DO(single_x87) DO(traps) DO(moves) DO(confines) \
+    DO(masks_modes) DO(limits_files) DO(limits_size) DO(limits_processes) DO(limits_time) DO(ignores_children) \
+    DO(catches_segfaults) DO(blocks_signals) DO(sets_alarm) DO(sets_timer) DO(more_threads) DO(moves_temporary) \
+    DO(clears_environment) DO(speaks_otherwise) DO(handles_gsl) DO(closes_input) DO(opens_all) DO(is_nice) \
+    DO(leaves_parent) DO(writes_points) DO(writes_last_bit) DO(writes_nan) DO(swaps_points) DO(writes_q) \
+    DO(writes_k) DO(writes_v) DO(writes_head) DO(hides_keys) DO(writes_positions) DO(writes_options) \
+    DO(changes_foresight) DO(writes_s) DO(writes_sums) DO(writes_norm) DO(writes_output) DO(writes_triplets)
+/* clang-format on */
 MEDDLERS(MEDDLER)
 
 /* Cores: X = 0, and one thing more. */

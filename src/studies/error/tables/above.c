@@ -78,12 +78,14 @@ static nb_status print_text(FILE *out, table *t, const nb_subset *all, nb_ctx *c
     fprintf(out, "Cores, %% above the best one, over %d choices of landmarks, %d of them different\n", e->choices.count,
             different);
     nb_grid_print(out, &t->grid);
-    fputs(
-        "100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and trials;\n"
-        "unseen: on the rows of S that the core has not looked at, above the best core for these. Of several settings (oracle)\n"
-        "the best of each choice is taken, by the errors that are compared. Below 0: rows of S are kept exactly. With --format\n"
-        "csv: every setting, also by m, by problem, and where m is a sixteenth of n or more.\n",
-        out);
+    fputs("100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads "
+          "and trials;\n"
+          "unseen: on the rows of S that the core has not looked at, above the best core for these. Of several "
+          "settings (oracle)\n"
+          "the best of each choice is taken, by the errors that are compared. Below 0: rows of S are kept exactly. "
+          "With --format\n"
+          "csv: every setting, also by m, by problem, and where m is a sixteenth of n or more.\n",
+          out);
     return NB_OK;
 }
 

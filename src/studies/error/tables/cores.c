@@ -226,12 +226,14 @@ static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL, s->landmarks[m]);
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, t, c, width);
-    fputs(
-        "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and trials.\n"
-        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not measured on\n"
-        "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part is\n"
-        "rounding noise; a blank: not in the plan. core_s: median seconds at the core's largest m.\n",
-        out);
+    fputs("100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads "
+          "and trials.\n"
+          "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not "
+          "measured on\n"
+          "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part "
+          "is\n"
+          "rounding noise; a blank: not in the plan. core_s: median seconds at the core's largest m.\n",
+          out);
     if (any_below(t))
         fputs("Below 0: the core keeps rows of S exactly, so its result is not of the form F X B.\n", out);
     return print_exact(out, s, ctx);

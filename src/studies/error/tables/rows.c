@@ -152,8 +152,10 @@ static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
     }
     fprintf(
         out,
-        "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the core has\n"
-        "not looked at, over the best core's for these. On how many choices of landmarks it is below the first core of the\n"
+        "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the "
+        "core has\n"
+        "not looked at, over the best core's for these. On how many choices of landmarks it is below the first core "
+        "of the\n"
         "run, %s (below first), and below that with as many rows of S kept exactly (below kept).\n",
         s->cores[0].label);
     return NB_OK;

@@ -65,10 +65,12 @@ static void print_text(FILE *out, const nb_summary *s, const nb_shares *shares)
             "subspace", "share", "select_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
     fputs(
-        "error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; subspace: the same\n"
+        "error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; "
+        "subspace: the same\n"
         "for the least error that any core reaches; both are medians over problems and m of each cell's median.\n"
         "share: of the gap between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's);\n"
-        "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both sides, at\n"
+        "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both "
+        "sides, at\n"
         "the end of a line: in some cells; ! some cells are missing, or have the baseline only with another pairing.\n"
         "select_s: seconds.\n",
         out);
@@ -123,10 +125,10 @@ static void print_csv_line(FILE *out, const nb_summary *s, const nb_panel *panel
 
 static void print_table_csv(FILE *out, const nb_summary *s, const nb_shares *shares)
 {
-    fputs(
-        "panel,problem,kernel,label,strategy,pairing,baseline_pairing,factors,core,landmarks,count,noise,error,error_relative,error_share,"
-        "subspace,subspace_relative,subspace_share,select_s\n",
-        out);
+    fputs("panel,problem,kernel,label,strategy,pairing,baseline_pairing,factors,core,landmarks,count,noise,error,"
+          "error_relative,error_share,"
+          "subspace,subspace_relative,subspace_share,select_s\n",
+          out);
     for (int v = 0; v < s->variant_count; v++)
         for (int c = 0; c < s->core_count; c++) {
             for (int p = 0; p < s->panel_count; p++)

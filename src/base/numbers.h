@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* numbers.h - numbers that people, files or the environment give as text: decimal, the whole text and
+ * nothing else (no blank, no hexadecimal, neither inf nor nan), within a range. What is wrong the caller says,
+ * who knows what was asked for; *number stays as it was then. */
+#ifndef NB_NUMBERS_H
+#define NB_NUMBERS_H
+
+#include <stdbool.h>
+
+bool nb_parse_integer(const char *text, long long lo, long long hi, long long *number);
+bool nb_parse_int(const char *text, int lo, int hi, int *number);
+bool nb_parse_real(const char *text, double lo, double hi, double *number);
+
+/* The integer that the text begins with: where it ends; NULL where there is none from lo to hi. */
+const char *nb_integer_at(const char *text, long long lo, long long hi, long long *number);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* version.h - the numbers by which the program, its stores and its plug-ins are known, and what each of them
+ * has meant. CHANGELOG.md tells the rest. */
+#ifndef NB_VERSION_H
+#define NB_VERSION_H
+
+/* The program's, as semver.org has it; the Makefile reads it here. Before 1.0.0 a new minor number may change what
+ * configs, options and columns mean.
+ *     0.1.0  strategies, cores, kernels and problems; runs, shards and Slurm; tables and figures; plug-ins
+ *     0.2.0  not released yet */
+#define NB_VERSION "0.2.0"
+
+/* A store's (SQLite's user_version): one that is newer, or older than the oldest, is refused. It grows when tables or
+ * columns change.
+ *     1  rows by their position in the plan
+ *     2  columns rows, engine, precision, and standard errors of sampled rows
+ *     3  column core_cutoff
+ *     4  manifests: each row has a build, an executable and digests of its files
+ *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core
+ *     6  the study's name; 5 is read as one of the standard study */
+enum { NB_STORE_FORMAT = 6, NB_STORE_OLDEST = 5 };
+
+/* A plug-in's, of what the installed headers say: another one is refused. It grows when a record, a struct or a
+ * function in them changes.
+ *     1  strategies, compiled with the program only
+ *     2  a strategy picks for both sides at once; shared objects
+ *     3  a core may carry an explanation
+ *     4  NB_FILE: options that name files, whose digests rows keep
+ *     5  factors->notes in the place of a core's cutoff()
+ *     6  rows of S that a core has looked at (seen, keep_rows), and traits that depend on its options
+ *     7  the scene and the factors by functions alone; a strategy has no number of its own */
+enum { NB_ABI = 7 };
+
+#endif

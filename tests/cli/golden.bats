@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Texts that people read and scripts parse do not change unseen; and the version is the same wherever it stands.
+
+load helpers
+
+@test "help, descriptions and columns are those of tests/golden" {
+    tests/golden.sh "$WORK/now"
+    [ "$(find "$WORK/now/help" -name '*.txt' | wc -l)" -ge 16 ]
+    [ "$(find "$WORK/now/describe" -name '*.txt' | wc -l)" -ge 40 ]
+    local part changed=0
+    for part in help describe columns.txt; do
+        diff -ruN "tests/golden/$part" "$WORK/now/$part" || changed=1
+    done
+    [ "$changed" -eq 0 ] || { echo "if that is meant, tests/golden.sh --renew, and commit what it writes"; return 1; }
+}
+
+@test "the changelog and the citation name the program's version" {
+    local version
+    version=$("$NYSBENCH" --version)
+    version=${version#nysbench }
+    grep -q "^version: ${version//./\\.}\$" CITATION.cff
+    [ "$(grep -m 1 '^## ' CHANGELOG.md | cut -d ' ' -f 2)" = "[$version]" ]
+}

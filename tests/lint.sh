@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
+# (clang-format breaks no text), clang-tidy's checks (.clang-tidy), and gcc's analyzer for what is allocated, opened,
+# freed and closed. A finding that is none is told so beside the line, with the reason: NOLINT(check): reason. From
+# the repository's root, where build/build.h is: tests/lint.sh [format|lines|tidy|analyzer]...
+set -u
+cd "$(dirname "$0")/.." || exit 1
+flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
+# NULL and what has no value clang-tidy looks for, which follows conditions farther and so cries wolf less often.
+analyzer="-O1 -fanalyzer -Wno-analyzer-null-dereference -Wno-analyzer-use-of-uninitialized-value"
+failed=0
+
+sources() { # FOLDER...
+    find "$@" -name '*.c' | sort
+}
+
+run() { # NAME COMMAND...: what it prints, and whether it found something; some programs end well all the same
+    local name=$1 started=$SECONDS found
+    shift
+    if found=$("$@" 2>&1) && [ -z "$found" ]; then
+        echo "$name: no finding, $((SECONDS - started)) s"
+    else
+        echo "$found"
+        echo "$name: see above, $((SECONDS - started)) s"
+        failed=1
+    fi
+}
+
+format() {
+    find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file --dry-run -Werror
+}
+
+lines() {
+    find src strategies tests -name '*.[ch]' -print0 | LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' |
+        sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'
+}
+
+tidy() { # the count of suppressed warnings, which it prints in any case, is no finding
+    sources src strategies | xargs -P "$(nproc)" -n 4 sh -c "clang-tidy --quiet \"\$@\" -- $flags 2>&1 |
+        grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter'; true" sh
+}
+
+analyze() {
+    sources src strategies | xargs -P "$(nproc)" -I FILE gcc $analyzer $flags -S -o /dev/null FILE
+}
+
+for part in "${@:-all}"; do
+    case $part in
+    format | lines | tidy) run "$part" "$part" ;;
+    analyzer) run analyzer analyze ;;
+    all) run format format; run lines lines; run analyzer analyze; run tidy tidy ;;
+    *) echo "tests/lint.sh: no part '$part'; allowed: format, lines, tidy, analyzer" >&2; exit 2 ;;
+    esac
+done
+exit "$failed"
