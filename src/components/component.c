@@ -4,7 +4,6 @@
 
 #include "base/numbers.h"
 #include "base/range.h"
-#include "components/registry.h"
 
 #include <limits.h>
 #include <math.h>
@@ -28,19 +27,6 @@ nb_status nb_registry_names(const nb_registry *registry, const char *const **nam
     while (registry->entries[count].component) count++;
     NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
     for (size_t i = 0; i < count; i++) all[i] = registry->entries[i].component->name;
-    *names = all;
-    return NB_OK;
-}
-
-nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx)
-{
-    size_t count = 0;
-    const char **all;
-    for (const nb_entry *e = registry->entries; e->component; e++) count++;
-    NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
-    count = 0;
-    for (const nb_entry *e = registry->entries; e->component; e++)
-        if (strcmp(((const nb_output *)e->component)->study, study) == 0) all[count++] = e->component->name;
     *names = all;
     return NB_OK;
 }

@@ -3,6 +3,7 @@
 #include "config/keys.h"
 
 #include "components/plugin.h"
+#include "components/output.h"
 #include "components/registry.h"
 #include "config/lookup.h"
 #include "config/values.h"

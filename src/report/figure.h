@@ -7,6 +7,7 @@
 #ifndef NB_FIGURE_H
 #define NB_FIGURE_H
 
+#include "components/output.h"
 #include "components/registry.h"
 #include "report/frame.h"
 #include "run/plan.h"

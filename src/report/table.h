@@ -7,6 +7,7 @@
 #ifndef NB_TABLE_H
 #define NB_TABLE_H
 
+#include "components/output.h"
 #include "components/registry.h"
 #include "report/frame.h"
 
