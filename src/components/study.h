@@ -66,56 +66,75 @@ typedef struct {
 } nb_phase;
 
 typedef struct nb_study {
-    nb_component component;   /* its options are keys of a config that hold for the whole experiment */
-    bool standard;            /* of a config that names none; one study is */
-    const nb_axis *axes;      /* at most NB_MOST_AXES, the first NB_AXIS_PROBLEMS; ends with key == NULL */
-    int baseline;             /* the axis whose values are compared with one of them; -1: none is */
-    const nb_column *columns; /* of its row, a struct that begins with NB_ROW_FIRST: one for each axis and option too */
-    size_t row_size, result_offset, result_size; /* bytes: of the struct, and of what `run` measures in it */
+    nb_component component; /* its options are keys of a config that hold for the whole experiment */
+    bool standard;          /* of a config that names none; one study is */
+
+    /* At most NB_MOST_AXES, the first NB_AXIS_PROBLEMS; ends with key == NULL. `baseline`: the one whose values
+     * are compared with one of them; -1: none is. */
+    const nb_axis *axes;
+    int baseline;
+
+    /* Of its row, a struct that begins with NB_ROW_FIRST: one column for each axis, and for each option that rows
+     * show. Bytes of the struct, and of what `run` measures in it. */
+    const nb_column *columns;
+    size_t row_size, result_offset, result_size;
+
+    /* `levels`: rows that share work, from coarse to fine: bits of the axes in which they agree; ends with 0. */
     const nb_phase *phases;
-    const char *const
-        *figures; /* kinds of figures of a study out of the tree, the first one drawn where a config names none;
-                   * NULL-terminated. NULL: those of nb_figures that name the study */
-    const unsigned
-        *levels; /* rows that share work, from coarse to fine: bits of the axes in which they agree; ends with 0 */
+    const unsigned *levels;
+
+    /* Kinds of figures of a study out of the tree, the first one drawn where a config names none; ends with NULL.
+     * NULL: the figures of the tree that name the study. */
+    const char *const *figures;
 
     /* Of the config. NULL: there is nothing to do. */
+
+    /* What a setting's text means, once it stands in `settings`. */
     nb_status (*read_setting)(const nb_option *option, void *settings, nb_place place, nb_mistakes *mistakes);
-    nb_status (*check_block)(const nb_key_values *const *keys,
-                             nb_mistakes *mistakes);       /* by axis, then trials and zip */
-    nb_status (*complete)(nb_config *config, nb_ctx *ctx); /* adds values that follow from others, after each block */
+    /* What does not go together in a block; keys by axis, then trials and zip. */
+    nb_status (*check_block)(const nb_key_values *const *keys, nb_mistakes *mistakes);
+    /* Adds values that follow from others, after each block. */
+    nb_status (*complete)(nb_config *config, nb_ctx *ctx);
+    /* What does not go together in the whole. */
     nb_status (*check)(const nb_config *config, nb_place place, nb_mistakes *mistakes);
     const nb_choice *(*default_baseline)(const nb_config *config);
 
     /* Of the plan. NULL: methods are the product of the axes, and rows are random where the data are. */
-    nb_status (*methods)(const nb_config *config, nb_methods *methods,
-                         nb_ctx *ctx); /* nb_methods_add() each, always in the same order */
+
+    /* nb_methods_add() each, always in the same order. */
+    nb_status (*methods)(const nb_config *config, nb_methods *methods, nb_ctx *ctx);
+    /* Whether a value of a `resolved` axis means the method, under the scene or (NULL) any. */
     bool (*matches)(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
                     const nb_method *method);
-    void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene); /* why its rows are skipped */
-    bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene,
-                     const nb_method *method); /* under this scene another method is the same */
-    int (*value_under)(const nb_config *config, int axis, const nb_planned_scene *scene,
-                       const nb_method *method); /* of a `resolved` axis, as a row shows it */
-    bool (*random)(const nb_plan *plan, const nb_planned_scene *scene,
-                   const nb_method *method);          /* another trial may give something else */
-    nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx); /* plan->own */
-    nb_status (*check_scene)(const nb_plan *plan, const nb_planned_scene *scene,
-                             nb_ctx *ctx); /* before anything runs */
+    /* A value of a `resolved` axis as a row of both shows it. */
+    int (*value_under)(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
+    /* Why the scene's rows are skipped, if they are. */
+    void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene);
+    /* Whether an earlier method is the same under this scene. */
+    bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
+    /* Whether another trial may give something else. */
+    bool (*random)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
+    /* Sets plan->own. */
+    nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx);
+    /* What shows before anything runs. */
+    nb_status (*check_scene)(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
     nb_status (*warn)(const nb_plan *plan, nb_mistakes *warnings);
 
     /* Of the work. */
+
+    /* The rows of one scene for which pending[] is set; a row that fails is a result like any other. */
     nb_status (*run)(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
+    /* Of the unit's pending rows (NULL: all); speeds NULL: on the reference machine. */
     nb_cost (*cost)(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+    /* Fills the prediction's own speeds; NULL: there are none. */
     nb_status (*calibrate)(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
                            nb_prediction *prediction, nb_ctx *ctx);
 
-    /* Of the results. NULL: there are none but the rows. */
-    const char *const
-        *files; /* what `tell` writes into the run's folder: a name and a line about it, in turn; ends with NULL */
-    nb_status (*tell)(const nb_results *results, FILE *out,
-                      nb_ctx *ctx);                            /* its files and, unless out is NULL, its tables */
-    nb_status (*draw)(const nb_results *results, nb_ctx *ctx); /* the config's figures */
+    /* Of the results. NULL: the tables and figures of the tree that name the study. */
+
+    /* Unless out is NULL, prints. */
+    nb_status (*tell)(const nb_results *results, FILE *out, nb_ctx *ctx);
+    nb_status (*draw)(const nb_results *results, nb_ctx *ctx);
 } nb_study;
 
 const nb_study *nb_study_standard(void);

@@ -33,4 +33,6 @@ nb_status nb_tables_print(FILE *out, const char *study, const nb_frame *frame, c
 nb_status nb_tables_write(const char *folder, const char *study, const nb_frame *frame, const char *baseline,
                           nb_ctx *ctx);
 
+void nb_tables_print_files(FILE *out, const char *study); /* their names, and what they are, a line each */
+
 #endif

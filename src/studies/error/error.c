@@ -6,7 +6,6 @@
 #include "kernels/kernel.h"
 #include "studies/error/cost.h"
 #include "studies/error/methods.h"
-#include "studies/error/report.h"
 #include "studies/error/runner.h"
 #include "studies/error/times.h"
 
@@ -142,7 +141,4 @@ const nb_study nb_study_error = {
     .run = nb_run_scene,
     .cost = nb_error_cost,
     .calibrate = nb_error_calibrate,
-    .files = nb_error_files,
-    .tell = nb_error_tell,
-    .draw = nb_error_draw,
 };
