@@ -10,6 +10,8 @@
 #include "report/builds.h"
 #include "report/figure.h"
 #include "run/run_folder.h"
+#include "run/reload.h"
+#include "report/results.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,6 +25,19 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
     else
         printf("%s: %d figure%s in %s%s\n", kind, figures, figures == 1 ? "" : "s", folder,
                draw ? "" : ", data and scripts only: gnuplot is missing");
+}
+
+/* The figures of a study out of the tree, which draws those of its config itself. */
+static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, bool draw, nb_ctx *ctx)
+{
+    nb_config config;
+    nb_plan plan;
+    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .draw = draw};
+    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    NB_TRY(ctx, study->draw(&results, ctx));
+    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER,
+           draw ? "" : ", data and scripts only: gnuplot is missing");
+    return NB_OK;
 }
 
 /* One figure, or all but those that make something of the run again. */
@@ -43,6 +58,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, bool dra
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
+    if (study->draw) return draw_own(folder, study, &rows, draw, ctx);
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
