@@ -31,7 +31,7 @@ check_manual() {
 
 @test "each kind of mistake in the manual is found" {
     cp -a README.md docs "$WORK"
-    ln -s "$PWD"/{experiments,results,LICENSE} "$WORK"
+    ln -s "$PWD"/{experiments,results,LICENSE,CHANGELOG.md,CITATION.cff} "$WORK"
     run check_manual "$WORK"
     expect_status 0
     cat >>"$WORK/docs/method.md" <<'EOF'
