@@ -49,11 +49,13 @@ KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strat
 kind = $(word 1,$(subst :, ,$1))
 plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
+# What is made of rows likewise: in a folder of each study.
+OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
 template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
 names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
 
-SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c strategies/*.c))
+SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o
 ifdef COVERAGE
 SANITIZE := --coverage -fprofile-update=atomic
@@ -88,13 +90,20 @@ $B/registry.c: FORCE
 	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
 	   echo '#include "components/registry.h"'; \
 	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
-	   echo '#include "problems/problem.h"'; echo '#include "strategies/strategy.h"'; echo '#include "components/study.h"'; \
+	   echo '#include "problems/problem.h"'; echo '#include "report/figure.h"'; echo '#include "report/table.h"'; \
+	   echo '#include "strategies/strategy.h"'; echo '#include "components/study.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
 	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
 	   echo '    {0}};'; \
 	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks};';) \
-	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
+	   $(foreach k,$(OUTPUTS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
+	   echo 'static nb_entry $(call plural,$k)_entries[] = {'; \
+	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
+	   echo '    {0}};'; \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + 1, NULL};';) \
+	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; \
+	   echo 'const nb_registry *const nb_outputs[] = {$(foreach k,$(OUTPUTS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
 # Every file of src/commands is a command.
@@ -137,8 +146,10 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
+# Tests of figures find the plot scripts as the program does, beside themselves.
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
+	@ln -sfn $$(realpath --relative-to=$(@D) plots) $(@D)/plots
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 

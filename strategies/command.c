@@ -115,7 +115,8 @@ static void hide_chance(char *text, const char *folder, pid_t pid)
                hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
         if (hex >= 6)
             replace(at + 2, hex, '#');
-        else if (run > 3 && run == (size_t)digits && strncmp(at, number, run) == 0) /* smaller ones may mean anything */
+        else if (run > 3 && run == (size_t)digits &&
+                 strncmp(at, number, run) == 0) /* smaller numbers may mean anything */
             replace(at, run, '#');
         else if (run > 0)
             at += run - 1;

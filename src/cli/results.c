@@ -6,6 +6,7 @@
 #include "report/builds.h"
 #include "report/csv.h"
 #include "report/results.h"
+#include "report/table.h"
 #include "run/run_folder.h"
 
 static bool is_interrupted(const nb_telling *how)
@@ -16,8 +17,7 @@ static bool is_interrupted(const nb_telling *how)
 static void print_places(const nb_experiment *e, const nb_telling *how)
 {
     printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
-    for (const char *const *file = e->config.study->files; file && *file; file += 2)
-        printf("  %-16s %s\n", file[0], file[1]);
+    nb_tables_print_files(stdout, e->config.study->component.name);
     printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
            NB_CONFIG_FILE, NB_MANIFEST_FILE);
@@ -35,7 +35,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
-    if (study->tell) NB_TRY(ctx, study->tell(&results, how->quiet ? NULL : stdout, ctx));
+    NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : stdout, ctx));
     if (!how->quiet) {
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
         fputc('\n', stdout);
@@ -43,5 +43,5 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));
     if (!how->quiet) print_places(e, how);
     fflush(stdout);
-    return is_interrupted(how) || results.part || !study->draw ? NB_OK : study->draw(&results, ctx);
+    return is_interrupted(how) || results.part ? NB_OK : (study->draw ? study->draw : nb_results_draw)(&results, ctx);
 }

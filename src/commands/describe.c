@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* describe.c - nysbench describe NAME: a component's options and sources, or a column; with --markdown all of them,
- * as docs/components.md and docs/columns.md. */
+/* describe.c - nysbench describe NAME: the options and sources of a component, a column, a figure or a table;
+ * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
 #include "cli/command.h"
 
 #include "components/registry.h"
@@ -40,12 +40,18 @@ static const char *explanation_of(const nb_registry *registry, const nb_componen
     return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
 }
 
+/* Whether it has figures or tables, which have no options. */
+static bool is_output(const nb_registry *registry)
+{
+    return registry == &nb_figures || registry == &nb_tables;
+}
+
 static void describe(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
     const char *explanation = explanation_of(registry, c);
     printf("%s (%s): %s\n", c->name, registry->kind, c->summary);
     if (explanation) printf("\n%s\n", explanation);
-    printf("\noptions:%s\n", c->options->key ? "" : " none");
+    if (!is_output(registry)) printf("\noptions:%s\n", c->options->key ? "" : " none");
     for (const nb_option *o = c->options; o->key; o++) {
         const char *allowed = range(o, ctx);
         printf("  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed ? allowed : "?",
@@ -55,13 +61,19 @@ static void describe(const nb_registry *registry, const nb_component *c, nb_ctx 
     for (int i = 0; c->references[i]; i++) printf("  %s\n", c->references[i]);
 }
 
+static int add_names(const nb_registry *const *registries, const char **names, int count, int most)
+{
+    for (int i = 0; registries[i]; i++)
+        for (const nb_entry *e = registries[i]->entries; e->component && count < most; e++)
+            names[count++] = e->component->name;
+    return count;
+}
+
 static int unknown(const char *name, nb_ctx *ctx)
 {
     const char *names[256] = {NULL};
-    int count = 0;
-    for (int i = 0; nb_registries[i]; i++)
-        for (const nb_entry *e = nb_registries[i]->entries; e->component && count < 255; e++)
-            names[count++] = e->component->name;
+    int count = add_names(nb_registries, names, 0, 255);
+    count = add_names(nb_outputs, names, count, 255);
     for (const nb_entry *e = nb_studies.entries; e->component; e++)
         for (const nb_column *c = ((const nb_study *)e->component)->columns; c->name && count < 255; c++)
             names[count++] = c->name;
@@ -185,6 +197,17 @@ static int markdown(const char *what, nb_ctx *ctx)
     return NB_EXIT_USAGE;
 }
 
+static int describe_all(const nb_registry *const *registries, const char *name, int found, nb_ctx *ctx)
+{
+    for (int i = 0; registries[i]; i++) {
+        const nb_component *c = nb_registry_find(registries[i], name);
+        if (!c) continue;
+        if (found++) putchar('\n');
+        describe(registries[i], c, ctx);
+    }
+    return found;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     const char **plugins = NULL;
@@ -201,14 +224,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (as_markdown) return markdown(arguments[0], ctx);
     int found = describe_columns(arguments[0]);
-    for (int i = 0; nb_registries[i]; i++) {
-        const nb_component *c = nb_registry_find(nb_registries[i], arguments[0]);
-        if (!c) continue;
-        if (found++) putchar('\n');
-        describe(nb_registries[i], c, ctx);
-    }
+    found = describe_all(nb_registries, arguments[0], found, ctx);
+    found = describe_all(nb_outputs, arguments[0], found, ctx);
     return found ? NB_EXIT_OK : unknown(arguments[0], ctx);
 }
 
-const nb_command nb_command_describe = {"describe", "NAME",
-                                        "Explain a component with its options and sources, or a column", run, false, 100};
+const nb_command nb_command_describe = {
+    "describe", "NAME", "Explain a component with its options and sources, a column, a figure or a table",
+    run,        false,  100};

@@ -9,7 +9,6 @@
 #include "cli/results.h"
 #include "run/merge.h"
 #include "run/provenance.h"
-#include "studies/error/plots.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
 

@@ -4,13 +4,14 @@
 
 #include "base/gnuplot.h"
 
-#include "cli/experiment.h"
+#include "components/registry.h"
+#include "components/study.h"
 #include "studies/error/landmark_plot.h"
-#include "studies/error/spectrum_plot.h"
 #include "report/builds.h"
-#include "studies/error/plots.h"
+#include "report/figure.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
+#include "report/results.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -20,52 +21,52 @@
 static void count_figures(const char *kind, int figures, const char *folder, bool draw)
 {
     if (figures == 0)
-        nb_plot_warn(kind);
+        nb_figure_warn(kind);
     else
         printf("%s: %d figure%s in %s%s\n", kind, figures, figures == 1 ? "" : "s", folder,
                draw ? "" : ", data and scripts only: gnuplot is missing");
 }
 
-/* The summary of the run's rows. */
-static nb_status load(const char *folder, nb_summary *summary, nb_ctx *ctx)
-{
-    nb_store store;
-    nb_row_list rows;
-    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
-    NB_REQUIRE(ctx, rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    return nb_summary_make(rows.count, (const nb_error_row *)(const void *)rows.bytes, summary, ctx);
-}
-
-static nb_status plot(const char *folder, const char *only, int m, bool draw, nb_ctx *ctx)
-{
-    nb_summary summary;
-    nb_drawing drawing = {.summary = &summary, .m = m, .draw = draw};
-    NB_TRY(ctx, load(folder, &summary, ctx));
-    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
-    NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
-    drawing.experiment = summary.rows[0].experiment;
-    for (int i = 0; nb_plot_kinds[i]; i++) {
-        int figures;
-        if (strcmp(nb_plot_kinds[i], nb_spectrum_kind) == 0 || (only && strcmp(only, nb_plot_kinds[i]) != 0)) continue;
-        NB_TRY(ctx, nb_plot(&drawing, nb_plot_kinds[i], &figures, ctx));
-        if (only || figures > 0) count_figures(nb_plot_kinds[i], figures, drawing.folder, draw);
-    }
-    return NB_OK;
-}
-
-static nb_status plot_spectrum(const char *folder, int m, bool draw, nb_ctx *ctx)
+/* The figures of a study out of the tree, which draws those of its config itself. */
+static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, bool draw, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
-    nb_summary summary;
-    const char *target;
-    int figures;
-    NB_TRY(ctx, nb_experiment_again(folder, &config, &plan, ctx));
-    NB_TRY(ctx, load(folder, &summary, ctx));
-    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
-    NB_TRY(ctx, nb_plot_spectrum(&plan, &summary, target, m, draw, &figures, ctx));
-    count_figures(nb_spectrum_kind, figures, target, draw);
+    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .draw = draw};
+    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    NB_TRY(ctx, study->draw(&results, ctx));
+    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER,
+           draw ? "" : ", data and scripts only: gnuplot is missing");
+    return NB_OK;
+}
+
+/* One figure, or all but those that make something of the run again. */
+static nb_status plot(const char *folder, const nb_figure *only, int m, bool draw, nb_ctx *ctx)
+{
+    nb_store store;
+    nb_row_list rows;
+    nb_frame frame;
+    nb_drawing drawing = {.run = folder, .m = m, .draw = draw};
+    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
+    NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
+    const nb_study *study = nb_study_of(rows.columns);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: rows of no study", folder);
+    NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
+               "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
+               only ? only->study : "", study->component.name);
+    if (study->draw) return draw_own(folder, study, &rows, draw, ctx);
+    drawing.experiment = nb_row_at(&rows, 0)->experiment;
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        int figures;
+        if (strcmp(figure->study, study->component.name) != 0 || (only ? figure != only : figure->again)) continue;
+        NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+        if (only || figures > 0) count_figures(figure->component.name, figures, drawing.folder, draw);
+    }
     return NB_OK;
 }
 
@@ -84,16 +85,30 @@ typedef struct { /* the command line's; NULL: not given */
     char *m, *trial, *head, *side;
 } choices;
 
-/* `kind`: NULL where none is given. */
-static int read_view(const nb_command *command, const choices *c, const char *kind, nb_landmark_view *view)
+/* Those that are of one m, "a, b and c". */
+static const char *names_of_one_m(nb_ctx *ctx)
+{
+    const char *all = "", *last = NULL;
+    for (const nb_entry *e = nb_figures.entries; all && e->component; e++) {
+        if (!((const nb_figure *)e->component)->of_one_m) continue;
+        if (last) all = nb_format(ctx, "%s%s%s", all, *all ? ", " : "", last);
+        last = e->component->name;
+    }
+    return all && last ? nb_format(ctx, "%s%s%s", all, *all ? " and " : "", last) : all;
+}
+
+/* `figure`: NULL where none is given. */
+static int read_view(const nb_command *command, const choices *c, const nb_figure *figure, nb_landmark_view *view,
+                     nb_ctx *ctx)
 {
     *view = (nb_landmark_view){.head = -1, .queries = c->side && strcmp(c->side, "queries") == 0};
     if (!c->landmarks && (c->trial || c->head || c->side)) {
         nb_print_error("plot: --trial, --head and --side are for --landmarks");
         return NB_EXIT_USAGE;
     }
-    if (!c->landmarks && c->m && !(kind && nb_plot_of_one_m(kind))) {
-        nb_print_error("plot: --m is for --landmarks and the kinds cutoff, steps and spectrum");
+    if (!c->landmarks && c->m && !(figure && figure->of_one_m)) {
+        const char *names = names_of_one_m(ctx);
+        nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
         return NB_EXIT_USAGE;
     }
     if (c->side && !view->queries && strcmp(c->side, "keys") != 0) {
@@ -113,6 +128,18 @@ static nb_status keep_texts(const choices *c, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* NULL where none is named. */
+static int find_figure(const char *name, const nb_figure **figure, nb_ctx *ctx)
+{
+    const char *const *names;
+    *figure = name ? (const nb_figure *)nb_registry_find(&nb_figures, name) : NULL;
+    if (!name || *figure) return NB_GO_ON;
+    if (nb_registry_names(&nb_figures, &names, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    const char *hint = nb_hint(name, names, ctx);
+    nb_print_error("plot: no kind '%s'%s", name, hint ? hint : "");
+    return NB_EXIT_USAGE;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     choices chosen = {.m = NULL};
@@ -122,7 +149,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
          "Pick the run's landmarks again and draw where they lie", NULL},
         {"m", 'm', POPT_ARG_STRING, &chosen.m, 0,
-         "How many landmarks, for --landmarks, cutoff, steps and spectrum (default: the middle one of the run's)", "M"},
+         "How many landmarks, for --landmarks and kinds of one number of them (default: the middle one of the run's)",
+         "M"},
         {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "Of which trial (default: 0)", "T"},
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "Of which head (default: the first of each problem)", "H"},
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
@@ -130,17 +158,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, 2, &arguments, ctx);
     if (keep_texts(&chosen, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (code == NB_GO_ON) code = read_view(command, &chosen, arguments[1], &view);
+    const nb_figure *figure = NULL;
+    if (code == NB_GO_ON) code = find_figure(arguments[1], &figure, ctx);
+    if (code == NB_GO_ON) code = read_view(command, &chosen, figure, &view, ctx);
     if (code != NB_GO_ON) return code;
-    if (chosen.landmarks && arguments[1]) {
+    if (chosen.landmarks && figure) {
         nb_print_error("plot: --landmarks takes no kind");
-        return NB_EXIT_USAGE;
-    }
-    bool known = !arguments[1];
-    for (int i = 0; nb_plot_kinds[i] && !known; i++) known = strcmp(nb_plot_kinds[i], arguments[1]) == 0;
-    if (!known) {
-        const char *hint = nb_hint(arguments[1], nb_plot_kinds, ctx);
-        nb_print_error("plot: no kind '%s'%s", arguments[1], hint ? hint : "");
         return NB_EXIT_USAGE;
     }
     code = nb_command_check_run(arguments[0], ctx);
@@ -150,21 +173,18 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (!draw)
         fprintf(
             stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures are not\n");
-    nb_status status;
-    if (chosen.landmarks)
-        status = plot_landmarks(arguments[0], &view, draw, ctx);
-    else if (arguments[1] && strcmp(arguments[1], nb_spectrum_kind) == 0)
-        status = plot_spectrum(arguments[0], view.m, draw, ctx);
-    else
-        status = plot(arguments[0], arguments[1], view.m, draw, ctx);
+            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures "
+            "are not\n");
+    nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, draw, ctx)
+                                        : plot(arguments[0], figure, view.m, draw, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_plot = {
     "plot",
     "RUN [KIND]",
-    "Draw the figures of a run.\n\nKIND is error, svd_vs_iterative, cutoff, steps, cores, rows, precision or forest (default:\neach that the rows allow), or spectrum, which picks the landmarks again, as --landmarks does",
+    "Draw the figures of a run.\n\nKIND is one of those that 'nysbench list figures' names (default: each that the "
+    "rows allow, but for\nthe spectrum, which picks the landmarks again, as --landmarks does)",
     run,
     true,
     60};

@@ -20,6 +20,17 @@ const nb_component *nb_registry_find(const nb_registry *registry, const char *na
     return NULL;
 }
 
+nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx)
+{
+    size_t count = 0;
+    const char **all;
+    while (registry->entries[count].component) count++;
+    NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
+    for (size_t i = 0; i < count; i++) all[i] = registry->entries[i].component->name;
+    *names = all;
+    return NB_OK;
+}
+
 nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx)
 {
     nb_entry *at = registry->entries;
@@ -37,11 +48,8 @@ nb_status nb_registry_add(const nb_registry *registry, const char *file, const n
 
 static nb_status unknown_component(const nb_registry *registry, const nb_spec *spec, nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    size_t count = 0;
-    const char **names, *hint;
-    while (registry->entries[count].component) count++;
-    NB_NEED(names, nb_alloc(ctx, count + 1, sizeof *names));
-    for (size_t i = 0; i < count; i++) names[i] = registry->entries[i].component->name;
+    const char *const *names, *hint;
+    NB_TRY(ctx, nb_registry_names(registry, &names, ctx));
     NB_NEED(hint, nb_hint(spec->name, names, ctx));
     return nb_mistakes_add(mistakes, spec->place, "no %s '%s'%s", registry->kind, spec->name, hint);
 }

@@ -125,6 +125,9 @@ struct nb_registry {
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
 
+/* The names of all, sorted; NULL-terminated. */
+nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx);
+
 /* Adds a component, before this process has workers. NB_EINVAL if the name is taken. The record is kept, not copied. */
 nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);
 

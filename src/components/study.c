@@ -13,6 +13,13 @@ const nb_study *nb_study_standard(void)
     return (const nb_study *)e->component;
 }
 
+const nb_study *nb_study_of(const nb_column *columns)
+{
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        if (((const nb_study *)e->component)->columns == columns) return (const nb_study *)e->component;
+    return NULL;
+}
+
 static const nb_column *column_of(const nb_study *s, const char *name, nb_column_type type)
 {
     const nb_column *column = nb_column_find(s->columns, name);

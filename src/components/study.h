@@ -56,8 +56,8 @@ typedef struct {
         .key = "problems", .column = "problem", .type = NB_AXIS_COMPONENT, .scene = true, .registry = &nb_problems \
     }
 
-/* The phase that a worker is in, which says what a row that did not come back was doing: NB_AT_START, or 1 + the
- * index in the study's table. */
+/* The phase that a worker is in, which says what a row that did not come back was doing: NB_AT_START, or 1 + the index
+ * in the study's table. */
 enum { NB_AT_START = 0 };
 typedef struct {
     const char *doing; /* "the strategy's pick"; NULL ends the table */
@@ -67,58 +67,79 @@ typedef struct {
 } nb_phase;
 
 typedef struct nb_study {
-    nb_component component;   /* its options are keys of a config that hold for the whole experiment */
-    bool standard;            /* the study of a config that names none; there is one such study */
-    const nb_axis *axes;      /* at most NB_MOST_AXES, the first NB_AXIS_PROBLEMS; ends with key == NULL */
-    int baseline;             /* the axis whose values are compared with one of them, the baseline; -1: none */
-    const nb_column *columns; /* of its row, a struct that begins with NB_ROW_FIRST: one for each axis and option too */
-    size_t row_size, result_offset, result_size; /* bytes: of the struct, and of what `run` measures in it */
+    nb_component component; /* its options are keys of a config that hold for the whole experiment */
+    bool standard;          /* the study of a config that names none; there is one such study */
+
+    /* At most NB_MOST_AXES, the first NB_AXIS_PROBLEMS; ends with key == NULL. `baseline`: the one whose values
+     * are compared with one of them; -1: none. */
+    const nb_axis *axes;
+    int baseline;
+
+    /* Of its row, a struct that begins with NB_ROW_FIRST: one column for each axis, and for each option that rows
+     * show. Bytes of the struct, and of what `run` measures in it. */
+    const nb_column *columns;
+    size_t row_size, result_offset, result_size;
+
+    /* `levels`: rows that share work, from coarse to fine: bits of the axes in which they agree; ends with 0. */
     const nb_phase *phases;
-    /* Kinds of figures, of which a config that names none draws the first; NULL-terminated, or NULL. */
-    const char *const *figures;
-    /* Which rows share work, from coarse to fine: bits of the axes in which they agree; ends with 0. */
     const unsigned *levels;
 
+    /* Kinds of figures of a study out of the tree, of which a config that names none draws the first; ends with NULL.
+     * NULL: the figures of the tree that name the study. */
+    const char *const *figures;
+
     /* The config. NULL: there is nothing to do. */
+
+    /* Interprets a setting's text, which `settings` has already. */
     nb_status (*read_setting)(const nb_option *option, void *settings, nb_place place, nb_mistakes *mistakes);
-    /* `keys` are by axis, then trials and zip. */
+    /* Finds what does not go together in a block; `keys` are by axis, then trials and zip. */
     nb_status (*check_block)(const nb_key_values *const *keys, nb_mistakes *mistakes);
-    nb_status (*complete)(nb_config *config, nb_ctx *ctx); /* adds values that follow from others, after each block */
+    /* Adds values that follow from others, after each block. */
+    nb_status (*complete)(nb_config *config, nb_ctx *ctx);
+    /* Finds what does not go together in the whole config. */
     nb_status (*check)(const nb_config *config, nb_place place, nb_mistakes *mistakes);
     const nb_choice *(*default_baseline)(const nb_config *config);
 
     /* The plan. NULL: methods are the product of the axes, and rows are random if the data are. */
+
     /* Calls nb_methods_add() for each method, always in the same order. */
     nb_status (*methods)(const nb_config *config, nb_methods *methods, nb_ctx *ctx);
+    /* Whether a value of a `resolved` axis means the method, under the scene or (NULL) any. */
     bool (*matches)(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
                     const nb_method *method);
-    void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene); /* why its rows are skipped */
-    /* Whether another method gives the same under this scene. */
-    bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
-    /* The value of a `resolved` axis, as a row shows it. */
+    /* A value of a `resolved` axis as a row of both shows it. */
     int (*value_under)(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
+    /* Sets why the scene's rows are skipped, if they are. */
+    void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene);
+    /* Whether an earlier method is the same under this scene. */
+    bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
     /* Whether another trial may give a different result. */
     bool (*random)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
-    nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx); /* plan->own */
-    /* Before anything runs. */
+    /* Sets plan->own. */
+    nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx);
+    /* Checks before anything runs. */
     nb_status (*check_scene)(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
     nb_status (*warn)(const nb_plan *plan, nb_mistakes *warnings);
 
     /* The work. */
+
+    /* Runs the rows of one scene for which pending[] is set; a row that fails is a result like any other. */
     nb_status (*run)(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
+    /* The cost of the unit's pending rows (NULL: all); speeds NULL: on the reference machine. */
     nb_cost (*cost)(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+    /* Fills the prediction's own speeds; NULL: there are none. */
     nb_status (*calibrate)(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
                            nb_prediction *prediction, nb_ctx *ctx);
 
-    /* The results. NULL: there are only the rows. */
-    /* What `tell` writes into the run's folder: a name and a line about it, in turn; ends with NULL. */
-    const char *const *files;
-    /* Writes the files and, unless `out` is NULL, prints the tables. */
+    /* The results. NULL: the tables and figures of the tree that name the study. */
+
+    /* Writes the run's tables and, unless `out` is NULL, prints them. */
     nb_status (*tell)(const nb_results *results, FILE *out, nb_ctx *ctx);
-    nb_status (*draw)(const nb_results *results, nb_ctx *ctx); /* the config's figures */
+    nb_status (*draw)(const nb_results *results, nb_ctx *ctx);
 } nb_study;
 
 const nb_study *nb_study_standard(void);
+const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: there is none */
 
 /* What a plug-in's study lacks; NULL: nothing. */
 const char *nb_study_lacks(const nb_component *component);

@@ -3,6 +3,7 @@
 #include "config/keys.h"
 
 #include "components/plugin.h"
+#include "components/output.h"
 #include "components/registry.h"
 #include "config/lookup.h"
 #include "config/values.h"
@@ -172,21 +173,32 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
     return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;
 }
 
+/* Of the figures that are in the tree. */
+static const char *standard_figure(const nb_study *study)
+{
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_output *figure = (const nb_output *)e->component;
+        if (figure->standard && strcmp(figure->study, study->component.name) == 0) return e->component->name;
+    }
+    return NULL;
+}
+
 static nb_status initial_plots(const nb_config_loader *l, const nb_config_key *k, const char **text)
 {
-    const char *const *figures = l->config->study->figures;
+    const nb_study *study = l->config->study;
+    const char *first = study->figures ? *study->figures : standard_figure(study);
     (void)k;
-    *text = figures && *figures ? *figures : "[]";
+    *text = first ? first : "[]";
     return NB_OK;
 }
 
 static nb_status read_plots(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
-    static const char *const none[] = {NULL};
-    const char *const *figures = l->config->study->figures;
+    const nb_study *study = l->config->study;
+    const char *const *figures = study->figures;
     if (nb_yaml_count(f) == 0) return NB_OK;
-    return nb_read_words(k->name, f, figures ? figures : none, NULL, &l->config->plot_count, &l->config->plots,
-                         l->mistakes);
+    if (!figures) NB_TRY(l->ctx, nb_output_names(&nb_figures, study->component.name, &figures, l->ctx));
+    return nb_read_words(k->name, f, figures, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
 }
 
 int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS])

@@ -10,8 +10,8 @@
 
 #include "components/component.h"
 
-/* All files of a component that the file `config` names, in any of its options. NB_EIO where the manifest's file
- * holds something else; a file found nowhere is reported when it is read. */
+/* All files of a component that the file `config` names, in any of its options. NB_EIO if the manifest's file
+ * has other contents; a file found nowhere is reported when it is read. */
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 
 /* The same of options that belong to no choice; *changed: some have another text now. */

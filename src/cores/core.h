@@ -27,6 +27,11 @@ enum {
 #define NB_KEEP_ROWS_HELP "return those rows exactly, and F X B elsewhere"
 
 typedef struct {
+    double multiplications; /* for X, from A and from the rows of S that it looks at, once there are these */
+    int rows, kept;         /* rows of S that it looks at; that are returned exactly */
+} nb_core_cost;
+
+typedef struct {
     nb_component component;
     unsigned traits;                            /* NB_CORE_* */
     unsigned (*traits_of)(const void *options); /* optional: if they depend on the options */
@@ -40,6 +45,9 @@ typedef struct {
     const char *(*refusal)(const nb_factors *factors, const void *options);
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
+
+    /* Optional: what X takes, of a head of n tokens with m landmarks. */
+    nb_core_cost (*cost)(const void *options, int n, int m);
 } nb_core;
 
 unsigned nb_core_traits(const nb_choice *core); /* with its options */

@@ -9,6 +9,8 @@
 
 #include "components/registry.h"
 
+#include <math.h>
+
 typedef struct {
     const nb_choice *of;
     int rows;
@@ -48,6 +50,18 @@ static const char *refusal(const nb_factors *factors, const void *opts)
     return of->refusal ? of->refusal(factors, o->of->options) : NULL;
 }
 
+static nb_core_cost cost(const void *opts, int n, int m)
+{
+    const exact_rows_options *o = opts;
+    const nb_core *of = (const nb_core *)o->of->component;
+    nb_core_cost all = of->cost ? of->cost(o->of->options, n, m) : (nb_core_cost){.multiplications = NAN};
+    int wanted = o->rows != NB_AUTO ? o->rows : all.rows > 0 ? all.rows : 4 * m;
+    if (wanted > n) wanted = n;
+    if (wanted > all.rows) all.rows = wanted;
+    all.kept = all.rows;
+    return all;
+}
+
 static const char *const references[] = {"none: the rows of S themselves, as a baseline", NULL};
 
 const nb_core nb_core_exact_rows = {
@@ -56,6 +70,7 @@ const nb_core nb_core_exact_rows = {
     .traits = NB_CORE_RANDOM,
     .traits_of = traits_of,
     .compute = compute,
+    .cost = cost,
     .refusal = refusal,
     .explanation = "The rows are random in each trial, the same that fitted and chosen look at.\n"
                    "error, and all else that is measured of F X B, is then measured of the matrix with\n"

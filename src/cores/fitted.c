@@ -77,10 +77,12 @@ static double left_out(regression *g, double ridge)
     return sum;
 }
 
+enum { RIDGES = 61 }; /* that are tried: a quarter of a decade apart, from 1 on */
+
 static double best_ridge(regression *g)
 {
     double best = 1, least = INFINITY;
-    for (int quarter = 0; quarter <= 60; quarter++) {
+    for (int quarter = 0; quarter < RIDGES; quarter++) {
         double ridge = pow(10, -quarter / 4.0), sum = left_out(g, ridge);
         if (!(sum < least)) continue;
         least = sum;
@@ -111,6 +113,20 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     return NB_OK;
 }
 
+/* S_I Q_B; the QR of B; an R-SVD of F_I, 6 k r^2 + 20 r^3 additions and multiplications; a product for each ridge that
+ * is tried; the pseudo-inverse of R_B, as an SVD. */
+static nb_core_cost cost(const void *opts, int n, int m)
+{
+    const fitted_options *o = opts;
+    int rows = o->rows == NB_AUTO ? 4 * m : o->rows, tried = isnan(o->ridge) ? RIDGES : 1;
+    if (rows > n) rows = n;
+    double k = rows > m ? rows : m, r = rows < m ? rows : m, b = m;
+    return (nb_core_cost){.multiplications = rows * b * n + 2 * b * b * n + 3 * k * r * r + 10 * r * r * r +
+                                             tried * b * rows * r + 11 * b * b * b,
+                          .rows = rows,
+                          .kept = o->keep_rows ? rows : 0};
+}
+
 static const char *const references[] = {
     "Golub, Heath & Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, Technometrics "
     "21, 1979 (leave-one-out)",
@@ -125,4 +141,5 @@ const nb_core nb_core_fitted = {
                   sizeof(fitted_options)},
     .traits = NB_CORE_RANDOM,
     .compute = compute,
+    .cost = cost,
 };

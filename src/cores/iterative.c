@@ -46,6 +46,13 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     return nb_iterate(factors, &iteration, &how, x, ctx);
 }
 
+static nb_core_cost cost(const void *opts, int n, int m)
+{
+    const iterative_options *o = opts;
+    (void)n;
+    return (nb_core_cost){.multiplications = 4.0 * o->steps * m * m * m};
+}
+
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902, eq. 11",
     "Razavi, Kerayechian, Gachpazan & Shateyi, A new iterative method for finding approximate inverses of complex "
@@ -57,6 +64,7 @@ const nb_core nb_core_iterative = {
                   sizeof(iterative_options)},
     .traits = NB_CORE_FILTER,
     .compute = compute,
+    .cost = cost,
     .explanation =
         "The iteration acts on each singular value s of A alone: y = s x begins at s^2 / c, c the start's divisor,\n"
         "and a step makes it y (13 - y (15 - y (7 - y))) / 4.\n"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* results.h - what a study is handed when it tells of a run. */
+/* results.h - the results of a run, and what all studies tell of theirs: the tables and figures that name the study. */
 #ifndef NB_RESULTS_H
 #define NB_RESULTS_H
 
 #include "components/row.h"
 #include "run/plan.h"
+
+#include <stdio.h>
 
 typedef struct nb_results {
     const char *folder; /* of the run */
@@ -13,5 +15,12 @@ typedef struct nb_results {
     bool part;        /* of a shard: it has no figures */
     bool draw;        /* figures, not only their data and scripts */
 } nb_results;
+
+/* Writes the study's tables that a run's folder has as files and, unless out is NULL, prints those that a run ends
+ * with. */
+nb_status nb_results_tell(const nb_results *results, FILE *out, nb_ctx *ctx);
+
+/* The figures of the config, and those that were drawn of earlier rows, but what is made of the run again. */
+nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx);
 
 #endif

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,12 @@ void nb_plot_print_string(FILE *out, const char *text)
         fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
     }
     fputc('\'', out);
+}
+
+void nb_plot_print_real(FILE *out, double x)
+{
+    fputc(',', out);
+    if (isfinite(x)) fprintf(out, "%.16e", x);
 }
 
 char *nb_plot_file_name(char *text)

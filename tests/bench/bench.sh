@@ -62,16 +62,7 @@ sweep() {
 strategies() {
     local format
     ./nysbench run experiments/04-strategies.yaml --out results/04-strategies
-    /usr/bin/python3 - results/04-strategies/shares.csv "$facts" >"$out/strategies.csv" <<'PY'
-import csv, sys
-keep = "panel label pairing baseline_pairing core landmarks count noise error error_relative error_share subspace subspace_relative subspace_share select_s".split()
-out = csv.writer(sys.stdout, lineterminator="\n")
-for i, row in enumerate(csv.DictReader(open(sys.argv[1], newline=""))):
-    if i == 0:
-        out.writerow(keep + ["machine", "date", "command"])
-    numbers = [row[k] if k in ("panel", "label", "pairing", "baseline_pairing", "core") or not row[k] else f"{float(row[k]):.6g}" for k in keep]
-    out.writerow(numbers + (sys.argv[2].split(",") if i == 0 else ["", "", ""]))
-PY
+    ./nysbench table results/04-strategies shares --format csv | keep "$out/strategies.csv" >/dev/null
     for format in svg png; do cp "results/04-strategies/plots/forest_iterative.$format" "$out/strategies.$format"; done
 }
 

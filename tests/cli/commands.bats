@@ -6,7 +6,7 @@ load helpers
 @test "--help everywhere" {
     run "$NYSBENCH" --help
     expect_status 0
-    for command in run plan plot export list describe info select measure check new fit; do
+    for command in run plan plot table export list describe info select measure check new fit; do
         expect "  $command"
         run "$NYSBENCH" "$command" --help
         expect_status 0

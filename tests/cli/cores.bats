@@ -127,7 +127,7 @@ PY
     for words in "-m 8" "cores -m 8" "rows -m 8"; do
         run "$NYSBENCH" plot "$WORK/r" $words
         expect_status 2
-        expect "--m is for --landmarks and the kinds cutoff, steps and spectrum"
+        expect "--m is for --landmarks and the kinds cutoff, spectrum and steps"
     done
 }
 

@@ -31,7 +31,7 @@ check_manual() {
 
 @test "each kind of mistake in the manual is found" {
     cp -a README.md docs "$WORK"
-    ln -s "$PWD"/{experiments,results,LICENSE} "$WORK"
+    ln -s "$PWD"/{experiments,results,LICENSE,CHANGELOG.md,CITATION.cff} "$WORK"
     run check_manual "$WORK"
     expect_status 0
     cat >>"$WORK/docs/method.md" <<'EOF'
@@ -41,13 +41,14 @@ check_manual() {
     nysbench staus results/NAME
 EOF
     sed -i 's/^| `trials` |/| `trails` |/' "$WORK/docs/config.md"
+    sed -i 's/`nb_plan_make`/`nb_plan_mkae`/' "$WORK/docs/architecture.md"
     run check_manual "$WORK"
     expect_status 1
     for wrong in nowhere.md config.md#nowhere '#nowhere' "no command 'rnu'" "no target 'tset'" "'--fresch'" "'kmean'" "'restart'" \
-        "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "'trails'" "'trials'"; do
+        "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "'trails'" "'trials'" "make_plan.c has no 'nb_plan_mkae'"; do
         expect "$wrong"
     done
-    [ "${#lines[@]}" -eq 14 ]
+    [ "${#lines[@]}" -eq 16 ]
 }
 
 # blocks_of FILE.md: its YAML blocks as files $WORK/1.yaml, $WORK/2.yaml ...

@@ -4,8 +4,8 @@
 
 Links must lead to a file or a heading. In code, spans and blocks alike, `nysbench WORD` must be a command and its --options
 the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a file. A word in
-a code span that has an underscore must be a word of the program's: a key, or one that its help has. The
-keys in the table of docs/config.md are those of the program."""
+a code span that has an underscore must be a word of the program's: a key, or one that its help has, or a name of its sources. The
+keys in the table of docs/config.md are those of the program; the files of docs/architecture.md have the functions that it names."""
 import glob, os, re, subprocess, sys, tempfile
 
 program, root = os.path.realpath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "."
@@ -28,7 +28,7 @@ with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
     file.flush()
     keys = set(re.findall(r"^ *(?:- )?(\w+):", says("plan", "--origins", file.name), re.M))
 words = set(re.findall(r"\w+", " ".join([says("describe", "--markdown", "components"), says("describe", "--markdown", "columns"),
-                                         *(says("help", c) for c in commands)]))) | keys
+                                         says("list"), *(says("help", c) for c in commands)]))) | keys
 placeholders = {"name", "largest_norm"}
 
 
@@ -98,11 +98,20 @@ def check_file(path):
             wrong(f"the program has no '{span}'")
 
 
-# Words with an underscore that are not the program's.
-others = {"nb_ctx", "nb_alloc", "nb_command_parse", "baseline_pairing"} | placeholders
+def check_walk(path):
+    """Each step of architecture.md names a file, and a function that it has."""
+    for file, name in re.findall(r"\| `(src/[\w/.]+)` \| `(\w+)` \|", open(path).read()):
+        if not os.path.exists(file) or not re.search(rf"\b{name}\b", open(file).read()):
+            mistakes.append(f"{path}: {file} has no '{name}'")
+
+
+# Words with an underscore that are not the program's, and the names that its sources have.
+sources = [open(file).read() for file in glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")]
+others = {"baseline_pairing", "nb_strategy_mine"} | placeholders | set(re.findall(r"\bnb_\w+", "".join(sources)))
 
 for path in [f"{root}/README.md"] + sorted(glob.glob(f"{root}/docs/*.md")):
     check_file(path)
+check_walk(f"{root}/docs/architecture.md")
 table = open(f"{root}/docs/config.md").read().split("## Keys")[1].split("\n## ")[0]
 documented = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
 mistakes += [f"docs/config.md: the program has no key '{key}'" for key in sorted(documented - keys)]

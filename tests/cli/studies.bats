@@ -58,6 +58,19 @@ for row in csv.DictReader(open(sys.argv[1], newline="")):
 assert checked == 12, checked
 PY
     [ -s "$WORK/r/plots/norms.csv" ] && [ -s "$WORK/r/plots/norms_all.png" ]
+    rm -r "$WORK/r/plots"
+    run "$NYSBENCH" plot "$WORK/r"
+    expect_status 0
+    [ -s "$WORK/r/plots/norms_all.png" ]
+    run "$NYSBENCH" plot "$WORK/r" error # figures and tables read the rows of their own study alone
+    expect_status 1
+    expect "plot: error is a figure of the study error; the run is of norms"
+    run "$NYSBENCH" table "$WORK/r" shares
+    expect_status 2
+    expect "table: shares is a table of the study error; the run is of norms"
+    run "$NYSBENCH" table "$WORK/r"
+    expect_status 0
+    [ -z "$output" ]
 }
 
 @test "a study out of the tree goes on after a kill, and where one of its components crashes" {

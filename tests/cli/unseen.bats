@@ -115,23 +115,28 @@ PY
 
 @test "the manual's tables of X come from runs of experiments 03 and 05" {
     "$NYSBENCH" run experiments/03-pinv.yaml -q --set trials=1 --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set plots=[] -o "$WORK/r"
-    run /usr/bin/python3 tests/bench/pinv.py "$WORK/r"
+    run "$NYSBENCH" table "$WORK/r" above pairs equal_cost
     expect_status 0
-    expect "best rcond (oracle)"
-    expect "six steps, 4m rows kept"
-    expect "on the rows of S that it has not seen"
-    expect "exact attention 8.5e+06"
+    expect "over 48 choices of landmarks, 48 of them different"
+    expect "best svd of 14 (oracle)"
+    expect "exact_rows(of=iterative)"
+    expect "m = 32, over m = 64"
     "$NYSBENCH" run experiments/05-fitted-limits.yaml -q --set trials=2 --set 'problems=["gaussian(n=200, d=8)"]' --set plots=[] -o "$WORK/s"
-    /usr/bin/python3 tests/bench/fitted.py "$WORK/s" >"$WORK/out"
+    "$NYSBENCH" table "$WORK/s" rows -f csv >"$WORK/out"
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, statistics, sys
-got = next(csv.DictReader(open(f"{sys.argv[1]}/out", newline="")))
+got = {r["core"]: r for r in csv.DictReader(open(f"{sys.argv[1]}/out", newline=""))}
 rows = [r for r in csv.DictReader(open(f"{sys.argv[1]}/s/rows.csv", newline="")) if r["status"] == "ok"]
-mine = [r for r in rows if r["core"] == "fitted(rows=128, ridge=auto, keep_rows=false)"]
+fitted = "fitted(rows=128, ridge=auto, keep_rows=false)"
+mine = [r for r in rows if r["core"] == fitted]
 want = statistics.median(float(r["error_unseen"]) / float(r["error_unseen_subspace"]) for r in mine)
-assert abs(float(got["128 rows, unseen"]) / want - 1) < 0.01 and want > 1, (got, want)
-kept = [r for r in rows if r["core"].startswith("exact_rows(of=iterative") and r["core"].endswith("rows=128)")]
+assert abs(float(got[fitted]["unseen"]) / want - 1) < 1e-12 and want > 1, (got[fitted], want)
+core, kept = next((r["core"], []) for r in rows if r["core"].startswith("exact_rows(of=iterative") and r["core"].endswith("rows=128)"))
+kept = [r for r in rows if r["core"] == core]
 want = statistics.median(float(r["error"]) / float(r["error_subspace"]) for r in kept)
-assert abs(float(got["six steps, 128 rows kept"]) / want - 1) < 0.01 and len(kept) == len(mine) == 6, (got, want)
+assert abs(float(got[core]["error"]) / want - 1) < 1e-12 and len(kept) == len(mine) == 6, (got[core], want)
+key = lambda r: (r["strategy"], r["trial"])
+below = [next(float(k["error"]) for k in kept if key(k) == key(r)) > float(r["error"]) for r in mine]
+assert got[fitted]["below_kept"] == f"{sum(below)} of 6" and got[fitted]["below_first"].endswith(" of 6"), got[fitted]
 PY
 }

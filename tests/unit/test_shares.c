@@ -2,8 +2,8 @@
 /* The comparison with the baseline, on rows written by hand. */
 #include "testing.h"
 
+#include "report/table.h"
 #include "studies/error/shares.h"
-#include "studies/error/table.h"
 
 #include <math.h>
 
@@ -32,14 +32,41 @@ static nb_error_row row(const char *strategy, int head, int trial, int m, double
     return r;
 }
 
+static nb_summary summary_of(nb_ctx *ctx, int count, const nb_error_row *rows)
+{
+    nb_frame *frame = nb_alloc(ctx, 1, sizeof *frame);
+    nb_summary s;
+    assert_non_null(frame);
+    assert_ok(ctx, nb_frame_make(frame, nb_error_columns, rows, sizeof *rows, count, ctx));
+    assert_ok(ctx, nb_summary_make(frame, &s, ctx));
+    return s;
+}
+
+/* What a table prints of the rows. */
+static const char *printed(nb_ctx *ctx, const char *name, int count, const nb_error_row *rows, nb_table_form form)
+{
+    const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, name);
+    nb_frame frame;
+    char *text = NULL;
+    size_t length;
+    assert_non_null(table);
+    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, count, ctx));
+    FILE *out = open_memstream(&text, &length);
+    assert_ok(ctx, table->print(out, &frame, &form, ctx));
+    fclose(out);
+    const char *copy = nb_strdup(ctx, text);
+    free(text);
+    assert_non_null(copy);
+    return copy;
+}
+
 static nb_comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline,
                              const char *strategy, int m)
 {
-    nb_summary s;
+    nb_summary s = summary_of(ctx, count, rows);
     nb_shares shares;
     int v = 0, l = 0;
-    assert_ok(ctx, nb_summary_make(count, rows, &s, ctx));
-    assert_ok(ctx, nb_shares_make(count, rows, &s, baseline, &shares, ctx));
+    assert_ok(ctx, nb_shares_make(&s, baseline, &shares, ctx));
     while (strcmp(s.variants[v].strategy, strategy) != 0) v++;
     if (m == 0) return shares.pooled[v];
     while (s.landmarks[l] != m) l++;
@@ -192,21 +219,6 @@ static void test_noise(void **state)
     assert_int_equal(a.subspace.noise, 3);
 }
 
-static const char *table_of(nb_ctx *ctx, int count, const nb_error_row *rows)
-{
-    nb_summary s;
-    char *text = NULL;
-    size_t length;
-    assert_ok(ctx, nb_summary_make(count, rows, &s, ctx));
-    FILE *out = open_memstream(&text, &length);
-    nb_table_print(out, &s);
-    fclose(out);
-    const char *copy = nb_strdup(ctx, text);
-    free(text);
-    assert_non_null(copy);
-    return copy;
-}
-
 /* A star is among strategies of one pairing and factors, and of two noises neither is less. */
 static void test_stars(void **state)
 {
@@ -215,18 +227,18 @@ static void test_stars(void **state)
         row("c", 0, 0, 2, 0.2, 1),    row("base", 0, 0, 4, 3e-9, 1), row("a", 0, 0, 4, 2e-9, 1),
     };
     rows[2].pairing = rows[3].pairing = "both";
-    const char *text = table_of(*state, 6, rows);
+    const char *text = printed(*state, "errors", 6, rows, (nb_table_form){NULL, false});
     assert_non_null(strstr(text, "    a                 0.3*     2e-09* "));
     assert_non_null(strstr(text, "    b, both           0.1*"));
     assert_non_null(strstr(text, "The pairing is joint where a line names no other."));
     assert_null(strstr(text, "0.2*"));
     rows[3].pairing = "keys";
     rows[4].measures.error_noise = rows[5].measures.error_noise = 1e-8;
-    text = table_of(*state, 6, rows);
+    text = printed(*state, "errors", 6, rows, (nb_table_form){NULL, false});
     assert_non_null(strstr(text, "    a                 0.3*     2e-09~ "));
     assert_non_null(strstr(text, "    b, both           0.1  ")); /* alone with its pairing */
     rows[4].measures.error_noise = 1e-14;                         /* an error against a noise: less */
-    assert_non_null(strstr(table_of(*state, 6, rows), "2e-09* "));
+    assert_non_null(strstr(printed(*state, "errors", 6, rows, (nb_table_form){NULL, false}), "2e-09* "));
 }
 
 /* Of joint `a` the baseline is the joint one, wherever that stands; of `b`, whose pairing the
@@ -239,10 +251,9 @@ static void test_pairings_apart(void **state)
     };
     rows[0].pairing = rows[4].pairing = "independent";
     rows[3].pairing = "both";
-    nb_summary s;
+    nb_summary s = summary_of(*state, 5, rows);
     nb_shares shares;
-    assert_ok(*state, nb_summary_make(5, rows, &s, *state));
-    assert_ok(*state, nb_shares_make(5, rows, &s, "base", &shares, *state));
+    assert_ok(*state, nb_shares_make(&s, "base", &shares, *state));
     for (int v = 0; v < 5; v++) {
         const nb_comparison *c = &shares.pooled[v];
         const nb_variant *of = &s.variants[v];
@@ -257,16 +268,11 @@ static void test_pairings_apart(void **state)
         assert_close(c->whole.relative, strcmp(of->strategy, "a") ? 1 : 0.5, 1e-15);
         assert_close(c->whole.share, strcmp(of->strategy, "a") ? 0 : 1, 1e-15); /* b's 0.1 is no part of this gap */
     }
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    nb_shares_print(out, &s, &shares);
-    nb_shares_print_csv(out, &s, &shares);
-    fclose(out);
-    assert_non_null(strstr(text, "pairing both against "));
-    assert_non_null(strstr(text, "b,both,independent,nystromformer"));
-    assert_non_null(strstr(text, "a,joint,joint,nystromformer"));
-    free(text);
+    const char *csv = printed(*state, "shares", 5, rows, (nb_table_form){"base", true});
+    assert_non_null(
+        strstr(printed(*state, "shares", 5, rows, (nb_table_form){"base", false}), "pairing both against "));
+    assert_non_null(strstr(csv, "b,both,independent,nystromformer"));
+    assert_non_null(strstr(csv, "a,joint,joint,nystromformer"));
 }
 
 /* Each factors' own baseline and best. */
@@ -274,11 +280,10 @@ static void test_factors_apart(void **state)
 {
     nb_error_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1),
                            row("a", 0, 0, 4, 0.4, 1)};
-    nb_summary s;
     nb_shares shares;
     rows[1].factors = rows[3].factors = "cur";
-    assert_ok(*state, nb_summary_make(4, rows, &s, *state));
-    assert_ok(*state, nb_shares_make(4, rows, &s, "base", &shares, *state));
+    nb_summary s = summary_of(*state, 4, rows);
+    assert_ok(*state, nb_shares_make(&s, "base", &shares, *state));
     assert_int_equal(s.variant_count, 4);
     for (int v = 0; v < 4; v++)
         assert_close(shares.pooled[v].whole.relative,
@@ -313,11 +318,10 @@ static void test_labels_differ(void **state)
                           "command(run=\"python3 /home/x/b/other.py\", timeout=60, deterministic=false)",
                           "uniform(strided=false)"};
     const char *expected[] = {"command(run=a/mine.py)", "command(run=b/mine.py)", "command(run=other.py)", "uniform"};
-    nb_summary s;
     for (int i = 0; i < 4; i++) rows[i] = row(runs[i], 0, 0, 4, 1, 1);
     rows[0].problem = "heads(file=/a/h.npy, max_n=all, first=0, causal=auto, permute=false)";
     rows[1].problem = "heads(file=/b/h.npy, max_n=all, first=0, causal=auto, permute=false)";
-    assert_ok(*state, nb_summary_make(4, rows, &s, *state));
+    nb_summary s = summary_of(*state, 4, rows);
     for (int i = 0; i < 4; i++) assert_string_equal(s.variants[i].label, expected[i]);
     assert_string_not_equal(s.panels[0].label, s.panels[1].label);
 }

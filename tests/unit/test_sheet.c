@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/scripts.h"
-#include "studies/error/sheet.h"
+#include "report/sheet.h"
 #include "studies/error/sweeps.h"
 
 #include <math.h>

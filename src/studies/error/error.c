@@ -6,8 +6,6 @@
 #include "kernels/kernel.h"
 #include "studies/error/cost.h"
 #include "studies/error/methods.h"
-#include "studies/error/plots.h"
-#include "studies/error/report.h"
 #include "studies/error/runner.h"
 #include "studies/error/times.h"
 
@@ -126,7 +124,6 @@ const nb_study nb_study_error = {
     .result_size = sizeof(nb_measures),
     .phases = phases,
     .levels = levels,
-    .figures = nb_plot_kinds,
     .read_setting = read_setting,
     .check_block = nb_error_check_block,
     .complete = nb_error_complete,
@@ -144,7 +141,4 @@ const nb_study nb_study_error = {
     .run = nb_run_scene,
     .cost = nb_error_cost,
     .calibrate = nb_error_calibrate,
-    .files = nb_error_files,
-    .tell = nb_error_tell,
-    .draw = nb_error_draw,
 };

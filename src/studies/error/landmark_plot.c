@@ -7,7 +7,9 @@
 #include "base/gnuplot.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
-#include "studies/error/plots.h"
+#include "report/figure.h"
+#include "report/scripts.h"
+#include "studies/error/summary.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
 
@@ -340,22 +342,24 @@ static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status plot_scene(const nb_plan *plan, const nb_summary *summary, int scene, const nb_landmark_view *view,
-                            const char *folder, bool draw, int *figures, nb_ctx *ctx)
+/* `shared`: what the pictures of all scenes share. */
+static nb_status plot_scene(const picture *shared, int scene, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
-    picture p = {.plan = plan, .summary = summary, .planned = &plan->scenes[scene], .view = view, .m = view->m};
+    const nb_plan *plan = shared->plan;
+    picture p = *shared;
+    p.planned = &plan->scenes[scene];
     gsl_rng *rng;
     nb_head head;
     if (p.m == 0) NB_TRY(ctx, middle(plan, p.planned->n, &p.m, ctx));
     if (p.m == 0 || p.m > p.planned->n) return NB_OK;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
-    NB_TRY(ctx, nb_plan_head(plan, scene, view->trial, rng, &head, ctx));
+    NB_TRY(ctx, nb_plan_head(plan, scene, p.view->trial, rng, &head, ctx));
     NB_TRY(ctx, nb_run_make_scene(plan, scene, &head, &p.scene, ctx));
     NB_TRY(ctx, pick_all(&p, rng, ctx));
     NB_TRY(ctx, principal_components(&p, ctx));
     NB_NEED(p.output, nb_plot_file_name(nb_format(ctx, "landmarks_%d_%s_head%d_m%d", *figures + 1,
                                                   p.planned->problem->label, p.planned->head, p.m)));
-    NB_TRY(ctx, write_picture(&p, folder, draw, ctx));
+    NB_TRY(ctx, write_picture(&p, d->folder, d->draw, ctx));
     ++*figures;
     return NB_OK;
 }
@@ -366,13 +370,16 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_plan plan;
     nb_store store;
     nb_row_list rows;
+    nb_frame frame;
     nb_summary summary;
-    const char *folder;
+    const picture shared = {.plan = &plan, .summary = &summary, .view = view, .m = view->m};
+    nb_drawing drawing = {.run = run_folder, .draw = draw};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_load(run_folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_summary_make(rows.count, (const nb_error_row *)(const void *)rows.bytes, &summary, ctx));
-    NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &folder, ctx));
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
+    NB_TRY(ctx, nb_summary_make(&frame, &summary, ctx));
+    NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
         for (int i = 0; i < config.lists[NB_ERROR_LANDMARKS].count; i++)
@@ -388,7 +395,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
         bool first = i == 0 || s[-1].problem != s->problem || s[-1].value[NB_ERROR_KERNEL] != s->value[NB_ERROR_KERNEL];
         if (view->head < 0 ? !first : s->head != view->head) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = plot_scene(&plan, &summary, i, view, folder, draw, figures, ctx);
+        nb_status status = plot_scene(&shared, i, &drawing, figures, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

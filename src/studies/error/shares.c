@@ -1,96 +1,70 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shares.c - rows sorted by cell, head and trial; each cell's rows are matched with
- * its baseline's. */
+/* shares.c - each cell's rows are paired with its baseline's, by head and trial. */
 #include "studies/error/shares.h"
 
-#include "report/csv.h"
+#include "report/pairs.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-    int cell, head, trial;
-    const nb_error_row *row;
-} entry;
-
-typedef struct {
     const nb_summary *summary;
-    const entry *entries; /* sorted */
-    int *first;           /* cells + 1: where a cell's entries begin */
-    double *values;       /* room for those of two cells */
+    const nb_selection *cells; /* nb_summary_cell */
+    nb_row_pairs heads;        /* rows of two cells that are of one head and trial */
+    double *values;            /* room for those of two cells, and for one a cell */
 } matcher;
 
-static int compare_entries(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
-    if (x->head != y->head) return x->head < y->head ? -1 : 1;
-    return (x->trial > y->trial) - (x->trial < y->trial);
-}
+typedef struct { /* one cell of a comparison */
+    int panel, variant, core, landmark;
+} place;
 
 static int count_cells(const nb_summary *s)
 {
     return s->panel_count * s->variant_count * s->core_count * s->landmark_count;
 }
 
-static nb_status matcher_init(matcher *m, int count, const nb_error_row *rows, const nb_summary *s, nb_ctx *ctx)
+static int cell_at(const nb_summary *s, place at)
+{
+    return nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark);
+}
+
+static nb_status matcher_init(matcher *m, const nb_summary *s, nb_ctx *ctx)
 {
     int cells = count_cells(s);
-    entry *entries;
+    nb_selection all, *of_cell;
+    nb_groups groups;
     *m = (matcher){.summary = s};
-    NB_NEED(entries, nb_alloc(ctx, (size_t)count, sizeof *entries));
-    NB_NEED(m->first, nb_alloc(ctx, (size_t)cells + 1, sizeof *m->first));
-    NB_NEED(m->values, nb_alloc_reals(ctx, 2 * (size_t)count + (size_t)cells, 1));
-    for (int i = 0; i < count; i++) {
-        nb_summary_index at = nb_summary_find(s, &rows[i]);
-        int cell = nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark);
-        entries[i] = (entry){cell, rows[i].head, rows[i].trial, &rows[i]};
-        m->first[cell + 1]++;
+    NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
+    NB_TRY(ctx, nb_frame_group(&s->frame, all, (const char *const[]){NB_OF_CELL, NULL}, &groups, ctx));
+    NB_TRY(ctx, nb_row_pairs_make(&s->frame, (const char *const[]){"head", NULL}, "trial", &m->heads, ctx));
+    NB_NEED(of_cell, nb_alloc(ctx, (size_t)cells + 1, sizeof *of_cell));
+    NB_NEED(m->values, nb_alloc_reals(ctx, 2 * (size_t)s->row_count + (size_t)cells + 1, 1));
+    for (int g = 0; g < groups.count; g++) {
+        nb_selection rows = nb_group_rows(&groups, g);
+        const nb_summary_index *at = &s->at[rows.at[0]];
+        of_cell[nb_summary_cell(s, at->panel, at->variant, at->core, at->landmark)] = rows;
     }
-    for (int c = 0; c < cells; c++) m->first[c + 1] += m->first[c];
-    qsort(entries, (size_t)count, sizeof *entries, compare_entries);
-    m->entries = entries;
+    m->cells = of_cell;
     return NB_OK;
-}
-
-static double selection_of(const entry *e)
-{
-    return strcmp(e->row->status, "ok") == 0 ? e->row->measures.select_s : NAN;
-}
-
-/* NaN values are left out; `values` is sorted. */
-static double median(double *values, int *count)
-{
-    int kept = 0;
-    for (int i = 0; i < *count; i++)
-        if (!isnan(values[i])) values[kept++] = values[i];
-    *count = kept;
-    gsl_sort(values, 1, (size_t)kept);
-    return kept ? gsl_stats_median_from_sorted_data(values, 1, (size_t)kept) : NAN;
 }
 
 static double part_median(const matcher *m, int cell, nb_part part)
 {
-    int count = 0;
-    for (int i = m->first[cell]; i < m->first[cell + 1]; i++) m->values[count++] = nb_part_of(m->entries[i].row, part);
-    return median(m->values, &count);
+    nb_selection rows = m->cells[cell];
+    int count = rows.count;
+    for (int i = 0; i < count; i++) m->values[i] = nb_part_of(&m->summary->rows[rows.at[i]], part);
+    return nb_median_of(m->values, &count);
 }
 
 static double selection_median(const matcher *m, int cell)
 {
-    int count = 0;
-    for (int i = m->first[cell]; i < m->first[cell + 1]; i++) m->values[count++] = selection_of(&m->entries[i]);
-    return median(m->values, &count);
-}
-
-static int head_end(const matcher *m, int i, int end)
-{
-    int first = i;
-    while (i < end && m->entries[i].head == m->entries[first].head) i++;
-    return i;
+    nb_selection rows = m->cells[cell];
+    int count = rows.count;
+    for (int i = 0; i < count; i++) {
+        const nb_error_row *row = &m->summary->rows[rows.at[i]];
+        m->values[i] = strcmp(row->status, "ok") == 0 ? row->measures.select_s : NAN;
+    }
+    return nb_median_of(m->values, &count);
 }
 
 /* NaN where both are rounding noise, which is counted. */
@@ -103,46 +77,27 @@ static double ratio(const nb_error_row *a, const nb_error_row *b, nb_part part, 
     return NAN;
 }
 
-/* The ratios of one head: entries a ... a_end - 1 over b ... b_end - 1. */
-static int match_trials(const matcher *m, int a, int a_end, int b, int b_end, nb_part part, double *ratios, int *noise)
+/* The median ratio of the pairs that were found last. */
+static void compare_pairs(const matcher *m, nb_part part, nb_share *out)
 {
-    bool a_once = a_end - a == 1, b_once = b_end - b == 1;
-    int count = 0;
-    while (a < a_end && b < b_end) {
-        int order = a_once || b_once ? 0 : m->entries[a].trial - m->entries[b].trial;
-        if (order == 0) ratios[count++] = ratio(m->entries[a].row, m->entries[b].row, part, noise);
-        a += b_once || (order <= 0 && !a_once);
-        b += (a_once && !b_once) || (order >= 0 && !b_once);
-    }
-    return count;
-}
-
-/* The median ratio of a cell's values to its baseline's. */
-static void pair_up(const matcher *m, int cell, int base, nb_part part, nb_share *out)
-{
-    int a = m->first[cell], a_end = m->first[cell + 1], b = m->first[base], b_end = m->first[base + 1];
-    while (a < a_end && b < b_end) {
-        int a_next = head_end(m, a, a_end), b_next = head_end(m, b, b_end),
-            order = m->entries[a].head - m->entries[b].head;
-        if (order == 0) out->pairs += match_trials(m, a, a_next, b, b_next, part, m->values + out->pairs, &out->noise);
-        if (order <= 0) a = a_next;
-        if (order >= 0) b = b_next;
-    }
-    out->relative = median(m->values, &out->pairs);
+    const nb_error_row *rows = m->summary->rows;
+    out->pairs = m->heads.count;
+    for (int i = 0; i < out->pairs; i++)
+        m->values[i] = ratio(&rows[m->heads.pairs[i].a], &rows[m->heads.pairs[i].b], part, &out->noise);
+    out->relative = nb_median_of(m->values, &out->pairs);
 }
 
 /* The baseline of a cell, with the same factors and, if that is planned there, with the same
  * pairing; or -1. */
-static int baseline_of(const nb_summary *s, const char *baseline, int panel, int variant, int core, int landmark,
-                       bool *fixed)
+static int baseline_of(const nb_summary *s, const char *baseline, place at, bool *fixed)
 {
     int found = -1;
     *fixed = false;
     for (int v = 0; v < s->variant_count && !*fixed; v++) {
         const nb_variant *b = &s->variants[v];
-        if (strcmp(b->strategy, baseline) != 0 || strcmp(b->factors, s->variants[variant].factors) != 0) continue;
-        if (s->errors[nb_summary_cell(s, panel, v, core, landmark)].planned == 0) continue;
-        *fixed = nb_summary_peers(s, panel, v, variant);
+        if (strcmp(b->strategy, baseline) != 0 || strcmp(b->factors, s->variants[at.variant].factors) != 0) continue;
+        if (s->errors[nb_summary_cell(s, at.panel, v, at.core, at.landmark)].planned == 0) continue;
+        *fixed = nb_summary_peers(s, at.panel, v, at.variant);
         if (found < 0 || *fixed) found = v;
     }
     return found;
@@ -160,35 +115,35 @@ static double share(double relative, double best)
     return isfinite(s) ? s + 0.0 : NAN; /* -0 becomes 0 */
 }
 
-static void compare_cell(const matcher *m, const char *baseline, nb_comparison *cells, int panel, int variant, int core,
-                         int landmark)
+static nb_status compare_cell(matcher *m, const char *baseline, nb_comparison *cells, place at, nb_ctx *ctx)
 {
     const nb_summary *s = m->summary;
-    int cell = nb_summary_cell(s, panel, variant, core, landmark);
+    int cell = cell_at(s, at);
     nb_comparison *c = &cells[cell];
     static const nb_share nothing = {.relative = NAN, .best = NAN, .share = NAN};
     *c = (nb_comparison){.whole = nothing, .subspace = nothing, .select_s = selection_median(m, cell)};
-    c->base = baseline_of(s, baseline, panel, variant, core, landmark, &c->fixed);
-    for (nb_part part = NB_WHOLE; part <= NB_SUBSPACE; part++) {
-        share_of(c, part)->error = part_median(m, cell, part);
-        if (c->base >= 0) pair_up(m, cell, nb_summary_cell(s, panel, c->base, core, landmark), part, share_of(c, part));
-    }
+    c->base = baseline_of(s, baseline, at, &c->fixed);
+    for (nb_part part = NB_WHOLE; part <= NB_SUBSPACE; part++) share_of(c, part)->error = part_median(m, cell, part);
+    if (c->base < 0) return NB_OK;
+    int base = nb_summary_cell(s, at.panel, c->base, at.core, at.landmark);
+    NB_TRY(ctx, nb_row_pairs_find(&m->heads, m->cells[cell], m->cells[base]));
+    for (nb_part part = NB_WHOLE; part <= NB_SUBSPACE; part++) compare_pairs(m, part, share_of(c, part));
+    return NB_OK;
 }
 
 /* Of cells that are compared with one baseline; known where the ratio is. */
-static void find_best(const nb_summary *s, nb_comparison *cells, int panel, int variant, int core, int landmark,
-                      nb_part part)
+static void find_best(const nb_summary *s, nb_comparison *cells, place at, nb_part part)
 {
-    nb_comparison *mine = &cells[nb_summary_cell(s, panel, variant, core, landmark)];
+    nb_comparison *mine = &cells[cell_at(s, at)];
     nb_share *out = share_of(mine, part);
     for (int v = 0; v < s->variant_count && mine->fixed && !isnan(out->relative); v++) {
-        nb_comparison *other = &cells[nb_summary_cell(s, panel, v, core, landmark)];
+        nb_comparison *other = &cells[nb_summary_cell(s, at.panel, v, at.core, at.landmark)];
         if (other->fixed && other->base == mine->base) out->best = fmin(out->best, share_of(other, part)->relative);
     }
     out->share = share(out->relative, out->best);
 }
 
-static void compare_all(const matcher *m, const char *baseline, nb_comparison *cells)
+static nb_status compare_all(matcher *m, const char *baseline, nb_comparison *cells, nb_ctx *ctx)
 {
     const nb_summary *s = m->summary;
     for (int best = 0; best < 2; best++) /* once all ratios are there */
@@ -196,10 +151,11 @@ static void compare_all(const matcher *m, const char *baseline, nb_comparison *c
             for (int p = 0; p < s->panel_count; p++)
                 for (int c = 0; c < s->core_count; c++)
                     for (int l = 0; l < s->landmark_count; l++) {
-                        if (!best) compare_cell(m, baseline, cells, p, v, c, l);
+                        if (!best) NB_TRY(ctx, compare_cell(m, baseline, cells, (place){p, v, c, l}, ctx));
                         for (nb_part part = NB_WHOLE; best && part <= NB_SUBSPACE; part++)
-                            find_best(s, cells, p, v, c, l, part);
+                            find_best(s, cells, (place){p, v, c, l}, part);
                     }
+    return NB_OK;
 }
 
 /* The median over problems and landmarks of the number at `offset` of a comparison, of those
@@ -214,7 +170,7 @@ static double pool(const matcher *m, const nb_comparison *cells, int variant, in
             const nb_comparison *c = &cells[nb_summary_cell(s, p, variant, core, l)];
             if (c->fixed == fixed) m->values[(*count)++] = *(const double *)((const char *)c + offset);
         }
-    return median(m->values, count);
+    return nb_median_of(m->values, count);
 }
 
 static nb_share pool_part(const matcher *m, const nb_comparison *cells, int variant, int core, bool fixed, nb_part part)
@@ -278,8 +234,7 @@ static const char *default_baseline(const nb_summary *s)
     return s->variants[v < s->variant_count ? v : 0].strategy;
 }
 
-nb_status nb_shares_make(int count, const nb_error_row *rows, const nb_summary *summary, const char *baseline,
-                         nb_shares *shares, nb_ctx *ctx)
+nb_status nb_shares_make(const nb_summary *summary, const char *baseline, nb_shares *shares, nb_ctx *ctx)
 {
     matcher m;
     int variants = summary->variant_count, cores = summary->core_count;
@@ -289,137 +244,9 @@ nb_status nb_shares_make(int count, const nb_error_row *rows, const nb_summary *
         if (strcmp(summary->variants[v].strategy, baseline) == 0) shares->baseline = summary->variants[v].name;
     NB_NEED(shares->cells, nb_alloc(ctx, (size_t)count_cells(summary), sizeof *shares->cells));
     NB_NEED(shares->pooled, nb_alloc(ctx, (size_t)variants * (size_t)cores, sizeof *shares->pooled));
-    NB_TRY(ctx, matcher_init(&m, count, rows, summary, ctx));
-    compare_all(&m, baseline, shares->cells);
+    NB_TRY(ctx, matcher_init(&m, summary, ctx));
+    NB_TRY(ctx, compare_all(&m, baseline, shares->cells, ctx));
     for (int v = 0; v < variants; v++)
         for (int c = 0; c < cores; c++) shares->pooled[v * cores + c] = pool_all(&m, shares->cells, v, c);
     return NB_OK;
-}
-
-/* `noise`: there is nothing else. */
-static void print_number(FILE *out, const char *format, int width, double x, bool noise)
-{
-    char text[32];
-    snprintf(text, sizeof text, format, x);
-    fprintf(out, "%*s", width, !isnan(x) ? text : noise ? "~" : "-");
-}
-
-/* Whether a line of the table has anything to say. */
-static bool is_compared(const nb_comparison *c)
-{
-    return c->cells > 0 || c->whole.noise > 0;
-}
-
-static void print_core(FILE *out, const nb_summary *s, const nb_shares *shares, int core, int width)
-{
-    bool any = false;
-    for (int v = 0; v < s->variant_count; v++) {
-        const nb_comparison *c = &shares->pooled[v * s->core_count + core];
-        if (!is_compared(c)) continue;
-        if (!any) fprintf(out, "  %s\n", s->cores[core].label);
-        any = true;
-        fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
-        print_number(out, "%.3g", 10, c->whole.relative, c->whole.noise > 0);
-        print_number(out, "%.2f", 9, c->whole.share, false);
-        print_number(out, "%.3g", 12, c->subspace.relative, c->subspace.noise > 0);
-        print_number(out, "%.2f", 9, c->subspace.share, false);
-        print_number(out, "%.1e", 12, c->select_s, false);
-        if (c->whole.noise > 0) fputs(" ~", out);
-        if (c->cells + c->whole.noise < c->planned) fputs(" !", out);
-        if (!c->fixed) fprintf(out, "  pairing %s against %s", s->variants[v].pairing, s->variants[c->base].pairing);
-        fputc('\n', out);
-    }
-}
-
-void nb_shares_print(FILE *out, const nb_summary *s, const nb_shares *shares)
-{
-    enum { LONGEST = 64 };
-    int width = 0, compared = 0;
-    bool fixed = true;
-    for (int v = 0; v < s->variant_count; v++) {
-        int length = (int)strlen(s->variants[v].label);
-        width = length > width ? length : width;
-        bool any = false;
-        for (int c = 0; c < s->core_count; c++) {
-            const nb_comparison *of = &shares->pooled[v * s->core_count + c];
-            any |= is_compared(of);
-            fixed &= !is_compared(of) || of->fixed;
-        }
-        compared += any;
-    }
-    if (compared < 2) return;
-    width = width < LONGEST ? width : LONGEST;
-    fprintf(out, "\nRelative to %s\n    %-*s%10s%9s%12s%9s%12s\n", shares->baseline, width, "", "error", "share",
-            "subspace", "share", "select_s");
-    for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
-    fputs(
-        "error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; subspace: the same\n"
-        "for the least error that any core reaches; both are medians over problems and m of each cell's median.\n"
-        "share: of the gap between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's);\n"
-        "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both sides, at\n"
-        "the end of a line: in some cells; ! some cells are missing, or have the baseline only with another pairing.\n"
-        "select_s: seconds.\n",
-        out);
-    if (!fixed)
-        fputs("Where a line names two pairings, the baseline was not run with the first: the ratio is the effect\n"
-              "of strategy and pairing together, and there is no share.\n",
-              out);
-}
-
-static void print_csv_real(FILE *out, double x)
-{
-    fputc(',', out);
-    nb_csv_print_real(out, isfinite(x) ? x : NAN);
-}
-
-static void print_csv_share(FILE *out, const nb_share *s)
-{
-    print_csv_real(out, s->error);
-    print_csv_real(out, s->relative);
-    print_csv_real(out, s->share);
-}
-
-/* One line; panel NULL: pooled. */
-static void print_csv_line(FILE *out, const nb_summary *s, const nb_panel *panel, int variant, int core, int landmark,
-                           const nb_comparison *c)
-{
-    const nb_variant *v = &s->variants[variant];
-    const char *texts[] = {panel ? panel->label : "all",
-                           panel ? panel->problem : NULL,
-                           panel ? panel->kernel : NULL,
-                           v->label,
-                           v->strategy,
-                           v->pairing,
-                           c->base < 0 ? NULL
-                           : c->fixed  ? v->pairing
-                                       : s->variants[c->base].pairing,
-                           v->factors,
-                           s->cores[core].core};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        nb_csv_print_text(out, texts[i]);
-        fputc(',', out);
-    }
-    if (panel)
-        fprintf(out, "%d,%d,%d", s->landmarks[landmark], c->whole.pairs, c->whole.noise);
-    else
-        fprintf(out, ",%d,%d", c->cells, c->whole.noise);
-    print_csv_share(out, &c->whole);
-    print_csv_share(out, &c->subspace);
-    print_csv_real(out, c->select_s);
-    fputc('\n', out);
-}
-
-void nb_shares_print_csv(FILE *out, const nb_summary *s, const nb_shares *shares)
-{
-    fputs(
-        "panel,problem,kernel,label,strategy,pairing,baseline_pairing,factors,core,landmarks,count,noise,error,error_relative,error_share,"
-        "subspace,subspace_relative,subspace_share,select_s\n",
-        out);
-    for (int v = 0; v < s->variant_count; v++)
-        for (int c = 0; c < s->core_count; c++) {
-            for (int p = 0; p < s->panel_count; p++)
-                for (int l = 0; l < s->landmark_count; l++)
-                    print_csv_line(out, s, &s->panels[p], v, c, l, &shares->cells[nb_summary_cell(s, p, v, c, l)]);
-            print_csv_line(out, s, NULL, v, c, 0, &shares->pooled[v * s->core_count + c]);
-        }
 }

@@ -6,8 +6,6 @@
 
 #include "studies/error/summary.h"
 
-#include <stdio.h>
-
 typedef struct {     /* all NaN where there is no baseline to compare with */
     double error;    /* median, as in the summary */
     double relative; /* median of error / baseline's error on the same head and trial */
@@ -42,15 +40,6 @@ typedef struct {
  * as the best is better. It is NaN where the best is less than 1 % below the baseline.
  * Pooled, `relative` and `best` are medians over problems and landmarks, over the same cells,
  * and the share is of these two. */
-nb_status nb_shares_make(int count, const nb_error_row *rows, const nb_summary *summary, const char *baseline,
-                         nb_shares *shares, nb_ctx *ctx);
-
-/* The pooled medians as a table for people; nothing where no strategy but the baseline
- * has any. */
-void nb_shares_print(FILE *out, const nb_summary *summary, const nb_shares *shares);
-
-/* Every cell, and the pooled ones as those of the problem `all`. baseline_pairing: that of
- * the rows that these are compared with. */
-void nb_shares_print_csv(FILE *out, const nb_summary *summary, const nb_shares *shares);
+nb_status nb_shares_make(const nb_summary *summary, const char *baseline, nb_shares *shares, nb_ctx *ctx);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* summary.c - every row's value goes to its cell; each cell is sorted and its
- * quantiles taken (linear interpolation, as GSL and NumPy have them). A cell
+/* summary.c - rows are grouped by cell, and the quantiles of each cell's values taken. A cell
  * without randomness has one value a head, which stands for all its trials:
  * all values of a cell weigh the same, so nothing is to be repeated. */
 #include "studies/error/summary.h"
@@ -10,7 +9,6 @@
 #include "run/plan.h"
 
 #include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -79,25 +77,11 @@ int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pa
     return found;
 }
 
-static int find_core(const nb_summary *s, const nb_error_row *row)
-{
-    int i = 0;
-    while (i < s->core_count && strcmp(s->cores[i].core, row->core)) i++;
-    return i;
-}
-
 static int find_landmark(const nb_summary *s, int m)
 {
     int i = 0;
     while (i < s->landmark_count && s->landmarks[i] != m) i++;
     return i;
-}
-
-nb_summary_index nb_summary_find(const nb_summary *s, const nb_error_row *row)
-{
-    int panel = find_panel(s, row);
-    return (nb_summary_index){panel, find_variant(s, row, s->panels[panel].one_set), find_core(s, row),
-                              find_landmark(s, row->landmarks)};
 }
 
 /* What the kernel of a new panel says, where it is still known. */
@@ -114,16 +98,13 @@ static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* A panel or a variant that is new with this row. */
 static nb_status add_names(nb_summary *s, const nb_error_row *row, nb_ctx *ctx)
 {
-    int panel = find_panel(s, row), core = find_core(s, row);
+    int panel = find_panel(s, row);
     if (panel == s->panel_count) {
-        s->panels[s->panel_count++] = (nb_panel){.problem = row->problem,
-                                                 .kernel = row->kernel,
-                                                 .rows = row->rows,
-                                                 .last_head = -1,
-                                                 .n = row->n,
-                                                 .d = row->d};
+        s->panels[s->panel_count++] =
+            (nb_panel){.problem = row->problem, .kernel = row->kernel, .rows = row->rows, .n = row->n, .d = row->d};
         NB_TRY(ctx, look_at_kernel(s, &s->panels[panel], ctx));
     }
     bool one_set = s->panels[panel].one_set;
@@ -131,12 +112,6 @@ static nb_status add_names(nb_summary *s, const nb_error_row *row, nb_ctx *ctx)
     if (variant == s->variant_count)
         s->variants[s->variant_count++] = (nb_variant){.strategy = row->strategy, .factors = row->factors};
     if (!one_set) s->variants[variant].pairing = row->pairing;
-    if (core == s->core_count) s->cores[s->core_count++] = (nb_core_label){.core = row->core};
-    if (find_landmark(s, row->landmarks) == s->landmark_count) s->landmarks[s->landmark_count++] = row->landmarks;
-    nb_panel *p = &s->panels[panel];
-    p->heads += row->head != p->last_head; /* the rows of a head stand together */
-    p->last_head = row->head;
-    if (row->trial >= p->trials) p->trials = row->trial + 1;
     return NB_OK;
 }
 
@@ -258,48 +233,77 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status name_all(int count, const nb_error_row *rows, nb_summary *s, nb_ctx *ctx)
+static nb_status group_all(const nb_frame *f, const char *const *by, nb_groups *groups, nb_ctx *ctx)
 {
-    size_t most = (size_t)count;
-    NB_NEED(s->panels, nb_alloc(ctx, most, sizeof *s->panels));
-    NB_NEED(s->variants, nb_alloc(ctx, most, sizeof *s->variants));
-    NB_NEED(s->cores, nb_alloc(ctx, most, sizeof *s->cores));
-    NB_NEED(s->landmarks, nb_alloc(ctx, most, sizeof *s->landmarks));
-    for (int i = 0; i < count; i++) NB_TRY(ctx, add_names(s, &rows[i], ctx));
-    gsl_sort_int(s->landmarks, 1, (size_t)s->landmark_count);
-    return label_all(s, ctx);
+    nb_selection all;
+    NB_TRY(ctx, nb_frame_all(f, &all, ctx));
+    return nb_frame_group(f, all, by, groups, ctx);
 }
 
-typedef struct { /* values on their way to cells */
-    int count, cells;
-    int *cell;
-    double *value; /* NaN: planned, but not ok */
-    bool *noise;
-} bag;
-
-static nb_status bag_init(bag *b, int most, int cells, nb_ctx *ctx)
+/* Each panel's heads, and how many trials they have. */
+static nb_status count_heads(nb_summary *s, nb_ctx *ctx)
 {
-    *b = (bag){.cells = cells};
-    NB_NEED(b->cell, nb_alloc(ctx, (size_t)most, sizeof *b->cell));
-    NB_NEED(b->value, nb_alloc_reals(ctx, (size_t)most, 1));
-    NB_NEED(b->noise, nb_alloc(ctx, (size_t)most, sizeof *b->noise));
+    nb_groups heads;
+    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "kernel", "head", NULL}, &heads, ctx));
+    for (int h = 0; h < heads.count; h++) s->panels[s->at[nb_group_rows(&heads, h).at[0]].panel].heads++;
+    for (int i = 0; i < s->row_count; i++) {
+        nb_panel *p = &s->panels[s->at[i].panel];
+        if (s->rows[i].trial >= p->trials) p->trials = s->rows[i].trial + 1;
+    }
     return NB_OK;
 }
 
-static void put(bag *b, int cell, double value, bool noise)
+/* In the order in which the rows name them; landmarks ascending. */
+static nb_status name_all(nb_summary *s, nb_groups *ways, nb_codes *cores, nb_ctx *ctx)
 {
-    b->cell[b->count] = cell;
-    b->noise[b->count] = noise;
-    b->value[b->count++] = value;
+    static const char *const by[] = {"problem", "kernel", "strategy", "pairing", "factors", NULL};
+    nb_codes landmarks;
+    NB_TRY(ctx, group_all(&s->frame, by, ways, ctx));
+    NB_TRY(ctx, nb_frame_codes(&s->frame, "core", cores, ctx));
+    NB_TRY(ctx, nb_frame_codes(&s->frame, "landmarks", &landmarks, ctx));
+    NB_NEED(s->panels, nb_alloc(ctx, (size_t)ways->count + 1, sizeof *s->panels));
+    NB_NEED(s->variants, nb_alloc(ctx, (size_t)ways->count + 1, sizeof *s->variants));
+    NB_NEED(s->cores, nb_alloc(ctx, (size_t)cores->count + 1, sizeof *s->cores));
+    NB_NEED(s->landmarks, nb_alloc(ctx, (size_t)landmarks.count + 1, sizeof *s->landmarks));
+    for (int w = 0; w < ways->count; w++) NB_TRY(ctx, add_names(s, &s->rows[nb_group_rows(ways, w).at[0]], ctx));
+    for (; s->core_count < cores->count; s->core_count++)
+        s->cores[s->core_count] = (nb_core_label){.core = s->rows[cores->first[s->core_count]].core};
+    for (; s->landmark_count < landmarks.count; s->landmark_count++)
+        s->landmarks[s->landmark_count] = s->rows[landmarks.first[s->landmark_count]].landmarks;
+    gsl_sort_int(s->landmarks, 1, (size_t)s->landmark_count);
+    return NB_OK;
 }
 
-static void quantiles(nb_statistic *s, double *values)
+/* Where each row belongs, as an array and as columns. */
+static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes *cores, nb_ctx *ctx)
 {
-    if (s->count == 0) return;
-    gsl_sort(values, 1, (size_t)s->count);
-    s->median = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.5);
-    s->low = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.1);
-    s->high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)s->count, 0.9);
+    enum { COLUMNS = 6 };
+    static const char *const names[COLUMNS] = {NB_OF_PANEL,    NB_OF_VARIANT, NB_OF_CORE,
+                                               NB_OF_LANDMARK, NB_OF_CELL,    NB_OF_LEVEL};
+    nb_summary_index *at;
+    int *columns[COLUMNS];
+    NB_NEED(at, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *at));
+    for (int k = 0; k < COLUMNS; k++) NB_NEED(columns[k], nb_alloc(ctx, (size_t)s->row_count + 1, sizeof(int)));
+    for (int w = 0; w < ways->count; w++) {
+        nb_selection rows = nb_group_rows(ways, w);
+        int panel = find_panel(s, &s->rows[rows.at[0]]),
+            variant = find_variant(s, &s->rows[rows.at[0]], s->panels[panel].one_set);
+        for (int i = 0; i < rows.count; i++) at[rows.at[i]] = (nb_summary_index){.panel = panel, .variant = variant};
+    }
+    for (int i = 0; i < s->row_count; i++) {
+        at[i].core = cores->of[i];
+        at[i].landmark = find_landmark(s, s->rows[i].landmarks);
+        const int values[COLUMNS] = {at[i].panel,
+                                     at[i].variant,
+                                     at[i].core,
+                                     at[i].landmark,
+                                     nb_summary_cell(s, at[i].panel, at[i].variant, at[i].core, at[i].landmark),
+                                     nb_summary_level(s, at[i].panel, at[i].landmark)};
+        for (int k = 0; k < COLUMNS; k++) columns[k][i] = values[k];
+    }
+    for (int k = 0; k < COLUMNS; k++) NB_TRY(ctx, nb_frame_derive(&s->frame, names[k], columns[k], ctx));
+    s->at = at;
+    return NB_OK;
 }
 
 double nb_part_of(const nb_error_row *row, nb_part part)
@@ -311,16 +315,12 @@ double nb_part_of(const nb_error_row *row, nb_part part)
 /* The subspace part has no X in it, so that the row's error_noise, which X may make as large
  * as it likes, is not its own. It is a sum of n^2 differences that are good to some eps of |S|;
  * 1e-12 is eps n at n = 4096. */
+static const double of_subspace = 1e-12;
+
 bool nb_is_noise(const nb_error_row *row, nb_part part)
 {
-    static const double of_subspace = 1e-12;
     if (part == NB_WHOLE) return nb_error_is_noise(&row->measures);
     return !(row->measures.error_subspace > of_subspace);
-}
-
-bool nb_statistic_is_noise(const nb_statistic *s)
-{
-    return s->count > 0 && 2 * s->noise >= s->count;
 }
 
 double nb_above_best(const nb_error_row *row)
@@ -328,92 +328,117 @@ double nb_above_best(const nb_error_row *row)
     return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
 }
 
-nb_statistic nb_statistic_of(int count, double *values)
+double nb_above_best_unseen(const nb_error_row *row)
 {
-    nb_statistic s = {.count = count, .planned = count, .median = NAN, .low = NAN, .high = NAN};
-    quantiles(&s, values);
-    return s;
+    const nb_measures *m = &row->measures;
+    bool known = strcmp(row->status, "ok") == 0 && m->error_unseen_subspace > of_subspace;
+    return known ? m->error_unseen / m->error_unseen_subspace - 1 : NAN;
 }
 
-/* A counting sort by cell, then each cell's quantiles. */
-static nb_status statistics(const bag *b, nb_statistic **out, nb_ctx *ctx)
+const char *const nb_choice_columns[] = {"problem",  "head",    "kernel",  "landmarks",
+                                         "strategy", "pairing", "factors", NULL};
+const char *const nb_choice_trial_columns[] = {"problem",  "head",    "kernel",  "landmarks", "trial",
+                                               "strategy", "pairing", "factors", NULL};
+
+typedef struct {          /* what a statistic of each group of rows is of */
+    const char *column;   /* of the frame: where the statistic goes */
+    const double *values; /* by row; NaN: planned, but not ok */
+    const bool *noise;    /* likewise */
+    int count;            /* of statistics */
+} wanted;
+
+static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic **out, nb_ctx *ctx)
 {
-    size_t cells = (size_t)b->cells;
-    nb_statistic *stats;
-    int *start;
-    double *sorted;
-    NB_NEED(stats, nb_alloc(ctx, cells, sizeof *stats));
-    NB_NEED(start, nb_alloc(ctx, cells + 1, sizeof *start));
-    NB_NEED(sorted, nb_alloc_reals(ctx, (size_t)b->count, 1));
-    for (int i = 0; i < b->count; i++) start[b->cell[i] + 1]++;
-    for (size_t c = 0; c < cells; c++) {
-        stats[c] = (nb_statistic){.planned = start[c + 1], .median = NAN, .low = NAN, .high = NAN};
-        start[c + 1] += start[c];
+    nb_groups groups;
+    const int *place;
+    double *values;
+    NB_NEED(*out, nb_alloc(ctx, (size_t)w->count + 1, sizeof **out));
+    NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){w->column, NULL}, &groups, ctx));
+    NB_TRY(ctx, nb_frame_ints(&s->frame, w->column, &place, ctx));
+    for (int c = 0; c < w->count; c++) (*out)[c] = nb_statistic_of(0, NULL);
+    for (int g = 0; g < groups.count; g++) {
+        nb_selection rows = nb_group_rows(&groups, g);
+        int count = 0, noise = 0;
+        for (int i = 0; i < rows.count; i++) {
+            if (isnan(w->values[rows.at[i]])) continue;
+            values[count++] = w->values[rows.at[i]];
+            noise += w->noise[rows.at[i]];
+        }
+        nb_statistic *mine = &(*out)[place[rows.at[0]]];
+        *mine = nb_statistic_of(count, values);
+        mine->planned = rows.count;
+        mine->noise = noise;
     }
-    for (int i = 0; i < b->count; i++) {
-        nb_statistic *s = &stats[b->cell[i]];
-        if (isnan(b->value[i])) continue;
-        sorted[start[b->cell[i]] + s->count++] = b->value[i];
-        s->noise += b->noise[i];
-    }
-    for (size_t c = 0; c < cells; c++) quantiles(&stats[c], sorted + start[c]);
-    *out = stats;
     return NB_OK;
 }
 
-bool nb_same_landmarks(const nb_error_row *a, const nb_error_row *b)
+/* What does not depend on the cell counts once for each head and trial, however many cells
+ * are planned there. */
+static nb_status levels(const nb_summary *s, const char *column, nb_statistic **out, nb_ctx *ctx)
 {
-    return a->head == b->head && a->trial == b->trial && a->landmarks == b->landmarks &&
-           !strcmp(a->problem, b->problem) && !strcmp(a->kernel, b->kernel) && !strcmp(a->strategy, b->strategy) &&
-           !strcmp(a->pairing, b->pairing) && !strcmp(a->factors, b->factors);
-}
-
-/* What does not depend on the cell counts once for each head and trial, however many
- * cells are planned there: `last` has the row that was counted last, by level. */
-static void put_level(bag *b, int level, double value, const nb_error_row *row, const nb_error_row **last)
-{
-    if (last[level] && last[level]->head == row->head && last[level]->trial == row->trial) return;
-    put(b, level, value, false);
-    if (!isnan(value)) last[level] = row;
-}
-
-static nb_status fill(int count, const nb_error_row *rows, nb_summary *s, nb_ctx *ctx)
-{
-    bag errors, ratios, floors, baselines;
-    int levels = s->panel_count * s->landmark_count;
-    int cells = levels * s->variant_count * s->core_count;
-    const nb_error_row **floor_of, **baseline_of;
-    const nb_error_row *first_core = NULL;
-    NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)count + 1, 1));
-    NB_NEED(floor_of, nb_alloc(ctx, (size_t)levels, sizeof *floor_of));
-    NB_NEED(baseline_of, nb_alloc(ctx, (size_t)levels, sizeof *baseline_of));
-    NB_TRY(ctx, bag_init(&errors, count, cells, ctx));
-    NB_TRY(ctx, bag_init(&ratios, count, cells, ctx));
-    NB_TRY(ctx, bag_init(&floors, count, levels, ctx));
-    NB_TRY(ctx, bag_init(&baselines, count, levels, ctx));
-    for (int i = 0; i < count; i++) { /* those of one choice of landmarks stand together, one for each core */
-        nb_summary_index at = nb_summary_find(s, &rows[i]);
-        int cell = nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark),
-            level = nb_summary_level(s, at.panel, at.landmark);
-        if (i == 0 || !nb_same_landmarks(&rows[i - 1], &rows[i])) first_core = NULL;
-        if (at.core == 0) first_core = &rows[i];
-        bool noise = nb_is_noise(&rows[i], NB_WHOLE),
-             compared = first_core && !(noise && nb_is_noise(first_core, NB_WHOLE));
-        put(&errors, cell, nb_part_of(&rows[i], NB_WHOLE), noise);
-        s->row_ratios[i] = compared ? nb_part_of(&rows[i], NB_WHOLE) / nb_part_of(first_core, NB_WHOLE) : NAN;
-        put(&ratios, cell, s->row_ratios[i], noise);
-        put_level(&floors, level, rows[i].measures.floor_rank, &rows[i], floor_of);
-        put_level(&baselines, level, rows[i].measures.baseline_mean, &rows[i], baseline_of);
+    static const char *const by[] = {NB_OF_LEVEL, "head", "trial", NULL};
+    nb_groups instances;
+    const double *values;
+    double *once;
+    bool *noise;
+    NB_TRY(ctx, nb_frame_reals(&s->frame, column, &values, ctx));
+    NB_TRY(ctx, group_all(&s->frame, by, &instances, ctx));
+    NB_NEED(once, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    NB_NEED(noise, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *noise));
+    for (int i = 0; i < s->row_count; i++) once[i] = NAN;
+    for (int g = 0; g < instances.count; g++) {
+        nb_selection rows = nb_group_rows(&instances, g);
+        for (int i = 0; i < rows.count && isnan(once[rows.at[0]]); i++) once[rows.at[0]] = values[rows.at[i]];
     }
-    NB_TRY(ctx, statistics(&errors, &s->errors, ctx));
-    NB_TRY(ctx, statistics(&ratios, &s->ratios, ctx));
-    NB_TRY(ctx, statistics(&floors, &s->floors, ctx));
-    return statistics(&baselines, &s->baselines, ctx);
+    return statistics(s, &(wanted){NB_OF_LEVEL, once, noise, s->panel_count * s->landmark_count}, out, ctx);
 }
 
-nb_status nb_summary_make(int count, const nb_error_row *rows, nb_summary *summary, nb_ctx *ctx)
+/* Each row's error over that of the first core on the same landmarks. */
+static nb_status find_ratios(nb_summary *s, const double *errors, const bool *noise, nb_ctx *ctx)
 {
-    *summary = (nb_summary){.constant = "1/n", .row_count = count, .rows = rows};
-    NB_TRY(ctx, name_all(count, rows, summary, ctx));
-    return fill(count, rows, summary, ctx);
+    NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    for (int g = 0; g < s->choices.count; g++) {
+        nb_selection rows = nb_group_rows(&s->choices, g);
+        int first = -1;
+        for (int i = 0; i < rows.count && first < 0; i++)
+            if (s->at[rows.at[i]].core == 0) first = rows.at[i];
+        for (int i = 0; i < rows.count; i++) {
+            bool compared = first >= 0 && !(noise[rows.at[i]] && noise[first]);
+            s->row_ratios[rows.at[i]] = compared ? errors[rows.at[i]] / errors[first] : NAN;
+        }
+    }
+    return NB_OK;
+}
+
+static nb_status fill(nb_summary *s, nb_ctx *ctx)
+{
+    int cells = s->panel_count * s->landmark_count * s->variant_count * s->core_count;
+    double *errors;
+    bool *noise;
+    NB_NEED(errors, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    NB_NEED(noise, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *noise));
+    for (int i = 0; i < s->row_count; i++) {
+        errors[i] = nb_part_of(&s->rows[i], NB_WHOLE);
+        noise[i] = nb_is_noise(&s->rows[i], NB_WHOLE);
+    }
+    NB_TRY(ctx, find_ratios(s, errors, noise, ctx));
+    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_CELL, errors, noise, cells}, &s->errors, ctx));
+    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_CELL, s->row_ratios, noise, cells}, &s->ratios, ctx));
+    NB_TRY(ctx, levels(s, "floor_rank", &s->floors, ctx));
+    return levels(s, "baseline_mean", &s->baselines, ctx);
+}
+
+nb_status nb_summary_make(const nb_frame *frame, nb_summary *s, nb_ctx *ctx)
+{
+    nb_groups ways;
+    nb_codes cores;
+    *s = (nb_summary){.constant = "1/n", .row_count = frame->count, .rows = frame->rows};
+    NB_TRY(ctx, nb_frame_view(frame, &s->frame, ctx));
+    NB_TRY(ctx, name_all(s, &ways, &cores, ctx));
+    NB_TRY(ctx, place_all(s, &ways, &cores, ctx));
+    NB_TRY(ctx, count_heads(s, ctx));
+    NB_TRY(ctx, label_all(s, ctx));
+    NB_TRY(ctx, group_all(&s->frame, nb_choice_trial_columns, &s->choices, ctx));
+    return fill(s, ctx);
 }

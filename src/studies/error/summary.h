@@ -4,21 +4,18 @@
 #ifndef NB_SUMMARY_H
 #define NB_SUMMARY_H
 
-#include "base/ctx.h"
+#include "report/frame.h"
+#include "report/statistic.h"
 #include "studies/error/study.h"
 
-typedef struct {              /* over the heads and trials whose status is ok */
-    int count, planned;       /* planned = 0: a hole, where the experiment is no full product */
-    int noise;                /* of the count: values that are rounding noise */
-    double median, low, high; /* quantiles 0.5, 0.1, 0.9; NaN where count = 0 */
-} nb_statistic;
+#define NB_ERROR_STUDY "error" /* its name, in the records of its figures and tables */
 
 typedef struct {                  /* one problem under one kernel */
     const char *problem, *kernel; /* canonical */
     const char *rows;             /* all, or sample(k) */
     const char *label;
     bool one_set; /* a kernel of one point set: its pairing says nothing of a strategy */
-    int heads, last_head, trials, n, d;
+    int heads, trials, n, d;
 } nb_panel;
 
 typedef struct {                              /* one way to pick landmarks and to form factors */
@@ -34,6 +31,22 @@ typedef struct {
     const char *brief; /* with those that are not the default */
 } nb_core_label;
 
+typedef struct { /* where a row belongs */
+    int panel, variant, core, landmark;
+} nb_summary_index;
+
+/* Columns that a summary adds to its frame: the numbers of each row's panel, variant, core and
+ * landmarks; nb_summary_cell and nb_summary_level of these. */
+#define NB_OF_PANEL "panel number"
+#define NB_OF_VARIANT "variant number"
+#define NB_OF_CORE "core number"
+#define NB_OF_LANDMARK "landmark number"
+#define NB_OF_CELL "cell number"
+#define NB_OF_LEVEL "level number"
+
+/* The columns that rows of one choice of landmarks agree in: those without the trial, and the trial too. */
+extern const char *const nb_choice_columns[], *const nb_choice_trial_columns[];
+
 typedef struct {
     int panel_count, variant_count, core_count, landmark_count;
     nb_panel *panels;
@@ -47,23 +60,19 @@ typedef struct {
     nb_statistic *floors; /* nb_summary_level: by panel and landmarks; each head and trial once */
     nb_statistic *baselines;
     int row_count;
-    const nb_error_row *rows; /* the caller's */
-    double *row_ratios;       /* of each row, what `ratios` are medians of; NaN where nothing is compared */
+    const nb_error_row *rows;   /* the frame's */
+    const nb_summary_index *at; /* by row */
+    nb_frame frame;             /* the rows, with the columns above */
+    nb_groups choices;          /* rows of the same landmarks, one for each core */
+    double *row_ratios;         /* of each row, what `ratios` are medians of; NaN where nothing is compared */
 } nb_summary;
 
-nb_status nb_summary_make(int count, const nb_error_row *rows, nb_summary *summary, nb_ctx *ctx);
-
-/* Where a row belongs. */
-typedef struct {
-    int panel, variant, core, landmark;
-} nb_summary_index;
-nb_summary_index nb_summary_find(const nb_summary *s, const nb_error_row *row);
+/* `frame`: of rows that are nb_error_row; it must outlive the summary. */
+nb_status nb_summary_make(const nb_frame *frame, nb_summary *summary, nb_ctx *ctx);
 
 /* The variant, of any factors where these are NULL, and of any pairing where none has that
  * one, as under kernels of one point set; -1: there is none. */
 int nb_summary_variant(const nb_summary *s, const char *strategy, const char *pairing, const char *factors);
-
-bool nb_same_landmarks(const nb_error_row *a, const nb_error_row *b); /* these stand together, one row for each core */
 
 /* Whether two variants are compared under a panel: their factors are the same, and their
  * pairing is, where it says something. */
@@ -77,15 +86,12 @@ double nb_part_of(const nb_error_row *row, nb_part part); /* NaN where the row i
  * is none. */
 bool nb_is_noise(const nb_error_row *row, nb_part part);
 
-bool nb_statistic_is_noise(const nb_statistic *s); /* half of the values or more are */
-
 /* How far a row's error is above the subspace part, which is the best core's on the same
  * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
  * is not known, or is rounding noise. */
 double nb_above_best(const nb_error_row *row);
-
-/* Sorts the values, none of which is NaN; .planned is their number too. */
-nb_statistic nb_statistic_of(int count, double *values);
+/* The same on the rows of S that the core has not looked at, above the best core for these. */
+double nb_above_best_unseen(const nb_error_row *row);
 
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);

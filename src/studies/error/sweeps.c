@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const nb_option *find(const nb_choice *choice, const char *option)
+const nb_option *nb_sweeps_option(const nb_choice *choice, const char *option)
 {
     const nb_option *o = choice->component ? choice->component->options : NULL;
     while (o && o->key && strcmp(o->key, option) != 0) o++;
@@ -17,7 +17,7 @@ static const nb_option *find(const nb_choice *choice, const char *option)
 
 double nb_sweeps_value(const nb_choice *choice, const char *option)
 {
-    const nb_option *o = find(choice, option);
+    const nb_option *o = nb_sweeps_option(choice, option);
     if (!o || (o->type != NB_OPTION_INT && o->type != NB_OPTION_REAL)) return NAN;
     const char *field = (const char *)choice->options + o->offset;
     if (o->type == NB_OPTION_REAL) return *(const double *)field;
@@ -126,11 +126,11 @@ int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const c
 {
     const nb_choice *own = &sweeps->cores[core].choice;
     const char *mine, *other, *text;
-    if (!find(own, option) || texts(own, option, false, &mine, ctx) != NB_OK) return -1;
+    if (!nb_sweeps_option(own, option) || texts(own, option, false, &mine, ctx) != NB_OK) return -1;
     for (int i = 0; i < core_count; i++) {
         const nb_choice *c = &sweeps->cores[i].choice;
         if (c->component != own->component) continue;
-        if (nb_option_text(c->options, find(c, option), 17, &text, ctx) != NB_OK ||
+        if (nb_option_text(c->options, nb_sweeps_option(c, option), 17, &text, ctx) != NB_OK ||
             texts(c, option, false, &other, ctx) != NB_OK)
             return -1;
         if (strcmp(text, value) == 0 && strcmp(mine, other) == 0) return i;

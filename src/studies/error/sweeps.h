@@ -36,6 +36,9 @@ bool nb_swept_is_oracle(const nb_swept *core); /* looks at all of S */
 int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const char *option, const char *value,
                       nb_ctx *ctx);
 
+/* The core's option of that key; NULL: it has none. */
+const nb_option *nb_sweeps_option(const nb_choice *choice, const char *option);
+
 /* The number, or NaN, that a core's option has; NaN where it has no such option. */
 double nb_sweeps_value(const nb_choice *choice, const char *option);
 

@@ -6,7 +6,7 @@
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "report/results.h"
-#include "studies/error/sheet.h"
+#include "report/sheet.h"
 #include "run/prediction.h"
 #include "run/run_folder.h"
 #include "run/sink.h"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* output.h - what is made of rows: the figures and the tables of the studies. */
+#ifndef NB_OUTPUT_H
+#define NB_OUTPUT_H
+
+#include "components/component.h"
+
+/* The record of a figure or a table begins with NB_OUTPUT_FIRST. */
+typedef struct {
+    nb_component component; /* without options */
+    const char *study;      /* whose rows it reads */
+    bool standard;          /* of a config that names none */
+} nb_output;
+#define NB_OUTPUT_FIRST \
+    union { \
+        nb_output output; \
+        struct { \
+            nb_component component; \
+            const char *study; \
+            bool standard; \
+        }; \
+    };
+
+/* The names of those of a study, sorted; NULL-terminated. */
+nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* figure.h - the one header that a figure's file includes beside its study's.
+ *
+ * A figure is one file, src/studies/STUDY/figures/NAME.c, that defines
+ *     const nb_figure nb_figure_NAME;
+ * It writes NAME.csv, and the data and a script for gnuplot of one picture or several, and draws them. */
+#ifndef NB_FIGURE_H
+#define NB_FIGURE_H
+
+#include "components/output.h"
+#include "components/registry.h"
+#include "report/frame.h"
+#include "run/plan.h"
+
+typedef struct {            /* what figures are made of beside the rows, and where they go */
+    const char *run;        /* the folder of the run */
+    const char *folder;     /* of its figures: made if it is not there */
+    const char *experiment; /* its name */
+    const char *baseline;   /* of the strategies, canonical; NULL: the first that is no oracle */
+    const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
+    int m;                  /* of figures of one m; 0: the middle one */
+    bool draw;              /* with gnuplot; else data and scripts alone */
+} nb_drawing;
+
+typedef struct nb_figure {
+    NB_OUTPUT_FIRST    /* the name is the stem of its files */
+        bool of_one_m; /* takes nb_drawing.m */
+    bool again;        /* makes something of the run again: only on request */
+
+    /* *figures: how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does
+     * not have m, NB_EIO where a file cannot be written or gnuplot fails. */
+    nb_status (*draw)(const struct nb_figure *self, const nb_frame *frame, const nb_drawing *drawing, int *figures,
+                      nb_ctx *ctx);
+} nb_figure;
+
+/* `m` where it is among those, which are in ascending order; 0 becomes the middle one
+ * of them, where there are any. */
+nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx);
+
+void nb_figure_warn(const char *name); /* that the run has no rows for it */
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* frame.c - columns are copied out of the rows when they are first asked for; rows are grouped by
+ * refining a partition column by column, each step a hash table from (group, value) to group. */
+#include "report/frame.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+struct nb_frame_column {
+    const char *name;
+    nb_column_type type;
+    const void *values; /* const char *, int, long long or double, by row */
+    bool coded;
+    nb_codes codes;
+    nb_frame_column *next;
+};
+
+/* What a frame has made lives as long as the frame, whatever is released meanwhile. */
+nb_status nb_frame_make(nb_frame *f, const nb_column *columns, const void *rows, size_t size, int count, nb_ctx *ctx)
+{
+    *f = (nb_frame){.columns = columns, .rows = rows, .size = size, .count = count};
+    NB_NEED(f->memory, nb_ctx_child(ctx));
+    NB_NEED(f->made, nb_alloc(f->memory, 1, sizeof *f->made));
+    return NB_OK;
+}
+
+nb_status nb_frame_of(nb_frame *f, const nb_row_list *rows, nb_ctx *ctx)
+{
+    return nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx);
+}
+
+nb_status nb_frame_view(const nb_frame *f, nb_frame *view, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_frame_make(view, f->columns, f->rows, f->size, f->count, ctx));
+    view->whole = f;
+    return NB_OK;
+}
+
+const void *nb_frame_row(const nb_frame *f, int row)
+{
+    return (const char *)f->rows + (size_t)row * f->size;
+}
+
+static size_t size_of(nb_column_type type)
+{
+    static const size_t sizes[] = {[NB_COLUMN_TEXT] = sizeof(const char *),
+                                   [NB_COLUMN_INT] = sizeof(int),
+                                   [NB_COLUMN_SEED] = sizeof(long long),
+                                   [NB_COLUMN_REAL] = sizeof(double)};
+    return sizes[type];
+}
+
+static nb_status add_column(const nb_frame *f, const char *name, nb_column_type type, const void *values,
+                            nb_frame_column **out)
+{
+    nb_frame_column *column;
+    NB_NEED(column, nb_alloc(f->memory, 1, sizeof *column));
+    *column = (nb_frame_column){.name = name, .type = type, .values = values, .next = *f->made};
+    *out = *f->made = column;
+    return NB_OK;
+}
+
+/* Out of the rows, where it has not been already; for a view into the frame that it is of. */
+static nb_status find(const nb_frame *f, const char *name, nb_frame_column **column, nb_ctx *ctx)
+{
+    char *values;
+    for (nb_frame_column *c = *f->made; c; c = c->next)
+        if (strcmp(c->name, name) == 0) {
+            *column = c;
+            return NB_OK;
+        }
+    if (f->whole) return find(f->whole, name, column, ctx);
+    const nb_column *source = nb_column_find(f->columns, name);
+    NB_REQUIRE(ctx, source, NB_EBUG, "rows have no column '%s'", name);
+    size_t size = size_of(source->type);
+    NB_NEED(values, nb_alloc(f->memory, (size_t)f->count + 1, size));
+    for (int i = 0; i < f->count; i++)
+        memcpy(values + (size_t)i * size, (const char *)nb_frame_row(f, i) + source->offset, size);
+    return add_column(f, source->name, source->type, values, column);
+}
+
+static nb_status values_of(const nb_frame *f, const char *name, nb_column_type type, const void **values, nb_ctx *ctx)
+{
+    nb_frame_column *column;
+    NB_TRY(ctx, find(f, name, &column, ctx));
+    NB_REQUIRE(ctx, column->type == type, NB_EBUG, "column '%s' has values of another type", name);
+    *values = column->values;
+    return NB_OK;
+}
+
+nb_status nb_frame_reals(const nb_frame *f, const char *name, const double **values, nb_ctx *ctx)
+{
+    const void *all;
+    NB_TRY(ctx, values_of(f, name, NB_COLUMN_REAL, &all, ctx));
+    *values = all;
+    return NB_OK;
+}
+
+nb_status nb_frame_ints(const nb_frame *f, const char *name, const int **values, nb_ctx *ctx)
+{
+    const void *all;
+    NB_TRY(ctx, values_of(f, name, NB_COLUMN_INT, &all, ctx));
+    *values = all;
+    return NB_OK;
+}
+
+nb_status nb_frame_texts(const nb_frame *f, const char *name, const char *const **values, nb_ctx *ctx)
+{
+    const void *all;
+    NB_TRY(ctx, values_of(f, name, NB_COLUMN_TEXT, &all, ctx));
+    *values = all;
+    return NB_OK;
+}
+
+nb_status nb_frame_derive(nb_frame *f, const char *name, const int *values, nb_ctx *ctx)
+{
+    nb_frame_column *column;
+    int *copy;
+    for (column = *f->made; column; column = column->next)
+        NB_REQUIRE(ctx, strcmp(column->name, name) != 0, NB_EBUG, "there is a column '%s' already", name);
+    NB_NEED(copy, nb_alloc(f->memory, (size_t)f->count + 1, sizeof *copy));
+    if (f->count > 0) memcpy(copy, values, (size_t)f->count * sizeof *copy);
+    NB_NEED(name, nb_strdup(f->memory, name));
+    return add_column(f, name, NB_COLUMN_INT, copy, &column);
+}
+
+static uint64_t mix(uint64_t x) /* splitmix64's */
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return mix(hash);
+}
+
+static uint64_t hash_real(double x)
+{
+    uint64_t bits;
+    x = isnan(x) ? NAN : x + 0.0; /* all NaN are one value, and -0 is 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return mix(bits);
+}
+
+static uint64_t hash_of(const nb_frame_column *c, int row)
+{
+    switch (c->type) {
+    case NB_COLUMN_TEXT: return hash_text(((const char *const *)c->values)[row]);
+    case NB_COLUMN_INT: return mix((uint64_t)((const int *)c->values)[row]);
+    case NB_COLUMN_SEED: return mix((uint64_t)((const long long *)c->values)[row]);
+    case NB_COLUMN_REAL: return hash_real(((const double *)c->values)[row]);
+    }
+    return 0;
+}
+
+static bool same(const nb_frame_column *c, int a, int b)
+{
+    const char *values = c->values;
+    const nb_column column = {.type = c->type};
+    size_t size = size_of(c->type);
+    return nb_column_same(&column, values + (size_t)a * size, values + (size_t)b * size);
+}
+
+/* Slots of a table for so many keys, a power of two that is at most half full; -1: empty. */
+static nb_status slots_for(int keys, int **slots, uint64_t *mask, nb_ctx *ctx)
+{
+    size_t size = 16;
+    while (size < 2 * (size_t)keys) size *= 2;
+    NB_NEED(*slots, nb_alloc(ctx, size, sizeof **slots));
+    memset(*slots, -1, size * sizeof **slots);
+    *mask = size - 1;
+    return NB_OK;
+}
+
+/* With the table of the values in memory that is released at once. */
+static nb_status code(const nb_frame *f, nb_frame_column *c, int *of, int *first, nb_ctx *ctx)
+{
+    int *slots, count = 0;
+    uint64_t mask;
+    NB_TRY(ctx, slots_for(f->count, &slots, &mask, ctx));
+    for (int i = 0; i < f->count; i++) {
+        uint64_t at = hash_of(c, i) & mask;
+        while (slots[at] >= 0 && !same(c, first[slots[at]], i)) at = (at + 1) & mask;
+        if (slots[at] < 0) first[slots[at] = count++] = i;
+        of[i] = slots[at];
+    }
+    c->codes = (nb_codes){count, of, first};
+    c->coded = true;
+    return NB_OK;
+}
+
+static bool is_own(const nb_frame *f, const nb_frame_column *column)
+{
+    const nb_frame_column *c = *f->made;
+    while (c && c != column) c = c->next;
+    return c;
+}
+
+nb_status nb_frame_codes(const nb_frame *f, const char *name, nb_codes *codes, nb_ctx *ctx)
+{
+    nb_frame_column *column;
+    NB_TRY(ctx, find(f, name, &column, ctx));
+    if (!column->coded) {
+        int *of, *first;
+        while (f->whole && !is_own(f, column)) f = f->whole;
+        NB_NEED(of, nb_alloc(f->memory, (size_t)f->count + 1, sizeof *of));
+        NB_NEED(first, nb_alloc(f->memory, (size_t)f->count + 1, sizeof *first));
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = code(f, column, of, first, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    *codes = column->codes;
+    return NB_OK;
+}
+
+nb_status nb_frame_all(const nb_frame *f, nb_selection *rows, nb_ctx *ctx)
+{
+    int *at;
+    NB_NEED(at, nb_alloc(ctx, (size_t)f->count + 1, sizeof *at));
+    for (int i = 0; i < f->count; i++) at[i] = i;
+    *rows = (nb_selection){f->count, at};
+    return NB_OK;
+}
+
+nb_status nb_frame_select(const nb_frame *f, nb_selection from, bool (*keep)(const void *row, const void *what),
+                          const void *what, nb_selection *rows, nb_ctx *ctx)
+{
+    int *at, count = 0;
+    NB_NEED(at, nb_alloc(ctx, (size_t)from.count + 1, sizeof *at));
+    for (int i = 0; i < from.count; i++)
+        if (keep(nb_frame_row(f, from.at[i]), what)) at[count++] = from.at[i];
+    *rows = (nb_selection){count, at};
+    return NB_OK;
+}
+
+nb_status nb_frame_where(const nb_frame *f, nb_selection from, const char *name, const bool *wanted, nb_selection *rows,
+                         nb_ctx *ctx)
+{
+    nb_codes codes;
+    int *at, count = 0;
+    NB_TRY(ctx, nb_frame_codes(f, name, &codes, ctx));
+    NB_NEED(at, nb_alloc(ctx, (size_t)from.count + 1, sizeof *at));
+    for (int i = 0; i < from.count; i++)
+        if (wanted[codes.of[from.at[i]]]) at[count++] = from.at[i];
+    *rows = (nb_selection){count, at};
+    return NB_OK;
+}
+
+nb_status nb_frame_where_text(const nb_frame *f, nb_selection from, const char *name, const char *value,
+                              nb_selection *rows, nb_ctx *ctx)
+{
+    const char *const *texts;
+    nb_codes codes;
+    bool *wanted;
+    NB_TRY(ctx, nb_frame_texts(f, name, &texts, ctx));
+    NB_TRY(ctx, nb_frame_codes(f, name, &codes, ctx));
+    NB_NEED(wanted, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *wanted));
+    for (int v = 0; v < codes.count; v++) {
+        const char *text = texts[codes.first[v]];
+        wanted[v] = text && strcmp(text, value) == 0;
+    }
+    return nb_frame_where(f, from, name, wanted, rows, ctx);
+}
+
+nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, nb_ctx *ctx)
+{
+    char *copy;
+    NB_NEED(copy, nb_alloc(ctx, (size_t)rows.count + 1, f->size));
+    for (int i = 0; i < rows.count; i++) memcpy(copy + (size_t)i * f->size, nb_frame_row(f, rows.at[i]), f->size);
+    return nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx);
+}
+
+/* Divides each group by the codes; groups stay numbered in order of appearance. */
+static nb_status refine(nb_selection from, const nb_codes *codes, int *of, int *count, nb_ctx *ctx)
+{
+    int *slots, *group, *value, found = 0;
+    uint64_t mask;
+    NB_TRY(ctx, slots_for(from.count, &slots, &mask, ctx));
+    NB_NEED(group, nb_alloc(ctx, (size_t)from.count + 1, sizeof *group));
+    NB_NEED(value, nb_alloc(ctx, (size_t)from.count + 1, sizeof *value));
+    for (int i = 0; i < from.count; i++) {
+        int g = of[from.at[i]], v = codes->of[from.at[i]];
+        uint64_t at = mix(((uint64_t)g << 32) ^ (uint64_t)v) & mask;
+        while (slots[at] >= 0 && (group[slots[at]] != g || value[slots[at]] != v)) at = (at + 1) & mask;
+        if (slots[at] < 0) {
+            slots[at] = found++;
+            group[slots[at]] = g;
+            value[slots[at]] = v;
+        }
+        of[from.at[i]] = slots[at];
+    }
+    *count = found;
+    return NB_OK;
+}
+
+/* The rows of each group, by counting. */
+static nb_status gather(nb_selection from, const int *of, int count, nb_groups *groups, nb_ctx *ctx)
+{
+    int *first, *rows;
+    NB_NEED(first, nb_alloc(ctx, (size_t)count + 2, sizeof *first)); /* group g begins at first[g + 1] */
+    NB_NEED(rows, nb_alloc(ctx, (size_t)from.count + 1, sizeof *rows));
+    for (int i = 0; i < from.count; i++) first[of[from.at[i]] + 2]++;
+    for (int g = 0; g < count; g++) first[g + 2] += first[g + 1];
+    for (int i = 0; i < from.count; i++) rows[first[of[from.at[i]] + 1]++] = from.at[i];
+    *groups = (nb_groups){count, of, first, rows}; /* in the end each group's first stands at its own number */
+    return NB_OK;
+}
+
+nb_status nb_frame_group(const nb_frame *f, nb_selection from, const char *const *by, nb_groups *groups, nb_ctx *ctx)
+{
+    int *of, count = from.count > 0;
+    NB_NEED(of, nb_alloc(ctx, (size_t)f->count + 1, sizeof *of));
+    for (int i = 0; i < f->count; i++) of[i] = -1;
+    for (int i = 0; i < from.count; i++) of[from.at[i]] = 0;
+    for (; *by; by++) {
+        nb_codes codes;
+        NB_TRY(ctx, nb_frame_codes(f, *by, &codes, ctx));
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_status status = refine(from, &codes, of, &count, ctx);
+        nb_ctx_release(ctx, mark);
+        NB_TRY(ctx, status);
+    }
+    return gather(from, of, count, groups, ctx);
+}
+
+nb_selection nb_group_rows(const nb_groups *groups, int group)
+{
+    int first = groups->first[group];
+    return (nb_selection){groups->first[group + 1] - first, groups->rows + first};
+}

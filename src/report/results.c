@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* results.c - see results.h */
+#include "report/results.h"
+
+#include "base/files.h"
+#include "report/figure.h"
+#include "report/table.h"
+#include "run/run_folder.h"
+
+#include <string.h>
+
+static const char *baseline_of(const nb_results *results)
+{
+    const nb_choice *baseline = results->plan->config->baseline;
+    return baseline ? baseline->canonical : NULL;
+}
+
+nb_status nb_results_tell(const nb_results *results, FILE *out, nb_ctx *ctx)
+{
+    const char *study = results->plan->config->study->component.name;
+    const nb_table_form form = {.baseline = baseline_of(results)};
+    nb_frame frame;
+    NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
+    NB_TRY(ctx, nb_tables_write(results->folder, study, &frame, form.baseline, ctx));
+    return out ? nb_tables_print(out, study, &frame, &form, ctx) : NB_OK;
+}
+
+/* Those of the config, and those that were drawn of earlier rows, but what is made of the run again. */
+nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
+{
+    const nb_config *c = results->plan->config;
+    const char *study = c->study->component.name;
+    nb_drawing drawing = {.run = results->folder,
+                          .experiment = c->name,
+                          .baseline = baseline_of(results),
+                          .plan = results->plan,
+                          .draw = results->draw};
+    nb_frame frame;
+    NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
+    NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        const char *name = e->component->name, *before;
+        bool wanted = false;
+        int figures;
+        if (strcmp(figure->study, study) != 0) continue;
+        for (int i = 0; i < c->plot_count; i++) wanted = wanted || strcmp(c->plots[i], name) == 0;
+        NB_NEED(before, nb_format(ctx, "%s/%s.csv", drawing.folder, name));
+        if (!wanted && (figure->again || !nb_is_file(before))) continue;
+        NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+        if (figures == 0) nb_figure_warn(name);
+    }
+    return NB_OK;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sheet.c - see sheet.h */
+#include "report/sheet.h"
+
+#include "base/files.h"
+#include "base/gnuplot.h"
+#include "report/csv.h"
+#include "report/scripts.h"
+#include "report/statistic.h"
+
+#include <gsl/gsl_cdf.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct nb_sheet_entry { /* the points of one key */
+    int figure, panel, series;
+    double x; /* the median of them */
+    nb_statistic y;
+    double median_low, median_high;
+} entry;
+
+nb_status nb_sheet_room(nb_sheet *s, size_t points, nb_ctx *ctx)
+{
+    nb_sheet_point *more;
+    NB_REQUIRE(ctx, points <= INT_MAX, NB_EINVAL, "a figure of %zu points is too large", points);
+    if (points <= (size_t)s->capacity) return NB_OK;
+    NB_NEED(more, nb_alloc(ctx, points, sizeof *more));
+    if (s->point_count > 0) memcpy(more, s->points, (size_t)s->point_count * sizeof *more);
+    s->points = more;
+    s->capacity = (int)points;
+    return NB_OK;
+}
+
+nb_status nb_sheet_add(nb_sheet *s, nb_sheet_point p, nb_ctx *ctx)
+{
+    if (!isfinite(p.x) || !isfinite(p.y)) return NB_OK;
+    if (s->point_count == s->capacity) NB_TRY(ctx, nb_sheet_room(s, s->capacity ? 2 * (size_t)s->capacity : 1024, ctx));
+    s->points[s->point_count++] = p;
+    return NB_OK;
+}
+
+int nb_sheet_series(nb_sheet *s, const char *label, nb_series_style style, int look)
+{
+    s->series[s->series_count] = (nb_series){label, style, look};
+    return s->series_count++;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const nb_sheet_point *a = left, *b = right;
+    const int order[] = {a->figure - b->figure, a->panel - b->panel, a->series - b->series,
+                         (a->key > b->key) - (a->key < b->key)};
+    for (int i = 0; i < 4; i++)
+        if (order[i]) return order[i];
+    return 0;
+}
+
+/* Lines go from left to right. */
+static int compare_entries(const void *left, const void *right)
+{
+    const entry *a = left, *b = right;
+    if (a->figure != b->figure) return a->figure - b->figure;
+    if (a->panel != b->panel) return a->panel - b->panel;
+    if (a->series != b->series) return a->series - b->series;
+    return (a->x > b->x) - (a->x < b->x);
+}
+
+void nb_median_interval(int count, const double *sorted, double *low, double *high)
+{
+    int k = 0; /* values that may be left out on each side */
+    while (count > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)count) <= 0.05) k++;
+    *low = k > 0 ? sorted[k - 1] : NAN;
+    *high = k > 0 ? sorted[count - k] : NAN;
+}
+
+static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)
+{
+    double *x, *y;
+    qsort(s->points, (size_t)s->point_count, sizeof *s->points, compare);
+    NB_NEED(s->entries, nb_alloc(ctx, (size_t)s->point_count, sizeof *s->entries));
+    NB_NEED(x, nb_alloc_reals(ctx, (size_t)s->point_count, 2));
+    y = x + s->point_count;
+    for (int i = 0, end; i < s->point_count; i = end) {
+        const nb_sheet_point *p = &s->points[i];
+        for (end = i; end < s->point_count && compare(p, &s->points[end]) == 0; end++) {
+            x[end - i] = s->points[end].x;
+            y[end - i] = s->points[end].y;
+        }
+        entry *e = &s->entries[s->entry_count++];
+        *e = (entry){p->figure, p->panel, p->series, nb_statistic_of(end - i, x).median, nb_statistic_of(end - i, y),
+                     NAN,       NAN};
+        nb_median_interval(end - i, y, &e->median_low, &e->median_high);
+    }
+    qsort(s->entries, (size_t)s->entry_count, sizeof *s->entries, compare_entries);
+    return NB_OK;
+}
+
+static void print_reals(FILE *out, int count, const double *x)
+{
+    for (int i = 0; i < count; i++) nb_plot_print_real(out, x[i]);
+    fputc('\n', out);
+}
+
+/* All figures of the kind, for people and programs. */
+static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_sheet *s = what;
+    (void)ctx;
+    fputs("figure,panel,series,count,x,median,p10,p90,median_low,median_high\n", out);
+    for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
+        const char *names[] = {s->figures[e->figure], s->panels[e->panel], s->series[e->series].label};
+        for (int k = 0; k < 3; k++) {
+            nb_csv_print_text(out, names[k]);
+            fputc(',', out);
+        }
+        fprintf(out, "%d", e->y.count);
+        print_reals(out, 6, (const double[]){e->x, e->y.median, e->y.low, e->y.high, e->median_low, e->median_high});
+    }
+    return NB_OK;
+}
+
+/* The bar's end, at the median where there is no interval. */
+static double bar(const nb_sheet *s, const entry *e, int high)
+{
+    if (!s->intervals) return high ? e->y.high : e->y.low;
+    double end = high ? e->median_high : e->median_low;
+    return isfinite(end) ? end : e->y.median;
+}
+
+/* One figure for gnuplot: a block for each panel and series. */
+static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_sheet *s = what;
+    const entry *before = NULL;
+    (void)ctx;
+    fputs("# count,x,median,ends of the bar\n", out);
+    for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
+        if (e->figure != s->figure) continue;
+        if (before && (before->panel != e->panel || before->series != e->series)) fputs("\n\n", out);
+        fprintf(out, "%d", e->y.count);
+        print_reals(out, 4, (const double[]){e->x, e->y.median, bar(s, e, 0), bar(s, e, 1)});
+        before = e;
+    }
+    return NB_OK;
+}
+
+static const char *output_name(const nb_sheet *s, nb_ctx *ctx)
+{
+    return nb_plot_file_name(nb_format(ctx, "%s_%s", s->kind, s->figures[s->figure]));
+}
+
+static void print_texts(FILE *out, const char *name, int count, const char *const *texts)
+{
+    fprintf(out, "array %s[%d] = [", name, count);
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ", " : "", out);
+        nb_plot_print_string(out, texts[i]);
+    }
+    fputs("]\n", out);
+}
+
+typedef struct {
+    double low, high;
+} range;
+
+static void see(range *r, double x)
+{
+    if (!(x > 0) || !isfinite(x)) return;
+    if (!(r->high > 0)) *r = (range){x, x};
+    r->low = fmin(r->low, x);
+    r->high = fmax(r->high, x);
+}
+
+/* Which block of the data each panel and series has (-1: none), and what they reach. */
+static nb_status print_layout(FILE *out, const nb_sheet *s, nb_ctx *ctx)
+{
+    range x = {1, 0}, *y;
+    int *block, next = 0;
+    NB_NEED(y, nb_alloc(ctx, (size_t)s->panel_count, sizeof *y));
+    NB_NEED(block, nb_alloc(ctx, (size_t)s->panel_count * (size_t)s->series_count, sizeof *block));
+    for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
+        int *mine = &block[e->panel * s->series_count + e->series];
+        if (e->figure != s->figure) continue;
+        if (*mine == 0) *mine = ++next;
+        if (s->series[e->series].style != NB_LEVEL) see(&x, e->x);
+        see(&y[e->panel], e->y.median);
+        if (s->series[e->series].style != NB_CURVE && s->series[e->series].style != NB_DASHED) continue;
+        see(&y[e->panel], bar(s, e, 0));
+        see(&y[e->panel], bar(s, e, 1));
+    }
+    fprintf(out, "x_low = %g\nx_high = %g\n", x.low, x.high > 0 ? x.high : 1);
+    for (int high = 0; high < 2; high++) {
+        fprintf(out, "array y_%s[%d] = [", high ? "high" : "low", s->panel_count);
+        for (int p = 0; p < s->panel_count; p++) fprintf(out, "%s%g", p ? ", " : "", high ? y[p].high : y[p].low);
+        fputs("]\n", out);
+    }
+    fprintf(out, "array block[%d] = [", s->panel_count * s->series_count);
+    for (int i = 0; i < s->panel_count * s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", block[i] - 1);
+    fputs("]\n", out);
+    return NB_OK;
+}
+
+static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_sheet *s = what;
+    const char *output, *title, **labels;
+    NB_NEED(output, output_name(s, ctx));
+    NB_NEED(title, nb_format(ctx, "%s: ", s->experiment));
+    const char *hole = strstr(s->title, "%s");
+    NB_NEED(title,
+            nb_format(ctx, "%s%.*s%s%s", title, (int)(hole - s->title), s->title, s->figures[s->figure], hole + 2));
+    NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count, sizeof *labels));
+    for (int i = 0; i < s->series_count; i++) labels[i] = s->series[i].label;
+    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
+    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\ntitle = ", output, output);
+    nb_plot_print_string(out, title);
+    fputs("\nx_name = ", out);
+    nb_plot_print_string(out, s->x_name);
+    fputs("\ny_name = ", out);
+    nb_plot_print_string(out, s->y_name);
+    fputs("\nshadow = ", out);
+    nb_plot_print_string(out, s->shadow ? s->shadow : "");
+    fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
+            s->log_x_2 ? 2
+            : s->log_x ? 10
+                       : 0,
+            s->level_1, s->columns, s->intervals);
+    print_texts(out, "panels", s->panel_count, s->panels);
+    print_texts(out, "series", s->series_count, labels);
+    fprintf(out, "array styles[%d] = [", s->series_count);
+    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].style);
+    fprintf(out, "]\narray looks[%d] = [", s->series_count);
+    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].look + 1);
+    fputs("]\n", out);
+    NB_TRY(ctx, print_layout(out, s, ctx));
+    fputs("load \"curves.gp\"\n", out);
+    return NB_OK;
+}
+
+static bool has_points(const nb_sheet *s, int figure)
+{
+    for (int i = 0; i < s->point_count; i++)
+        if (s->points[i].figure == figure) return true;
+    return false;
+}
+
+static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, nb_ctx *ctx)
+{
+    const char *name, *script, *data;
+    NB_NEED(name, output_name(s, ctx));
+    NB_NEED(script, nb_format(ctx, "%s.gp", name));
+    NB_NEED(data, nb_format(ctx, "%s/%s.dat", folder, name));
+    NB_TRY(ctx, nb_write_file(data, print_blocks, s, ctx));
+    NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, s, ctx));
+    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+}
+
+nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx)
+{
+    const char *path, **stems;
+    *figures = 0;
+    if (s->point_count == 0) return nb_plot_prune(folder, s->kind, 0, NULL, ctx);
+    NB_TRY(ctx, sum_up(s, ctx));
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, s->kind));
+    NB_TRY(ctx, nb_write_file(path, print_data, s, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "curves.gp", ctx));
+    NB_NEED(stems, nb_alloc(ctx, (size_t)s->figure_count, sizeof *stems));
+    for (s->figure = 0; s->figure < s->figure_count; s->figure++) {
+        if (!has_points(s, s->figure)) continue;
+        NB_NEED(stems[(*figures)++], output_name(s, ctx));
+        NB_TRY(ctx, draw_figure(folder, s, draw, ctx));
+    }
+    return nb_plot_prune(folder, s->kind, *figures, stems, ctx);
+}

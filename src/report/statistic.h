@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* statistic.h - the median of some values and how far they spread. */
+#ifndef NB_STATISTIC_H
+#define NB_STATISTIC_H
+
+#include <stdbool.h>
+
+typedef struct {              /* over the heads and trials whose status is ok */
+    int count, planned;       /* planned = 0: a hole, where the experiment is no full product */
+    int noise;                /* of the count: values that are rounding noise */
+    double median, low, high; /* quantiles 0.5, 0.1, 0.9; NaN where count = 0 */
+} nb_statistic;
+
+/* Sorts the values, none of which is NaN; .planned is their number too. */
+nb_statistic nb_statistic_of(int count, double *values);
+
+bool nb_statistic_is_noise(const nb_statistic *s); /* half of the values or more are */
+
+/* NaN values are left out, and the others counted; `values` is sorted. NaN where there are none. */
+double nb_median_of(double *values, int *count);
+
+#endif

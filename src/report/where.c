@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* where.c - see where.h */
+#include "report/where.h"
+
+#include "components/registry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the component that a column names, or NULL: it names none. */
+static const nb_registry *registry_of(const nb_column *column)
+{
+    for (const nb_registry *const *r = nb_registries; *r; r++)
+        if (strcmp((*r)->kind, column->name) == 0) return *r;
+    return NULL;
+}
+
+static nb_status find_column(const nb_frame *f, const char *name, const nb_column **column, nb_ctx *ctx)
+{
+    int count = 0;
+    const char **names, *hint;
+    *column = nb_column_find(f->columns, name);
+    if (*column && (*column)->type != NB_COLUMN_REAL) return NB_OK;
+    while (f->columns[count].name) count++;
+    NB_NEED(names, nb_alloc(ctx, (size_t)count + 1, sizeof *names));
+    count = 0;
+    for (const nb_column *c = f->columns; c->name; c++)
+        if (c->type != NB_COLUMN_REAL) names[count++] = c->name;
+    NB_NEED(hint, nb_hint(name, names, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "no column '%s' with values to choose by%s", name, hint);
+}
+
+/* Which values of a column of components the text means. */
+static nb_status match_components(const nb_frame *f, const nb_codes *codes, const nb_registry *registry,
+                                  const nb_column *column, const char *text, bool *means, nb_ctx *ctx)
+{
+    nb_choice_part *parts;
+    nb_mistakes mistakes;
+    const char *const *values;
+    int count;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_frame_texts(f, column->name, &values, ctx));
+    NB_TRY(ctx, nb_choice_parts_read(registry, text, (nb_place){0}, &count, &parts, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    for (int v = 0; v < codes->count; v++) {
+        nb_choice choice;
+        nb_status status = nb_choice_parse(registry, values[codes->first[v]], &choice, ctx);
+        if (status == NB_ENOMEM) return status;
+        nb_error_clear(ctx);
+        for (int p = 0; p < count && status == NB_OK && !means[v]; p++)
+            NB_TRY(ctx, nb_choice_part_matches(&parts[p], &choice, &means[v], ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status match_values(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
+                              bool *means, nb_ctx *ctx)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    NB_REQUIRE(ctx, column->type == NB_COLUMN_TEXT || (end != text && !*end && !errno), NB_EINVAL,
+               "%s=%s: expected a whole number", column->name, text);
+    for (int v = 0; v < codes->count; v++) {
+        const char *field = (const char *)nb_frame_row(f, codes->first[v]) + column->offset;
+        if (column->type == NB_COLUMN_TEXT) {
+            const char *value = *(const char *const *)field;
+            means[v] = value && strcmp(value, text) == 0;
+        } else {
+            means[v] = (column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field) == number;
+        }
+    }
+    return NB_OK;
+}
+
+nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
+{
+    const char *equals = strchr(condition, '='), *name;
+    const nb_column *column;
+    nb_codes codes;
+    bool *means, any = false;
+    nb_selection rows;
+    NB_REQUIRE(ctx, equals, NB_EINVAL, "'%s' is no condition: expected COLUMN=VALUE", condition);
+    NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
+    NB_TRY(ctx, find_column(f, name, &column, ctx));
+    NB_TRY(ctx, nb_frame_codes(f, column->name, &codes, ctx));
+    NB_NEED(means, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *means));
+    const nb_registry *registry = registry_of(column);
+    if (registry)
+        NB_TRY(ctx, match_components(f, &codes, registry, column, equals + 1, means, ctx));
+    else
+        NB_TRY(ctx, match_values(f, &codes, column, equals + 1, means, ctx));
+    for (int v = 0; v < codes.count; v++) any = any || means[v];
+    NB_REQUIRE(ctx, any, NB_EINVAL, "%s: the run has no such row", condition);
+    NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
+    NB_TRY(ctx, nb_frame_where(f, rows, column->name, means, &rows, ctx));
+    return nb_frame_take(f, rows, f, ctx);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* where.h - rows that a condition means. */
+#ifndef NB_WHERE_H
+#define NB_WHERE_H
+
+#include "report/frame.h"
+
+/* Leaves only the rows for which "column=value" holds. A number means itself and a text itself; where the column is
+ * named after a kind of component, its name means it with any options, and a spec with those that it says. NB_EINVAL
+ * for what is no condition, an unknown column, what is no number or no component, and what means no row. */
+nb_status nb_where(nb_frame *frame, const char *condition, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store_manifests.c - which programs have measured the rows. */
+#include "run/store_private.h"
+
+#include "run/schema.h"
+
+/* Of a manifest m; no store that this program writes lacks it. */
+#define ARITHMETIC "coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')"
+
+/* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build,
+ * executable and arithmetic. */
+static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    int code, most = 0;
+    NB_TRY(ctx, nb_store_prepare(store, "SELECT count(*) FROM manifests", &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "counting manifests", ctx);
+    most = sqlite3_column_int(s, 0);
+    sqlite3_reset(s);
+    NB_NEED(*manifests, nb_alloc(ctx, (size_t)most, sizeof **manifests));
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < most; ++*count) {
+        nb_signed *m = &(*manifests)[*count];
+        *m = (nb_signed){
+            .id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int(s, 1), .hidden = sqlite3_column_int(s, 2)};
+        NB_TRY(ctx, nb_store_read_text(s, 3, &m->manifest.text, ctx));
+        NB_TRY(ctx, nb_store_read_text(s, 4, &m->manifest.program.build, ctx));
+        NB_TRY(ctx, nb_store_read_text(s, 5, &m->manifest.program.executable, ctx));
+        NB_TRY(ctx, nb_store_read_text(s, 6, &m->manifest.program.arithmetic, ctx));
+    }
+    return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading manifests", ctx);
+}
+
+nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
+{
+    return read_manifests(store,
+                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, "
+                          "m.executable, " ARITHMETIC " "
+                          "FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
+                          count, manifests, ctx);
+}
+
+nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
+{
+    const char *paired, *sql;
+    NB_NEED(paired, nb_sql_columns(NB_SQL_PAIRED, store->study->columns, ctx));
+    NB_NEED(sql,
+            nb_format(ctx,
+                      "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
+                      "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
+                      "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND "
+                      "old.status <> 'planned' "
+                      "GROUP BY m.id ORDER BY m.id",
+                      paired));
+    return read_manifests(store, sql, count, manifests, ctx);
+}
+
+nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx)
+{
+    static const char *const sql =
+        "SELECT m.executable, m.build, sum(r.rows), " ARITHMETIC " AS arithmetic "
+        "FROM (SELECT manifest, count(*) AS rows FROM results WHERE position IS NOT NULL GROUP BY manifest) r "
+        "JOIN manifests m ON m.id = r.manifest GROUP BY m.executable, arithmetic ORDER BY min(m.id)";
+    sqlite3_stmt *s;
+    int code, most = 0;
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) most++;
+    sqlite3_reset(s);
+    NB_NEED(*programs, nb_alloc(ctx, (size_t)most, sizeof **programs));
+    for (*count = 0; code == SQLITE_DONE && *count < most && sqlite3_step(s) == SQLITE_ROW; ++*count) {
+        nb_measured_by *by = &(*programs)[*count];
+        by->rows = sqlite3_column_int(s, 2);
+        NB_TRY(ctx, nb_store_read_text(s, 0, &by->program.executable, ctx));
+        NB_TRY(ctx, nb_store_read_text(s, 1, &by->program.build, ctx));
+        NB_TRY(ctx, nb_store_read_text(s, 3, &by->program.arithmetic, ctx));
+    }
+    if (*count < most || code != SQLITE_DONE) return nb_store_fail(store, "reading manifests", ctx);
+    sqlite3_reset(s);
+    return NB_OK;
+}

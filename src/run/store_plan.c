@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store_plan.c - the store's rows become those of a plan. */
+#include "run/store_private.h"
+
+#include "run/inputs.h"
+#include "run/schema.h"
+
+#include <string.h>
+
+/* The digests of a row's files, as parameter `index`; the text lives as long as the statement. */
+static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const nb_plan *plan, int row, nb_ctx *ctx)
+{
+    const char *digests;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_inputs_of_row(plan, row, &digests, ctx));
+    int code = sqlite3_bind_text(s, index, digests, -1, SQLITE_TRANSIENT);
+    nb_ctx_release(ctx, mark);
+    return code == SQLITE_OK ? NB_OK : nb_store_fail(store, "binding a row", ctx);
+}
+
+static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
+{
+    const char *names, *parameters, *identity, *kept, *sql;
+    int count = nb_column_count(store->study->columns);
+    sqlite3_stmt *insert;
+    NB_NEED(names, nb_sql_columns(NB_SQL_PLANNED, store->study->columns, ctx));
+    NB_NEED(parameters, nb_sql_columns(NB_SQL_PARAMETERS, store->study->columns, ctx));
+    NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, store->study->columns, ctx));
+    NB_NEED(kept, nb_sql_columns(NB_SQL_KEPT, store->study->columns, ctx));
+    NB_NEED(sql, nb_format(ctx,
+                           "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) "
+                           "ON CONFLICT (%s, " NB_SQL_DATA ") "
+                           "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
+                           "status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, %s",
+                           names, parameters, count + 1, count + 2, count + 3, identity, kept));
+    NB_TRY(ctx, nb_store_prepare(store, sql, &insert, ctx));
+    for (int i = 0; i < plan->row_count; i++) {
+        nb_any_row any;
+        nb_plan_row(plan, i, &any);
+        NB_TRY(ctx, bind_inputs(store, insert, count + 3, plan, i, ctx));
+        NB_TRY(ctx, nb_store_step(store, insert, NB_SQL_PARAMETERS, &any.row, i, plan->config->wanted, ctx));
+    }
+    return NB_OK;
+}
+
+static bool among(const char *status, const char *const *statuses)
+{
+    while (*statuses && strcmp(*statuses, status) != 0) statuses++;
+    return *statuses;
+}
+
+/* Rows that are planned, or have one of the statuses to retry. */
+static nb_status find_pending(nb_store *store, const nb_plan *plan, const char *const *retry, bool **pending,
+                              nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    int code;
+    NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
+    NB_TRY(ctx, nb_store_prepare(store, "SELECT position, status FROM results WHERE position IS NOT NULL", &s, ctx));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *status = (const char *)sqlite3_column_text(s, 1);
+        (*pending)[sqlite3_column_int(s, 0)] = strcmp(status, "planned") == 0 || among(status, retry);
+    }
+    return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading the plan", ctx);
+}
+
+/* The rows of the plan that ended so are planned again. */
+static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
+{
+    const char *cleared, *sql;
+    sqlite3_stmt *s;
+    NB_NEED(cleared, nb_sql_columns(NB_SQL_CLEARED, store->study->columns, ctx));
+    NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', %s WHERE position IS NOT NULL AND status = ?1",
+                           cleared));
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    sqlite3_bind_text(s, 1, status, -1, SQLITE_TRANSIENT);
+    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : nb_store_fail(store, "planning", ctx);
+}
+
+static nb_status refuse_others(nb_store *store, const nb_program *program, int count, const nb_measured_by *by,
+                               nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++) {
+        const char *then, *now;
+        if (nb_program_same(&by[i].program, program)) continue;
+        NB_TRY(ctx, nb_program_text(&by[i].program, &then, ctx));
+        NB_TRY(ctx, nb_program_text(program, &now, ctx));
+        NB_FAIL(
+            ctx, NB_EINVAL,
+            "%s: %d rows were measured %s, %s; this is %s; --mixed measures the rest beside them, --fresh sets them "
+            "aside",
+            store->path, by[i].rows, nb_program_difference(&by[i].program, program), then, now);
+    }
+    return NB_OK;
+}
+
+void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
+{
+    for (int i = 0; terms->only && i < plan->row_count; i++)
+        pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
+}
+
+/* Within a transaction. */
+static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
+                        nb_ctx *ctx)
+{
+    nb_measured_by *by;
+    int count;
+    NB_TRY(ctx, nb_store_execute(store, "UPDATE results SET position = NULL", "planning", ctx));
+    NB_TRY(ctx, insert_planned(store, plan, ctx));
+    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still show theirs */
+    NB_TRY(ctx, find_pending(store, plan, terms->retry, pending, ctx));
+    nb_terms_take_only(terms, plan, *pending);
+    *pending_count = 0;
+    for (int i = 0; i < plan->row_count; i++) *pending_count += (*pending)[i];
+    for (int i = 0; !terms->only && terms->retry[i]; i++)
+        NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
+    if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
+    NB_TRY(ctx, nb_store_execute(store,
+                                 "UPDATE results SET manifest = NULL WHERE status = 'planned' AND manifest IS NOT NULL",
+                                 "planning", ctx));
+    return nb_store_commit(store, ctx);
+}
+
+nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
+                        nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_store_begin(store, ctx));
+    nb_status status = replan(store, plan, terms, pending, pending_count, ctx);
+    if (status != NB_OK) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do if SQLite did it */
+    store->fresh = store->fresh && status != NB_OK;
+    return status;
+}
+
+static void count_status(const char *status, nb_standing *s)
+{
+    s->done++;
+    s->failed += strcmp(status, "failed") == 0;
+    s->diverged += strcmp(status, "diverged") == 0;
+    s->crashed += strcmp(status, "crashed") == 0;
+    s->timed_out += strcmp(status, "timeout") == 0;
+}
+
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
+                            nb_standing *standing, nb_ctx *ctx)
+{
+    const char *identity, *sql;
+    sqlite3_stmt *s;
+    const nb_column *columns = store->study->columns;
+    int count = nb_column_count(columns);
+    *standing = (nb_standing){.done = 0};
+    NB_NEED(identity, nb_sql_columns(NB_SQL_SAME, store->study->columns, ctx));
+    NB_NEED(
+        sql,
+        nb_format(
+            ctx,
+            "SELECT status FROM results WHERE %s AND n = ?%d AND d = ?%d AND inputs = ?%d AND status <> 'planned' AND "
+            "(wanted & %u) = %u",
+            identity, count + 1, count + 2, count + 3, plan->config->wanted, plan->config->wanted));
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    for (int i = 0; i < plan->row_count; i++) {
+        nb_any_row any;
+        int code = SQLITE_OK;
+        nb_plan_row(plan, i, &any);
+        for (int c = 0; columns[c].name && code == SQLITE_OK; c++)
+            if (columns[c].identity) code = nb_store_bind(s, c + 1, &columns[c], &any.row);
+        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, any.row.n);
+        if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 2, any.row.d);
+        NB_TRY(ctx, bind_inputs(store, s, count + 3, plan, i, ctx));
+        if (code == SQLITE_OK) code = sqlite3_step(s);
+        if (code == SQLITE_ROW) {
+            const char *status = (const char *)sqlite3_column_text(s, 0);
+            if (pending) pending[i] = among(status, retry);
+            count_status(status, standing);
+        }
+        sqlite3_reset(s);
+        if (code != SQLITE_ROW && code != SQLITE_DONE) return nb_store_fail(store, "reading rows", ctx);
+    }
+    return NB_OK;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store_rows.c - reading the rows. */
+#include "run/store_private.h"
+
+#include "base/text.h"
+#include "run/schema.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A text that the row before has too, as most have, is its; `before` is NULL for the first row. */
+static nb_status read_shared_text(sqlite3_stmt *s, int index, const char *before, const char **text, nb_ctx *ctx)
+{
+    const char *here = (const char *)sqlite3_column_text(s, index);
+    if (!before || !here || strcmp(here, before) != 0) return nb_store_read_text(s, index, text, ctx);
+    *text = before;
+    return NB_OK;
+}
+
+static nb_status read_column(sqlite3_stmt *s, int index, const nb_column *c, nb_row *row, const nb_row *before,
+                             nb_ctx *ctx)
+{
+    char *field = (char *)row + c->offset;
+    const char *above = before ? (const char *)before + c->offset : NULL;
+    bool null = sqlite3_column_type(s, index) == SQLITE_NULL;
+    switch (c->type) {
+    case NB_COLUMN_TEXT:
+        *(const char **)field = NULL;
+        if (!null)
+            NB_TRY(ctx,
+                   read_shared_text(s, index, above ? *(const char *const *)above : NULL, (const char **)field, ctx));
+        break;
+    case NB_COLUMN_INT: *(int *)field = sqlite3_column_int(s, index); break;
+    case NB_COLUMN_SEED: *(long long *)field = sqlite3_column_int64(s, index); break;
+    case NB_COLUMN_REAL: *(double *)field = null ? NAN : sqlite3_column_double(s, index); break;
+    }
+    return NB_OK;
+}
+
+static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    NB_TRY(ctx, nb_store_prepare(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "counting rows", ctx);
+    *count = sqlite3_column_int(s, 0);
+    sqlite3_reset(s); /* else the store stays locked to whoever writes it */
+    return NB_OK;
+}
+
+nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    int total = 0, code;
+    NB_TRY(ctx, count_rows(store, &total, ctx));
+    NB_NEED(*manifests, nb_alloc(ctx, (size_t)total, sizeof **manifests));
+    NB_TRY(ctx, nb_store_prepare(
+                    store, "SELECT coalesce(manifest, 0) FROM results WHERE position IS NOT NULL ORDER BY position", &s,
+                    ctx));
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count)
+        (*manifests)[*count] = sqlite3_column_int64(s, 0);
+    return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
+}
+
+nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
+{
+    const char *names, *sql;
+    const nb_column *columns = store->study->columns;
+    sqlite3_stmt *s;
+    int total = 0, code;
+    *rows = (nb_row_list){.columns = columns, .row_size = store->study->row_size};
+    NB_TRY(ctx, count_rows(store, &total, ctx));
+    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, columns, ctx));
+    NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
+    NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    for (; (code = sqlite3_step(s)) == SQLITE_ROW && rows->count < total; rows->count++) {
+        nb_row *row = nb_row_at(rows, rows->count), *before = rows->count ? nb_row_at(rows, rows->count - 1) : NULL;
+        for (int i = 0; columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &columns[i], row, before, ctx));
+        if (row->reason) NB_NEED(row->reason, nb_clean(ctx, row->reason, "")); /* an older program's may not be */
+    }
+    return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
+}
+
+nb_status nb_store_means(nb_store *store, const char *column, const char *components, const char *numbers, int *count,
+                         nb_store_mean **means, nb_ctx *ctx)
+{
+    const char *sql;
+    sqlite3_stmt *s;
+    int code;
+    *count = 0;
+    *means = NULL;
+    NB_NEED(sql, nb_format(ctx,
+                           "SELECT %s, n, %s, avg(%s), count(*) OVER () FROM results "
+                           "WHERE status = 'ok' AND %s IS NOT NULL GROUP BY %s, n, %s",
+                           components, numbers, column, column, components, numbers));
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        if (*count == 0) NB_NEED(*means, nb_alloc(ctx, (size_t)sqlite3_column_int(s, 4), sizeof **means));
+        nb_store_mean *m = &(*means)[(*count)++];
+        NB_TRY(ctx, nb_store_read_text(s, 0, &m->component, ctx));
+        m->n = sqlite3_column_int(s, 1);
+        m->number = sqlite3_column_int(s, 2);
+        m->mean = sqlite3_column_double(s, 3);
+    }
+    return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading means", ctx);
+}

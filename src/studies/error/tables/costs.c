@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* costs.c - what a forward pass of one head takes, in multiplications and against exact attention, and the measured
+ * times of X and of exact attention, for each size of heads and m.
+ *
+ * Of n tokens of dimension d: F, B, B V and F (X B V), n m d each; X, as its core tells; n d for each row of S that the
+ * core looks at, and as much for each that it keeps, which is multiplied with V. Exact attention: 2 n^2 d. */
+#include "report/table.h"
+#include "studies/error/entrants.h"
+
+#include "cores/core.h"
+
+#include <math.h>
+
+typedef struct {
+    const nb_summary *summary;
+    nb_grid grid;
+    double *seconds; /* room for a value a row */
+} table;
+
+/* NaN where the core does not tell. */
+static double multiplications(const nb_choice *choice, const nb_error_row *size)
+{
+    const nb_core *core = (const nb_core *)choice->component;
+    double n = size->n, d = size->d;
+    if (!core || !core->cost) return NAN;
+    nb_core_cost x = core->cost(choice->options, size->n, size->landmarks);
+    return 4 * n * size->landmarks * d + x.multiplications + (x.rows + x.kept) * n * d;
+}
+
+static double median(table *t, nb_selection rows, double (*seconds)(const nb_error_row *row))
+{
+    int count = rows.count;
+    for (int i = 0; i < count; i++) t->seconds[i] = seconds(&t->summary->rows[rows.at[i]]);
+    return nb_median_of(t->seconds, &count);
+}
+
+static double core_s(const nb_error_row *row)
+{
+    return row->measures.core_s;
+}
+
+static double exact_s(const nb_error_row *row)
+{
+    return row->measures.exact_s;
+}
+
+/* The rows of one core, n, d and m. */
+static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
+{
+    const nb_error_row *row = &t->summary->rows[rows.at[0]];
+    int core = t->summary->at[rows.at[0]].core;
+    const int sizes[] = {row->n, row->d, row->landmarks};
+    double count = multiplications(&e->sweeps.cores[core].choice, row), exact = 2.0 * row->n * row->n * row->d;
+    nb_grid *g = &t->grid;
+    for (int i = 0; i < 3; i++) NB_TRY(g->ctx, nb_grid_int(g, sizes[i]));
+    NB_TRY(g->ctx, nb_grid_text(g, g->csv ? e->of[core].core : e->of[core].label));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", count));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.1f", (g->csv ? 1 : 100) * count / exact));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", median(t, rows, core_s)));
+    return nb_grid_real(g, "%.2g", median(t, rows, exact_s));
+}
+
+/* By size, in the order of the run, and within a size by m. */
+static nb_status add_lines(table *t, const nb_entrants *e, nb_ctx *ctx)
+{
+    static const char *const sizes[] = {"n", "d", NULL};
+    static const char *const cores[] = {NB_OF_LANDMARK, NB_OF_CORE, NULL};
+    nb_selection all;
+    nb_groups of_size, of_core;
+    NB_TRY(ctx, nb_frame_all(&t->summary->frame, &all, ctx));
+    NB_TRY(ctx, nb_frame_group(&t->summary->frame, all, sizes, &of_size, ctx));
+    for (int s = 0; s < of_size.count; s++) {
+        NB_TRY(ctx, nb_frame_group(&t->summary->frame, nb_group_rows(&of_size, s), cores, &of_core, ctx));
+        for (int m = 0; m < t->summary->landmark_count; m++)
+            for (int g = 0; g < of_core.count; g++) {
+                nb_selection rows = nb_group_rows(&of_core, g);
+                nb_summary_index at = t->summary->at[rows.at[0]];
+                if (at.landmark != m || !e->of[at.core].usual || e->of[at.core].oracle) continue;
+                NB_TRY(ctx, add_line(t, e, rows));
+            }
+    }
+    return NB_OK;
+}
+
+static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"n",          "d",      "m",       "core", "multiplications",
+                                        "% of exact", "core_s", "exact_s", NULL};
+    static const char *const csv[] = {"n",        "d",      "landmarks", "core", "multiplications",
+                                      "of_exact", "core_s", "exact_s",   NULL};
+    nb_entrants e;
+    table t = {.summary = &e.summary};
+    NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
+    NB_NEED(t.seconds, nb_alloc_reals(ctx, (size_t)frame->count + 1, 1));
+    NB_TRY(ctx, nb_grid_make(&t.grid, form->csv ? csv : heads, form->csv, ctx));
+    NB_TRY(ctx, add_lines(&t, &e, ctx));
+    if (t.grid.count > 0 && !form->csv)
+        fputs("A forward pass of one head: multiplications, % of those of exact attention, 2 n^2 d; and median "
+              "seconds on one\n"
+              "core for X alone and for exact attention\n",
+              out);
+    nb_grid_print(out, &t.grid);
+    return NB_OK;
+}
+
+static const char *const references[] = {
+    "Golub & Van Loan, Matrix Computations, 4th ed. 2013, sec. 8.6 (the SVD's cost)", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+const nb_table nb_table_costs = {
+    .component = {"costs", "multiplications of a forward pass with each core, against exact attention, and times",
+                  references, options, 0},
+    .study = NB_ERROR_STUDY,
+    .print = print,
+};

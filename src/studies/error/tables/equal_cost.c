@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* equal_cost.c - a core against others with twice the landmarks, picked by the same strategy on the same head in the
+ * same trial: what a dearer core is worth. */
+#include "report/table.h"
+#include "studies/error/duels.h"
+
+#include <math.h>
+
+typedef struct {
+    nb_duels duels;
+    const int *twice; /* by choice: that with twice the landmarks; -1: there is none */
+    int m;            /* of the ratios */
+} table;
+
+typedef struct { /* choices that agree in all but landmarks and trial, as lists */
+    nb_groups like;
+    int *first, *next; /* by group; by choice; -1: the end */
+} kin;
+
+static nb_status find_kin(const nb_entrants *e, kin *k, nb_ctx *ctx)
+{
+    static const char *const by[] = {"problem", "head", "kernel", "strategy", "pairing", "factors", NULL};
+    nb_selection all;
+    NB_TRY(ctx, nb_frame_all(&e->summary.frame, &all, ctx));
+    NB_TRY(ctx, nb_frame_group(&e->summary.frame, all, by, &k->like, ctx));
+    NB_NEED(k->first, nb_alloc(ctx, (size_t)k->like.count + 1, sizeof *k->first));
+    NB_NEED(k->next, nb_alloc(ctx, (size_t)e->choices.count + 1, sizeof *k->next));
+    for (int g = 0; g < k->like.count; g++) k->first[g] = -1;
+    for (int i = 0; i < e->choices.count; i++) {
+        int group = k->like.of[e->choices.any[i]];
+        k->next[i] = k->first[group];
+        k->first[group] = i;
+    }
+    return NB_OK;
+}
+
+/* In the same trial, or in trial 0 where that stands for all; -1: none. */
+static int twice_of(const nb_entrants *e, const kin *k, int choice)
+{
+    const nb_error_row *rows = e->summary.rows, *mine = &rows[e->choices.any[choice]];
+    int alone = -1, found = 0;
+    for (int i = k->first[k->like.of[e->choices.any[choice]]]; i >= 0; i = k->next[i]) {
+        if (rows[e->choices.any[i]].landmarks != 2 * mine->landmarks) continue;
+        if (e->choices.repetition[i] == e->choices.repetition[choice]) return i;
+        if (e->choices.repetition[i] == 0) alone = i;
+        found++;
+    }
+    return found == 1 ? alone : -1;
+}
+
+static nb_status find_twice(table *t, const nb_entrants *e, nb_ctx *ctx)
+{
+    kin k;
+    int *twice;
+    NB_TRY(ctx, find_kin(e, &k, ctx));
+    NB_NEED(twice, nb_alloc(ctx, (size_t)e->choices.count + 1, sizeof *twice));
+    for (int i = 0; i < e->choices.count; i++) twice[i] = twice_of(e, &k, i);
+    t->twice = twice;
+    return NB_OK;
+}
+
+static nb_duel compare(const table *t, int a, int b)
+{
+    const nb_entrants *e = t->duels.entrants;
+    for (int i = 0; i < e->choices.count; i++) {
+        bool holds = t->twice[i] >= 0 && e->summary.rows[e->choices.any[i]].landmarks == t->m;
+        t->duels.mine[i] = holds ? nb_duels_error(&t->duels, a, i) : NAN;
+        t->duels.other[i] = holds ? nb_duels_error(&t->duels, b, t->twice[i]) : NAN;
+    }
+    return nb_duel_of(&t->duels);
+}
+
+static nb_status add_line(nb_grid *g, const table *t, int a, int b)
+{
+    const nb_entrants *e = t->duels.entrants;
+    nb_duel duel = compare(t, a, b);
+    if (duel.ratio.count == 0) return NB_OK;
+    NB_TRY(g->ctx, nb_grid_text(g, e->of[a].core));
+    NB_TRY(g->ctx, nb_grid_int(g, t->m));
+    NB_TRY(g->ctx, nb_grid_text(g, e->of[b].core));
+    NB_TRY(g->ctx, nb_grid_int(g, 2 * t->m));
+    NB_TRY(g->ctx, nb_grid_int(g, duel.ratio.count));
+    NB_TRY(g->ctx, nb_grid_statistic(g, "%.3g", &duel.ratio));
+    return nb_grid_real(g, "%.3g", duel.below);
+}
+
+static nb_status print_csv(FILE *out, table *t, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"core",  "landmarks", "over", "over_landmarks", "choices",
+                                        "ratio", "p10",       "p90",  "below",          NULL};
+    const nb_entrants *e = t->duels.entrants;
+    nb_grid grid;
+    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    for (int m = 0; m < e->summary.landmark_count; m++)
+        for (int a = 0; a < e->count; a++)
+            for (int b = 0; b < e->count; b++) {
+                t->m = e->summary.landmarks[m];
+                if (t->duels.shown[a] && t->duels.shown[b]) NB_TRY(ctx, add_line(&grid, t, a, b));
+            }
+    nb_grid_print(out, &grid);
+    return NB_OK;
+}
+
+static nb_status ratio(const void *what, int a, int b, char *text, size_t size)
+{
+    nb_duel duel = compare(what, a, b);
+    double x = duel.ratio.median;
+    if (duel.ratio.count == 0)
+        snprintf(text, size, "-");
+    else
+        snprintf(text, size, x >= 9.995 ? "%.0f" : "%.2f", x);
+    return NB_OK;
+}
+
+static bool has_twice(const table *t)
+{
+    const nb_entrants *e = t->duels.entrants;
+    for (int i = 0; i < e->choices.count; i++)
+        if (t->twice[i] >= 0 && e->summary.rows[e->choices.any[i]].landmarks == t->m) return true;
+    return false;
+}
+
+static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
+{
+    const nb_summary *s = &t->duels.entrants->summary;
+    bool any = false;
+    for (int m = 0; m < s->landmark_count; m++) {
+        const char *corner;
+        t->m = s->landmarks[m];
+        if (!has_twice(t)) continue;
+        NB_NEED(corner, nb_format(ctx, "m = %d, over m = %d", t->m, 2 * t->m));
+        if (!any) fputs("Median error of the core of a line over that of a column with twice the landmarks\n", out);
+        any = true;
+        NB_TRY(ctx, nb_duels_print_matrix(out, &t->duels, corner, ratio, t));
+    }
+    if (any)
+        fputs("Of the same strategy on the same head in the same trial; what is the same in all trials counts in "
+              "each. With --format\n"
+              "csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.\n",
+              out);
+    return NB_OK;
+}
+
+static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    nb_entrants e;
+    table t = {.m = 0};
+    NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
+    NB_TRY(ctx, nb_duels_make(&t.duels, &e, false, ctx));
+    NB_TRY(ctx, find_twice(&t, &e, ctx));
+    if (e.summary.core_count < 2) return NB_OK;
+    return form->csv ? print_csv(out, &t, ctx) : print_text(out, &t, ctx);
+}
+
+static const char *const references[] = {"none: ratios of errors in the same trial", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+const nb_table nb_table_equal_cost = {
+    .component = {"equal_cost", "each core that is no oracle against the others with twice the landmarks", references,
+                  options, 0},
+    .study = NB_ERROR_STUDY,
+    .print = print,
+};

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What docs/architecture.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there.
+
+load helpers
+
+@test "one strategy, core, kernel, problem, study, figure, table and command more, each in its own file" {
+    [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || skip "only from the source tree under git"
+    tree=$WORK/tree
+    mkdir "$tree"
+    git ls-files -z | xargs -0 cp --parents -t "$tree" 2>/dev/null || true # files that are deleted but not committed
+    # Only what is new is compiled: objects of the same sources are taken over, with their ages.
+    mkdir "$tree/build"
+    cp -a build/src build/strategies "$tree/build/"
+    find "$tree" -path "$tree/build" -prune -o -type f -exec touch -d '2 days ago' {} +
+    cd "$tree"
+    for kind in strategy core kernel problem; do "$NYSBENCH" new $kind "added_$kind" >/dev/null; done
+    mkdir src/studies/norms
+    cp "$OLDPWD/tests/cli/plugins/norms.c" src/studies/norms/norms.c
+    sed 's/nb_figure_steps/nb_figure_added_figure/; s/{"steps"/{"added_figure"/' src/studies/error/figures/steps.c >src/studies/error/figures/added_figure.c
+    sed 's/nb_table_costs/nb_table_added_table/; s/{"costs"/{"added_table"/' src/studies/error/tables/costs.c >src/studies/error/tables/added_table.c
+    cat >src/commands/added.c <<'EOF'
+/* added.c - nysbench added */
+#include "cli/command.h"
+
+#include <stdio.h>
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    (void)command, (void)argc, (void)argv, (void)ctx;
+    puts("added");
+    return NB_EXIT_OK;
+}
+
+const nb_command nb_command_added = {"added", "", "Say that it is there", run, false, 1000};
+EOF
+    AUTO_DEPS=0 make >"$WORK/out" 2>&1 || { cat "$WORK/out"; return 1; }
+    ! grep -i warning "$WORK/out"
+    run ./nysbench list
+    expect_status 0
+    for name in added_strategy added_core added_kernel added_problem added_figure added_table norms; do
+        expect "$(printf '\n  %s ' "$name")"
+    done
+    [ "$(./nysbench added)" = added ]
+    run ./nysbench --help
+    expect "$(printf '\n  added ')"
+    cat >c.yaml <<'EOF'
+problems: added_problem
+kernels: added_kernel
+strategies: added_strategy
+cores: added_core
+landmarks: [2, 3]
+trials: 1
+plots: [added_figure]
+EOF
+    run ./nysbench run c.yaml -q -o r
+    expect_status 0
+    expect "rows: 2, 2 ok"
+    run ./nysbench table r added_table
+    expect_status 0
+    printf 'study: norms\nproblems: added_problem\nexponents: [1, 2]\nplots: []\n' >c.yaml
+    run ./nysbench run c.yaml -q -o n
+    expect_status 0
+    grep -q norm_mean n/rows.csv
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench table: which there are, what they print, of which rows; and what figures and tables are, as records.
+
+load helpers
+
+small() { # OPTIONS...
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" "$@"
+}
+
+@test "a run's tables are listed, those that it has rows for" {
+    small
+    run "$NYSBENCH" table "$WORK/r"
+    expect_status 0
+    for name in above cores costs equal_cost errors pairs shares; do grep -q "^  $name  *[a-z]" <<<"$output"; done
+    [ "$(grep -c '^  rows ' <<<"$output")" -eq 0 ] # no core looks at rows of S
+    small --set cores=iterative
+    run "$NYSBENCH" table "$WORK/r"
+    [ "$(grep -c '^  cores ' <<<"$output")" -eq 0 ]
+    run "$NYSBENCH" table "$WORK/r" rows
+    expect_status 0
+    expect "nysbench: warning: table rows: the run has no rows that it is made of"
+}
+
+@test "tables print what the run printed, and as CSV the file that the run wrote" {
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" >"$WORK/printed" 2>/dev/null
+    "$NYSBENCH" table "$WORK/r" errors shares cores >"$WORK/tables"
+    head -"$(wc -l <"$WORK/tables")" "$WORK/printed" | diff - "$WORK/tables"
+    "$NYSBENCH" table "$WORK/r" shares --format csv | cmp - "$WORK/r/shares.csv"
+    for name in above cores costs equal_cost errors pairs shares; do
+        "$NYSBENCH" table "$WORK/r" "$name" -f csv >"$WORK/csv"
+        /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) > 2 and len({len(r) for r in rows}) == 1, sys.argv' "$WORK/csv"
+    done
+}
+
+@test "--where leaves the rows that it means" {
+    small
+    "$NYSBENCH" table "$WORK/r" above -f csv --where problem=clusters --where landmarks=4 >"$WORK/where"
+    grep -q '^landmarks,4,' "$WORK/where"
+    [ "$(grep -c '^landmarks,8,\|gaussian' "$WORK/where")" -eq 0 ]
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set landmarks=4 \
+        --set 'problems=clusters(n=64, d=8, count=4)' -o "$WORK/alone"
+    "$NYSBENCH" table "$WORK/alone" above -f csv | cmp - "$WORK/where"
+    run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
+    expect_status 0
+    [ "$(grep -c 'iterative\|uniform' <<<"$output")" -eq 0 ]
+    run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=0.5)'
+    expect_status 2
+    expect "core=svd(rcond=0.5): the run has no such row"
+    run "$NYSBENCH" table "$WORK/r" errors --where strategie=kmeans
+    expect_status 2
+    expect "no column 'strategie' with values to choose by; did you mean 'strategy'?"
+    run "$NYSBENCH" table "$WORK/r" errors --where landmarks=many
+    expect_status 2
+    expect "landmarks=many: expected a whole number"
+    run "$NYSBENCH" table "$WORK/r" errors --where kmeans
+    expect_status 2
+    expect "'kmeans' is no condition"
+}
+
+@test "a table that there is not, and a format" {
+    small
+    run "$NYSBENCH" table "$WORK/r" share
+    expect_status 2
+    expect "table: no table 'share'; did you mean 'shares'?"
+    run "$NYSBENCH" table "$WORK/r" shares --format json
+    expect_status 2
+    expect "table: --format json is unknown; allowed: text, csv"
+    run "$NYSBENCH" table "$WORK"
+    expect_status 2
+    expect "is not the folder of a run"
+}
+
+@test "figures and tables are listed and described" {
+    run "$NYSBENCH" list figures
+    expect_status 0
+    [ "$(wc -l <<<"$output")" -eq "$(ls src/studies/*/figures/*.c | wc -l)" ]
+    for file in src/studies/*/figures/*.c; do grep -q "^  $(basename "$file" .c) " <<<"$output"; done
+    run "$NYSBENCH" list tables
+    for file in src/studies/*/tables/*.c; do grep -q "^  $(basename "$file" .c) " <<<"$output"; done
+    run "$NYSBENCH" describe equal_cost
+    expect_status 0
+    expect "equal_cost (table): "
+    run "$NYSBENCH" describe rows # a column, a figure and a table
+    expect "rows (column): "
+    expect "rows (figure): "
+    expect "rows (table): "
+}

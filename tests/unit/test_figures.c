@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_figures.c - figures and tables of rows that never change, tests/golden/figures/rows.csv, byte for byte as they
+ * are kept beside these. UPDATE_GOLDEN=1 build/tests/test_figures writes them anew, for a look at git diff. */
+#include "testing.h"
+
+#include "base/files.h"
+#include "base/scratch.h"
+#include "report/figure.h"
+#include "report/table.h"
+#include "studies/error/study.h"
+
+#include <string.h>
+
+#define GOLDEN "tests/golden/figures"
+
+/* The next field, without its quotes, and what follows. */
+static const char *field(nb_ctx *ctx, const char **at)
+{
+    size_t length = 0;
+    char *text = nb_alloc(ctx, strcspn(*at, "\n") + 1, 1);
+    bool quoted = **at == '"';
+    assert_non_null(text);
+    *at += quoted;
+    for (; quoted || (**at != ',' && **at != '\n'); ++*at) {
+        if (quoted && **at == '"' && *++*at != '"') break;
+        assert_int_not_equal(**at, '\0');
+        text[length++] = **at;
+    }
+    return text;
+}
+
+static void read_cell(nb_ctx *ctx, const nb_column *column, const char **at, nb_error_row *row)
+{
+    const char *text = field(ctx, at);
+    char *to = (char *)row + column->offset;
+    switch (column->type) {
+    case NB_COLUMN_TEXT: *(const char **)to = text; break;
+    case NB_COLUMN_INT: *(int *)to = atoi(text); break;
+    case NB_COLUMN_SEED: *(long long *)to = atoll(text); break;
+    case NB_COLUMN_REAL: *(double *)to = *text ? strtod(text, NULL) : NAN; break;
+    }
+    assert_true(**at == (column[1].name ? ',' : '\n'));
+    ++*at;
+}
+
+static nb_frame golden_frame(nb_ctx *ctx)
+{
+    const char *text, *at;
+    nb_frame frame;
+    nb_error_row *rows;
+    int count = -1;
+    assert_ok(ctx, nb_read_file(GOLDEN "/rows.csv", &text, ctx));
+    for (at = text; *at; at++) count += *at == '\n';
+    at = text;
+    for (const nb_column *c = nb_error_columns; c->name; c++, at++) assert_string_equal(field(ctx, &at), c->name);
+    rows = nb_alloc(ctx, (size_t)count, sizeof *rows);
+    assert_non_null(rows);
+    for (int i = 0; i < count; i++)
+        for (const nb_column *c = nb_error_columns; c->name; c++) read_cell(ctx, c, &at, &rows[i]);
+    assert_int_equal(*at, '\0');
+    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, count, ctx));
+    return frame;
+}
+
+static nb_status print(FILE *out, const void *text, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(text, out);
+    return NB_OK;
+}
+
+static void compare(nb_ctx *ctx, const char *name, const char *text)
+{
+    const char *path = nb_format(ctx, GOLDEN "/%s", name), *wanted;
+    if (getenv("UPDATE_GOLDEN")) assert_ok(ctx, nb_write_file(path, print, text, ctx));
+    assert_ok(ctx, nb_read_file(path, &wanted, ctx));
+    if (strcmp(text, wanted) != 0) fail_msg("%s is another one now:\n%s", path, text);
+}
+
+static void test_tables(void **state)
+{
+    nb_frame frame = golden_frame(*state);
+    for (const nb_entry *e = nb_tables.entries; e->component; e++)
+        for (int csv = 0; csv < 2; csv++) {
+            char *text = NULL;
+            size_t length;
+            const nb_table_form form = {.csv = csv};
+            FILE *out = open_memstream(&text, &length);
+            assert_ok(*state, ((const nb_table *)e->component)->print(out, &frame, &form, *state));
+            fclose(out);
+            assert_true(length > 0);
+            compare(*state, nb_format(*state, "table_%s.%s", e->component->name, csv ? "csv" : "txt"), text);
+            free(text);
+        }
+}
+
+/* All but those that make something of a run again. */
+static void test_figures(void **state)
+{
+    nb_frame frame = golden_frame(*state);
+    nb_drawing drawing = {.experiment = "golden"};
+    assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        const char *text;
+        int figures;
+        if (figure->again) continue;
+        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+        assert_true(figures > 0);
+        assert_ok(*state,
+                  nb_read_file(nb_format(*state, "%s/%s.csv", drawing.folder, e->component->name), &text, *state));
+        compare(*state, nb_format(*state, "figure_%s.csv", e->component->name), text);
+    }
+}
+
+/* Rows that are all alike in what a figure or a table needs have nothing for it, and no rows have nothing for any. */
+static void test_nothing(void **state)
+{
+    nb_frame frame;
+    nb_drawing drawing = {.experiment = "golden"};
+    assert_ok(*state, nb_frame_make(&frame, nb_error_columns, NULL, sizeof(nb_error_row), 0, *state));
+    assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        int figures = 1;
+        if (figure->again) continue;
+        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+        assert_int_equal(figures, 0);
+    }
+}
+
+static void check_record(const nb_entry *e, const char *study)
+{
+    const nb_component *c = e->component;
+    assert_string_equal(c->name, e->file);
+    assert_true(*c->summary && c->references[0] && !c->options->key && c->options_size == 0);
+    assert_true(study && *study);
+}
+
+/* Every record is whole, and no two tables have one file or one place. */
+static void test_records(void **state)
+{
+    (void)state;
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        check_record(e, figure->study);
+        assert_non_null(figure->draw);
+    }
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        const nb_table *table = (const nb_table *)e->component;
+        check_record(e, table->study);
+        assert_non_null(table->print);
+        for (const nb_entry *other = nb_tables.entries; other < e; other++) {
+            const nb_table *before = (const nb_table *)other->component;
+            if (strcmp(before->study, table->study) != 0) continue;
+            assert_true(table->place == 0 || table->place != before->place);
+            assert_true(!table->file || !before->file || strcmp(table->file, before->file) != 0);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), test_with_ctx(test_tables),
+                                       test_with_ctx(test_figures), test_with_ctx(test_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_frame.c - selecting, grouping and pairing rows of no study: a table of fruit, whose
+ * answers can be read off it. */
+#include "testing.h"
+
+#include "report/pairs.h"
+#include "report/statistic.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const char *fruit, *status;
+    int weight, trial;
+    long long seed;
+    double price;
+} fruit_row;
+
+static const nb_column columns[] = {
+    {.name = "fruit", .type = NB_COLUMN_TEXT, .offset = offsetof(fruit_row, fruit)},
+    {.name = "status", .type = NB_COLUMN_TEXT, .offset = offsetof(fruit_row, status)},
+    {.name = "weight", .type = NB_COLUMN_INT, .offset = offsetof(fruit_row, weight)},
+    {.name = "trial", .type = NB_COLUMN_INT, .offset = offsetof(fruit_row, trial)},
+    {.name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(fruit_row, seed)},
+    {.name = "price", .type = NB_COLUMN_REAL, .offset = offsetof(fruit_row, price)},
+    {.name = NULL},
+};
+
+static nb_frame frame_of(nb_ctx *ctx, int count, const fruit_row *rows)
+{
+    nb_frame f;
+    assert_ok(ctx, nb_frame_make(&f, columns, rows, sizeof *rows, count, ctx));
+    return f;
+}
+
+static nb_selection all_of(nb_ctx *ctx, const nb_frame *f)
+{
+    nb_selection all;
+    assert_ok(ctx, nb_frame_all(f, &all, ctx));
+    return all;
+}
+
+/* Of plums one failed, of figs one is planned. */
+static const fruit_row basket[] = {
+    {"plum", "ok", 30, 0, 5, 2.385},     {"fig", "ok", 30, 0, 1LL << 40, NAN}, {"plum", "failed", 40, 1, 5, NAN},
+    {"fig", "planned", 40, 1, 5, 1.25},  {"pear", "ok", 30, 0, 5, 0.0},        {"plum", "ok", 40, 2, 5, -0.0},
+    {"plum", "ok", 30, 1, 1LL << 40, 7}, {"fig", "ok", 40, 0, 5, 2.385},
+};
+enum { BASKET = sizeof basket / sizeof *basket };
+
+static void expect_rows(nb_selection rows, int count, const int *at)
+{
+    assert_int_equal(rows.count, count);
+    for (int i = 0; i < count; i++) assert_int_equal(rows.at[i], at[i]);
+}
+
+static void test_columns(void **state)
+{
+    static char other_plum[] = "plum"; /* the same text elsewhere is the same value */
+    fruit_row rows[BASKET];
+    const double *price;
+    const int *weight;
+    const char *const *fruit;
+    nb_codes codes;
+    memcpy(rows, basket, sizeof rows);
+    rows[6].fruit = other_plum;
+    nb_frame f = frame_of(*state, BASKET, rows);
+    assert_ok(*state, nb_frame_reals(&f, "price", &price, *state));
+    assert_ok(*state, nb_frame_ints(&f, "weight", &weight, *state));
+    assert_ok(*state, nb_frame_texts(&f, "fruit", &fruit, *state));
+    assert_true(price[0] == 2.385 && isnan(price[1]) && price[6] == 7);
+    assert_true(weight[2] == 40 && fruit[4] == rows[4].fruit);
+    assert_ptr_equal(nb_frame_row(&f, 3), &rows[3]);
+    assert_ok(*state, nb_frame_codes(&f, "fruit", &codes, *state));
+    assert_int_equal(codes.count, 3);
+    static const int of[] = {0, 1, 0, 1, 2, 0, 0, 1}, first[] = {0, 1, 4};
+    for (int i = 0; i < BASKET; i++) assert_int_equal(codes.of[i], of[i]);
+    for (int i = 0; i < 3; i++) assert_int_equal(codes.first[i], first[i]);
+    assert_ok(*state, nb_frame_codes(&f, "price", &codes, *state));
+    assert_int_equal(codes.count, 5); /* 2.385, NaN, 1.25, 0 and -0, 7 */
+    assert_ok(*state, nb_frame_codes(&f, "seed", &codes, *state));
+    assert_int_equal(codes.count, 2);
+}
+
+static void test_unknown_columns(void **state)
+{
+    nb_frame f = frame_of(*state, BASKET, basket);
+    const double *price;
+    const int twice[BASKET] = {0};
+    assert_error(*state, nb_frame_reals(&f, "taste", &price, *state), NB_EBUG, "no column 'taste'");
+    assert_error(*state, nb_frame_reals(&f, "weight", &price, *state), NB_EBUG, "of another type");
+    assert_ok(*state, nb_frame_derive(&f, "basket", twice, *state));
+    assert_error(*state, nb_frame_derive(&f, "basket", twice, *state), NB_EBUG, "already");
+}
+
+static bool is_dear(const void *row, const void *what)
+{
+    return ((const fruit_row *)row)->price > *(const double *)what;
+}
+
+static void test_select(void **state)
+{
+    nb_frame f = frame_of(*state, BASKET, basket);
+    nb_selection all = all_of(*state, &f), rows, fewer;
+    nb_frame taken;
+    assert_ok(*state, nb_frame_where_text(&f, all, "status", "ok", &rows, *state));
+    expect_rows(rows, 6, (const int[]){0, 1, 4, 5, 6, 7});
+    assert_ok(*state, nb_frame_where(&f, rows, "weight", (const bool[]){false, true}, &fewer, *state)); /* 30, 40 */
+    expect_rows(fewer, 2, (const int[]){5, 7});
+    assert_ok(*state, nb_frame_take(&f, fewer, &taken, *state));
+    assert_int_equal(taken.count, 2);
+    assert_string_equal(((const fruit_row *)nb_frame_row(&taken, 1))->fruit, "fig");
+    assert_int_equal(((const fruit_row *)nb_frame_row(&taken, 0))->trial, 2);
+    assert_ok(*state, nb_frame_where_text(&f, all, "fruit", "quince", &rows, *state));
+    expect_rows(rows, 0, NULL);
+    assert_ok(*state, nb_frame_select(&f, all, is_dear, &(const double){2}, &rows, *state));
+    expect_rows(rows, 3, (const int[]){0, 6, 7});
+}
+
+static void test_group(void **state)
+{
+    nb_frame f = frame_of(*state, BASKET, basket);
+    nb_selection all = all_of(*state, &f), ok;
+    nb_groups g;
+    const int odd[BASKET] = {0, 1, 0, 1, 0, 1, 0, 1};
+    assert_ok(*state, nb_frame_group(&f, all, (const char *const[]){"fruit", "weight", NULL}, &g, *state));
+    assert_int_equal(g.count, 5);
+    expect_rows(nb_group_rows(&g, 0), 2, (const int[]){0, 6}); /* plum, 30 */
+    expect_rows(nb_group_rows(&g, 1), 1, (const int[]){1});
+    expect_rows(nb_group_rows(&g, 2), 2, (const int[]){2, 5}); /* plum, 40 */
+    expect_rows(nb_group_rows(&g, 3), 2, (const int[]){3, 7});
+    expect_rows(nb_group_rows(&g, 4), 1, (const int[]){4});
+    assert_ok(*state, nb_frame_where_text(&f, all, "status", "ok", &ok, *state));
+    assert_ok(*state, nb_frame_group(&f, ok, (const char *const[]){"fruit", NULL}, &g, *state));
+    assert_int_equal(g.count, 3);
+    expect_rows(nb_group_rows(&g, 0), 3, (const int[]){0, 5, 6});
+    assert_true(g.of[2] == -1 && g.of[3] == -1 && g.of[7] == 1); /* failed, planned */
+    assert_ok(*state, nb_frame_group(&f, all, (const char *const[]){NULL}, &g, *state));
+    assert_int_equal(g.count, 1);
+    expect_rows(nb_group_rows(&g, 0), BASKET, (const int[]){0, 1, 2, 3, 4, 5, 6, 7});
+    assert_ok(*state, nb_frame_derive(&f, "odd", odd, *state));
+    assert_ok(*state, nb_frame_group(&f, all, (const char *const[]){"odd", NULL}, &g, *state));
+    assert_int_equal(g.count, 2);
+    expect_rows(nb_group_rows(&g, 1), 4, (const int[]){1, 3, 5, 7});
+}
+
+/* Against a comparison of all rows with all rows, of many columns' values by chance. */
+static void test_group_many(void **state)
+{
+    enum { MANY = 2000 };
+    static fruit_row rows[MANY];
+    static const char *const names[] = {"plum", "fig", "pear", "quince", "apple"};
+    nb_groups g;
+    unsigned x = 20260101;
+    for (int i = 0; i < MANY; i++) {
+        x = x * 1664525u + 1013904223u;
+        rows[i] = (fruit_row){names[(x >> 8) % 5], "ok", (int)((x >> 12) % 7) - 3, (int)((x >> 20) % 11), 0, 0};
+    }
+    nb_frame f = frame_of(*state, MANY, rows);
+    assert_ok(*state, nb_frame_group(&f, all_of(*state, &f), (const char *const[]){"fruit", "weight", "trial", NULL},
+                                     &g, *state));
+    assert_true(g.count > 300 && g.count <= 5 * 7 * 11);
+    for (int i = 0, newest = -1; i < MANY; i++) {
+        assert_true(g.of[i] <= newest + 1); /* in order of appearance */
+        newest = g.of[i] > newest ? g.of[i] : newest;
+        for (int k = 0; k < i; k++) {
+            bool alike = strcmp(rows[i].fruit, rows[k].fruit) == 0 && rows[i].weight == rows[k].weight &&
+                         rows[i].trial == rows[k].trial;
+            assert_int_equal(g.of[i] == g.of[k], alike);
+        }
+    }
+}
+
+/* Plums are the same in all trials and figs not; of pears trial 1 is missing; quinces have trial 2 alone. */
+static const fruit_row orchard[] = {
+    {"plum", "ok", 30, 0, 0, 1},    {"fig", "ok", 30, 0, 0, 2},  {"fig", "ok", 30, 1, 0, 3},
+    {"fig", "ok", 30, 2, 0, 4},     {"pear", "ok", 30, 2, 0, 5}, {"pear", "ok", 30, 0, 0, 6},
+    {"plum", "ok", 40, 0, 0, 7},    {"fig", "ok", 40, 1, 0, 8},  {"fig", "ok", 40, 0, 0, 9},
+    {"quince", "ok", 30, 2, 0, 10},
+};
+enum { ORCHARD = sizeof orchard / sizeof *orchard };
+
+static void expect_pairs(nb_ctx *ctx, const nb_frame *f, const char *a, const char *b, int count,
+                         const nb_row_pair *want)
+{
+    nb_row_pairs p;
+    nb_selection mine, other;
+    assert_ok(ctx, nb_frame_where_text(f, all_of(ctx, f), "fruit", a, &mine, ctx));
+    assert_ok(ctx, nb_frame_where_text(f, all_of(ctx, f), "fruit", b, &other, ctx));
+    assert_ok(ctx, nb_row_pairs_make(f, (const char *const[]){"weight", NULL}, "trial", &p, ctx));
+    for (int again = 0; again < 2; again++) {
+        assert_ok(ctx, nb_row_pairs_find(&p, mine, other));
+        assert_int_equal(p.count, count);
+        for (int i = 0; i < count; i++) assert_true(p.pairs[i].a == want[i].a && p.pairs[i].b == want[i].b);
+    }
+}
+
+static void test_pair(void **state)
+{
+    nb_frame f = frame_of(*state, ORCHARD, orchard);
+    expect_pairs(*state, &f, "fig", "pear", 2, (const nb_row_pair[]){{1, 5}, {3, 4}});
+    expect_pairs(*state, &f, "fig", "plum", 5, (const nb_row_pair[]){{1, 0}, {2, 0}, {3, 0}, {8, 6}, {7, 6}});
+    expect_pairs(*state, &f, "plum", "fig", 5, (const nb_row_pair[]){{0, 1}, {0, 2}, {0, 3}, {6, 8}, {6, 7}});
+    expect_pairs(*state, &f, "plum", "plum", 2, (const nb_row_pair[]){{0, 0}, {6, 6}});
+    expect_pairs(*state, &f, "quince", "fig", 1, (const nb_row_pair[]){{9, 3}}); /* one trial, but not 0: for itself */
+    expect_pairs(*state, &f, "quince", "plum", 1, (const nb_row_pair[]){{9, 0}});
+    expect_pairs(*state, &f, "quince", "melon", 0, NULL);
+}
+
+static void test_pivot(void **state)
+{
+    nb_frame f = frame_of(*state, ORCHARD, orchard);
+    nb_pivot p;
+    assert_ok(*state, nb_frame_pivot(&f, all_of(*state, &f), (const char *const[]){"weight", NULL}, "trial", "fruit",
+                                     &p, *state));
+    static const int want[][4] = {/* plum, fig, pear, quince */
+                                  {0, 1, 5, -1},
+                                  {0, 2, -1, -1},
+                                  {0, 3, 4, 9},
+                                  {6, 8, -1, -1},
+                                  {6, 7, -1, -1}};
+    static const int group[] = {0, 0, 0, 1, 1}, trial[] = {0, 1, 2, 0, 1};
+    assert_int_equal(p.count, 5);
+    assert_int_equal(p.width, 4);
+    for (int i = 0; i < p.count; i++) {
+        assert_int_equal(p.group[i], group[i]);
+        assert_int_equal(p.repetition[i], trial[i]);
+        assert_int_equal(orchard[p.any[i]].weight, i < 3 ? 30 : 40);
+        assert_int_equal(orchard[p.any[i]].trial, trial[i]);
+        for (int v = 0; v < 4; v++) assert_int_equal(p.rows[i * 4 + v], want[i][v]);
+    }
+}
+
+static void test_weigh(void **state)
+{
+    nb_frame f = frame_of(*state, ORCHARD, orchard);
+    const int *weights;
+    assert_ok(*state, nb_frame_weigh(&f, (const char *const[]){"fruit", "weight", NULL},
+                                     (const char *const[]){"weight", NULL}, "trial", &weights, *state));
+    static const int want[] = {3, 1, 1, 1, 1, 1, 2, 1, 1, 1};
+    for (int i = 0; i < ORCHARD; i++) assert_int_equal(weights[i], want[i]);
+}
+
+static void test_empty(void **state)
+{
+    nb_frame f = frame_of(*state, 0, NULL);
+    nb_selection all = all_of(*state, &f), rows;
+    nb_groups g;
+    nb_codes codes;
+    nb_row_pairs p;
+    nb_pivot pivot;
+    const int *weights;
+    const char *const by[] = {"fruit", "trial", NULL};
+    expect_rows(all, 0, NULL);
+    assert_ok(*state, nb_frame_codes(&f, "fruit", &codes, *state));
+    assert_int_equal(codes.count, 0);
+    assert_ok(*state, nb_frame_where_text(&f, all, "fruit", "plum", &rows, *state));
+    expect_rows(rows, 0, NULL);
+    assert_ok(*state, nb_frame_group(&f, all, by, &g, *state));
+    assert_int_equal(g.count, 0);
+    assert_ok(*state, nb_frame_group(&f, all, by + 2, &g, *state));
+    assert_int_equal(g.count, 0);
+    assert_ok(*state, nb_row_pairs_make(&f, by, "trial", &p, *state));
+    assert_ok(*state, nb_row_pairs_find(&p, all, all));
+    assert_int_equal(p.count, 0);
+    assert_ok(*state, nb_frame_pivot(&f, all, by, "trial", "fruit", &pivot, *state));
+    assert_true(pivot.count == 0 && pivot.width == 0);
+    assert_ok(*state, nb_frame_weigh(&f, by, by, "trial", &weights, *state));
+}
+
+/* Columns stay when what was allocated since the frame was made is released. */
+static void test_memory(void **state)
+{
+    nb_frame f = frame_of(*state, BASKET, basket);
+    const double *price, *again;
+    nb_codes codes;
+    nb_mark mark = nb_ctx_mark(*state);
+    assert_ok(*state, nb_frame_reals(&f, "price", &price, *state));
+    assert_ok(*state, nb_frame_codes(&f, "fruit", &codes, *state));
+    nb_ctx_release(*state, mark);
+    assert_non_null(nb_alloc(*state, 4096, 1));
+    assert_ok(*state, nb_frame_reals(&f, "price", &again, *state));
+    assert_true(again == price && price[0] == 2.385 && codes.of[4] == 2);
+}
+
+/* What a view derives is its own; what it takes out of the rows is everybody's. */
+static void test_view(void **state)
+{
+    nb_frame f = frame_of(*state, BASKET, basket), one, two;
+    const int odd[BASKET] = {0, 1, 0, 1, 0, 1, 0, 1}, even[BASKET] = {1, 0, 1, 0, 1, 0, 1, 0};
+    const int *values;
+    nb_codes mine, theirs;
+    assert_ok(*state, nb_frame_view(&f, &one, *state));
+    assert_ok(*state, nb_frame_view(&f, &two, *state));
+    assert_ok(*state, nb_frame_derive(&one, "odd", odd, *state));
+    assert_ok(*state, nb_frame_derive(&two, "odd", even, *state));
+    assert_ok(*state, nb_frame_ints(&one, "odd", &values, *state));
+    assert_int_equal(values[1], 1);
+    assert_ok(*state, nb_frame_ints(&two, "odd", &values, *state));
+    assert_int_equal(values[1], 0);
+    assert_error(*state, nb_frame_ints(&f, "odd", &values, *state), NB_EBUG, "no column 'odd'");
+    assert_ok(*state, nb_frame_codes(&one, "odd", &mine, *state));
+    assert_int_equal(mine.count, 2);
+    assert_ok(*state, nb_frame_codes(&one, "fruit", &mine, *state));
+    assert_ok(*state, nb_frame_codes(&two, "fruit", &theirs, *state));
+    assert_ptr_equal(mine.of, theirs.of);
+}
+
+/* Quantiles of 1 ... 11 in disorder: R's type 7, NumPy's default. */
+static void test_statistic(void **state)
+{
+    double values[] = {11, 3, 9, 1, 5, 7, 2, 10, 4, 8, 6}, gaps[] = {NAN, 4, NAN, 1, 2};
+    int count = 5;
+    nb_statistic s = nb_statistic_of(11, values);
+    (void)state;
+    assert_true(s.count == 11 && s.median == 6 && fabs(s.low - 2) < 1e-12 && fabs(s.high - 10) < 1e-12);
+    assert_true(isnan(nb_statistic_of(0, values).median));
+    assert_true(nb_median_of(gaps, &count) == 2);
+    assert_int_equal(count, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_columns), test_with_ctx(test_unknown_columns), test_with_ctx(test_select),
+        test_with_ctx(test_group),   test_with_ctx(test_group_many),      test_with_ctx(test_pair),
+        test_with_ctx(test_pivot),   test_with_ctx(test_weigh),           test_with_ctx(test_empty),
+        test_with_ctx(test_memory),  test_with_ctx(test_statistic),       test_with_ctx(test_view),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
