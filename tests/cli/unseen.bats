@@ -79,7 +79,7 @@ for r in rows:
     assert deviation < 1e-9 if r["factors"] == "nystromformer" else deviation > 0.5, r
 PY
     run "$NYSBENCH" describe rowsum_deviation
-    expect "with cur it does not"
+    expect "with cur it says nothing about X"
 }
 
 @test "the table of cores has what keeps rows below 0, and exact attention under it" {
