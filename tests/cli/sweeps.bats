@@ -134,6 +134,12 @@ Y
     # already; gram knows one pairing
     planned $((6 + 2 * 2 * 2 * 2 - 2 * 2 + 2))
     expect "scenes: 4"
+    # files of one name are not one file
+    mkdir "$WORK/a" "$WORK/b"
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/a/h.safetensors"
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/b/h.safetensors"
+    planned 2 --set "blocks=[{problems: \"heads(file=$WORK/a/h.safetensors, head=0)\"}, {problems: \"heads(file=$WORK/b/h.safetensors, head=0)\", landmarks: 16}]" \
+        --set strategies=leverage
     # that of another core or of other factors is not the same
     planned 3 --set 'blocks=[{pairing: joint}, {pairing: queries, cores: iterative}, {pairing: queries, factors: cur}]' \
         --set 'problems=gaussian(n=32, d=4)' --set kernels=gram --set strategies=uniform
