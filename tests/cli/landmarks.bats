@@ -69,6 +69,12 @@ PY
     run small --set 'strategies=[uniform, segment_means]' --set baseline=kmeans
     expect_status 2
     expect "baseline: expected one of the strategies, found 'kmeans'"
+    run small --set 'strategies=[uniform, kmeans(restarts=2), kmeans(restarts=3)]' --set 'baseline=kmeans(restarts=3)'
+    expect_status 0
+    expect "Relative to kmeans(restarts=3)"
+    run small --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
+    expect_status 2
+    expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
     run small --set 'strategies=[uniform, segment_means]' --set baseline=unifrom
     expect_status 2
     expect "did you mean 'uniform'"

@@ -38,6 +38,8 @@ PY
     run "$NYSBENCH" plan experiments/00-smoke.yaml -o "$WORK/r"
     expect "0 are done and 184 are to run"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml -o "$WORK/r"
+    expect "184 are done and 0 are to run"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set metrics=[error] -o "$WORK/r"
     expect "184 are done and 0 are to run"
 }

@@ -140,3 +140,23 @@ plots: [norms, error]"
     expect_status 2
     expect "study 'bad' lacks a row_size from that of nb_row to NB_MOST_ROW"
 }
+
+@test "each part that a study must have is missed by name" {
+    local edit what
+    while IFS='|' read -r edit what; do
+        sed "$edit; s/study_norms/study_bad/; s/\"norms\", \"how/\"bad\", \"how/" tests/cli/plugins/norms.c >"$WORK/bad.c"
+        build_plugin "$WORK/bad.c" "$WORK/bad.so"
+        run "$NYSBENCH" list --plugin "$WORK/bad.so"
+        expect_status 2
+        expect "study 'bad' lacks $what"
+    done <<'X'
+s/.result_size = sizeof(norms)/.result_size = sizeof(norms_row)/|a result within its row, behind NB_ROW_FIRST
+s/.result_offset = .*/.result_offset = 0,/|a result within its row, behind NB_ROW_FIRST
+s/exponent, .identity = true/exponent/|for each axis a column of its name and type, which is part of the identity
+s/.column = "side"/.column = "exponent"/|for each axis a column of its name and type, which is part of the identity
+s/.words = sides, //|words for each axis of words
+s/.hi = 64/.hi = 1000001/|a range from 0 to 1000000 for each axis of integers
+s/.words = sides/.resolved = true, .words = sides/|the function matches for its resolved axis
+s/.baseline = -1/.baseline = SIDE/|a baseline that is -1, or one of its axes of components
+X
+}

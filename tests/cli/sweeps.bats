@@ -134,6 +134,15 @@ Y
     # already; gram knows one pairing
     planned $((6 + 2 * 2 * 2 * 2 - 2 * 2 + 2))
     expect "scenes: 4"
+    # files of one name are not one file
+    mkdir "$WORK/a" "$WORK/b"
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/a/h.safetensors"
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/b/h.safetensors"
+    planned 2 --set "blocks=[{problems: \"heads(file=$WORK/a/h.safetensors, head=0)\"}, {problems: \"heads(file=$WORK/b/h.safetensors, head=0)\", landmarks: 16}]" \
+        --set strategies=leverage
+    # that of another core or of other factors is not the same
+    planned 3 --set 'blocks=[{pairing: joint}, {pairing: queries, cores: iterative}, {pairing: queries, factors: cur}]' \
+        --set 'problems=gaussian(n=32, d=4)' --set kernels=gram --set strategies=uniform
 }
 
 @test "what is wrong with blocks" {
@@ -225,6 +234,7 @@ Y
     # under softmax all are joint, under gram queries
     excludes $((all / 2)) "{pairing: queries}"
     excludes $((all / 2)) "{pairing: joint}"
+    excludes $((all / 2)) "{pairing: [joint, independent]}"
     excludes $((3 * 3 * 2)) "{strategy: leverage, problem: heads, kernel: softmax, factors: cur, landmarks: 57..64}"
 }
 
@@ -322,6 +332,9 @@ landmarks: [8, 16, 24]
 zip: [landmarks, strategies]
 Y
     mistakes "c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set landmarks=8
+    expect_status 2
+    expect "zip: strategies has 2 values and landmarks has 1; lists that advance together must be equally long"
     sed -i 's/^zip.*/zip: [cores, landmark, trials]/' "$WORK/c.yaml"
     mistakes "
 c.yaml:5:14: zip: 'landmark' is unknown; did you mean 'landmarks'?

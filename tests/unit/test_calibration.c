@@ -9,6 +9,7 @@
 extern const nb_command nb_command_run;
 #include "run/speed.h"
 #include "studies/error/calibration.h"
+#include "studies/error/cost.h"
 #include "run/prediction.h"
 #include "config/load.h"
 
@@ -106,6 +107,27 @@ static void test_picks(void **state)
     assert_at_most(most, 16 * least);
 }
 
+/* Two sizes of a strategy are timed, and each keeps its own time. */
+static void test_two_sizes(void **state)
+{
+    static const nb_override overrides[] = {
+        {"problems", "gaussian(n=1500, d=64)"}, {"landmarks", "64"},    {"strategies", "kmeans"}, {"cores", "svd"},
+        {"factors", "nystromformer"},           {"metrics", "[error]"}, {"trials", "2"}};
+    nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
+    const bool pending[] = {true, true};
+    nb_prediction f;
+    assert_int_equal(plan.row_count, 2);
+    assert_ok(*state, nb_prediction_make(&plan, pending, NULL, true, &f, *state));
+    const nb_pick_times *low = f.low.own, *likely = f.likely.own, *high = f.high.own;
+    assert_int_equal(likely->count, 2);
+    assert_true(likely->items[0].n < likely->items[1].n && likely->items[1].n == 1500);
+    assert_at_most(3 * likely->items[0].seconds, likely->items[1].seconds);
+    for (int i = 0; i < likely->count; i++) {
+        assert_close(low->items[i].seconds * NB_PREDICTION_MARGIN, likely->items[i].seconds, 1e-9);
+        assert_close(high->items[i].seconds / NB_PREDICTION_MARGIN, likely->items[i].seconds, 1e-9);
+    }
+}
+
 /* The high end is that of the machine's load, which all its CPUs share. */
 static void test_load(void **state)
 {
@@ -155,8 +177,8 @@ static void test_max_hours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_machine), test_with_ctx(test_growth),
-                                       test_with_ctx(test_picks), test_with_ctx(test_load),
-                                       test_with_ctx(test_max_hours)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_machine),   test_with_ctx(test_growth),
+                                       test_with_ctx(test_picks),     test_with_ctx(test_load),
+                                       test_with_ctx(test_max_hours), test_with_ctx(test_two_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

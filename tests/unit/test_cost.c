@@ -146,6 +146,22 @@ static void test_seconds(void **state)
     assert_at_most(other.own_s, 4 * 10 * (16 + 32 + 48 + 64) / 32.0 + 2 * all.own_s);
 }
 
+/* Trials of one unit are done one after the other: they add up in time, not in memory. */
+static void test_trials(void **state)
+{
+    static const char *const settings[] = {
+        "problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, head=0)", MANY, "trials=4", NULL};
+    nb_plan plan = make_plan(settings, *state);
+    nb_unit unit = {0, plan.row_count};
+    bool *pending = nb_alloc(*state, (size_t)plan.row_count, sizeof *pending);
+    for (int i = 0; i < plan.row_count; i++) pending[i] = plan.rows[i].trial == 0;
+    nb_cost one = nb_cost_of(&plan, &unit, pending), all = nb_cost_of(&plan, &unit, NULL);
+    assert_int_equal(plan.rows[plan.row_count - 1].trial, 3);
+    assert_close(all.bytes, one.bytes, 0);
+    assert_close(all.own_s, 4 * one.own_s, 1e-12);
+    assert_true(all.seconds > one.seconds);
+}
+
 /* Rows that will be skipped cost nothing to speak of. */
 static void test_skipped(void **state)
 {
@@ -196,6 +212,7 @@ static void test_wall(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_memory), test_with_ctx(test_seconds),
-                                       test_with_ctx(test_skipped), test_with_ctx(test_wall)};
+                                       test_with_ctx(test_trials), test_with_ctx(test_skipped),
+                                       test_with_ctx(test_wall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

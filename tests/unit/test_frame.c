@@ -229,6 +229,11 @@ static void test_pivot(void **state)
         assert_int_equal(orchard[p.any[i]].trial, trial[i]);
         for (int v = 0; v < 4; v++) assert_int_equal(p.rows[i * 4 + v], want[i][v]);
     }
+    const nb_selection later = {2, (const int[]){2, 9}}; /* no trial 0: none stands for the others */
+    assert_ok(*state, nb_frame_pivot(&f, later, (const char *const[]){"weight", NULL}, "trial", "fruit", &p, *state));
+    assert_int_equal(p.count, 2);
+    for (int v = 0; v < 4; v++) assert_int_equal(p.rows[v], v == 1 ? 2 : -1);
+    for (int v = 0; v < 4; v++) assert_int_equal(p.rows[4 + v], v == 3 ? 9 : -1);
 }
 
 static void test_weigh(void **state)

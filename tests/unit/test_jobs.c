@@ -148,6 +148,15 @@ static void test_suspects_are_kept_apart(void **state)
     nb_suspects_add(&plan, (nb_position){NB_AT_CORE, 0, 1}, &suspects);
     assert_ok(*state, nb_job_part_suspects(&plan, &suspects, job, &parts, *state));
     assert_int_equal(job->count, plan.row_count / 3);
+    int row = plan.row_count - 1; /* of the last strategy */
+    assert_ok(*state, nb_suspects_new(&plan, &suspects, *state));
+    nb_suspects_add(&plan, (nb_position){NB_AT_PICK, row, row + 1}, &suspects);
+    assert_ok(*state, nb_job_part_suspects(&plan, &suspects, whole(&plan, false, *state), &parts, *state));
+    for (count = 0; parts; parts = parts->next)
+        for (int i = 0; i < parts->count; i++, count++)
+            assert_ptr_equal(nb_error_method_of(&plan, parts->rows[i])->strategy,
+                             nb_error_method_of(&plan, row)->strategy);
+    assert_int_equal(count, plan.row_count / 3);
 }
 
 static void test_as_many_workers_as_fit(void **state)

@@ -4,12 +4,14 @@
 #include "planning.h"
 
 #include "base/process.h"
+#include "run/units.h"
 #include "run/workers.h"
 #include "config/load.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -267,6 +269,101 @@ static void test_slow_sink(void **state)
     assert_int_equal(r.timed_out, 0);
 }
 
+/* The plan's study, run otherwise. */
+static void run_by(nb_plan *plan, nb_status (*by)(const nb_plan *, int, const bool *, const nb_sink *, nb_ctx *),
+                   nb_ctx *ctx)
+{
+    nb_study *study = nb_alloc(ctx, 1, sizeof *study);
+    nb_config *config = nb_alloc(ctx, 1, sizeof *config);
+    *study = *plan->config->study;
+    *config = *plan->config;
+    study->run = by;
+    config->study = study;
+    plan->config = config;
+}
+
+static int *calls, fail_at; /* calls: in memory that the workers share */
+
+/* One of the calls tells its first row, and fails. */
+static nb_status count_calls(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    nb_error_row row;
+    int first = 0;
+    if (++*calls != fail_at) return nb_study_error.run(plan, scene, pending, sink, ctx);
+    while (!pending[first]) first++;
+    sink->at(sink->self, NB_AT_MEASURE, first, first + 1);
+    nb_plan_row(plan, first, &row);
+    row.status = "ok";
+    NB_TRY(ctx, sink->row(sink->self, first, &row.row, ctx));
+    NB_FAIL(ctx, NB_EBUG, "it fails");
+}
+
+/* A worker does each unit once, and no row of those before; what one that fails has told of an instance
+ * is forgotten, and told again by another. */
+static void test_each_unit_alone(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    nb_unit *units;
+    int unit_count;
+    record whole = {.plan = NULL};
+    set_pending(&plan, pending);
+    assert_ok(*state, nb_units_find(&plan, pending, &units, &unit_count, *state));
+    assert_ok(*state, run(&plan, pending, 1, &whole, *state));
+    run_by(&plan, count_calls, *state);
+    calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(calls != MAP_FAILED);
+    for (fail_at = 0; fail_at <= unit_count; fail_at++) {
+        record r = {.plan = NULL};
+        *calls = 0;
+        assert_ok(*state, run(&plan, pending, 1, &r, *state));
+        if (fail_at == 0) assert_int_equal(*calls, unit_count);
+        for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
+        assert_memory_equal(r.error, whole.error, sizeof r.error);
+    }
+    munmap(calls, sizeof *calls);
+}
+
+static int dawdle_at; /* a phase */
+
+/* Takes longer than the limit for one row, not for all of them. */
+static nb_status dawdle(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    NB_TRY(ctx, sink->begin(sink->self, ctx));
+    sink->at(sink->self, dawdle_at, 0, plan->row_count);
+    usleep(1500000);
+    for (int i = 0; i < plan->row_count; i++) {
+        nb_error_row row;
+        assert_int_equal(plan->rows[i].scene, scene);
+        nb_plan_row(plan, i, &row);
+        row.status = "ok";
+        if (pending[i]) NB_TRY(ctx, sink->row(sink->self, i, &row.row, ctx));
+    }
+    return sink->end(sink->self, ctx);
+}
+
+/* What is done for all rows of a job may take as long as each of them alone. */
+static void test_time_of_all_rows(void **state)
+{
+    static const nb_override overrides[] = {{"problems", "gaussian(n=20)"},
+                                            {"strategies", "uniform"},
+                                            {"factors", "nystromformer"},
+                                            {"metrics", "[error]"},
+                                            {"landmarks", "3"},
+                                            {"trials", "1"},
+                                            {"cores", "[svd, iterative, gcv, tikhonov]"}};
+    nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
+    bool pending[ROWS];
+    run_by(&plan, dawdle, *state);
+    set_pending(&plan, pending);
+    for (dawdle_at = NB_AT_PICK; dawdle_at <= NB_AT_MEASURE; dawdle_at += NB_AT_MEASURE - NB_AT_PICK) {
+        record r = {.timeout_s = 1};
+        assert_ok(*state, run(&plan, pending, 1, &r, *state));
+        assert_int_equal(r.row_count, 4);
+        assert_int_equal(r.timed_out, dawdle_at == NB_AT_PICK ? 4 : 0);
+    }
+}
+
 /* Whether memory runs out in the parent, or in the workers, whose counts go on from the parent's. */
 static void test_out_of_memory(void **state)
 {
@@ -300,6 +397,8 @@ int main(void)
         test_with_ctx(test_refused_meanwhile_ends_the_run),
         test_with_ctx(test_workers_killed_at_any_message),
         test_with_ctx(test_slow_sink),
+        test_with_ctx(test_each_unit_alone),
+        test_with_ctx(test_time_of_all_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
