@@ -2,6 +2,7 @@
 /* worker_options.c - see worker_options.h */
 #include "cli/worker_options.h"
 
+#include "base/numbers.h"
 #include "base/machine.h"
 #include "linalg/blas.h"
 
@@ -13,12 +14,13 @@
 static int read_memory(const nb_command *command, const char *text, double *bytes)
 {
     static const char suffixes[] = "KMGT";
-    char *end = NULL;
+    char digits[32] = "";
+    double number;
     if (!text) return NB_GO_ON;
-    double number = strtod(text, &end);
-    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
-    if (text[strspn(text, "0123456789.")] == *end && end > text && suffix && end[1] == '\0' && number > 0 &&
-        number < 1e6) {
+    size_t length = strspn(text, "0123456789.");
+    const char *suffix = text[length] && !text[length + 1] ? strchr(suffixes, text[length]) : NULL;
+    if (length < sizeof digits) memcpy(digits, text, length);
+    if (suffix && nb_parse_real(digits, 0, 1e6, &number) && number > 0) {
         *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
         return NB_GO_ON;
     }

@@ -2,10 +2,9 @@
 /* where.c - see where.h */
 #include "report/where.h"
 
+#include "base/numbers.h"
 #include "components/registry.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Of the component that a column names, or NULL: it names none. */
@@ -57,10 +56,8 @@ static nb_status match_components(const nb_frame *f, const nb_codes *codes, cons
 static nb_status match_values(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
                               bool *means, nb_ctx *ctx)
 {
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    NB_REQUIRE(ctx, column->type == NB_COLUMN_TEXT || (end != text && !*end && !errno), NB_EINVAL,
+    long long number = 0;
+    NB_REQUIRE(ctx, column->type == NB_COLUMN_TEXT || nb_parse_integer(text, LLONG_MIN, LLONG_MAX, &number), NB_EINVAL,
                "%s=%s: expected a whole number", column->name, text);
     for (int v = 0; v < codes->count; v++) {
         const char *field = (const char *)nb_frame_row(f, codes->first[v]) + column->offset;

@@ -14,18 +14,6 @@
 
 enum { LETTERS = 16 }; /* of a digest that a row carries: 64 bits tell apart what one path has held */
 
-static nb_status grow(nb_inputs *in, nb_ctx *ctx)
-{
-    nb_input *items;
-    int capacity = in->capacity ? 2 * in->capacity : 8;
-    if (in->count < in->capacity) return NB_OK;
-    NB_NEED(items, nb_alloc(ctx, (size_t)capacity, sizeof *items));
-    if (in->count > 0) memcpy(items, in->items, (size_t)in->count * sizeof *items);
-    in->items = items;
-    in->capacity = capacity;
-    return NB_OK;
-}
-
 /* The file's place in the list; read if it is not there yet. */
 static nb_status find_file(nb_inputs *in, const char *path, const nb_input **found, nb_ctx *ctx)
 {
@@ -34,7 +22,7 @@ static nb_status find_file(nb_inputs *in, const char *path, const nb_input **fou
         *found = &in->items[i];
         if (strcmp((*found)->path, path) == 0) return NB_OK;
     }
-    NB_TRY(ctx, grow(in, ctx));
+    NB_GROW(ctx, in->items, in->count, in->capacity);
     NB_NEED(new.path, nb_strdup(ctx, path));
     NB_REQUIRE(ctx, stat(path, &new.info) == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(errno));
     NB_TRY(ctx, nb_digest_file(path, &new.sha256, &new.bytes, ctx));

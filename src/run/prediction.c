@@ -2,10 +2,12 @@
 /* prediction.c - the store keeps how fast this program was on its rows (`speed`). */
 #include "run/prediction.h"
 
+#include "base/numbers.h"
 #include "base/machine.h"
 #include "run/speed.h"
 #include "run/store.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +37,8 @@ static nb_status find_machine(nb_store *store, bool thorough, nb_prediction *f, 
     set_machine(f, 1);
     f->source = "guessed";
     if (store) NB_TRY(ctx, nb_store_get(store, SPEED, &kept, ctx));
-    double speed = kept ? strtod(kept, NULL) : 0;
-    if (isfinite(speed) && speed > 0) {
+    double speed;
+    if (kept && nb_parse_real(kept, DBL_MIN, DBL_MAX, &speed)) {
         set_machine(f, speed);
         f->source = "from the rows measured so far";
         return NB_OK;

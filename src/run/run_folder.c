@@ -2,6 +2,7 @@
 /* run_folder.c - reading and writing the folder of a run. */
 #include "run/run_folder.h"
 
+#include "base/numbers.h"
 #include "base/files.h"
 #include "components/plugin.h"
 #include "components/registry.h"
@@ -33,10 +34,12 @@ nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **p
 static bool read_shard(const char *name, nb_shard *shard)
 {
     char again[64];
-    if (sscanf(name, "%d-of-%d", &shard->index, &shard->count) != 2) return false;
+    long long index, count;
+    const char *end = nb_integer_at(name, 1, NB_MOST_SHARDS, &index);
+    if (!end || strncmp(end, "-of-", 4) != 0 || !nb_integer_at(end + 4, index, NB_MOST_SHARDS, &count)) return false;
+    *shard = (nb_shard){(int)index, (int)count};
     snprintf(again, sizeof again, "%d-of-%d", shard->index, shard->count);
-    return strcmp(name, again) == 0 && shard->index >= 1 && shard->index <= shard->count &&
-           shard->count <= NB_MOST_SHARDS;
+    return strcmp(name, again) == 0;
 }
 
 static int compare_shards(const void *a, const void *b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.c - the record of the error study. */
 #include "calls/early.h"
+#include "base/numbers.h"
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -70,19 +71,35 @@ static const nb_phase phases[] = {{"the problem's data", -1, 0, false},
 static const unsigned levels[] = {1u << NB_ERROR_STRATEGY | 1u << NB_ERROR_PAIRING,
                                   1u << NB_ERROR_STRATEGY | 1u << NB_ERROR_PAIRING | 1u << NB_ERROR_LANDMARKS, 0};
 
+/* Past a word and the blanks before it; NULL: something else is there, or `text` is NULL. */
+static const char *past(const char *text, const char *word)
+{
+    if (!text) return NULL;
+    text += strspn(text, " ");
+    size_t length = strlen(word);
+    return strncmp(text, word, length) == 0 ? text + length : NULL;
+}
+
+/* The k of sample(k); 0: it is something else. */
+static int read_sample(const char *text)
+{
+    long long k = 0;
+    text = past(past(text, "sample"), "(");
+    if (text) text = nb_integer_at(text + strspn(text, " "), 2, 999999999, &k);
+    text = past(text, ")");
+    return text && !*text ? (int)k : 0;
+}
+
 /* rows: all, or sample(k). */
 static nb_status read_setting(const nb_option *option, void *settings, nb_place place, nb_mistakes *mistakes)
 {
     nb_error_settings *s = settings;
-    long long k = 0;
-    int end = 0;
     if (option->offset != offsetof(nb_error_settings, rows)) return NB_OK;
     const char *text = s->rows;
-    bool sampled = sscanf(text, " sample ( %9lld )%n", &k, &end) == 1 && end > 0 && text[end] == '\0' && k >= 2;
-    s->sample = sampled ? (int)k : 0;
+    s->sample = read_sample(text);
     s->rows = "all";
-    if (sampled) NB_NEED(s->rows, nb_format(mistakes->ctx, "sample(%d)", s->sample));
-    if (sampled || strcmp(text, "all") == 0) return NB_OK;
+    if (s->sample) NB_NEED(s->rows, nb_format(mistakes->ctx, "sample(%d)", s->sample));
+    if (s->sample || strcmp(text, "all") == 0) return NB_OK;
     return nb_mistakes_add(
         mistakes, place, "rows: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", text);
 }
