@@ -55,7 +55,7 @@ static void describe(const nb_registry *registry, const nb_component *c, nb_ctx 
     for (const nb_option *o = c->options; o->key; o++) {
         const char *allowed = range(o, ctx);
         printf("  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed ? allowed : "?",
-               o->initial ? o->initial : "none, must be given");
+               o->initial ? o->initial : "none: it must be given");
     }
     printf("\nreferences:\n");
     for (int i = 0; c->references[i]; i++) printf("  %s\n", c->references[i]);
@@ -176,7 +176,7 @@ static nb_status put_columns(nb_ctx *ctx)
     puts("# Columns\n\nMade by `make docs` from the program (`nysbench describe --markdown columns`): do not edit.\n"
          "`nysbench describe COLUMN` shows one of them. [method.md](method.md#what-the-columns-say) explains how to "
          "read them.\n\n"
-         "* identifying: tells a row from all others. time: differs from run to run. measure: may be named by "
+         "* identifying: part of what identifies a row. time: differs from run to run. measure: may be named by "
          "`metrics`.\n"
          "* on request: measured where `metrics` is `all` or names the column.\n"
          "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.");
@@ -215,7 +215,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {NB_HELP_OPTION,
                                    NB_PLUGIN_OPTION(plugins),
                                    {"markdown", '\0', POPT_ARG_NONE, &as_markdown, 0,
-                                    "NAME is columns or components: all of them, as Markdown", NULL},
+                                    "Print all columns or all components, as NAME says, as Markdown", NULL},
                                    POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);

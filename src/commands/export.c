@@ -16,7 +16,7 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     nb_store store;
     nb_row_list rows;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
     if (json) return nb_json_print(stdout, &rows, ctx);
     return nb_csv_print(stdout, &rows, ctx);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fit.c - nysbench fit: weights for the strategy `learned`.
+/* fit.c - nysbench fit: weights that predict a token's leverage from its point, for strategies that take such weights.
  *
  * The target of token i is log(n l_i), where l_i = |U_k(i,:)|^2 / k for queries and
  * |V_k(j,:)|^2 / k for keys are the leverage scores of S (softmax, with the head's
@@ -203,4 +203,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_fit = {
-    "fit", "--head FILE -o OUT", "Fit the weights of the strategy 'learned' on some heads", run, true, 150};
+    "fit", "--head FILE -o OUT", "Fit weights that predict leverage scores from points, on some heads", run, true, 150};

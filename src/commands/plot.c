@@ -49,12 +49,12 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, bool dra
     nb_drawing drawing = {.run = folder, .m = m, .draw = draw};
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);
-    NB_REQUIRE(ctx, study, NB_EBUG, "%s: rows of no study", folder);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
@@ -149,10 +149,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
          "Pick the run's landmarks again and draw where they lie", NULL},
         {"m", 'm', POPT_ARG_STRING, &chosen.m, 0,
-         "How many landmarks, for --landmarks and kinds of one number of them (default: the middle one of the run's)",
+         "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle one of "
+         "the run)",
          "M"},
-        {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "Of which trial (default: 0)", "T"},
-        {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "Of which head (default: the first of each problem)", "H"},
+        {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "The trial (default: 0)", "T"},
+        {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "The head (default: the first of each problem)", "H"},
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
         POPT_TABLEEND};
     const char **arguments;
@@ -183,8 +184,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 const nb_command nb_command_plot = {
     "plot",
     "RUN [KIND]",
-    "Draw the figures of a run.\n\nKIND is one of those that 'nysbench list figures' names (default: each that the "
-    "rows allow, but for\nthe spectrum, which picks the landmarks again, as --landmarks does)",
+    "Draw the figures of a run.\n\n"
+    "KIND is one that 'nysbench list figures' shows (default: all that the rows allow, except\n"
+    "spectrum, which picks the landmarks again, as --landmarks does)",
     run,
     true,
     60};

@@ -47,7 +47,7 @@ static nb_status print(const nb_table *table, const nb_frame *frame, const nb_ta
     char *text;
     NB_TRY(ctx, make(table, frame, form, &text, ctx));
     fputs(text + (*text == '\n'), stdout);
-    if (!*text) nb_print_warning("table %s: the run has no rows that it is made of", table->component.name);
+    if (!*text) nb_print_warning("table %s: the run has no rows for it", table->component.name);
     free(text);
     return NB_OK;
 }
@@ -60,12 +60,12 @@ static nb_status tables(const char *folder, const char *const *names, const char
     nb_frame frame;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' tells more", &store, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
     for (int i = 0; where && where[i]; i++) NB_TRY(ctx, nb_where(&frame, where[i], ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_baseline(folder, &form.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);
-    NB_REQUIRE(ctx, study, NB_EBUG, "%s: rows of no study", folder);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
     if (!names[0]) return list(study->component.name, &frame, &form, ctx);
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
@@ -100,7 +100,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION,
         {"format", 'f', POPT_ARG_STRING, &format, 0, "text (default) or csv", "FORMAT"},
         {"where", 'w', POPT_ARG_ARGV, &where, 0,
-         "Only rows with that value in a column; of a component its name, or a spec; may be repeated", "COLUMN=VALUE"},
+         "Only rows with this value in a column; for a component its name or a spec; may be repeated", "COLUMN=VALUE"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, 1, MOST, &arguments, ctx);
@@ -121,5 +121,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_table = {
-    "table", "RUN [NAME]...", "Print tables of a run: those that are named, or (without a NAME) which there are",
+    "table", "RUN [NAME]...", "Print tables of a run: those named, or, without a NAME, the list of tables",
     run,     false,           65};

@@ -12,11 +12,11 @@
 #include "report/frame.h"
 #include "run/plan.h"
 
-typedef struct {            /* what figures are made of beside the rows, and where they go */
+typedef struct {            /* what figures are made of besides the rows, and where they go */
     const char *run;        /* the folder of the run */
     const char *folder;     /* of its figures: made if it is not there */
     const char *experiment; /* its name */
-    const char *baseline;   /* of the strategies, canonical; NULL: the first that is no oracle */
+    const char *baseline;   /* of the strategies, canonical; NULL: the first that is not an oracle */
     const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
     int m;                  /* of figures of one m; 0: the middle one */
     bool draw;              /* with gnuplot; else data and scripts alone */
@@ -37,6 +37,6 @@ typedef struct nb_figure {
  * of them, where there are any. */
 nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx);
 
-void nb_figure_warn(const char *name); /* that the run has no rows for it */
+void nb_figure_warn(const char *name); /* reports that the run has no rows for it */
 
 #endif

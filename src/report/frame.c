@@ -61,7 +61,7 @@ static nb_status add_column(const nb_frame *f, const char *name, nb_column_type 
     return NB_OK;
 }
 
-/* Out of the rows, where it has not been already; for a view into the frame that it is of. */
+/* Copied out of the rows, unless it has been; for a view, into its frame. */
 static nb_status find(const nb_frame *f, const char *name, nb_frame_column **column, nb_ctx *ctx)
 {
     char *values;

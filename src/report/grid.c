@@ -52,7 +52,7 @@ nb_status nb_grid_real(nb_grid *g, const char *format, double value)
     const char *text;
     strfromd(digits, sizeof digits, g->csv ? "%.17g" : format, value);
     if (!g->csv && strtod(digits, NULL) == 0)
-        strfromd(digits, sizeof digits, format, 0); /* a sign would be rounding's */
+        strfromd(digits, sizeof digits, format, 0); /* a sign would come from rounding */
     NB_NEED(text, nb_strdup(g->ctx, !isnan(value) ? digits : g->csv ? "" : "-"));
     return add(g, text, true);
 }

@@ -25,7 +25,7 @@ nb_status nb_results_tell(const nb_results *results, FILE *out, nb_ctx *ctx)
     return out ? nb_tables_print(out, study, &frame, &form, ctx) : NB_OK;
 }
 
-/* Those of the config, and those that were drawn of earlier rows, but what is made of the run again. */
+/* Those of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */
 nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
 {
     const nb_config *c = results->plan->config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* results.h - the results of a run, and what all studies tell of theirs: the tables and figures that name the study. */
+/* results.h - the results of a run, and what all studies print and write about theirs: the tables and figures that name the study. */
 #ifndef NB_RESULTS_H
 #define NB_RESULTS_H
 
@@ -20,7 +20,7 @@ typedef struct nb_results {
  * with. */
 nb_status nb_results_tell(const nb_results *results, FILE *out, nb_ctx *ctx);
 
-/* The figures of the config, and those that were drawn of earlier rows, but what is made of the run again. */
+/* The figures of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */
 nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct {
     const char *text;
     size_t length;      /* of what stands above the seal */
     const char *sealed; /* the digest in the seal; NULL: there is none */
-    bool edited;        /* it is not as it was written; without a seal there is no telling */
+    bool edited;        /* it is not as it was written; without a seal this is unknown */
 } script_file;
 
 static nb_status read_script(const char *path, script_file *s, nb_ctx *ctx)
@@ -72,10 +72,9 @@ static nb_status set_aside(const char *path, nb_ctx *ctx)
     NB_NEED(aside, nb_format(ctx, "%s.edited", path));
     for (int i = 2; access(aside, F_OK) == 0; i++) NB_NEED(aside, nb_format(ctx, "%s.edited-%d", path, i));
     NB_REQUIRE(ctx, rename(path, aside) == 0, NB_EIO, "%s: cannot become %s: %s", path, aside, strerror(errno));
-    fprintf(
-        stderr,
-        "nysbench: warning: %s is not as this nysbench wrote it, and would be another one now: yours is kept as %s\n",
-        path, aside);
+    fprintf(stderr,
+            "nysbench: warning: %s has been edited, and nysbench would now write another script: yours is kept as %s\n",
+            path, aside);
     return NB_OK;
 }
 
@@ -158,7 +157,7 @@ static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool 
 
 static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
 {
-    static const char *const extensions[] = {"svg", "png", "dat", "gp"}; /* last what tells that it is ours */
+    static const char *const extensions[] = {"svg", "png", "dat", "gp"}; /* last the file that shows it is ours */
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
         const char *path;
         NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 typedef struct {
-    const char *baseline; /* of the strategies, canonical; NULL: the first that is no oracle */
+    const char *baseline; /* of the strategies, canonical; NULL: the first that is not an oracle */
     bool csv;             /* else text for people */
 } nb_table_form;
 

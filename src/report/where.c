@@ -27,7 +27,7 @@ static nb_status find_column(const nb_frame *f, const char *name, const nb_colum
     for (const nb_column *c = f->columns; c->name; c++)
         if (c->type != NB_COLUMN_REAL) names[count++] = c->name;
     NB_NEED(hint, nb_hint(name, names, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "no column '%s' with values to choose by%s", name, hint);
+    NB_FAIL(ctx, NB_EINVAL, "no column '%s' that rows can be selected by%s", name, hint);
 }
 
 /* Which values of a column of components the text means. */
@@ -78,7 +78,7 @@ nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
     nb_codes codes;
     bool *means, any = false;
     nb_selection rows;
-    NB_REQUIRE(ctx, equals, NB_EINVAL, "'%s' is no condition: expected COLUMN=VALUE", condition);
+    NB_REQUIRE(ctx, equals, NB_EINVAL, "expected COLUMN=VALUE, found '%s'", condition);
     NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
     NB_TRY(ctx, find_column(f, name, &column, ctx));
     NB_TRY(ctx, nb_frame_codes(f, column->name, &codes, ctx));

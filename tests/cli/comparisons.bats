@@ -15,7 +15,7 @@ small() { # OPTIONS...
     expect "kmeans, independent"
     grep -q '^    exchange, oracle, both .*  pairing both against [a-z]*$' <<<"$output"
     [ "$(grep -c ' pairing .* against ' <<<"$output")" -eq 2 ] # once a core
-    grep -q "^The pairing is [a-z]* where a line names no other.$" <<<"$output"
+    grep -q "^The pairing is [a-z]* unless a line names another.$" <<<"$output"
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, sys
 import numpy as np
@@ -166,7 +166,7 @@ Y
     run small --set 'strategies=[uniform, segment_means, "kmeans(restarts=[1, 2, 3, 4, 5, 6])", "ridge_leverage(of=[gram, exp, gauss])", group_means, farthest_point, dsquared]' \
         --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=3
     expect_status 0
-    expect "plot error: 14 strategies are too many for curves; drawn as a forest"
+    expect "plot error: 14 strategies are too many for curves; drawn as the figure 'forest'"
     [ ! -e "$WORK/r/plots/error.csv" ]
     for f in forest_svd forest_iterative svd_vs_iterative_iterative; do
         [ -s "$WORK/r/plots/$f.dat" ]
@@ -252,7 +252,7 @@ PY
     if command -v gnuplot >/dev/null; then grep -q "18, *52, *86" "$WORK/r/plots/error_iterative.svg"; fi
     # other rows: the script for them is another one
     draw --set landmarks=[4,8,16]
-    expect "warning: $WORK/r/plots/error_svd.gp is not as this nysbench wrote it, and would be another one now: yours is kept as $WORK/r/plots/error_svd.gp.edited"
+    expect "warning: $WORK/r/plots/error_svd.gp has been edited, and nysbench would now write another script: yours is kept as $WORK/r/plots/error_svd.gp.edited"
     grep -q "^# mine" "$WORK/r/plots/error_svd.gp.edited"
     grep -q "^array landmarks\[3\] = \[4, 8, 16\]" "$WORK/r/plots/error_svd.gp"
     # rows that are gone leave an edited figure where it is

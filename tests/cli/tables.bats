@@ -18,7 +18,7 @@ small() { # OPTIONS...
     [ "$(grep -c '^  cores ' <<<"$output")" -eq 0 ]
     run "$NYSBENCH" table "$WORK/r" rows
     expect_status 0
-    expect "nysbench: warning: table rows: the run has no rows that it is made of"
+    expect "nysbench: warning: table rows: the run has no rows for it"
 }
 
 @test "tables print what the run printed, and as CSV the file that the run wrote" {
@@ -48,7 +48,7 @@ small() { # OPTIONS...
     expect "core=svd(rcond=0.5): the run has no such row"
     run "$NYSBENCH" table "$WORK/r" errors --where strategie=kmeans
     expect_status 2
-    expect "no column 'strategie' with values to choose by; did you mean 'strategy'?"
+    expect "no column 'strategie' that rows can be selected by; did you mean 'strategy'?"
     run "$NYSBENCH" table "$WORK/r" errors --where landmarks=many
     expect_status 2
     expect "landmarks=many: expected a whole number"

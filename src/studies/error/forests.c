@@ -57,7 +57,8 @@ static nb_status start(const nb_summary *s, const char *kind, nb_forest **figure
 /* What of the pairing no label says. */
 static nb_status pairing_words(const nb_summary *s, const char **words, nb_ctx *ctx)
 {
-    NB_NEED(*words, s->pairing ? nb_format(ctx, "; pairing %s where none is named", s->pairing) : nb_strdup(ctx, ""));
+    NB_NEED(*words,
+            s->pairing ? nb_format(ctx, "; pairing %s unless another is named", s->pairing) : nb_strdup(ctx, ""));
     return NB_OK;
 }
 

@@ -110,7 +110,7 @@ static nb_share *share_of(nb_comparison *c, nb_part part)
 
 static double share(double relative, double best)
 {
-    static const double shown = 0.99; /* a gap of less is not one that a share could be of */
+    static const double shown = 0.99; /* a smaller gap gives no meaningful share */
     double s = best < shown ? log(relative) / log(best) : NAN;
     return isfinite(s) ? s + 0.0 : NAN; /* -0 becomes 0 */
 }

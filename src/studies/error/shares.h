@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shares.h - how each strategy compares with the experiment's baseline: the ratio of
- * errors on the same instance, and its share of what there is to win. */
+ * errors on the same instance, and its share of the possible gain. */
 #ifndef NB_SHARES_H
 #define NB_SHARES_H
 
@@ -29,7 +29,7 @@ typedef struct {
     nb_comparison *pooled; /* variant * core_count + core: over problems and landmarks */
 } nb_shares;
 
-/* `baseline`: a strategy, canonical; NULL: the first that is no oracle. Problem, core,
+/* `baseline`: a strategy, canonical; NULL: the first that is not an oracle. Problem, core,
  * landmarks and factors of what is compared are the same, and so is the pairing where the
  * baseline has been planned with that; where it has not, the ratio is to the baseline with
  * another one, `fixed` is false, and there is no share. What is the same in all trials, and

@@ -14,7 +14,7 @@ typedef struct {                  /* one problem under one kernel */
     const char *problem, *kernel; /* canonical */
     const char *rows;             /* all, or sample(k) */
     const char *label;
-    bool one_set; /* a kernel of one point set: its pairing says nothing of a strategy */
+    bool one_set; /* a kernel of one set of points: its pairing says nothing about a strategy */
     int heads, trials, n, d;
 } nb_panel;
 
@@ -82,8 +82,7 @@ typedef enum { NB_WHOLE, NB_SUBSPACE } nb_part; /* error, error_subspace */
 
 double nb_part_of(const nb_error_row *row, nb_part part); /* NaN where the row is not ok */
 
-/* Whether it is not above the rounding to expect in it. A comparison of two such numbers
- * is none. */
+/* Whether it is not above the rounding to expect in it. Two such numbers cannot be compared. */
 bool nb_is_noise(const nb_error_row *row, nb_part part);
 
 /* How far a row's error is above the subspace part, which is the best core's on the same

@@ -7,7 +7,7 @@
 #include "studies/error/summary.h"
 
 typedef struct {      /* by core of the summary */
-    nb_choice choice; /* component NULL where the program does not know it any more */
+    nb_choice choice; /* component NULL if the program no longer has it */
     bool standard;    /* all options have their defaults */
     int family;       /* which sweep it is part of, or -1 */
     double x;         /* the value of the option that is swept */

@@ -59,7 +59,7 @@ static nb_status cutoff(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
                    nb_sheet_add(s, (nb_sheet_point){one.figure, one.panel, mark[p.core], p.core, one.x, one.y}, ctx));
     }
     NB_NEED(s->title, nb_format(ctx, "error against cut-off: %%s, m = %d", at));
-    s->x_name = "singular value of A, relative to the largest, of which the core inverts half";
+    s->x_name = "singular value of A, relative to the largest, that the core inverts by half";
     s->y_name = "relative error  |S - FXB|_F / |S|_F";
     s->log_x = true;
     return NB_OK;

@@ -21,10 +21,10 @@ static void print_data(FILE *out, const nb_summary *s)
     nb_curves_print_levels(out, s);
 }
 
-/* The figure `forest` stands in its place. */
+/* The figure `forest` replaces it. */
 static nb_status draw_many(const nb_figure *self, const nb_summary *s, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
-    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as a forest\n",
+    fprintf(stderr, "nysbench: note: plot error: %d strategies are too many for curves; drawn as the figure 'forest'\n",
             s->variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, self->component.name, 0, NULL, ctx));
     return nb_plot_forest("forest", s, d, figures, ctx);

@@ -38,7 +38,7 @@ static nb_status precision(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)
     s->figure_count = 1;
     s->title = "single against double precision%s";
     s->x_name = "condition of A";
-    s->y_name = "|ratio of errors - 1|  (1e-9: or less)";
+    s->y_name = "|ratio of errors - 1|  (at least 1e-9)";
     s->log_x = true;
     return NB_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spectrum.c - the run again, as far as A: the singular values s of A over the largest, and the filter factors
- * s v' X u of each core that has a cut-off, sees A alone and is the standard of its kind (or, where none is,
- * of the first that has one). Landmarks of trial 0, bit for bit; those that cannot be had are left out, and
- * their rows tell why. Names and colours are those of the rows. */
+/* spectrum.c - repeats the run as far as A, and draws the singular values s of A over the largest, and the filter
+ * factors s v' X u of each core that has a cut-off, sees A alone and is the standard of its kind (or, if none is,
+ * of the first that has one). Landmarks of trial 0, bit for bit; those that cannot be had are left out, and their
+ * rows say why. Names and colours are those of the rows. */
 #include "report/figure.h"
 
 #include "calls/compute.h"

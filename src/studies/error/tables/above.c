@@ -52,7 +52,7 @@ static nb_status print_csv(FILE *out, table *t, int subsets, const nb_subset *al
     return NB_OK;
 }
 
-/* Whether the choice has a row of its own whose core knows no chance: else it is trial 0's again. */
+/* Whether the choice has its own row for a core without randomness; if not, it has trial 0's. */
 static bool is_different(const nb_entrants *e, int choice)
 {
     for (int c = 0; c < e->summary.core_count; c++) {
@@ -78,14 +78,13 @@ static nb_status print_text(FILE *out, table *t, const nb_subset *all, nb_ctx *c
     fprintf(out, "Cores, %% above the best one, over %d choices of landmarks, %d of them different\n", e->choices.count,
             different);
     nb_grid_print(out, &t->grid);
-    fputs("100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads "
-          "and trials;\n"
-          "unseen: on the rows of S that the core has not looked at, above the best core for these. Of several "
-          "settings (oracle)\n"
-          "the best of each choice is taken, by the errors that are compared. Below 0: rows of S are kept exactly. "
-          "With --format\n"
-          "csv: every setting, also by m, by problem, and where m is a sixteenth of n or more.\n",
-          out);
+    fputs(
+        "100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and\n"
+        "trials; unseen: on the rows of S that the core has not looked at, above the best core for these. Of a core\n"
+        "with several settings (oracle) the best for each choice of landmarks is taken, by the errors that are\n"
+        "compared. Below 0: rows of S are kept exactly. With --format csv: every setting, also by m, by problem, and\n"
+        "where m is a sixteenth of n or more.\n",
+        out);
     return NB_OK;
 }
 
@@ -102,7 +101,7 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     return form->csv ? print_csv(out, &t, count, subsets, ctx) : print_text(out, &t, subsets, ctx);
 }
 
-static const char *const references[] = {"none: the best core is the projection, see describe best", NULL};
+static const char *const references[] = {"none: the best core is the projection; see 'nysbench describe best'", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_above = {

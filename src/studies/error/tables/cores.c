@@ -137,7 +137,7 @@ static void print_core(FILE *out, const table *t, int core, int width)
     for (int m = 0; m < s->landmark_count; m++) {
         const nb_statistic *a = at(t, t->above, core, m);
         double percent = 100 * a->median;
-        if (fabs(percent) < 0.05) percent = 0; /* a sign would be rounding's */
+        if (fabs(percent) < 0.05) percent = 0; /* a sign would come from rounding */
         snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : fabs(percent) >= 9.95 ? "%.0f" : "%.1f", percent);
         fprintf(out, "%*s%s%s", CELL,
                 a->count                                   ? number
@@ -173,7 +173,7 @@ static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
     NB_TRY(ctx, nb_frame_select(&s->frame, all, tells_exact, NULL, &timed, ctx));
     NB_TRY(ctx, nb_frame_group(&s->frame, timed, (const char *const[]){"n", "d", NULL}, &sizes, ctx));
-    fputs("Exact attention on these heads, S V: multiplications, and median seconds on one core (column exact_s)\n",
+    fputs("Exact attention on these heads, S V: multiplications, and median seconds on one CPU (column exact_s)\n",
           out);
     for (int g = 0; g < sizes.count; g++) {
         nb_selection rows = nb_group_rows(&sizes, g);
@@ -226,14 +226,14 @@ static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
     for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL, s->landmarks[m]);
     fprintf(out, "%12s\n", "core_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, t, c, width);
-    fputs("100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads "
-          "and trials.\n"
-          "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not "
-          "measured on\n"
-          "all: some were not planned, were skipped or are missing; - on none: skipped, missing, or the subspace part "
-          "is\n"
-          "rounding noise; a blank: not in the plan. core_s: median seconds at the core's largest m.\n",
-          out);
+    fputs(
+        "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads "
+        "and trials.\n"
+        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column; ! not measured on\n"
+        "all of them (not planned, skipped or missing); - measured on none, or the subspace part is rounding "
+        "noise; blank: not\n"
+        "planned. core_s: median seconds at the core's largest m.\n",
+        out);
     if (any_below(t))
         fputs("Below 0: the core keeps rows of S exactly, so its result is not of the form F X B.\n", out);
     return print_exact(out, s, ctx);
@@ -252,7 +252,7 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     return form->csv ? print_csv(out, &t, ctx) : print_text(out, &t, ctx);
 }
 
-static const char *const references[] = {"none: the best core is the projection, see describe best", NULL};
+static const char *const references[] = {"none: the best core is the projection; see 'nysbench describe best'", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_cores = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* equal_cost.c - a core against others with twice the landmarks, picked by the same strategy on the same head in the
- * same trial: what a dearer core is worth. */
+ * same trial: whether a dearer core is worth its cost. */
 #include "report/table.h"
 #include "studies/error/duels.h"
 
@@ -129,15 +129,18 @@ static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
         t->m = s->landmarks[m];
         if (!has_twice(t)) continue;
         NB_NEED(corner, nb_format(ctx, "m = %d, over m = %d", t->m, 2 * t->m));
-        if (!any) fputs("Median error of the core of a line over that of a column with twice the landmarks\n", out);
+        if (!any)
+            fputs(
+                "Median ratio of the error of the line's core to that of the column's core with twice the landmarks\n",
+                out);
         any = true;
         NB_TRY(ctx, nb_duels_print_matrix(out, &t->duels, corner, ratio, t));
     }
     if (any)
-        fputs("Of the same strategy on the same head in the same trial; what is the same in all trials counts in "
-              "each. With --format\n"
-              "csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.\n",
-              out);
+        fputs(
+            "Of the same strategy on the same head in the same trial; a row that stands for all trials counts in each. With --format\n"
+            "csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.\n",
+            out);
     return NB_OK;
 }
 
@@ -156,8 +159,8 @@ static const char *const references[] = {"none: ratios of errors in the same tri
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_equal_cost = {
-    .component = {"equal_cost", "each core that is no oracle against the others with twice the landmarks", references,
-                  options, 0},
+    .component = {"equal_cost", "each core that is not an oracle against the others with twice the landmarks",
+                  references, options, 0},
     .study = NB_ERROR_STUDY,
     .print = print,
 };

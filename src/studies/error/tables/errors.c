@@ -150,15 +150,15 @@ static void print_text(FILE *out, const nb_summary *s)
         print_level(out, constant, s, p, s->baselines, width);
         fputc('\n', out);
     }
-    fprintf(
-        out,
-        "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
-        "* least of its column and core among strategies of the same pairing and factors, where there are several;\n"
-        "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
-        "! some rows are missing, - all of them: skipped, failed or not run.\n"
-        "%s",
-        s->constant, has_holes(s) ? "A blank: not in the plan.\n" : "");
-    if (s->pairing) fprintf(out, "The pairing is %s where a line names no other.\n", s->pairing);
+    fprintf(out,
+            "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
+            "* least of its column and core among strategies with the same pairing and factors, if there are "
+            "several;\n"
+            "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
+            "! some rows are missing, - all of them: skipped, failed or not run.\n"
+            "%s",
+            s->constant, has_holes(s) ? "Blank: not planned.\n" : "");
+    if (s->pairing) fprintf(out, "The pairing is %s unless a line names another.\n", s->pairing);
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }
 

@@ -152,11 +152,10 @@ static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
     }
     fprintf(
         out,
-        "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the "
-        "core has\n"
-        "not looked at, over the best core's for these. On how many choices of landmarks it is below the first core "
-        "of the\n"
-        "run, %s (below first), and below that with as many rows of S kept exactly (below kept).\n",
+        "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the core\n"
+        "has not looked at, over the best core's for these; below first: the number of choices of landmarks on which it\n"
+        "is below the first core of the run, %s; below kept: the same against that core with as many\n"
+        "rows of S kept exactly.\n",
         s->cores[0].label);
     return NB_OK;
 }

@@ -67,11 +67,12 @@ static void print_text(FILE *out, const nb_summary *s, const nb_shares *shares)
     fputs(
         "error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; "
         "subspace: the same\n"
-        "for the least error that any core reaches; both are medians over problems and m of each cell's median.\n"
-        "share: of the gap between the baseline (0) and the best strategy of each cell (1), log(error) / log(best's);\n"
+        "for the least error that any core reaches; both are medians, over problems and m, of the medians over heads and trials.\n"
+        "share: of the gap between the baseline (0) and the best strategy of each problem and m (1), log(error) / log(best's);\n"
         "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both "
         "sides, at\n"
-        "the end of a line: in some cells; ! some cells are missing, or have the baseline only with another pairing.\n"
+        "the end of a line: for some problems and m; ! some are missing, or have the baseline only with "
+        "another pairing.\n"
         "select_s: seconds.\n",
         out);
     if (!fixed)
