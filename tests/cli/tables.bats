@@ -54,7 +54,7 @@ small() { # OPTIONS...
     expect "landmarks=many: expected a whole number"
     run "$NYSBENCH" table "$WORK/r" errors --where kmeans
     expect_status 2
-    expect "'kmeans' is no condition"
+    expect "expected COLUMN=VALUE, found 'kmeans'"
 }
 
 @test "a table that there is not, and a format" {

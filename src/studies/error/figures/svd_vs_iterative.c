@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* svd_vs_iterative.c - the error with each core over the error with the first core of the run, on the same landmarks. It is named after the first question that it answered. */
+/* svd_vs_iterative.c - the error with each core over the error with the first core of the run, on the same
+ * landmarks. It is named after the first question that it answered. */
 #include "studies/error/curves.h"
 
 #include "studies/error/forests.h"
