@@ -86,8 +86,8 @@ static int count_texts(const char **texts)
     return count;
 }
 
-int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options, int min, int max,
-                     const char ***arguments, nb_ctx *ctx)
+int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options,
+                     nb_arguments arguments, nb_ctx *ctx)
 {
     static const char *none[] = {NULL};
     const char *heading = nb_format(ctx, "%s\n\n%s.", c->arguments, c->summary);
@@ -103,14 +103,14 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
             return NB_EXIT_OK;
         }
     if (code < -1) return bad_option(c, context, code, options, ctx);
-    *arguments = poptGetArgs(context);
-    if (!*arguments) *arguments = none;
-    int count = count_texts(*arguments);
-    if (count >= min && count <= max) return NB_GO_ON;
+    const char **texts = poptGetArgs(context);
+    *arguments.given = texts ? texts : none;
+    int count = count_texts(*arguments.given), min = arguments.min;
+    if (count >= min && count <= arguments.max) return NB_GO_ON;
     if (count < min)
         nb_print_error("%s: %s", c->name, count == 0 && min == 1 ? "an argument is missing" : "arguments are missing");
     else
-        nb_print_error("%s: unexpected argument '%s'", c->name, (*arguments)[max]);
+        nb_print_error("%s: unexpected argument '%s'", c->name, (*arguments.given)[arguments.max]);
     return usage(c);
 }
 

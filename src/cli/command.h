@@ -24,11 +24,16 @@ extern const nb_command *const nb_commands[];
 
 enum { NB_GO_ON = -1 };
 
+typedef struct {         /* what is left of a command line without its options */
+    int min, max;        /* how many there may be */
+    const char ***given; /* is filled; NULL-terminated */
+} nb_arguments;
+
 /* Parses the options into the table's variables, whose texts live as long as
- * ctx's memory, and gives what is left (NULL-terminated; min ... max of them).
+ * ctx's memory, and gives what is left.
  * Returns NB_GO_ON, or the status to exit with: after --help, or a usage error. */
-int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options, int min,
-                     int max, const char ***arguments, nb_ctx *ctx);
+int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+                     nb_arguments arguments, nb_ctx *ctx);
 
 /* The whole number that is an option's value; if text is NULL it was not given and *number stays. Returns NB_GO_ON,
  * or the status after a usage error. */

@@ -171,7 +171,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_PLUGIN_OPTION(plugins),
         {"timeout", 't', POPT_ARG_STRING, &timeout, 0, "Seconds for each check on each head (default: 60)", "SECONDS"},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (timeout && nb_defer(ctx, free, timeout) != NB_OK) status = NB_ENOMEM;
     if (code != NB_GO_ON) return code;

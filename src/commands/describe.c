@@ -218,7 +218,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                                     "Print all columns or all components, as NAME says, as Markdown", NULL},
                                    POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

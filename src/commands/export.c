@@ -44,7 +44,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     const char **arguments;
-    int failed = 0, code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    int failed = 0, code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (format && status == NB_OK) status = nb_defer(ctx, free, format);
     if (landmarks && status == NB_OK) status = nb_defer(ctx, free, landmarks);

@@ -187,7 +187,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
     nb_status status = own(&r, ctx);
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);

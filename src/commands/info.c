@@ -142,7 +142,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION, {"json", '\0', POPT_ARG_NONE, &json, 0, "As JSON", NULL}, POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 0, 1, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
     if (code == NB_GO_ON && arguments[0]) code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
     nb_status status = arguments[0] ? print_run(arguments[0], json, ctx) : print_program(json, ctx);

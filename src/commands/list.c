@@ -36,7 +36,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **plugins = NULL;
     struct poptOption options[] = {NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     const char **arguments, *kinds[16] = {NULL};
-    int code = nb_command_parse(command, argc, argv, options, 0, 1, &arguments, ctx), count = 0;
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx), count = 0;
     nb_status status = nb_command_plugins(plugins, ctx);
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

@@ -162,7 +162,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
     nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
     for (int i = 0; i < 2; i++)
         if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;

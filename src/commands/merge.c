@@ -331,7 +331,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 1, INT_MAX, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments}, ctx);
     if (c.shards && nb_defer(ctx, free, c.shards) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code == NB_GO_ON) code = nb_command_number(command, "--shards", c.shards, 1, NB_MOST_SHARDS, &wanted);
     if (code != NB_GO_ON) return code;

@@ -128,7 +128,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"out", 'o', POPT_ARG_STRING, &folder, 0,
          "Where to write it (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, 2, 2, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){2, 2, &arguments}, ctx);
     nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
     if (code != NB_GO_ON) return code;
     int kind = find_kind(arguments[0]);

@@ -157,7 +157,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 1, 2, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
     if (keep_texts(&chosen, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_figure *figure = NULL;
     if (code == NB_GO_ON) code = find_figure(arguments[1], &figure, ctx);

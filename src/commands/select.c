@@ -58,7 +58,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 0, 0, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
     nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
     if (side && nb_defer(ctx, free, side) != NB_OK) owned = NB_ENOMEM;
     if (out && nb_defer(ctx, free, out) != NB_OK) owned = NB_ENOMEM;

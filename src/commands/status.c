@@ -178,7 +178,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     look l = {.run = NULL};
     struct poptOption options[] = {NB_HELP_OPTION, POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, 1, 1, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
     if (code != NB_GO_ON) return code;
     l.run = arguments[0];
     if (nb_is_file(l.run)) return nb_command_check_run(l.run, ctx);

@@ -103,7 +103,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Only rows with this value in a column; for a component its name or a spec; may be repeated", "COLUMN=VALUE"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, 1, MOST, &arguments, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (status == NB_OK) status = nb_command_own(where, ctx);
     if (format && status == NB_OK) status = nb_defer(ctx, free, format);

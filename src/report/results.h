@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* results.h - the results of a run, and what all studies print and write about theirs: the tables and figures that name the study. */
+/* results.h - the results of a run, and what all studies print and write about theirs: the tables and figures that
+   name the study. */
 #ifndef NB_RESULTS_H
 #define NB_RESULTS_H
 

@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 
-/* A script, whose last line shows whether it has been edited. An edited one is never overwritten: if the program would write the same text as before, the edited one stays and is used; if not, it becomes NAME.edited. Both are reported. */
+/* A script, whose last line shows whether it has been edited. An edited one is never overwritten: if the program would
+   write the same text as before, the edited one stays and is used; if not, it becomes NAME.edited. Both are
+   reported. */
 nb_status nb_plot_write_script(const char *folder, const char *name, const char *text, nb_ctx *ctx);
 nb_status nb_plot_print_script(const char *folder, const char *name,
                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,

@@ -96,8 +96,8 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     NB_TRY(ctx, add_lines(&t, &e, ctx));
     if (t.grid.count > 0 && !form->csv)
         fputs(
-            "A forward pass of one head: multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one\n"
-            "CPU for X alone and for exact attention\n",
+            "A forward pass of one head: multiplications, % of those of exact attention, 2 n^2 d; and median seconds\n"
+            "on one CPU for X alone and for exact attention\n",
             out);
     nb_grid_print(out, &t.grid);
     return NB_OK;

@@ -137,10 +137,9 @@ static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
         NB_TRY(ctx, nb_duels_print_matrix(out, &t->duels, corner, ratio, t));
     }
     if (any)
-        fputs(
-            "Of the same strategy on the same head in the same trial; a row that stands for all trials counts in each. With --format\n"
-            "csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.\n",
-            out);
+        fputs("Of the same strategy on the same head in the same trial; a row that stands for all trials counts in\n"
+              "each. With --format csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.\n",
+              out);
     return NB_OK;
 }
 

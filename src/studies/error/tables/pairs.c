@@ -59,12 +59,11 @@ static nb_status print_text(FILE *out, const nb_duels *d, nb_ctx *ctx)
 {
     fputs("On how many % of the choices of landmarks the core of a line is below that of a column\n", out);
     NB_TRY(ctx, nb_duels_print_matrix(out, d, "error of", share, d));
-    fputs(
-        "Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core with\n"
-        "several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors that are\n"
-        "rounding noise are left out. With --format csv: the ratios too, also by m, by problem, and where m is a\n"
-        "sixteenth of n or more.\n",
-        out);
+    fputs("Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core\n"
+          "with several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors\n"
+          "that are rounding noise are left out. With --format csv: the ratios too, also by m, by problem, and where\n"
+          "m is a sixteenth of n or more.\n",
+          out);
     return NB_OK;
 }
 

@@ -150,13 +150,12 @@ static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
         fprintf(out, "%s\n", s->panels[p].label);
         nb_grid_print(out, &t->grid);
     }
-    fprintf(
-        out,
-        "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the core\n"
-        "has not looked at, over the best core's for these; below first: the number of choices of landmarks on which it\n"
-        "is below the first core of the run, %s; below kept: the same against that core with as many\n"
-        "rows of S kept exactly.\n",
-        s->cores[0].label);
+    fprintf(out,
+            "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the\n"
+            "core has not looked at, over the best core's for these; below first: the number of choices of landmarks\n"
+            "on which it is below the first core of the run, %s; below kept: the same against that core\n"
+            "with as many rows of S kept exactly.\n",
+            s->cores[0].label);
     return NB_OK;
 }
 

@@ -64,17 +64,15 @@ static void print_text(FILE *out, const nb_summary *s, const nb_shares *shares)
     fprintf(out, "\nRelative to %s\n    %-*s%10s%9s%12s%9s%12s\n", shares->baseline, width, "", "error", "share",
             "subspace", "share", "select_s");
     for (int c = 0; c < s->core_count; c++) print_core(out, s, shares, c, width);
-    fputs(
-        "error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m; "
-        "subspace: the same\n"
-        "for the least error that any core reaches; both are medians, over problems and m, of the medians over heads and trials.\n"
-        "share: of the gap between the baseline (0) and the best strategy of each problem and m (1), log(error) / log(best's);\n"
-        "below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~ rounding noise on both "
-        "sides, at\n"
-        "the end of a line: for some problems and m; ! some are missing, or have the baseline only with "
-        "another pairing.\n"
-        "select_s: seconds.\n",
-        out);
+    fputs("error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m;\n"
+          "subspace: the same for the least error that any core reaches; both are medians, over problems and m, of\n"
+          "the medians over heads and trials.\n"
+          "share: of the gap between the baseline (0) and the best strategy of each problem and m (1), log(error) /\n"
+          "log(best's); below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~\n"
+          "rounding noise on both sides, at the end of a line: for some problems and m; ! some are missing, or have\n"
+          "the baseline only with another pairing.\n"
+          "select_s: seconds.\n",
+          out);
     if (!fixed)
         fputs("Where a line names two pairings, the baseline was not run with the first: the ratio is the effect\n"
               "of strategy and pairing together, and there is no share.\n",
