@@ -31,8 +31,9 @@ $1
 EOF
 }
 
+# The tests themselves may have been started by nohup, whose meaning the program keeps.
 in_background() {
-    TMPDIR=$WORK/tmp setsid "$NYSBENCH" "$@" --plugin "$BATS_FILE_TMPDIR/strays.so" >"$WORK/log" 2>&1 3>&- &
+    TMPDIR=$WORK/tmp setsid env --default-signal=HUP "$NYSBENCH" "$@" --plugin "$BATS_FILE_TMPDIR/strays.so" >"$WORK/log" 2>&1 3>&- &
     pid=$!
 }
 
@@ -132,7 +133,7 @@ stored() {
 
 @test "SIGHUP, SIGQUIT and a terminal that is closed: as SIGTERM; nohup keeps its meaning" {
     for signal in HUP QUIT; do
-        setsid "$NYSBENCH" run "${long[@]}" -o "$WORK/$signal" >"$WORK/log" 2>&1 3>&- &
+        setsid env --default-signal=HUP "$NYSBENCH" run "${long[@]}" -o "$WORK/$signal" >"$WORK/log" 2>&1 3>&- &
         pid=$!
         until_true stored "$WORK/$signal"
         kill -$signal "$pid"
@@ -150,10 +151,11 @@ stored() {
     kill -TERM "$pid"
     expect_end "$pid" 130
     /usr/bin/python3 - "$NYSBENCH" "$WORK/t" "${long[@]}" <<'PY'
-import os, pty, sys, time
+import os, pty, signal, sys, time
 program, folder, *words = sys.argv[1:]
 pid, terminal = pty.fork()
 if pid == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.execv(program, [program, "run", *words, "-o", folder])
 while not os.path.exists(folder + "/manifest.json"): time.sleep(0.05)
 time.sleep(0.5)

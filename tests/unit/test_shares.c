@@ -230,7 +230,7 @@ static void test_stars(void **state)
     const char *text = printed(*state, "errors", 6, rows, (nb_table_form){NULL, false});
     assert_non_null(strstr(text, "    a                 0.3*     2e-09* "));
     assert_non_null(strstr(text, "    b, both           0.1*"));
-    assert_non_null(strstr(text, "The pairing is joint where a line names no other."));
+    assert_non_null(strstr(text, "The pairing is joint unless a line names another."));
     assert_null(strstr(text, "0.2*"));
     rows[3].pairing = "keys";
     rows[4].measures.error_noise = rows[5].measures.error_noise = 1e-8;

@@ -228,9 +228,10 @@ static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
     for (int c = 0; c < s->core_count; c++) print_core(out, t, c, width);
     fputs(
         "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and\n"
-        "trials. * least of the cores, oracles aside, that were measured on all choices of landmarks of the column;\n"
+        "trials; core_s: median seconds at the core's largest m.\n"
+        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column;\n"
         "! not measured on all of them (not planned, skipped or missing); - measured on none, or the subspace part is\n"
-        "rounding noise; blank: not planned. core_s: median seconds at the core's largest m.\n",
+        "rounding noise; blank: not planned.\n",
         out);
     if (any_below(t))
         fputs("Below 0: the core keeps rows of S exactly, so its result is not of the form F X B.\n", out);

@@ -67,10 +67,11 @@ static void print_text(FILE *out, const nb_summary *s, const nb_shares *shares)
     fputs("error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m;\n"
           "subspace: the same for the least error that any core reaches; both are medians, over problems and m, of\n"
           "the medians over heads and trials.\n"
-          "share: of the gap between the baseline (0) and the best strategy of each problem and m (1), log(error) /\n"
-          "log(best's); below 0: worse than the baseline; - the best is less than 1 % below the baseline. ~\n"
-          "rounding noise on both sides, at the end of a line: for some problems and m; ! some are missing, or have\n"
-          "the baseline only with another pairing.\n"
+          "share: of the gap between the baseline (0) and the best strategy of each problem and m (1),\n"
+          "log(error) / log(best's); below 0: worse than the baseline;\n"
+          "- the best is less than 1 % below the baseline;\n"
+          "~ rounding noise on both sides, at the end of a line: for some problems and m;\n"
+          "! some are missing, or have the baseline only with another pairing.\n"
           "select_s: seconds.\n",
           out);
     if (!fixed)
