@@ -6,7 +6,7 @@
 load "common.gp"
 
 title = sprintf("%s: %s, median over heads and trials", experiment, core_name)
-subtitle = strlen(pairing) ? "pairing " . pairing . " where none is named" : ""
+subtitle = strlen(pairing) ? "pairing " . pairing . " unless another is named" : ""
 y_name = "relative error  |S - FXB|_F / |S|_F"
 level = 0
 floor_style = 'linewidth 2 dashtype 2 linecolor rgb "#000000"'

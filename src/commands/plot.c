@@ -128,7 +128,7 @@ static nb_status keep_texts(const choices *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* NULL where none is named. */
+/* NULL if none is named. */
 static int find_figure(const char *name, const nb_figure **figure, nb_ctx *ctx)
 {
     const char *const *names;

@@ -175,7 +175,7 @@ PY
     for name in $names; do
         ! grep -rnE "nb_(strategy|problem|core)_$name\b" src --include=*.c --include=*.h | grep -vE "^src/(problems|cores)/$name.c" || return 1
         # a word of a component's own options may be another's name
-        ! grep -rn "\"$name\"" src --include=*.c --include=*.h | grep -vE "^src/(problems|cores)/" || return 1
+        ! grep -rnE "\"(|[^\"]*[\`'])$name[\"\`'(]" src --include=*.c --include=*.h | grep -vE "^src/(problems|cores)/" || return 1
     done
 }
 

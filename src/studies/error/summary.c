@@ -190,7 +190,7 @@ static const char *usual_pairing(const nb_summary *s)
     return most < with ? usual : NULL;
 }
 
-/* What is to be said of a variant beside its strategy: that it is an oracle, a pairing that
+/* What the label of a variant adds to its strategy: that it is an oracle, a pairing that
  * is not the usual one, and what others of the same strategy have otherwise. */
 static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
 {
