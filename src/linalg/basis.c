@@ -25,12 +25,18 @@ static const double safe = 1e-12;
  * was only rounding. */
 static const double twice = 0.25;
 
+typedef struct { /* m vectors of length n */
+    nb_layout layout;
+    int n, m;
+    double *a; /* n x m, or m x n with a vector a row */
+} vectors;
+
 /* The upper triangle of G, whose rest is zero. */
-static void gram(nb_layout layout, int n, int m, const double *a, double *g)
+static void gram(const vectors *v, double *g)
 {
-    memset(g, 0, (size_t)m * (size_t)m * sizeof *g);
-    cblas_dsyrk(CblasColMajor, CblasUpper, layout == NB_COLUMNS ? CblasTrans : CblasNoTrans, m, n, 1.0, a,
-                layout == NB_COLUMNS ? n : m, 0.0, g, m);
+    memset(g, 0, (size_t)v->m * (size_t)v->m * sizeof *g);
+    cblas_dsyrk(CblasColMajor, CblasUpper, v->layout == NB_COLUMNS ? CblasTrans : CblasNoTrans, v->m, v->n, 1.0, v->a,
+                v->layout == NB_COLUMNS ? v->n : v->m, 0.0, g, v->m);
 }
 
 /* |G - I|_F of a symmetric matrix's upper triangle. */
@@ -60,22 +66,23 @@ static bool factorise(int m, const workspace *w)
 
 /* a <- a g^-1 by the inverse itself, which is faster than solving and as good for
  * a triangle near the identity. */
-static void multiply_by_inverse(nb_layout layout, int n, int m, double *a, double *g)
+static void multiply_by_inverse(const vectors *v, double *g)
 {
+    int n = v->n, m = v->m;
     LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', m, g, m);
-    if (layout == NB_COLUMNS)
-        cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, a, n);
+    if (v->layout == NB_COLUMNS)
+        cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, v->a, n);
     else
-        cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, a, m);
+        cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, v->a, m);
 }
 
-/* *done is false, and `a` as it was, where the vectors are too close to dependent. */
-static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *r, const workspace *w, bool *done,
-                             nb_ctx *ctx)
+/* *done is false, and the vectors as they were, where they are too close to dependent. */
+static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bool *done, nb_ctx *ctx)
 {
+    int n = v->n, m = v->m;
     *done = false;
     for (int round = 0; round < ROUNDS && !*done; round++) {
-        gram(layout, n, m, a, w->g);
+        gram(v, w->g);
         *done = deviation(m, w->g) < nearly;
         if (!factorise(m, w)) {
             NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m,
@@ -87,11 +94,11 @@ static nb_status cholesky_qr(nb_layout layout, int n, int m, double *a, double *
         else
             cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1.0, w->g, m, r, m);
         if (*done)
-            multiply_by_inverse(layout, n, m, a, w->g);
-        else if (layout == NB_COLUMNS)
-            cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, w->g, m, a, n);
+            multiply_by_inverse(v, w->g);
+        else if (v->layout == NB_COLUMNS)
+            cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, w->g, m, v->a, n);
         else
-            cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, a, m);
+            cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, v->a, m);
     }
     NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m,
                n, ROUNDS);
@@ -136,31 +143,33 @@ static nb_status reveal_rank(int n, int m, double *q, double *r, int *rank, nb_c
     return NB_OK;
 }
 
-static nb_status careful(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
+static nb_status careful(const vectors *v, double *r, int *rank, nb_ctx *ctx)
 {
-    double *q = a;
+    int n = v->n, m = v->m;
+    double *q = v->a;
     size_t count = (size_t)n * (size_t)m;
-    NB_REQUIRE(ctx, nb_all_finite(count, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, m);
-    if (layout == NB_ROWS) {
+    NB_REQUIRE(ctx, nb_all_finite(count, v->a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, m);
+    if (v->layout == NB_ROWS) {
         NB_NEED(q, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
-        nb_transpose(m, n, a, q);
+        nb_transpose(m, n, v->a, q);
     }
     NB_TRY(ctx, householder_qr(n, m, q, r, ctx));
     NB_TRY(ctx, reveal_rank(n, m, q, r, rank, ctx));
-    if (layout == NB_ROWS) nb_transpose(n, m, q, a);
+    if (v->layout == NB_ROWS) nb_transpose(n, m, q, v->a);
     return NB_OK;
 }
 
-static nb_status orthonormalise(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
+static nb_status orthonormalise(const vectors *v, double *r, int *rank, nb_ctx *ctx)
 {
     workspace w;
     bool done;
+    int m = v->m;
     NB_NEED(w.g, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(w.work, nb_alloc_reals(ctx, (size_t)m, 3));
     NB_NEED(w.iwork, nb_alloc(ctx, (size_t)m, sizeof *w.iwork));
     *rank = m;
-    NB_TRY(ctx, cholesky_qr(layout, n, m, a, r, &w, &done, ctx));
-    return done ? NB_OK : careful(layout, n, m, a, r, rank, ctx);
+    NB_TRY(ctx, cholesky_qr(v, r, &w, &done, ctx));
+    return done ? NB_OK : careful(v, r, rank, ctx);
 }
 
 nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r, int *rank, nb_ctx *ctx)
@@ -168,7 +177,7 @@ nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r
     NB_REQUIRE(ctx, m >= 1 && n >= m, NB_EDIM,
                "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = orthonormalise(layout, n, m, a, r, rank, ctx);
+    nb_status status = orthonormalise(&(vectors){layout, n, m, a}, r, rank, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -179,7 +188,7 @@ nb_status nb_orthonormalise_any(int n, int m, double *a, double *r, int *rank, n
                "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
     *rank = m;
-    nb_status status = careful(NB_COLUMNS, n, m, a, r, rank, ctx);
+    nb_status status = careful(&(vectors){NB_COLUMNS, n, m, a}, r, rank, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

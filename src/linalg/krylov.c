@@ -104,11 +104,11 @@ static nb_status next_block(space *k, double scale, nb_ctx *ctx)
 }
 
 /* V gets the block w, T its coefficients; then w is what comes next. */
-static nb_status extend(space *k, nb_normal_product *product, void *self, nb_ctx *ctx)
+static nb_status extend(space *k, const nb_operator *s, nb_ctx *ctx)
 {
     size_t at = (size_t)k->n * (size_t)k->dim, bytes = (size_t)k->n * (size_t)k->block * sizeof *k->w;
     memcpy(k->v + at, k->w, bytes);
-    NB_TRY(ctx, product(self, k->block, k->v + at, k->z + at, k->w, ctx));
+    NB_TRY(ctx, s->product(s->self, k->block, k->v + at, k->z + at, k->w, ctx));
     double scale = nb_frobenius((size_t)k->n * (size_t)k->block, k->w);
     NB_REQUIRE(ctx, isfinite(scale), NB_ENUMERIC, "NaN or Inf in the product with a matrix of order %d", k->n);
     k->dim += k->block;
@@ -228,11 +228,11 @@ static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status grow(space *k, nb_normal_product *product, void *self, double tolerance, nb_ctx *ctx)
+static nb_status grow(space *k, const nb_operator *s, double tolerance, nb_ctx *ctx)
 {
     NB_TRY(ctx, random_block(k, ctx));
     for (double residual = INFINITY; residual > tolerance && !k->invariant && k->dim + k->block <= k->order;) {
-        NB_TRY(ctx, extend(k, product, self, ctx));
+        NB_TRY(ctx, extend(k, s, ctx));
         bool worth = k->dim > 3 * k->count && k->dim / k->block % 2 == 0; /* trying costs as much as a pass */
         if (k->dim <= k->count || !(worth || k->invariant || k->dim + k->block > k->order)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
@@ -246,16 +246,15 @@ static nb_status grow(space *k, nb_normal_product *product, void *self, double t
 
 /* The largest eigenvalue of S'S that a few products from a fresh start find
  * beside the `count` right vectors: a lower bound. */
-static nb_status beside(int n, int count, const double *right, nb_normal_product *product, void *self, double *value,
-                        nb_ctx *ctx)
+static nb_status beside(const nb_operator *s, int count, const double *right, double *value, nb_ctx *ctx)
 {
     enum { WIDE = 8, STEPS = 5 };
     space k;
-    NB_TRY(ctx, space_init(&k, n, 1, WIDE, WIDE * STEPS, ctx));
+    NB_TRY(ctx, space_init(&k, s->n, 1, WIDE, WIDE * STEPS, ctx));
     k.deflated = right;
     k.deflated_count = count;
     NB_NEED(k.aside, nb_alloc_reals(ctx, (size_t)count, WIDE));
-    NB_TRY(ctx, grow(&k, product, self, 0.01, ctx));
+    NB_TRY(ctx, grow(&k, s, 0.01, ctx));
     *value = k.values[0];
     return NB_OK;
 }
@@ -263,39 +262,38 @@ static nb_status beside(int n, int count, const double *right, nb_normal_product
 /* A block of b vectors sees of equal singular values at most b. So the solution
  * is looked at from a fresh start, and where that finds a larger value beside it
  * than the least of it, it is sought again in blocks of twice the width. */
-static nb_status solve(int n, int count, int block, nb_normal_product *product, void *self, double tolerance,
-                       nb_triplets *out, nb_ctx *ctx)
+static nb_status solve(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx)
 {
+    int order = nb_krylov_order(s->n, count);
     for (;; block *= 2) {
         space k;
         double value;
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, space_init(&k, n, count, block, nb_krylov_order(n, count), ctx));
-        NB_TRY(ctx, grow(&k, product, self, tolerance, ctx));
+        NB_TRY(ctx, space_init(&k, s->n, count, block, order, ctx));
+        NB_TRY(ctx, grow(&k, s, tolerance, ctx));
         out->residual = largest_residual(&k);
         what_is_missing(&k, out->missing);
         NB_TRY(ctx, triplets(&k, out, ctx));
-        NB_TRY(ctx, beside(n, count, out->right, product, self, &value, ctx));
+        NB_TRY(ctx, beside(s, count, out->right, &value, ctx));
         double least = k.values[count - 1] + k.residuals[count - 1] + 1e-12 * k.values[0];
         nb_ctx_release(ctx, mark);
         if (value <= least) return NB_OK;
         for (int j = 0; j < count; j++) out->missing[j] += (j + 1) * (value - least);
-        if (block >= count || 2 * block >= nb_krylov_order(n, count) / 2) return NB_OK;
+        if (block >= count || 2 * block >= order / 2) return NB_OK;
     }
 }
 
-nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance,
-                    nb_triplets *out, nb_ctx *ctx)
+nb_status nb_krylov(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx)
 {
-    size_t length = (size_t)n, columns = (size_t)count;
-    NB_REQUIRE(ctx, count >= 1 && nb_krylov_order(n, count) < n, NB_EDIM,
-               "%d singular triplets of a matrix of order %d", count, n);
+    size_t length = (size_t)s->n, columns = (size_t)count;
+    NB_REQUIRE(ctx, count >= 1 && nb_krylov_order(s->n, count) < s->n, NB_EDIM,
+               "%d singular triplets of a matrix of order %d", count, s->n);
     NB_NEED(out->values, nb_alloc_reals(ctx, columns, 1));
     NB_NEED(out->left, nb_alloc_reals(ctx, length, columns));
     NB_NEED(out->right, nb_alloc_reals(ctx, length, columns));
     NB_NEED(out->missing, nb_alloc_reals(ctx, columns, 1));
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = solve(n, count, block, product, self, tolerance, out, ctx);
+    nb_status status = solve(s, count, block, tolerance, out, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

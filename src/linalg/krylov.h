@@ -10,6 +10,13 @@
 /* z (n x b) <- S v and w (n x b) <- S' z for v (n x b): one pass over S. */
 typedef nb_status nb_normal_product(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx);
 
+/* S, n x n, which is only multiplied. */
+typedef struct {
+    int n;
+    nb_normal_product *product;
+    void *self; /* the product's own */
+} nb_operator;
+
 typedef struct {
     double *values;       /* count, descending */
     double *left, *right; /* n x count, orthonormal columns; a left one may be zero where its value is, to rounding */
@@ -18,12 +25,11 @@ typedef struct {
                           * that no value is missing altogether, for which a fresh start looks */
 } nb_triplets;
 
-/* `count` triplets, 1 <= count and nb_krylov_order(n, count) < n, each with a
+/* `count` triplets of S, 1 <= count and nb_krylov_order(n, count) < n, each with a
  * residual below `tolerance`, or with what the largest order allows: see
  * `residual`. `block` vectors go through each product: fewer take more products
  * and less work in all. The start is random but always the same. Memory is ctx's. */
-nb_status nb_krylov(int n, int count, int block, nb_normal_product *product, void *self, double tolerance,
-                    nb_triplets *out, nb_ctx *ctx);
+nb_status nb_krylov(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx);
 
 /* The largest dimension of the Krylov space that is tried. */
 int nb_krylov_order(int n, int count);

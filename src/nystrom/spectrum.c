@@ -110,10 +110,11 @@ int nb_spectrum_block(bool kept)
 /* Block Krylov; the tail follows from |S|_F. */
 static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx)
 {
+    const nb_operator matrix = {scene->head->n, multiply, scene};
     nb_triplets t;
     nb_ctx *own; /* the passes allocate from scene->ctx meanwhile */
     NB_NEED(own, nb_ctx_child(scene->ctx));
-    NB_TRY(ctx, nb_krylov(scene->head->n, count, nb_spectrum_block(scene->keep), multiply, scene, tolerance, &t, own));
+    NB_TRY(ctx, nb_krylov(&matrix, count, nb_spectrum_block(scene->keep), tolerance, &t, own));
     NB_NEED(s->tail, nb_alloc_reals(scene->ctx, (size_t)count + 1, 2));
     s->tail_accuracy = s->tail + count + 1;
     s->tail[0] = scene->norm * scene->norm;

@@ -165,9 +165,9 @@ static void test_krylov_goes_on(void **state)
     matrix a = {N, random_matrix(ctx, N, N)};
     nb_triplets first, second;
     inject(0, false);
-    assert_ok(ctx, nb_krylov(N, COUNT, 16, multiply, &a, 1e-7, &first, ctx));
+    assert_ok(ctx, nb_krylov(&(nb_operator){N, multiply, &a}, COUNT, 16, 1e-7, &first, ctx));
     inject(-1, false);
-    assert_ok(ctx, nb_krylov(N, COUNT, 16, multiply, &a, 1e-7, &second, ctx));
+    assert_ok(ctx, nb_krylov(&(nb_operator){N, multiply, &a}, COUNT, 16, 1e-7, &second, ctx));
     assert_true(lapack.calls > 1);
     for (int j = 0; j < COUNT; j++) assert_close(second.values[j], first.values[j], 1e-12 * first.values[0]);
 }

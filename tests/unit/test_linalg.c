@@ -210,7 +210,7 @@ static void check_krylov(nb_ctx *ctx, int n, int count, int block, const double 
         for (int i = 0; i < n; i++) r[i + j * n] = u[i + j * n] * values[j];
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, n, n, n, 1, r, n, v, n, 0, s, n);
     dense d = {n, s};
-    assert_ok(ctx, nb_krylov(n, count, block, multiply_dense, &d, tolerance, &t, ctx));
+    assert_ok(ctx, nb_krylov(&(nb_operator){n, multiply_dense, &d}, count, block, tolerance, &t, ctx));
     double sum = 0, rounding = 1e-12 * values[0];
     for (int j = 0; j < count; j++) {
         sum += values[j] * values[j] - t.values[j] * t.values[j];
