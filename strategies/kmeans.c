@@ -257,8 +257,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 static const char *const references[] = {
     "Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28, 1982",
     "Arthur & Vassilvitskii, k-means++, SODA 2007",
-    "Dhillon & Modha, Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, "
-    "2001 (cosine)",
+    ("Dhillon & Modha, Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, "
+     "2001 (cosine)"),
     "Zhang, Tsang & Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008",
     "On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX",
     NULL};

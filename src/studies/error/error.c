@@ -96,10 +96,14 @@ static nb_status read_setting(const nb_option *option, void *settings, nb_place 
     nb_error_settings *s = settings;
     if (option->offset != offsetof(nb_error_settings, rows)) return NB_OK;
     const char *text = s->rows;
-    s->sample = read_sample(text);
+    s->sample = 0;
     s->rows = "all";
-    if (s->sample) NB_NEED(s->rows, nb_format(mistakes->ctx, "sample(%d)", s->sample));
-    if (s->sample || strcmp(text, "all") == 0) return NB_OK;
+    if (strcmp(text, "all") == 0) return NB_OK;
+    s->sample = read_sample(text);
+    if (s->sample) {
+        NB_NEED(s->rows, nb_format(mistakes->ctx, "sample(%d)", s->sample));
+        return NB_OK;
+    }
     return nb_mistakes_add(
         mistakes, place, "rows: '%s' is unknown; allowed: all, or sample(k) for k = 2 to 999999999 random rows", text);
 }
