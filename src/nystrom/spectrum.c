@@ -102,6 +102,25 @@ static nb_status multiply(void *self, int b, const double *v, double *z, double 
     return nb_scene_pass(scene, multiply_stripe, &p, ctx);
 }
 
+void nb_spectrum_bytes(int n, int d, int count, bool vectors, double *kept, double *working)
+{
+    bool lapack;
+    double length = n, width = d, triplets = nb_spectrum_triplets(n, count, &lapack);
+    if (d > 0) {
+        double rank = triplets < length ? fmax(triplets, width) : width;
+        *kept = vectors ? 16 * length * rank : 0;
+        *working = 8 * (2 * length * width + 12 * width * width);
+    } else if (lapack) {
+        *kept = vectors ? 16 * length * length : 0;
+        *working = 8 * length * (vectors ? 5 * length : length + 100);
+    } else {
+        double order = nb_krylov_order(n, (int)triplets);
+        *kept = 16 * length * triplets;
+        *working =
+            8 * (2 * length * order + 2 * order * order + 3 * order * triplets + 2 * length * triplets + 64 * length);
+    }
+}
+
 int nb_spectrum_block(bool kept)
 {
     return kept ? 16 : 32;

@@ -17,6 +17,10 @@ typedef struct nb_kept_spectrum {
 /* How many triplets are made where `count` are asked for and S has no factors, and whether by LAPACK. */
 int nb_spectrum_triplets(int n, int count, bool *lapack);
 
+/* Bytes of the spectrum of S (n x n; of factors n x d, or d = 0 without) that serves `count` triplets: those that stay,
+ * and those on the way to it. */
+void nb_spectrum_bytes(int n, int d, int count, bool vectors, double *kept, double *working);
+
 /* Vectors in a block of Krylov's, each of which takes a pass: more where a pass forms S anew. */
 int nb_spectrum_block(bool kept);
 

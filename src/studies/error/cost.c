@@ -96,25 +96,6 @@ double nb_cost_spectrum_s(int order, int m, bool vectors)
     return 4 * n * n * columns / (FLOPS / 2) + 4 * n * columns * columns / (FLOPS / 2);
 }
 
-/* Bytes of a spectrum: kept, and on the way to it. */
-static void spectrum_bytes(const instance *in, int m, double *kept, double *working)
-{
-    bool lapack;
-    double n = in->n, count = nb_spectrum_triplets((int)in->n, m, &lapack);
-    if (in->factored) {
-        double r = largest(count < n ? count : 0, in->d);
-        *kept = in->vectors ? 16 * n * r : 0;
-        *working = 8 * (2 * n * in->d + 12 * in->d * in->d);
-    } else if (lapack) {
-        *kept = in->vectors ? 16 * n * n : 0;
-        *working = 8 * n * (in->vectors ? 5 * n : n + 100);
-    } else {
-        double order = nb_krylov_order((int)in->n, (int)count);
-        *kept = 16 * n * count;
-        *working = 8 * (2 * n * order + 2 * order * order + 3 * order * count + 2 * n * count + 64 * n);
-    }
-}
-
 /* All spectra that the floors and the oracles ask for. */
 static void add_spectra(instance *in, double *kept, double *working)
 {
@@ -128,7 +109,7 @@ static void add_spectra(instance *in, double *kept, double *working)
         int count = nb_spectrum_triplets(n, 1 << bit, &lapack);
         if (count == last) continue;
         last = count;
-        spectrum_bytes(in, 1 << bit, &bytes, &more);
+        nb_spectrum_bytes(n, in->factored ? (int)in->d : 0, 1 << bit, in->vectors, &bytes, &more);
         *kept += bytes;
         *working = largest(*working, more);
         if (!in->factored) in->seconds += nb_cost_spectrum_s(n, 1 << bit, in->vectors);
