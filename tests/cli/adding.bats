@@ -8,7 +8,9 @@ load helpers
     [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || skip "only from the source tree under git"
     tree=$WORK/tree
     mkdir "$tree"
-    git ls-files -z | xargs -0 cp --parents -t "$tree" 2>/dev/null || true # files that are deleted but not committed
+    git ls-files -z | while IFS= read -r -d '' file; do
+        ! [ -e "$file" ] || printf '%s\0' "$file" # deleted, and that not yet committed
+    done | xargs -0 cp --parents -t "$tree"
     # Only what is new is compiled: objects of the same sources are taken over, with their ages.
     mkdir "$tree/build"
     cp -a build/src build/strategies "$tree/build/"
