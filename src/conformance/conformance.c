@@ -92,14 +92,13 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     return NB_OK;
 }
 
-/* The ctx's error once more, with where. */
-static nb_status at(nb_status status, int m, nb_pairing pairing, nb_ctx *ctx)
+nb_status nb_conformance_at(nb_status status, int m, const char *axis, const char *value, nb_ctx *ctx)
 {
     const char *message;
     if (status == NB_OK || status == NB_ENOMEM) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "m = %d, pairing %s: %s", m, nb_pairing_names[pairing], message);
+    NB_FAIL(ctx, status, "m = %d, %s %s: %s", m, axis, value, message);
 }
 
 static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
@@ -128,7 +127,8 @@ static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
         for (int p = 0; p < NB_PAIRING_COUNT; p++)
             if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) &&
                 (kind != NB_POINTS || serves_points((nb_pairing)p)))
-                NB_TRY(ctx, at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], (nb_pairing)p, ctx));
+                NB_TRY(ctx, nb_conformance_at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], "pairing",
+                                              nb_pairing_names[p], ctx));
     NB_TRY(ctx, refuses(&b, 0, ctx));
     return refuses(&b, n + 1, ctx);
 }

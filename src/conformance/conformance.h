@@ -41,6 +41,9 @@ nb_status nb_check_record(const nb_registry *registry, const nb_component *compo
 nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
                                void *self, nb_ctx *ctx);
 
+/* A check's status; its message, if it has one, begins with where: "m = 4, pairing joint: ...". */
+nb_status nb_conformance_at(nb_status status, int m, const char *axis, const char *value, nb_ctx *ctx);
+
 /* The component as it is, and with each choice of each of its options, appended to
  * choices; `given` are the options that must be there, "key=value, ...", or "". */
 nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *component, const char *given,

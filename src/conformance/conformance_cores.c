@@ -102,23 +102,13 @@ static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, n
     return NB_OK;
 }
 
-/* The ctx's error once more, with where. */
-static nb_status at(nb_status status, int m, nb_factors_kind kind, nb_ctx *ctx)
-{
-    const char *message;
-    if (status == NB_OK || status == NB_ENOMEM) return status;
-    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "m = %d, factors %s: %s", m, nb_factors_names[kind], message);
-}
-
 static nb_status check_x(nb_trial_run *run, nb_ctx *ctx)
 {
     int n = run->head->n, sizes[] = {1, n / 3, n / 2, n};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int kind = 0; kind < NB_FACTORS_COUNT && sizes[i] >= 1; kind++)
-            NB_TRY(ctx,
-                   at(check_factors(run, sizes[i], (nb_factors_kind)kind, ctx), sizes[i], (nb_factors_kind)kind, ctx));
+            NB_TRY(ctx, nb_conformance_at(check_factors(run, sizes[i], (nb_factors_kind)kind, ctx), sizes[i], "factors",
+                                          nb_factors_names[kind], ctx));
     return NB_OK;
 }
 
