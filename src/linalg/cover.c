@@ -12,6 +12,7 @@ nb_status nb_cover_init(nb_cover *c, int d, int n, const double *x, nb_ctx *ctx)
     *c = (nb_cover){.n = n, .d = d, .x = x};
     NB_NEED(c->nearest, nb_alloc_reals(ctx, (size_t)n, 1));
     NB_NEED(c->chosen, nb_alloc(ctx, (size_t)n, sizeof *c->chosen));
+    NB_NEED(c->weighted, nb_alloc_reals(ctx, (size_t)n, 1));
     return NB_OK;
 }
 
@@ -49,8 +50,18 @@ static int left(const nb_cover *c, int k)
     return i;
 }
 
+/* By weight; by weighted distance unless all distances are 0. */
+static int draw_weighted(const nb_cover *c, bool apart, gsl_rng *rng)
+{
+    for (int i = 0; i < c->n; i++)
+        c->weighted[i] = c->chosen[i] ? 0 : c->weights[i] * (apart ? c->nearest[i] : 1);
+    return nb_draw(rng, c->n, c->weighted);
+}
+
 int nb_cover_draw(const nb_cover *c, gsl_rng *rng)
 {
-    if (nb_largest((size_t)c->n, c->nearest) > 0) return nb_draw(rng, c->n, c->nearest); /* chosen ones weigh 0 */
+    bool apart = nb_largest((size_t)c->n, c->nearest) > 0;
+    if (c->weights) return draw_weighted(c, apart, rng);
+    if (apart) return nb_draw(rng, c->n, c->nearest); /* chosen ones weigh 0 */
     return left(c, (int)gsl_rng_uniform_int(rng, (unsigned long)(c->n - c->count)));
 }

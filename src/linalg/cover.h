@@ -12,6 +12,8 @@ typedef struct {
     const double *x; /* d x n, the caller's */
     double *nearest; /* n: squared distance to the nearest chosen point; 0 while there is none */
     bool *chosen;    /* n */
+    const double *weights; /* n, > 0: draws are in proportion to weighted squared distances; NULL: all equal */
+    double *weighted;      /* n: scratch for these */
 } nb_cover;
 
 nb_status nb_cover_init(nb_cover *cover, int d, int n, const double *x, nb_ctx *ctx); /* none chosen */
@@ -19,7 +21,8 @@ void nb_cover_clear(nb_cover *cover);                                           
 void nb_cover_add(nb_cover *cover, int point);                                        /* O(nd) */
 
 /* Of the points not chosen, of which there must be one: the farthest from those chosen, the lowest index among
- * equals; or one drawn in proportion to the squared distance, uniformly if all are 0. O(n) */
+ * equals; or one drawn in proportion to the squared distance, times the weight,
+ * uniformly, or by weight, if all are 0. O(n) */
 int nb_cover_farthest(const nb_cover *cover);
 int nb_cover_draw(const nb_cover *cover, gsl_rng *rng);
 

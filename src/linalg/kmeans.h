@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kmeans.h - k-means of the columns of a matrix by Lloyd's iteration (IEEE Trans. Inf. Theory 28, 1982): m groups,
+ * none empty, whose weighted squared distances to their means no move of a single step lowers.
+ *
+ * Each iteration assigns every point to its nearest centre, the lowest index among equals, by one matrix product
+ * |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and moves each centre to the mean of its points: n m d multiplications an
+ * iteration. An empty group takes the point that is farthest from its centre among those whose group keeps another
+ * one. Of several runs the least inertia, the sum of the weighted squared distances, wins.
+ *
+ * cosine is spherical k-means (Dhillon & Modha, Mach. Learn. 42, 2001): each point's unit vector u goes to the centre of
+ * largest cosine u'c, and a centre moves to the direction of its unit vectors' sum. With |u - c|^2 = 2 - 2 u'c as the
+ * squared distance all else is the same; a zero vector has cosine 0 to every centre. */
+#ifndef NB_KMEANS_H
+#define NB_KMEANS_H
+
+#include "base/ctx.h"
+
+#include <gsl/gsl_rng.h>
+
+/* First centres, of which the first is drawn uniformly, or by weight: each of the others drawn in proportion to its
+ * weighted squared distance from those so far; all drawn uniformly; or the farthest from those so far. */
+typedef enum { NB_KMEANS_PLUSPLUS, NB_KMEANS_RANDOM, NB_KMEANS_MAXIMIN } nb_kmeans_init;
+extern const char *const nb_kmeans_inits[]; /* their names; NULL-terminated */
+
+typedef struct {
+    int init; /* nb_kmeans_init */
+    bool cosine;
+    int restarts, iterations; /* runs, at least one; iterations of each, at most */
+    double tolerance;         /* a run ends where the inertia falls by no more than this fraction; 0: at a fixed point */
+    const double *weights;    /* n, all > 0; NULL: equal */
+    const double *start;      /* d x m: the centres that the only run begins with, instead of `init`; NULL: none */
+} nb_kmeans_how;
+
+typedef struct {
+    int n, d, m;
+    bool cosine;
+    const double *x; /* d x n: the points, or their unit vectors */
+    int *group;      /* n */
+    int *size;       /* m: points of each group */
+    double *centres; /* d x m: the groups' means, or their directions */
+} nb_clusters;
+
+/* Of the columns of x (d x n) in m <= n groups; the arrays are ctx's. */
+nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *how, gsl_rng *rng, nb_clusters *out,
+                    nb_ctx *ctx);
+
+/* tokens (m) <- for each centre the nearest point that no earlier one took. */
+nb_status nb_clusters_nearest(const nb_clusters *clusters, int *tokens, nb_ctx *ctx);
+
+#endif
