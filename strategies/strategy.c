@@ -4,6 +4,9 @@
 
 #include "kernels/kernel.h"
 
+#include <gsl/gsl_sort_int.h>
+#include <string.h>
+
 const char *const nb_pairing_names[] = {[NB_INDEPENDENT] = "independent",
                                         [NB_QUERIES] = "queries",
                                         [NB_KEYS] = "keys",
@@ -55,6 +58,44 @@ nb_scores nb_scores_of(const nb_points *points, double *score)
     if (points->side != NB_SIDE_KEYS) s.queries = score;
     if (points->side != NB_SIDE_QUERIES) s.keys = points->side == NB_SIDE_SHARED ? score + points->n / 2 : score;
     return s;
+}
+
+const char *const nb_sampling_names[] = {[NB_CENTRES] = "centres", [NB_SAMPLED_TOKENS] = "tokens", NULL};
+
+int nb_rows_of(int rows, int m, int n)
+{
+    int wanted = rows == NB_AUTO ? 4 * m : rows;
+    return rows == NB_SECOND || wanted > n ? n : wanted;
+}
+
+static nb_status draw_order(const nb_points *points, const int **order, nb_ctx *ctx)
+{
+    return nb_scene_order(points->scene, points->stream.seed, points->stream.trial, order, ctx);
+}
+
+nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int k, nb_row_sample *sample,
+                             nb_picks *picks, nb_ctx *ctx)
+{
+    const int *order;
+    int n = nb_scene_head(points->scene)->n;
+    if (k > n) k = n;
+    if (sampling == NB_CENTRES && k < n) return nb_row_sample_centres(points->scene, k, nb_ctx_rng(ctx), sample, ctx);
+    NB_TRY(ctx, draw_order(points, &order, ctx));
+    if (picks) picks->seen = k;
+    return nb_row_sample_tokens(points->scene, k, order, sample, ctx);
+}
+
+nb_status nb_strategy_sample_tokens(const nb_points *points, int k, const int **tokens, nb_ctx *ctx)
+{
+    const int *order;
+    int n = nb_scene_head(points->scene)->n, *out;
+    if (k > n) k = n;
+    NB_TRY(ctx, draw_order(points, &order, ctx));
+    NB_NEED(out, nb_alloc(ctx, (size_t)k, sizeof *out));
+    memcpy(out, order, (size_t)k * sizeof *out);
+    gsl_sort_int(out, 1, (size_t)k);
+    *tokens = out;
+    return NB_OK;
 }
 
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,

@@ -14,6 +14,7 @@
 #include "components/registry.h"
 #include "nystrom/passes.h"
 #include "nystrom/picks.h"
+#include "nystrom/row_sample.h"
 #include "nystrom/spectrum.h"
 
 #include <gsl/gsl_rng.h>
@@ -120,6 +121,39 @@ typedef struct {
     double *queries, *keys; /* n each; NULL: not asked for */
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
+
+/* Which rows of S a strategy looks at that does not look at all: those of the centres of a k-means of the queries, which
+ * are no tokens', or of tokens in the trial's random order. */
+typedef enum { NB_CENTRES, NB_SAMPLED_TOKENS } nb_sampling;
+extern const char *const nb_sampling_names[]; /* NULL-terminated */
+
+/* Options for it: `rows`, auto, all or a number, and `sample`, an nb_sampling. NB_ORACLE_ROWS_OPTIONS are those of an
+ * oracle, that looks at all unless it is told otherwise. */
+#define NB_ROWS_OPTION(T, initial_, newer_) \
+    { \
+        .key = "rows", .type = NB_OPTION_INT, .offset = NB_FIELD_(T, rows, int), .initial = initial_, .lo = 1, \
+        .hi = 1 << 20, .word = "auto", .second = "all", .newer = newer_, \
+        .help = "exact rows of S that it looks at, at most n; auto: 4 m, at a cost linear in n" \
+    }
+#define NB_SAMPLE_OPTION(T, initial_, newer_) \
+    { \
+        .key = "sample", .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, sample, int), .initial = initial_, \
+        .choices = nb_sampling_names, .newer = newer_, \
+        .help = "whose rows, where they are not all: the centres of a k-means of the queries, each with the weight of " \
+                "its group, or tokens in random order, the first that cores look at too" \
+    }
+#define NB_ORACLE_ROWS_OPTIONS(T) NB_ROWS_OPTION(T, "all", true), NB_SAMPLE_OPTION(T, "tokens", true)
+
+/* How many rows the option's value stands for. */
+int nb_rows_of(int rows, int m, int n);
+
+/* k rows of S, n or more: all, with the weights of nb_row_sample; the picks, where they are not NULL, are told whose.
+ * NB_EINVAL for centres under a mask. */
+nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int k, nb_row_sample *sample,
+                             nb_picks *picks, nb_ctx *ctx);
+
+/* k of the head's tokens in ascending order, the first of the trial's random order; n or more: all. */
+nb_status nb_strategy_sample_tokens(const nb_points *points, int k, const int **tokens, nb_ctx *ctx);
 
 /* Picks of another strategy, the value of an option, on the scene of `points` in this trial with its own pairing,
  * bit for bit. Memory is ctx's, so a strategy copies what it returns. */

@@ -28,7 +28,8 @@ enum { NB_STORE_FORMAT = 6, NB_STORE_OLDEST = 5 };
  *     4  NB_FILE: options that name files, whose digests rows keep
  *     5  factors->notes in the place of a core's cutoff()
  *     6  rows of S that a core has looked at (seen, keep_rows), and traits that depend on its options
- *     7  the scene and the factors by functions alone; a strategy has no number of its own; a core may tell its cost */
-enum { NB_ABI = 7 };
+ *     7  the scene and the factors by functions alone; a strategy has no number of its own; a core may tell its cost
+ *     8  a strategy may look at some rows of S; an option may have two words and be newer than published rows */
+enum { NB_ABI = 8 };
 
 #endif

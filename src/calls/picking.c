@@ -195,6 +195,7 @@ nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx
     NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
                "picks of two kinds for queries and keys");
     if (!out.refusal) out.note = nb_landmarks_note(&out, p->m);
+    if (!out.refusal) out.seen = out.queries.seen > out.keys.seen ? out.queries.seen : out.keys.seen;
     *landmarks = out;
     return NB_OK;
 }

@@ -88,14 +88,18 @@ const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
     case NB_OPTION_INT:
     case NB_OPTION_REAL: break;
     }
-    return nb_format(ctx, "%s from %.10g to %.10g%s%s", kind, o->lo, o->hi, o->word ? ", or " : "",
-                     o->word ? o->word : "");
+    return nb_format(ctx, "%s from %.10g to %.10g%s%s%s%s", kind, o->lo, o->hi, o->word ? ", or " : "",
+                     o->word ? o->word : "", o->second ? " or " : "", o->second ? o->second : "");
 }
 
 static bool set_int(const nb_option *o, const char *text, int *field)
 {
     if (o->word && strcmp(text, o->word) == 0) {
         *field = NB_AUTO;
+        return true;
+    }
+    if (o->second && strcmp(text, o->second) == 0) {
+        *field = NB_SECOND;
         return true;
     }
     return nb_parse_int(text, (int)fmax(o->lo, INT_MIN), (int)fmin(o->hi, INT_MAX), field);
@@ -243,7 +247,8 @@ static const char *option_text(const void *options, const nb_option *o, int digi
     switch (o->type) {
     case NB_OPTION_INT: {
         int value = *(const int *)field;
-        return o->word && value == NB_AUTO ? o->word : nb_format(ctx, "%d", value);
+        if (o->word && value == NB_AUTO) return o->word;
+        return o->second && value == NB_SECOND ? o->second : nb_format(ctx, "%d", value);
     }
     case NB_OPTION_REAL: {
         double value = *(const double *)field;
@@ -286,7 +291,7 @@ static nb_status describe_with(const nb_choice *choice, form f, int parts, const
         const char *value;
         if ((o->selects_head && f != RESOLVED) || (o->reorders && f == DRAWN)) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, f == LABEL || f == FULL ? 0 : 17, &value, ctx));
-        bool shown = f == CANONICAL || f == RESOLVED || (f == FULL && o == c->options);
+        bool shown = (!o->newer && (f == CANONICAL || f == RESOLVED)) || (f == FULL && o == c->options);
         if (!shown && o->initial && strcmp(value, o->initial) == 0) continue;
         if (f == LABEL && o->type == NB_OPTION_STRING) {
             const char *path = *(const char *const *)((const char *)choice->options + o->offset);

@@ -31,18 +31,22 @@ typedef struct {
     double lo, hi;               /* closed range of INT and REAL */
     const char *const *choices;  /* ENUM: NULL-terminated; the field is an index */
     const char *word;            /* INT, REAL: a word allowed in place of a number, or NULL */
+    const char *second;          /* INT: another, or NULL */
     const nb_registry *registry; /* SPEC: of what */
     /* The option and value under which this one counts: with another value it must keep its default. NULL: it always
      * counts. */
     const char *for_key, *for_value;
     bool selects_head; /* selects a head of the problem, and so is not part of the problem's identity */
+    bool newer;        /* came after rows without it: where it has its default it is not named, so that these keep their
+                          identity and their random streams */
     bool reorders;     /* changes the order of a problem's tokens, and so is not part of what is drawn */
     /* STRING: a path, or words of which some are paths; the files' contents are part of a row's identity. */
     bool names_files;
     const char *help; /* one sentence, with the unit */
 } nb_option;
 
-enum { NB_AUTO = INT_MIN }; /* what an INT field holds for its `word`; a REAL field holds NaN */
+/* What an INT field holds for its `word` and its `second` one; a REAL field holds NaN. */
+enum { NB_AUTO = INT_MIN, NB_SECOND = INT_MIN + 1 };
 
 /* Rows of a table. A field of the wrong C type does not compile. */
 #define NB_FIELD_(T, field, type) \

@@ -12,6 +12,7 @@ typedef struct {
     double *selected_s;  /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
     const char *refusal; /* why there are none; NULL: there are */
     const char *note;    /* a note for the row, or NULL */
+    int seen;            /* rows of S that the strategy has looked at, the first of the trial's order */
 } nb_landmarks;
 
 /* The first m of the landmarks of a nested strategy: what it picks for m, and the

@@ -42,13 +42,20 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **
 {
     nb_scene *s;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    *s = (nb_scene){.head = head, .kernel = kernel, .keep = nb_scene_is_kept(head->n)};
+    *s = (nb_scene){.head = head, .kernel = kernel, .problem = "", .keep = nb_scene_is_kept(head->n)};
     NB_NEED(s->ctx, nb_ctx_child(ctx));
     NB_TRY(ctx, apply_kernel(s, ctx));
+    NB_NEED(s->entries, nb_alloc_reals(s->ctx, 1, 1));
     NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
     for (int i = 0; i < head->n; i++) s->positions[i] = i;
     *scene = s;
     return NB_OK;
+}
+
+void nb_scene_name(nb_scene *scene, const char *problem, int head)
+{
+    scene->problem = problem;
+    scene->number = head;
 }
 
 void nb_scene_form_whole(nb_scene *scene)

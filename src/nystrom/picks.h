@@ -19,6 +19,8 @@ typedef struct {
     double *added_s;  /* clock at each of these, or NULL: all at once */
     const char *note; /* a note for the row, if more than note_from landmarks are taken; NULL: none */
     int note_from;
+
+    int seen; /* rows of S that the strategy has looked at, the first of the trial's order (nystrom/row_sample.h) */
 } nb_picks;
 
 /* Each sets the kind and gives the array to fill; NULL when out of memory. */

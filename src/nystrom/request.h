@@ -15,7 +15,7 @@ typedef struct {
     int sample;        /* k rows; 0: all */
     const int *tokens; /* those rows, k distinct in ascending order; NULL: all */
     unsigned wanted;   /* NB_WANT_* */
-    const int *order;  /* of all n tokens, for cores that look at rows of S; NULL: none does */
+    const int *order;  /* of all n tokens, for what looks at rows of S; NULL: nothing does */
 } nb_how;
 
 /* One choice of landmarks, the factors made of it, and what the engine found. */
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     nb_pair *pair;
     const double *x;      /* m x m, finite */
-    int seen;             /* rows that the core has looked at, the first of the order */
+    int seen;             /* rows that the core or the strategy has looked at, the first of the order */
     bool keep_rows;       /* they are returned exactly: all is measured of those rows of S, with F X B elsewhere */
     const char *failure;  /* why it could not be measured; NULL: it was */
     const char *note;     /* which measures it lacks, since the spectrum of S could not be computed; NULL: none */

@@ -21,8 +21,9 @@ const nb_kernel *nb_scene_kernel_record(const nb_scene *scene)
     return (const nb_kernel *)scene->kernel->component;
 }
 
-static nb_status fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx)
+nb_status nb_scene_fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx)
 {
+    *scene->entries += (double)tile->queries * tile->keys;
     return nb_scene_kernel_record(scene)->fill(tile, scene->options, out, ctx);
 }
 
@@ -36,7 +37,7 @@ nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, i
                         .q = q + (size_t)i * (size_t)scene->head->d,
                         .k = k,
                         .ld = keys};
-        NB_TRY(ctx, fill(scene, &tile, out + (size_t)i * (size_t)keys, ctx));
+        NB_TRY(ctx, nb_scene_fill(scene, &tile, out + (size_t)i * (size_t)keys, ctx));
     }
     return NB_OK;
 }
@@ -57,7 +58,7 @@ nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens
                     .causal = h->causal,
                     .positions = tokens,
                     .ld = h->n};
-    nb_status status = fill(scene, &tile, out, ctx);
+    nb_status status = nb_scene_fill(scene, &tile, out, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }
@@ -73,7 +74,12 @@ nb_status nb_scene_form(const nb_scene *scene, int first, int count, int keys, d
                     .causal = h->causal,
                     .positions = scene->positions + first,
                     .ld = h->n};
-    return fill(scene, &tile, values, ctx);
+    return nb_scene_fill(scene, &tile, values, ctx);
+}
+
+double nb_scene_entries(const nb_scene *scene)
+{
+    return *scene->entries;
 }
 
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)

@@ -27,6 +27,9 @@ nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, i
 /* Rows tokens[0] ... tokens[count-1] of S, with its mask; out is n x count. */
 nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens, double *out, nb_ctx *ctx);
 
+/* How many entries of the kernel have been formed for the scene so far: what was asked of it and not kept. */
+double nb_scene_entries(const nb_scene *scene);
+
 nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx); /* the tokens' [q; k], 2d x n */
 nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx); /* the queries, then the keys, d x 2n */
 

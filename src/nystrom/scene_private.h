@@ -20,6 +20,9 @@ struct nb_scene {
     nb_low_rank factors; /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
     bool keep;           /* S is kept once it is formed */
 
+    const char *problem; /* whose head it is, and which: they name the order of its tokens */
+    int number;
+    double *entries;   /* of the kernel that were formed */
     nb_ctx *ctx;       /* owns what is cached below */
     int *positions;    /* 0 ... n-1 */
     double *rows;      /* S, n x n, or NULL: not kept */
@@ -42,6 +45,8 @@ struct nb_scene {
 };
 
 const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);
+
+nb_status nb_scene_fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx);
 
 /* Rows first ... first + count - 1 of S, up to column `keys`; out is n x count. */
 nb_status nb_scene_form(const nb_scene *scene, int first, int count, int keys, double *out, nb_ctx *ctx);

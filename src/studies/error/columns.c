@@ -44,8 +44,9 @@ const nb_column nb_error_columns[] = {
          .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty "
                  "where the core keeps rows of S, since the result is then not of the form F X B"),
     REAL(error_unseen, .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
-                               "that the core has not looked at; equal to error if it looked at none, empty if it "
-                               "looked at all, as oracles do"),
+                               "that neither the core nor, unless it is an oracle, the strategy has looked at; equal "
+                               "to error if they looked at none, empty if the core looked at all, as oracles do, or "
+                               "keeps fewer rows than the strategy has looked at"),
     REAL(error_unseen_subspace, .whole = true,
          .help = "the least error_unseen that any core reaches with these landmarks; if there are fewer such rows "
                  "than landmarks, any F fits them, and only the part outside the rows "

@@ -17,6 +17,7 @@
 #include "nystrom/exact_time.h"
 #include "nystrom/factors_private.h"
 #include "nystrom/make_scene.h"
+#include "nystrom/row_sample.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -61,6 +62,7 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     nb_guard_begin(&guard, kernel, NULL, NULL);
     nb_status status = nb_scene_new(head, kernel, out, ctx);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    nb_scene_name(*out, plan->scenes[scene].problem->canonical, plan->scenes[scene].head);
     if (s->engine == NB_DIRECT) nb_scene_form_whole(*out);
     if (!s->sample && head->v && (wanted & NB_WANT_OUTPUT)) nb_scene_take_along(*out, NB_SCENE_OUTPUT);
     if (!s->sample && stochastic && (wanted & NB_WANT_ENTROPY)) nb_scene_take_along(*out, NB_SCENE_ENTROPY);
@@ -204,6 +206,14 @@ typedef struct { /* one row on its way */
     nb_notes notes;
 } job;
 
+/* Rows of the order that the core has looked at, or the strategy, if it has looked at more; where the core's are kept,
+ * these alone. */
+static int rows_seen(const nb_pair *pair, const nb_landmarks *landmarks)
+{
+    int seen = pair->factors->seen;
+    return pair->factors->keep_rows && seen > 0 ? seen : landmarks->seen > seen ? landmarks->seen : seen;
+}
+
 /* X of one row: a request to measure it, or an outcome. */
 static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *requests, int *count)
 {
@@ -227,7 +237,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     j->request = (*count)++;
     requests[j->request] = (nb_request){.pair = pair,
                                         .x = x,
-                                        .seen = pair->factors->seen,
+                                        .seen = rows_seen(pair, j->landmarks),
                                         .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
     return NB_OK;
 }
@@ -260,7 +270,7 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
         j->row.reason = nb_diverged_by_rounding;
     } else {
         j->row.measures = r->measures;
-        if (j->oracle)
+        if (j->oracle || j->landmarks->seen > r->seen)
             j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core =
                 NAN;
         j->row.measures.core_s = j->core_s;
@@ -346,24 +356,15 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
-/* The order in which cores look at rows of S, the same for all methods of an instance. */
-static nb_status draw_order(const instance *in, int trial, nb_how *how)
+/* The order in which cores and strategies look at rows of S, the same for all methods of an instance. */
+static nb_status draw_order(const instance *in, int trial, int count, const factor_rows *found, nb_how *how)
 {
-    int n = nb_scene_head(in->scene)->n, *order;
     bool wanted = false;
-    const nb_planned_scene *planned = &in->plan->scenes[in->index];
     const nb_choices *cores = &in->plan->config->lists[NB_ERROR_CORE].choices;
-    nb_stream stream = nb_plan_stream(in->plan, trial, planned->problem);
     for (int i = 0; i < cores->count; i++) wanted |= (nb_core_traits(&cores->items[i]) & NB_CORE_RANDOM) != 0;
+    for (int i = 0; i < count; i++) wanted |= found[i].landmarks->seen > 0;
     if (!wanted) return NB_OK;
-    stream.role = "order";
-    stream.m = planned->head;
-    nb_random_seed(in->rng, &stream);
-    NB_NEED(order, nb_alloc(in->ctx, (size_t)n, sizeof *order));
-    for (int i = 0; i < n; i++) order[i] = i;
-    gsl_ran_shuffle(in->rng, order, (size_t)n, sizeof *order);
-    how->order = order;
-    return NB_OK;
+    return nb_scene_order(in->scene, (uint64_t)in->plan->config->seed, trial, &how->order, in->ctx);
 }
 
 /* The rows of S that are measured, the same for all methods of an instance. */
@@ -404,7 +405,6 @@ static nb_status run_instance(instance *in, int first, int end)
     NB_NEED(found, nb_alloc(in->ctx, (size_t)(end - first), sizeof *found));
     NB_NEED(m, nb_alloc(in->ctx, (size_t)(end - first), sizeof *m));
     NB_TRY(in->ctx, draw_rows(in, in->plan->rows[first].trial, &how));
-    NB_TRY(in->ctx, draw_order(in, in->plan->rows[first].trial, &how));
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_picks(in->plan, i, next);) next++;
         if (i == first || !same_strategy(in->plan, i - 1, i)) {
@@ -414,6 +414,7 @@ static nb_status run_instance(instance *in, int first, int end)
         }
         if (any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));
     }
+    NB_TRY(in->ctx, draw_order(in, in->plan->rows[first].trial, count, found, &how));
     for (int i = 0; i < count; i++) m[i] = found[i].m;
     for (int i = 0, used; i < count; i += used) {
         used = nb_engine_batch(nb_scene_head(in->scene)->n, count - i, m + i);

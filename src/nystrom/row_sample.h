@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* row_sample.h - k exact rows of S, which cost k n d: what a method may see of S and stay linear in n. */
+#ifndef NB_ROW_SAMPLE_H
+#define NB_ROW_SAMPLE_H
+
+#include "nystrom/scene.h"
+
+#include <gsl/gsl_rng.h>
+#include <stdint.h>
+
+typedef struct {
+    int count;             /* k */
+    const double *rows;    /* n x k: column i is the row of the kernel of point i, against all keys */
+    const double *points;  /* d x k: the queries that the rows belong to */
+    const double *weights; /* k: how many of the head's queries each stands for */
+    const int *tokens;     /* k, ascending: whose queries these are; NULL: they are no tokens' */
+} nb_row_sample;
+
+/* The random order of the scene's tokens in one trial, the same for all that look at rows of S: a sample is its
+ * beginning. `order` (n) is ctx's. */
+nb_status nb_scene_order(const nb_scene *scene, uint64_t seed, int trial, const int **order, nb_ctx *ctx);
+
+/* Rows of the first k <= n tokens of `order`, with S's mask, each of weight 1. */
+nb_status nb_row_sample_tokens(const nb_scene *scene, int k, const int *order, nb_row_sample *sample, nb_ctx *ctx);
+
+/* Rows of the means of k <= n groups that k-means, with one start and at most 25 iterations, finds among the queries;
+ * their weights are the groups' sizes. A mean has no place under a mask: NB_EINVAL. */
+nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_row_sample *sample, nb_ctx *ctx);
+
+/* What stands for columns of S where only k of them may be looked at: the kernel of all queries against the keys of
+ * tokens[0] < ... < tokens[k-1] alone, k x n, a query a column, with S's mask; a query that sees none of them has zeros.
+ * For softmax a query's entries sum to 1 over these keys, so each is in proportion to its entry in S. k n d. */
+nb_status nb_scene_some_columns(const nb_scene *scene, int k, const int *tokens, double *out, nb_ctx *ctx);
+
+#endif
