@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile.c - landmarks by what attends to what, from a few exact rows of S: linear in n.
  *
- * Keys first. k = 4 m rows of S are computed at the centres of a k-means of the queries, each row weighted by the number
+ * Keys first. k = 4 m rows of S, at least 64, are computed at the centres of a k-means of the queries, each row weighted by the number
  * of queries that it stands for (nystrom/row_sample.h). Pivots of a column-pivoted QR of the entrywise root of these rows
  * (its distances are Hellinger's) are m keys that carry much attention, each from queries unlike the others'.
  *     keys=pivots  are these tokens;
@@ -69,7 +69,7 @@ static const nb_option options[] = {
      .for_key = "keys",
      .for_value = "points",
      .help = "at most that many steps by which the keys are moved"},
-    NB_REAL_FOR(profile_options, ridge, "keys", "points", "3e-5", 1e-12, 1,
+    NB_REAL_FOR(profile_options, ridge, "keys", "points", "3e-5", 1e-10, 1,
                 "of the fit that the keys are moved for, relative to the squared norm of its matrix"),
     NB_INT(profile_options, restarts, "4", 1, 1000, "runs of k-means on the profiles; the one of least inertia is kept"),
     NB_OPTION_END};

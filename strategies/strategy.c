@@ -62,9 +62,11 @@ nb_scores nb_scores_of(const nb_points *points, double *score)
 
 const char *const nb_sampling_names[] = {[NB_CENTRES] = "centres", [NB_SAMPLED_TOKENS] = "tokens", NULL};
 
+enum { LEAST_ROWS = 64 };
+
 int nb_rows_of(int rows, int m, int n)
 {
-    int wanted = rows == NB_AUTO ? 4 * m : rows;
+    int wanted = rows != NB_AUTO ? rows : 4 * m > LEAST_ROWS ? 4 * m : LEAST_ROWS;
     return rows == NB_SECOND || wanted > n ? n : wanted;
 }
 

@@ -133,7 +133,7 @@ extern const char *const nb_sampling_names[]; /* NULL-terminated */
     { \
         .key = "rows", .type = NB_OPTION_INT, .offset = NB_FIELD_(T, rows, int), .initial = initial_, .lo = 1, \
         .hi = 1 << 20, .word = "auto", .second = "all", .newer = newer_, \
-        .help = "exact rows of S that it looks at, at most n; auto: 4 m, at a cost linear in n" \
+        .help = "exact rows of S that it looks at, at most n; auto: 4 m, and at least 64" \
     }
 #define NB_SAMPLE_OPTION(T, initial_, newer_) \
     { \

@@ -300,6 +300,16 @@ static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
     return NB_OK;
 }
 
+nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx)
+{
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, a, m);
+    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dpotrf: argument %d is illegal", -info);
+    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the leading %d x %d part of a matrix is not positive definite", info, info);
+    info = LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', m, columns, a, m, b, m);
+    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dpotrs: argument %d is illegal", -info);
+    return NB_OK;
+}
+
 nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx)
 {
     size_t r = (size_t)(rows < cols ? rows : cols);

@@ -84,6 +84,10 @@ nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double 
  * triangle is read. dsyevd, and if that does not converge dsyev; NB_ENUMERIC as nb_svd. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
+/* b (m x columns) <- a^-1 b for a symmetric positive definite a (m x m), of which the upper triangle is read and
+ * overwritten. dpotrf; NB_ENUMERIC where `a` is not positive definite to rounding. */
+nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx);
+
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
  * the caller, *rank columns used). Directions whose singular value is at most
  * eps * rows * the largest are not in the range. Householder QR, then the SVD

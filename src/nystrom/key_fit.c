@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* key_fit.c - with A' = V s U' (m x k), the value and the slope
+/* key_fit.c - the value and its slope by H = C A'G, C = (A'A + lambda I)^-1:
  *
- *     df/dA = -2 (G A C - A C A'G A C),  C = (A'A + lambda I)^-1,
+ *     f = tr G - tr A H,    df/dA' = -2 (H - H A C A'),
  *
- * by H = C A'G; from there through the kernel to its points. */
+ * and from there through the kernel to its points. */
 #include "nystrom/key_fit.h"
 
 #include "linalg/descent.h"
@@ -26,10 +26,8 @@ typedef struct {
     double *keys;          /* d x m: where it is */
     double *values;        /* m x k: the kernel */
     double *a;             /* m x k: A' */
-    double *v, *s, *ut;    /* m x r, r, r x k: of A' */
-    double *filtered, *ca; /* r x k; m x k: C A' */
-    double *h;             /* m x k */
-    double *small;         /* m x m */
+    double *both;          /* m x 2k: C A', then H */
+    double *square;        /* m x m */
     double lambda, ridge;  /* lambda is NaN before the first value */
 } fit;
 
@@ -50,7 +48,6 @@ static nb_status form_gram(fit *f, const nb_row_sample *sample, int n, nb_ctx *c
 
 static nb_status fit_init(fit *f, const nb_scene *scene, const nb_row_sample *sample, int m, double ridge, nb_ctx *ctx)
 {
-    int r = m < sample->count ? m : sample->count;
     size_t k = (size_t)sample->count, mm = (size_t)m, d = (size_t)scene->head->d;
     *f = (fit){.kernel = nb_scene_kernel_record(scene),
                .options = scene->options,
@@ -59,14 +56,11 @@ static nb_status fit_init(fit *f, const nb_scene *scene, const nb_row_sample *sa
                .lambda = NAN,
                .ridge = ridge};
     NB_REQUIRE(ctx, f->kernel->pull_back, NB_EINVAL, "keys are moved along a gradient, which this kernel has not");
-    double **const by_k[] = {&f->values, &f->a, &f->ca, &f->h};
-    for (size_t i = 0; i < sizeof by_k / sizeof *by_k; i++) NB_NEED(*by_k[i], nb_alloc_reals(ctx, mm, k));
+    NB_NEED(f->values, nb_alloc_reals(ctx, mm, k));
+    NB_NEED(f->a, nb_alloc_reals(ctx, mm, k));
+    NB_NEED(f->both, nb_alloc_reals(ctx, mm, 2 * k));
+    NB_NEED(f->square, nb_alloc_reals(ctx, mm, mm));
     NB_NEED(f->keys, nb_alloc_reals(ctx, d, mm));
-    NB_NEED(f->v, nb_alloc_reals(ctx, mm, (size_t)r));
-    NB_NEED(f->s, nb_alloc_reals(ctx, (size_t)r, 1));
-    NB_NEED(f->ut, nb_alloc_reals(ctx, (size_t)r, k));
-    NB_NEED(f->filtered, nb_alloc_reals(ctx, (size_t)r, k));
-    NB_NEED(f->small, nb_alloc_reals(ctx, mm, mm));
     NB_NEED(f->roots, nb_alloc_reals(ctx, k, 1));
     for (size_t i = 0; i < k; i++) f->roots[i] = sqrt(sample->weights[i]);
     f->tile = (nb_tile){
@@ -74,36 +68,35 @@ static nb_status fit_init(fit *f, const nb_scene *scene, const nb_row_sample *sa
     return form_gram(f, sample, scene->head->n, ctx);
 }
 
-/* values, A', its decomposition, C A' and H. */
+/* values, A', C A' and H. */
 static nb_status value(void *self, const double *x, double *out, nb_ctx *ctx)
 {
     fit *f = self;
-    size_t m = (size_t)f->m, size = m * (size_t)f->k;
-    int r = f->m < f->k ? f->m : f->k;
-    memcpy(f->keys, x, (size_t)f->tile.d * m * sizeof *x);
+    int m = f->m, k = f->k;
+    size_t size = (size_t)m * (size_t)k;
+    memcpy(f->keys, x, (size_t)f->tile.d * (size_t)m * sizeof *x);
     NB_TRY(ctx, f->kernel->fill(&f->tile, f->options, f->values, ctx));
-    memcpy(f->a, f->values, size * sizeof *f->a);
-    for (size_t i = 0; i < (size_t)f->k; i++) nb_scale(m, f->roots[i], f->a + i * m);
+    for (size_t i = 0; i < size; i++) f->a[i] = f->roots[i / (size_t)m] * f->values[i];
     if (isnan(f->lambda)) f->lambda = f->ridge * nb_sum_of_squares(size, f->a);
-    NB_TRY(ctx, nb_svd(f->m, f->k, f->a, f->v, f->s, f->ut, ctx));
-    for (int i = 0; i < f->k; i++)
-        for (int j = 0; j < r; j++)
-            f->filtered[j + i * r] = f->s[j] > 0 ? f->s[j] / (f->s[j] * f->s[j] + f->lambda) * f->ut[j + i * r] : 0;
-    nb_gemm(NB_PLAIN, NB_PLAIN, f->m, f->k, r, 1, f->v, f->m, f->filtered, r, 0, f->ca, f->m);
-    nb_gemm(NB_PLAIN, NB_PLAIN, f->m, f->k, f->k, 1, f->ca, f->m, f->gram, f->k, 0, f->h, f->m);
-    *out = 1 - nb_dot(size, f->a, f->h) / f->total;
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, 1, f->a, m, f->a, m, 0, f->square, m);
+    for (int j = 0; j < m; j++) f->square[j + j * m] += f->lambda;
+    memcpy(f->both, f->a, size * sizeof *f->both);
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, k, k, 1, f->a, m, f->gram, k, 0, f->both + size, m);
+    NB_TRY(ctx, nb_solve_positive(m, f->square, 2 * k, f->both, ctx));
+    *out = 1 - nb_dot(size, f->a, f->both + size) / f->total;
     return NB_OK;
 }
 
 static nb_status gradient(void *self, double *out, nb_ctx *ctx)
 {
     fit *f = self;
-    size_t m = (size_t)f->m;
-    double scale = -2 / f->total;
-    nb_gemm(NB_PLAIN, NB_TRANSPOSED, f->m, f->m, f->k, 1, f->h, f->m, f->a, f->m, 0, f->small, f->m);
-    nb_gemm(NB_PLAIN, NB_PLAIN, f->m, f->k, f->m, -scale, f->small, f->m, f->ca, f->m, scale, f->h, f->m);
-    for (size_t i = 0; i < (size_t)f->k; i++) nb_scale(m, f->roots[i], f->h + i * m);
-    return f->kernel->pull_back(&f->tile, f->options, f->values, f->h, NULL, out, ctx);
+    int m = f->m, k = f->k;
+    size_t size = (size_t)m * (size_t)k;
+    double scale = -2 / f->total, *h = f->both + size;
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, 1, h, m, f->a, m, 0, f->square, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, m, k, m, -scale, f->square, m, f->both, m, scale, h, m);
+    for (size_t i = 0; i < size; i++) h[i] *= f->roots[i / (size_t)m];
+    return f->kernel->pull_back(&f->tile, f->options, f->values, h, NULL, out, ctx);
 }
 
 nb_status nb_key_fit(const nb_scene *scene, const nb_row_sample *sample, int m, double ridge, int steps, double *keys,

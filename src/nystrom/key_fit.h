@@ -14,8 +14,8 @@
 
 #include "nystrom/row_sample.h"
 
-/* Moves keys (d x m) by at most `steps` steps of descent; lambda is `ridge` |A|_F^2 at their start. The kernel must
- * have a gradient. */
+/* Moves keys (d x m) by at most `steps` steps of descent; lambda is `ridge` |A|_F^2 at their start, ridge at least
+ * 1e-10. The kernel must have a gradient. */
 nb_status nb_key_fit(const nb_scene *scene, const nb_row_sample *sample, int m, double ridge, int steps, double *keys,
                      nb_ctx *ctx);
 
