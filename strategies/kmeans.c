@@ -2,15 +2,21 @@
 /* kmeans.c - k-means by Lloyd's iteration (linalg/kmeans.h): the groups, whose means are the landmarks.
  *
  * metric=cosine is spherical k-means; the landmarks are still the groups' means of the points themselves. O(n m d) an
- * iteration. */
+ * iteration.
+ *
+ * weights=attention weighs each token by the attention that its key receives from some exact rows of S: the column sums
+ * of these (nystrom/row_sample.h), at least a millionth of their mean. The landmarks are then the weighted means, as
+ * free points. */
 #include "strategy.h"
 
 #include "linalg/kmeans.h"
+#include "linalg/vector.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
-    int init, metric, restarts, iterations, snap;
+    int init, metric, restarts, iterations, snap, weights, rows, sample;
     double tolerance;
 } kmeans_options;
 
@@ -18,6 +24,8 @@ enum { EUCLIDEAN, COSINE };
 static const char *const metrics[] = {"euclidean", "cosine", NULL};
 enum { SNAP_NONE, SNAP_NEAREST };
 static const char *const snaps[] = {"none", "nearest", NULL};
+enum { EQUAL, ATTENTION };
+static const char *const weightings[] = {"equal", "attention", NULL};
 
 static const nb_option options[] = {
     NB_ENUM(kmeans_options, init, "plusplus", nb_kmeans_inits,
@@ -31,26 +39,75 @@ static const nb_option options[] = {
             "stop when the inertia falls by no more than this fraction; 0: at a fixed point"),
     NB_ENUM(kmeans_options, snap, "none", snaps,
             "nearest: the landmarks are the tokens nearest to the centres, not the means"),
+    {.key = "weights",
+     .type = NB_OPTION_ENUM,
+     .offset = NB_FIELD_(kmeans_options, weights, int),
+     .initial = "equal",
+     .choices = weightings,
+     .newer = true,
+     .help = "attention: of a token, what its key receives from some exact rows of S"},
+    NB_ROWS_OPTION(kmeans_options, "auto", .newer = true, .for_key = "weights", .for_value = "attention"),
+    NB_SAMPLE_OPTION(kmeans_options, "tokens", .newer = true, .for_key = "weights", .for_value = "attention"),
     NB_OPTION_END};
+
+static nb_status weigh(const nb_points *points, int m, const kmeans_options *o, nb_picks *picks,
+                       const double **weights, nb_ctx *ctx)
+{
+    size_t n = (size_t)nb_scene_head(points->scene)->n;
+    nb_row_sample sample;
+    double *received;
+    NB_NEED(received, nb_alloc_reals(ctx, (size_t)points->n, 1));
+    NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)o->sample, nb_rows_of(o->rows, m, (int)n), &sample, picks, ctx));
+    nb_row_sample_sums(&sample, (int)n, false, received);
+    double least = 1e-6 * nb_sum(n, received) / (double)n;
+    for (size_t j = 0; j < n; j++) received[j] = fmax(received[j], least > 0 ? least : 1);
+    for (size_t j = n; j < (size_t)points->n; j++) received[j] = received[j - n]; /* shared: queries, then keys */
+    *weights = received;
+    return NB_OK;
+}
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const kmeans_options *o = opts;
     nb_clusters clusters;
+    double *centres;
     int *out;
     nb_kmeans_how how = {.init = o->init,
                          .cosine = o->metric == COSINE,
                          .restarts = o->restarts,
                          .iterations = o->iterations,
                          .tolerance = o->tolerance};
+    if (o->weights == ATTENTION) NB_TRY(ctx, weigh(points, m, o, picks, &how.weights, ctx));
     NB_TRY(ctx, nb_kmeans(points->d, points->n, points->x, m, &how, nb_ctx_rng(ctx), &clusters, ctx));
     if (o->snap == SNAP_NEAREST) {
         NB_NEED(out, nb_picks_tokens(picks, m));
         return nb_clusters_nearest(&clusters, out, ctx);
     }
+    if (o->weights == ATTENTION) {
+        NB_NEED(centres, nb_picks_points(picks, points->d, m));
+        memcpy(centres, clusters.centres, (size_t)points->d * (size_t)m * sizeof *centres);
+        return NB_OK;
+    }
     NB_NEED(out, nb_picks_groups(picks, m, points->n));
     memcpy(out, clusters.group, (size_t)points->n * sizeof *out);
     return NB_OK;
+}
+
+static unsigned traits_of(const void *opts)
+{
+    const kmeans_options *o = opts;
+    return NB_RANDOM | (o->weights == ATTENTION && o->rows == NB_SECOND ? NB_ORACLE : 0);
+}
+
+static const char *refusal(const nb_points *points, int m, const void *opts)
+{
+    const kmeans_options *o = opts;
+    const nb_head *head = nb_scene_head(points->scene);
+    if (o->weights == EQUAL) return NULL;
+    if (o->metric == COSINE) return "kmeans: weights=attention is for metric=euclidean, whose centres are means";
+    return head->causal && o->sample == NB_CENTRES && nb_rows_of(o->rows, m, head->n) < head->n
+               ? "kmeans: centres of queries have no place under a causal mask: sample=tokens"
+               : NULL;
 }
 
 static const char *const references[] = {
@@ -66,7 +123,9 @@ const nb_strategy nb_strategy_kmeans = {
     .component = {"kmeans", "means of k-means clusters (Lloyd)", references, options, sizeof(kmeans_options)},
     .traits = NB_RANDOM,
     .pairing = NB_JOINT,
+    .traits_of = traits_of,
     .pick = pick,
+    .refusal = refusal,
     .explanation =
         "By default the tokens' stacked [q; k] are clustered (pairing joint), the landmarks are the means of the\n"
         "clusters' queries and keys, and Lloyd's iteration runs to a fixed point.\n"

@@ -48,8 +48,8 @@ static const nb_option options[] = {
     NB_ENUM(profile_options, queries, "groups", query_ways,
             "groups: means of the queries that attend alike to the landmark keys; weighted: means of all queries by "
             "their attention to each landmark key; pivots: tokens by pivoted QR of that attention"),
-    NB_ROWS_OPTION(profile_options, "auto", false),
-    NB_SAMPLE_OPTION(profile_options, "centres", false),
+    NB_ROWS_OPTION(profile_options, "auto", .newer = false),
+    NB_SAMPLE_OPTION(profile_options, "centres", .newer = false),
     {.key = "scale",
      .type = NB_OPTION_REAL,
      .offset = NB_FIELD_(profile_options, scale, double),
@@ -71,7 +71,15 @@ static const nb_option options[] = {
      .help = "at most that many steps by which the keys are moved"},
     NB_REAL_FOR(profile_options, ridge, "keys", "points", "3e-5", 1e-10, 1,
                 "of the fit that the keys are moved for, relative to the squared norm of its matrix"),
-    NB_INT(profile_options, restarts, "4", 1, 1000, "runs of k-means on the profiles; the one of least inertia is kept"),
+    {.key = "restarts",
+     .type = NB_OPTION_INT,
+     .offset = NB_FIELD_(profile_options, restarts, int),
+     .initial = "4",
+     .lo = 1,
+     .hi = 1000,
+     .for_key = "queries",
+     .for_value = "groups",
+     .help = "runs of k-means on the profiles; the one of least inertia is kept"},
     NB_OPTION_END};
 
 typedef struct {
@@ -257,6 +265,11 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     return give(&w, of_queries, of_keys, ctx);
 }
 
+static unsigned traits_of(const void *opts)
+{
+    return NB_RANDOM | (((const profile_options *)opts)->rows == NB_SECOND ? NB_ORACLE : 0);
+}
+
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const profile_options *o = opts;
@@ -286,6 +299,7 @@ const nb_strategy nb_strategy_profile = {
                   references, options, sizeof(profile_options)},
     .traits = NB_RANDOM,
     .pairing = NB_BOTH,
+    .traits_of = traits_of,
     .pick_both = pick_both,
     .refusal = refusal,
     .explanation =

@@ -127,22 +127,22 @@ nb_scores nb_scores_of(const nb_points *points, double *score);
 typedef enum { NB_CENTRES, NB_SAMPLED_TOKENS } nb_sampling;
 extern const char *const nb_sampling_names[]; /* NULL-terminated */
 
-/* Options for it: `rows`, auto, all or a number, and `sample`, an nb_sampling. NB_ORACLE_ROWS_OPTIONS are those of an
- * oracle, that looks at all unless it is told otherwise. */
-#define NB_ROWS_OPTION(T, initial_, newer_) \
+/* Options for it: `rows`, auto, all or a number, and `sample`, an nb_sampling, with further members of nb_option.
+ * NB_ORACLE_ROWS_OPTIONS are those of an oracle, that looks at all unless it is told otherwise. */
+#define NB_ROWS_OPTION(T, initial_, ...) \
     { \
         .key = "rows", .type = NB_OPTION_INT, .offset = NB_FIELD_(T, rows, int), .initial = initial_, .lo = 1, \
-        .hi = 1 << 20, .word = "auto", .second = "all", .newer = newer_, \
-        .help = "exact rows of S that it looks at, at most n; auto: 4 m, and at least 64" \
+        .hi = 1 << 20, .word = "auto", .second = "all", \
+        .help = "exact rows of S that it looks at, at most n; auto: 4 m, and at least 64", __VA_ARGS__ \
     }
-#define NB_SAMPLE_OPTION(T, initial_, newer_) \
+#define NB_SAMPLE_OPTION(T, initial_, ...) \
     { \
         .key = "sample", .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, sample, int), .initial = initial_, \
-        .choices = nb_sampling_names, .newer = newer_, \
+        .choices = nb_sampling_names, __VA_ARGS__, \
         .help = "whose rows, where they are not all: the centres of a k-means of the queries, each with the weight of " \
                 "its group, or tokens in random order, the first that cores look at too" \
     }
-#define NB_ORACLE_ROWS_OPTIONS(T) NB_ROWS_OPTION(T, "all", true), NB_SAMPLE_OPTION(T, "tokens", true)
+#define NB_ORACLE_ROWS_OPTIONS(T) NB_ROWS_OPTION(T, "all", .newer = true), NB_SAMPLE_OPTION(T, "tokens", .newer = true)
 
 /* How many rows the option's value stands for. */
 int nb_rows_of(int rows, int m, int n);

@@ -8,6 +8,7 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort_int.h>
+#include <math.h>
 #include <string.h>
 
 enum { ITERATIONS = 25 }; /* of k-means, which need not reach a fixed point: its groups only spread the rows */
@@ -68,6 +69,15 @@ nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_r
     NB_TRY(ctx, nb_scene_kernel(scene, k, clusters.centres, h->n, h->k, rows, ctx));
     *sample = (nb_row_sample){.count = k, .rows = rows, .points = clusters.centres};
     return set_weights(sample, clusters.size, ctx);
+}
+
+void nb_row_sample_sums(const nb_row_sample *sample, int n, bool squares, double *sums)
+{
+    for (size_t i = 0; i < (size_t)sample->count; i++)
+        for (size_t j = 0; j < (size_t)n; j++) {
+            double entry = sample->rows[i * (size_t)n + j];
+            sums[j] += sample->weights[i] * (squares ? entry * entry : fabs(entry));
+        }
 }
 
 nb_status nb_scene_some_columns(const nb_scene *scene, int k, const int *tokens, double *out, nb_ctx *ctx)
