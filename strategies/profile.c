@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile.c - landmarks by what attends to what, from a few exact rows of S: linear in n.
  *
- * Keys first. k = 4 m rows of S, at least 64, are computed at the centres of a k-means of the queries, each row weighted by the number
- * of queries that it stands for (nystrom/row_sample.h). Pivots of a column-pivoted QR of the entrywise root of these rows
- * (its distances are Hellinger's) are m keys that carry much attention, each from queries unlike the others'.
+ * Keys first. k = 4 m rows of S, at least 64, are computed at the centres of a k-means of the queries, each row weighted
+ * by the number of queries that it stands for (nystrom/row_sample.h). Pivots of a column-pivoted QR of the entrywise root
+ * of these rows (its distances are Hellinger's) are m keys that carry much attention, each from queries unlike the
+ * others'.
  *     keys=pivots  are these tokens;
  *     keys=points  are free points: the pivots times `scale`, which widens the attention that each of the few receives,
  *                  moved by `steps` steps down the gradient of what the columns of F leave of the rows (key_fit.h);
  *     keys=groups  are the means of the groups that k-means finds among the columns of those roots, from the pivots on.
  * Then the queries, by how they attend to those keys: column i of F' = k(Q, K~)' is query i's profile.
+ *     queries=weighted: landmark j is the mean of all queries, weighted by F_ij^power: of those that attend to landmark
+ *                  key j above all;
  *     queries=groups   are the means of the groups that k-means finds among the profiles;
- *     queries=weighted are the means of all queries, weighted by the entries of a column of F;
  *     queries=pivots   are tokens: the pivots of F'.
  *
- * Multiplications: 25 k n d at most for the centres, k n d for their rows, k n m for the pivots, k^2 n for the fit, and
- * n m^2 for each iteration of the second k-means. */
+ * Multiplications: 25 k n d at most for the centres, k n d for their rows, k n m for the pivots, k^2 n for the fit and
+ * some 20 (k^2 m + k m^2) for its steps, 2 n m d for F and the means. */
 #include "strategy.h"
 
 #include "kernels/kernel.h"
@@ -24,30 +26,31 @@
 #include "linalg/vector.h"
 #include "nystrom/key_fit.h"
 
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_sort_int.h>
 #include <math.h>
 #include <string.h>
 
 typedef struct {
-    int keys, queries, rows, sample, steps, restarts;
+    int keys, queries, rows, sample, steps, power, restarts;
     double scale, ridge;
 } profile_options;
 
 enum { KEY_POINTS, KEY_PIVOTS, KEY_GROUPS };
 static const char *const key_ways[] = {"points", "pivots", "groups", NULL};
-enum { QUERY_GROUPS, QUERY_WEIGHTED, QUERY_PIVOTS };
-static const char *const query_ways[] = {"groups", "weighted", "pivots", NULL};
+enum { QUERY_WEIGHTED, QUERY_GROUPS, QUERY_PIVOTS };
+static const char *const query_ways[] = {"weighted", "groups", "pivots", NULL};
 
-enum { ITERATIONS = 100 };                  /* of k-means, at most */
-static const double SOFTMAX_SCALE = 0.7;    /* the `scale` that is best in the middle of m = 8 ... 64 */
+enum { ITERATIONS = 100 };               /* of k-means, at most */
+static const double SOFTMAX_SCALE = 0.7; /* the `scale` that is best in the middle of m = 8 ... 64 */
 
 static const nb_option options[] = {
     NB_ENUM(profile_options, keys, "points", key_ways,
             "points: the pivots' keys, scaled and moved; pivots: tokens by pivoted QR of the roots of the sampled rows; "
             "groups: means of the keys that receive attention from the same rows"),
-    NB_ENUM(profile_options, queries, "groups", query_ways,
-            "groups: means of the queries that attend alike to the landmark keys; weighted: means of all queries by "
-            "their attention to each landmark key; pivots: tokens by pivoted QR of that attention"),
+    NB_ENUM(profile_options, queries, "weighted", query_ways,
+            "weighted: means of all queries, by their attention to each landmark key; groups: means of the queries that "
+            "attend alike to the landmark keys; pivots: tokens by pivoted QR of that attention"),
     NB_ROWS_OPTION(profile_options, "auto", .newer = false),
     NB_SAMPLE_OPTION(profile_options, "centres", .newer = false),
     {.key = "scale",
@@ -69,8 +72,17 @@ static const nb_option options[] = {
      .for_key = "keys",
      .for_value = "points",
      .help = "at most that many steps by which the keys are moved"},
-    NB_REAL_FOR(profile_options, ridge, "keys", "points", "3e-5", 1e-10, 1,
+    NB_REAL_FOR(profile_options, ridge, "keys", "points", "3e-05", 1e-10, 1,
                 "of the fit that the keys are moved for, relative to the squared norm of its matrix"),
+    {.key = "power",
+     .type = NB_OPTION_INT,
+     .offset = NB_FIELD_(profile_options, power, int),
+     .initial = "4",
+     .lo = 1,
+     .hi = 64,
+     .for_key = "queries",
+     .for_value = "weighted",
+     .help = "of the attention that weighs the queries"},
     {.key = "restarts",
      .type = NB_OPTION_INT,
      .offset = NB_FIELD_(profile_options, restarts, int),
@@ -203,25 +215,29 @@ static nb_status group_queries(work *w, double *landmarks, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A key that nobody attends to has the mean of all queries. */
-static nb_status weigh_queries(const work *w, double *landmarks, nb_ctx *ctx)
+/* profiles <- their powers, relative to the largest attention that any query pays to the key; mass (m): their sums. */
+static nb_status raise_profiles(work *w, double *mass, nb_ctx *ctx)
 {
-    double *mass, *mean;
-    size_t d = (size_t)w->d, m = (size_t)w->m;
-    NB_NEED(mass, nb_alloc_reals(ctx, m, 1));
-    NB_NEED(mean, nb_alloc_reals(ctx, d, 1));
-    for (size_t i = 0; i < (size_t)w->n; i++) {
-        nb_add(m, w->profiles + i * m, mass);
-        nb_add(d, w->queries->x + i * d, mean);
+    size_t n = (size_t)w->n, m = (size_t)w->m;
+    double *most;
+    NB_NEED(most, nb_alloc_reals(ctx, m, 1));
+    for (size_t i = 0; i < n * m; i++) most[i % m] = fmax(most[i % m], fabs(w->profiles[i]));
+    for (size_t i = 0; i < n * m; i++) {
+        double share = most[i % m] > 0 ? fabs(w->profiles[i]) / most[i % m] : 1;
+        w->profiles[i] = gsl_pow_int(share, w->o->power);
+        mass[i % m] += w->profiles[i];
     }
-    nb_scale(d, 1.0 / w->n, mean);
+    return NB_OK;
+}
+
+static nb_status weigh_queries(work *w, double *landmarks, nb_ctx *ctx)
+{
+    double *mass;
+    size_t d = (size_t)w->d;
+    NB_NEED(mass, nb_alloc_reals(ctx, (size_t)w->m, 1));
+    NB_TRY(ctx, raise_profiles(w, mass, ctx));
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, w->d, w->m, w->n, 1, w->queries->x, w->d, w->profiles, w->m, 0, landmarks, w->d);
-    for (size_t j = 0; j < m; j++) {
-        if (fabs(mass[j]) >= 1e-300)
-            nb_scale(d, 1 / mass[j], landmarks + j * d);
-        else
-            memcpy(landmarks + j * d, mean, d * sizeof *mean);
-    }
+    for (int j = 0; j < w->m; j++) nb_scale(d, 1 / mass[j], landmarks + (size_t)j * d);
     return NB_OK;
 }
 
@@ -290,8 +306,8 @@ static const char *const references[] = {
     "2020, arXiv:1908.06059",
     "Golub & Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables "
     "separate, SIAM J. Numer. Anal. 10, 1973 (the fit of the keys)",
-    "Vyas, Katharopoulos & Fleuret, Fast transformers with clustered attention, NeurIPS 2020, arXiv:2007.04825 (groups of "
-    "queries, by the queries themselves)",
+    "Vyas, Katharopoulos & Fleuret, Fast transformers with clustered attention, NeurIPS 2020, arXiv:2007.04825 (means of "
+    "queries, grouped by the queries themselves)",
     NULL};
 
 const nb_strategy nb_strategy_profile = {
@@ -304,6 +320,6 @@ const nb_strategy nb_strategy_profile = {
     .refusal = refusal,
     .explanation =
         "It looks at 4 m exact rows of S, of centres of queries, and so is linear in n and no oracle. The landmark keys\n"
-        "are free points that start at tokens; each landmark query is the mean of the queries that attend alike to\n"
-        "these keys. With keys=pivots, queries=pivots both are tokens, as the factors cur need them.",
+        "are free points that start at tokens; each landmark query is the mean of the queries that attend most to one\n"
+        "of these keys. With keys=pivots, queries=pivots both are tokens, as the factors cur need them.",
 };
