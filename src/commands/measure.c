@@ -35,25 +35,11 @@ static const nb_strategy given_landmarks = {.component = {.name = "given"}, .pai
 static nb_status read_files(const char *query_file, const char *key_file, const nb_problem_shape *shape, given *g,
                             nb_ctx *ctx)
 {
-    const char *first = query_file ? query_file : key_file, *second = key_file ? key_file : query_file;
+    const char *first = query_file ? query_file : key_file, *second = query_file ? key_file : NULL;
     g->queries.ctx = g->keys.ctx = ctx;
     NB_REQUIRE(ctx, !query_file || !key_file || strcmp(query_file, "-") != 0 || strcmp(key_file, "-") != 0, NB_EINVAL,
                "--query-landmarks and --key-landmarks cannot both be standard input");
-    NB_TRY(ctx, nb_picks_load(first, 0, shape->d, shape->n, &g->queries, ctx));
-    if (!query_file || !key_file) {
-        NB_REQUIRE(ctx, g->queries.kind == NB_TOKENS, NB_EINVAL,
-                   "%s: holds points of one side; with a single file, allowed are tokens, which serve both", first);
-        g->keys = g->queries;
-        return NB_OK;
-    }
-    NB_TRY(ctx, nb_picks_load(second, 0, shape->d, shape->n, &g->keys, ctx));
-    NB_REQUIRE(ctx, g->queries.m == g->keys.m, NB_EDIM, "%s: %d landmarks, %s: %d; expected the same number", first,
-               g->queries.m, second, g->keys.m);
-    NB_REQUIRE(ctx, g->queries.kind == g->keys.kind, NB_EINVAL,
-               "%s: %s, %s: %s; allowed are tokens in both, or points in both", first,
-               g->queries.kind == NB_TOKENS ? "tokens" : "points", second,
-               g->keys.kind == NB_TOKENS ? "tokens" : "points");
-    return NB_OK;
+    return nb_picks_load_sides(first, second, 0, shape->d, shape->n, &g->queries, &g->keys, ctx);
 }
 
 static nb_status plan_files(const char *query_file, const char *key_file, nb_one_head_plan *one, nb_ctx *ctx)

@@ -39,18 +39,17 @@ static nb_status keep_input(const char **path, nb_ctx *ctx)
 static nb_status check_shape(const char *path, const nb_tensor *t, int m, int d, int n, nb_ctx *ctx)
 {
     bool integers = t->dtype >= NB_I8;
-    const char *came = "", *rows = "m";
+    const char *came = "", *rows = "m", *points = "";
     if (t->rank == (integers ? 1 : 2) && (m ? t->shape[0] == m : t->shape[0] >= 1 && t->shape[0] <= n) &&
-        (integers || t->shape[1] == d))
+        (integers || (d && t->shape[1] == d)))
         return NB_OK;
     for (int i = 0; i < t->rank; i++)
         NB_NEED(came, nb_format(ctx, "%s%s%lld", came, i ? ", " : "", (long long)t->shape[i]));
     if (m) NB_NEED(rows, nb_format(ctx, "%d", m));
-    NB_FAIL(
-        ctx, NB_EINVAL,
-        "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d, or floats of shape (%s, %d), "
-        "points%s",
-        path, integers ? "integers" : "floats", came, rows, n - 1, rows, d, m ? "" : ", with 1 <= m <= n");
+    if (d) NB_NEED(points, nb_format(ctx, ", or floats of shape (%s, %d), points", rows, d));
+    NB_FAIL(ctx, NB_EINVAL, "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d%s%s%s", path,
+            integers ? "integers" : "floats", came, rows, n - 1, points, m ? "" : ", with 1 <= m <= n",
+            d ? "" : "; points need a file for each side");
 }
 
 static nb_status load_tokens(const char *path, const nb_tensor *t, int n, nb_picks *picks, nb_ctx *ctx)
@@ -92,4 +91,26 @@ nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, 
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx))); /* the same, with the file */
     nb_error_clear(ctx);
     NB_FAIL(ctx, status, "%s: %s", path, message);
+}
+
+static const char *kind_name(const nb_picks *picks)
+{
+    return picks->kind == NB_TOKENS ? "tokens" : "points";
+}
+
+nb_status nb_picks_load_sides(const char *first, const char *second, int m, int d, int n, nb_picks *of_queries,
+                              nb_picks *of_keys, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_picks_load(first, m, second ? d : 0, n, of_queries, ctx));
+    if (!second) {
+        *of_keys = *of_queries;
+        return NB_OK;
+    }
+    NB_TRY(ctx, nb_picks_load(second, m, d, n, of_keys, ctx));
+    NB_REQUIRE(ctx, of_queries->m == of_keys->m, NB_EDIM, "%s: %d landmarks, %s: %d; expected the same number", first,
+               of_queries->m, second, of_keys->m);
+    NB_REQUIRE(ctx, of_queries->kind == of_keys->kind, NB_EINVAL,
+               "%s: %s, %s: %s; allowed are tokens in both, or points in both", first, kind_name(of_queries), second,
+               kind_name(of_keys));
+    return NB_OK;
 }

@@ -10,8 +10,14 @@
  * points that were picked from; "-" is standard output. */
 nb_status nb_picks_save(const char *path, const nb_picks *picks, int d, int n, const double *x, nb_ctx *ctx);
 
-/* m landmarks of n tokens (0: as many as there are) into picks, whose ctx is set; "-" is standard input. NB_EIO or
- * NB_EINVAL, with the file's name, if they are not what picks.h says. */
+/* m landmarks of n tokens (0: as many as there are) into picks, whose ctx is set; "-" is standard input. d = 0: no
+ * points, but tokens that serve both sides. NB_EIO or NB_EINVAL, with the file's name, if they are not what picks.h
+ * says. */
 nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, nb_ctx *ctx);
+
+/* The landmarks of both sides, the queries' first, as many and of one kind; second = NULL: the first file's tokens
+ * serve both, which then share their arrays. */
+nb_status nb_picks_load_sides(const char *first, const char *second, int m, int d, int n, nb_picks *of_queries,
+                              nb_picks *of_keys, nb_ctx *ctx);
 
 #endif
