@@ -4,10 +4,14 @@
  * The program is started in a new folder, which is its current one and its last
  * argument. It finds there
  *     points.npy    the points, float64 (n, d)
- *     request.json  m, side ("queries", "keys", "joint" or "shared", see nb_pairing), seed, n, d, causal
+ *     request.json  m, side ("queries", "keys", "joint", "shared" or "both", see nb_pairing), seed, n, d, causal
  * and leaves picks.npy: integers of shape (m), which are tokens, or floats of shape
  * (m, d), which are points. Its standard output is thrown away; the end of its
  * standard error tells why a row failed.
+ *
+ * With the pairing `both` it finds queries.npy and keys.npy, float64 (n, d) each, instead of points.npy, and leaves
+ * query_picks.npy and key_picks.npy, tokens in both or points in both; or picks.npy alone, tokens that serve both
+ * sides.
  *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
  * them, and no shell is involved. Since the program runs elsewhere, a word that names
@@ -17,7 +21,7 @@
  * is looked for in PATH if it has no '/'. Folders stay as they are: the folder of
  * the call is in the environment, as NYSBENCH_FOLDER.
  *
- * select_s includes starting the program and both files: a few ms and, for a Python
+ * select_s includes starting the program and the files: a few ms and, for a Python
  * with NumPy, some 0.1 s. */
 #include "strategy.h"
 
@@ -53,6 +57,13 @@ static const nb_option options[] = {
             "the program does not use the seed: its picks are the same in all trials"),
     NB_OPTION_END};
 
+typedef struct {
+    const nb_points *points, *keys; /* the pairing `both`: the queries and the keys; else keys is NULL */
+    nb_picks *picks, *of_keys;      /* of these points */
+    int m;
+    const command_options *options;
+} call;
+
 /* Where nysbench was called, as far as this process knows. */
 static nb_status current_folder(const char **here, nb_ctx *ctx)
 {
@@ -81,14 +92,22 @@ static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status write_request(const char *folder, const nb_points *p, int m, unsigned long seed, nb_ctx *ctx)
+static nb_status write_points(const char *folder, const char *name, const nb_points *p, nb_ctx *ctx)
 {
-    const char *points, *request;
-    NB_NEED(points, nb_format(ctx, "%s/points.npy", folder));
+    const char *path;
+    NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
+    return nb_npy_save_reals(path, 2, (int64_t[]){p->n, p->d}, p->x, ctx);
+}
+
+static nb_status write_request(const char *folder, const call *c, unsigned long seed, nb_ctx *ctx)
+{
+    const nb_points *p = c->points;
+    const char *request, *side = c->keys ? nb_pairing_names[NB_BOTH] : nb_side_names[p->side];
     NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
-    NB_TRY(ctx, nb_npy_save_reals(points, 2, (int64_t[]){p->n, p->d}, p->x, ctx));
-    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", m, "side", nb_side_names[p->side], "seed",
-                               (json_int_t)seed, "n", p->n, "d", p->d, "causal", (int)nb_scene_head(p->scene)->causal);
+    NB_TRY(ctx, write_points(folder, c->keys ? "queries.npy" : "points.npy", p, ctx));
+    if (c->keys) NB_TRY(ctx, write_points(folder, "keys.npy", c->keys, ctx));
+    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", c->m, "side", side, "seed", (json_int_t)seed, "n",
+                               p->n, "d", p->d, "causal", (int)nb_scene_head(p->scene)->causal);
     char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
     json_decref(object);
     nb_status status = nb_write_file(request, print_text, text, ctx);
@@ -165,38 +184,70 @@ static nb_status run(const char *folder, const command_options *o, pid_t *pid, n
     return NB_OK;
 }
 
-/* The picks, or what is wrong with them, told without the folder's name. */
-static nb_status load(const char *folder, pid_t pid, const nb_points *points, int m, const command_options *o,
-                      nb_picks *picks, nb_ctx *ctx)
+/* left: picks.npy, query_picks.npy and key_picks.npy, NULL where there is none: the first alone or, with `both`, the
+ * two others. */
+static nb_status find_picks(const char *folder, const call *c, const char *said, const char *left[3], nb_ctx *ctx)
 {
-    const char *path, *message, *said;
+    static const char *const names[3] = {"picks.npy", "query_picks.npy", "key_picks.npy"};
+    const char *run = c->options->run, *came = "";
+    for (int i = 0; i < (c->keys ? 3 : 1); i++) {
+        NB_NEED(left[i], nb_format(ctx, "%s/%s", folder, names[i]));
+        if (nb_is_file(left[i]))
+            NB_NEED(came, nb_format(ctx, "%s%s%s", came, *came ? ", " : "", names[i]));
+        else
+            left[i] = NULL;
+    }
+    NB_REQUIRE(ctx, c->keys || left[0], NB_EIO, "%s: left no picks.npy%s", run, said);
+    NB_REQUIRE(ctx, left[0] ? !left[1] && !left[2] : left[1] && left[2], NB_EIO,
+               "%s: left %s; allowed are query_picks.npy and key_picks.npy, or picks.npy alone, tokens that serve both "
+               "sides%s",
+               run, *came ? came : "no picks", said);
+    return NB_OK;
+}
+
+/* Names of files in the folder are told without it. */
+static void hide_folder(char *text, const char *folder)
+{
     size_t length = strlen(folder);
-    NB_NEED(path, nb_format(ctx, "%s/picks.npy", folder));
+    for (char *at = text; (at = strstr(at, folder));) {
+        char *rest = at + length + (at[length] == '/');
+        memmove(at, rest, strlen(rest) + 1);
+    }
+}
+
+/* The picks, or what is wrong with them. */
+static nb_status load(const char *folder, pid_t pid, const call *c, nb_ctx *ctx)
+{
+    const nb_points *p = c->points;
+    const char *said, *left[3] = {NULL};
+    char *message;
     NB_TRY(ctx, last_words(folder, pid, &said, ctx));
-    NB_REQUIRE(ctx, nb_is_file(path), NB_EIO, "%s: left no picks.npy%s", o->run, said);
-    nb_status status = nb_picks_load(path, m, points->d, points->n, picks, ctx);
+    NB_TRY(ctx, find_picks(folder, c, said, left, ctx));
+    nb_status status =
+        c->keys ? nb_picks_load_sides(left[1] ? left[1] : left[0], left[2], c->m, p->d, p->n, c->picks, c->of_keys, ctx)
+                : nb_picks_load(left[0], c->m, p->d, p->n, c->picks, ctx);
     if (status == NB_OK || status == NB_ENOMEM) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s: %s%s", o->run, strncmp(message, folder, length) == 0 ? message + length + 1 : message,
-            said);
+    hide_folder(message, folder);
+    NB_FAIL(ctx, status, "%s: %s%s", c->options->run, message, said);
 }
 
-static nb_status ask(const nb_points *points, int m, const command_options *o, nb_picks *picks, nb_ctx *ctx)
+static nb_status ask(const call *c, nb_ctx *ctx)
 {
     const char *folder;
     pid_t pid;
     NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
-    NB_TRY(ctx, write_request(folder, points, m, o->deterministic ? 0 : gsl_rng_get(nb_ctx_rng(ctx)), ctx));
-    NB_TRY(ctx, run(folder, o, &pid, ctx));
-    return load(folder, pid, points, m, o, picks, ctx);
+    NB_TRY(ctx, write_request(folder, c, c->options->deterministic ? 0 : gsl_rng_get(nb_ctx_rng(ctx)), ctx));
+    NB_TRY(ctx, run(folder, c->options, &pid, ctx));
+    return load(folder, pid, c, ctx);
 }
 
 /* If there is no room for its files even now that they are gone, that is the reason. */
-static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+static nb_status ask_with_room(const call *c, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = ask(points, m, opts, picks, ctx);
+    nb_status status = ask(c, ctx);
     if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
     nb_ctx_release(ctx, mark);
     const char *trouble;
@@ -204,6 +255,19 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     if (!trouble) return status;
     nb_error_clear(ctx);
     NB_FAIL(ctx, NB_EHOST, "temporary files cannot be written, see TMPDIR: %s", trouble);
+}
+
+static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
+{
+    return ask_with_room(&(call){.points = points, .picks = picks, .m = m, .options = opts}, ctx);
+}
+
+static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts,
+                           nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
+{
+    return ask_with_room(
+        &(call){.points = queries, .keys = keys, .picks = of_queries, .of_keys = of_keys, .m = m, .options = opts},
+        ctx);
 }
 
 static unsigned traits_of(const void *opts)
@@ -293,5 +357,6 @@ const nb_strategy nb_strategy_command = {
     .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,
+    .pick_both = pick_both,
     .ready = ready,
 };
