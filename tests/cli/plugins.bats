@@ -11,6 +11,21 @@ plugin() {
     cc $flags -Wall -Wextra -Wpedantic -Werror -shared -fPIC "${@:3}" "$1" -o "$2"
 }
 
+# One head of a .safetensors file, as float64: tensor FILE NAME HEAD OUT.npy.
+tensor() {
+    /usr/bin/python3 - "$@" <<'PY'
+import json, struct, sys
+import numpy as np
+path, name, head, out = sys.argv[1:]
+with open(path, "rb") as f:
+    size = struct.unpack("<Q", f.read(8))[0]
+    t = json.loads(f.read(size))[name]
+    f.seek(8 + size + t["data_offsets"][0])
+    raw = f.read(t["data_offsets"][1] - t["data_offsets"][0])
+np.save(out, np.frombuffer(raw, {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[t["dtype"]]).reshape(t["shape"])[int(head)].astype(float))
+PY
+}
+
 # The template under the name mine.
 mine() {
     "$NYSBENCH" new strategy mine --out "$WORK/mine" >/dev/null
@@ -472,16 +487,12 @@ EOF
         "$NYSBENCH" select --head "$here/$head:1" --strategy 'command(run="/usr/bin/python3 both.py tokens")' --pairing both -m 5 --side $side -o $side.npy >/dev/null
     done
     "$NYSBENCH" measure --head "$here/$head:1" --query-landmarks queries.npy --key-landmarks keys.npy --core iterative --json >given.json
-    /usr/bin/python3 - "$here/$head" <<'PY'
-import csv, json, struct, sys
+    tensor "$here/$head" q 1 q.npy
+    tensor "$here/$head" k 1 k.npy
+    /usr/bin/python3 - <<'PY'
+import csv, json
 import numpy as np
-with open(sys.argv[1], "rb") as f:
-    size = struct.unpack("<Q", f.read(8))[0]
-    header, data = json.loads(f.read(size)), f.read()
-def tensor(name):
-    t = header[name]
-    return np.frombuffer(data[slice(*t["data_offsets"])], {"F32": "<f4", "F16": "<f2"}[t["dtype"]]).reshape(t["shape"])[1].astype(float)
-q, k = tensor("q"), tensor("k")
+q, k = np.load("q.npy"), np.load("k.npy")
 seeds = []
 for mode in "one", "two", "tokens", "points":
     told = [json.loads(line) for line in open("whole/told-" + mode)]
@@ -633,18 +644,12 @@ PY
         "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/joint'\")" \
             -m 6 --side $side -o "$WORK/joint-$side.npy" >/dev/null
     done
+    tensor experiments/data/vit_astronaut_n257_L6.safetensors k 1 "$WORK/keys.npy"
     /usr/bin/python3 - "$WORK" <<'PY'
-import json, struct, sys
+import json, sys
 import numpy as np
 work = sys.argv[1]
-with open("experiments/data/vit_astronaut_n257_L6.safetensors", "rb") as f:
-    size = struct.unpack("<Q", f.read(8))[0]
-    header = json.loads(f.read(size))
-    f.seek(8 + size + header["k"]["data_offsets"][0])
-    raw = f.read(header["k"]["data_offsets"][1] - header["k"]["data_offsets"][0])
-    dtype = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}[header["k"]["dtype"]]
-    k = np.frombuffer(raw, dtype).reshape(header["k"]["shape"])[1].astype(float)
-picks = np.load(work + "/k.npy")
+k, picks = np.load(work + "/keys.npy"), np.load(work + "/k.npy")
 assert picks.dtype == np.int64 and picks.shape == (6,)
 for j in range(1, 6):
     distance = np.min([((k - k[i]) ** 2).sum(axis=1) for i in picks[:j]], axis=0)
