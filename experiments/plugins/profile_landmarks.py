@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Landmarks by what attends to what, for command(run="python3 experiments/plugins/profile.py") with `pairing: both`:
-key points whose columns of attention span some exact rows of it, and means of the queries that attend alike to these
-key points. O(nm(d + m)), and never all of S."""
+"""Landmarks by what attends to what, for command(run="python3 experiments/plugins/profile_landmarks.py") with `pairing: both`:
+key points whose columns of attention span some exact rows of it, and means of the queries that attend most to one of
+these key points: what the strategy `profile` does. O(nm(d + m)), and never all of S."""
 import json
 import sys
 
@@ -21,23 +21,14 @@ def attention(queries, keys):
     return softmax(queries @ keys.T / np.sqrt(d), axis=1)
 
 
-def start(x, k):
-    """k of the rows as centres, each drawn in proportion to its squared distance from those before it (k-means++)."""
-    centres, near = [rng.integers(n)], np.full(n, np.inf)
+def kmeans(x, k):
+    """The group of each row, at most 25 steps after k-means++; an empty group gets the row farthest from its centre."""
+    centres, near, group = [rng.integers(n)], np.full(n, np.inf), None
     while len(centres) < k:
         near = np.minimum(near, ((x - x[centres[-1]]) ** 2).sum(axis=1))
         centres.append(rng.choice(n, p=near / near.sum() if near.any() else None))
-    return x[centres]
-
-
-def means(x, group, k):
-    return np.eye(k)[group].T @ x / np.bincount(group, minlength=k)[:, None]
-
-
-def kmeans(x, k, steps):
-    """Lloyd's iteration: the cost, and the group of each row. An empty group gets the row farthest from its centre."""
-    centres, group = start(x, k), None
-    for _ in range(steps):
+    centres = x[centres]
+    for _ in range(25):
         distance = cdist(x, centres, "sqeuclidean")
         before, group, near = group, distance.argmin(axis=1), distance.min(axis=1)
         for empty in np.setdiff1d(np.arange(k), group):
@@ -45,16 +36,22 @@ def kmeans(x, k, steps):
             group[far], near[far] = empty, 0
         if np.array_equal(group, before):
             break
-        centres = means(x, group, k)
-    return near.sum(), group
+        centres = np.eye(k)[group].T @ x / np.bincount(group)[:, None]
+    return group
 
 
 # Some exact rows R of attention, at the centres of small groups of queries, each with its group's size as weight.
 k = min(max(4 * m, 64), n)
-group = kmeans(Q, k, 25)[1]
-C, W = means(Q, group, k), np.sqrt(np.bincount(group, minlength=k))[:, None]
+group = kmeans(Q, k)
+sizes = np.bincount(group)[:, None]
+C, W = np.eye(k)[group].T @ Q / sizes, np.sqrt(sizes)
 R = attention(C, K)
 G = W * R @ (W * R).T
+
+# Keys that carry much attention, each from other queries; shrunk, since few landmarks stand for many.
+pivots = qr(W * np.sqrt(R), mode="r", pivoting=True)[1][:m]
+shrunk = 0.7 * K[pivots]
+ridge = 3e-5 * ((W * attention(C, shrunk)) ** 2).sum()
 
 
 def residual(x):
@@ -62,20 +59,17 @@ def residual(x):
     x = x.reshape(m, d)
     F = attention(C, x)
     A = W * F
-    AC = A @ np.linalg.inv(A.T @ A + 3e-5 * (A**2).sum() * np.eye(m))
+    AC = A @ np.linalg.inv(A.T @ A + ridge * np.eye(m))
     GA = G @ AC
     dF = -2 * W * (GA - AC @ (A.T @ GA))
     dx = (F * (dF - (F * dF).sum(axis=1, keepdims=True))).T @ C / np.sqrt(d)
     return 1 - (A * GA).sum() / np.trace(G), dx.ravel() / np.trace(G)
 
 
-# Key points: from the tokens whose columns are pivots, shrunk, a few steps downhill, whose cost does not depend on n.
-pivots = qr(W * np.sqrt(R), mode="r", pivoting=True)[1][:m]
-shrunk = 0.7 * K[pivots]
+# Key points: a few steps downhill, whose cost does not depend on n. Query points: means of the queries, weighted by how
+# much they attend to each of these.
 keys = minimize(residual, shrunk.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 10}).x.reshape(m, d)
-
-# Query points: means of the queries that attend alike to these keys.
 F = attention(Q, keys)
-group = min((kmeans(F, m, 100) for _ in range(4)), key=lambda found: found[0])[1]
-np.save(folder + "/query_picks.npy", means(Q, group, m))
+weights = (F / F.max(axis=0)) ** 4
+np.save(folder + "/query_picks.npy", weights.T @ Q / weights.sum(axis=0)[:, None])
 np.save(folder + "/key_picks.npy", keys)
