@@ -163,6 +163,33 @@ static void test_same_options_have_the_same_canonical_text(void **state)
     assert_string_equal(svd.label, "svd(rcond=1e-05)");
 }
 
+/* An option that is newer than published rows is named where it is not at its default, and reads back. */
+static void test_newer_options_are_silent_at_their_default(void **state)
+{
+    nb_choice usual = choose(&nb_strategies, "kmeans", *state);
+    nb_choice told = choose(&nb_strategies, "kmeans(weights=equal)", *state);
+    nb_choice other = choose(&nb_strategies, "kmeans(weights=attention, rows=all)", *state);
+    assert_null(strstr(usual.canonical, "weights"));
+    assert_string_equal(told.canonical, usual.canonical);
+    assert_non_null(strstr(other.canonical, "weights=attention, rows=all"));
+    assert_string_equal(choose(&nb_strategies, other.canonical, *state).canonical, other.canonical);
+    assert_string_equal(choose(&nb_strategies, other.resolved, *state).canonical, other.canonical);
+}
+
+static void test_an_integer_may_have_two_words(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_mistakes m;
+    nb_choices choices = {.count = 0};
+    assert_non_null(strstr(choose(&nb_strategies, "profile", ctx).canonical, "rows=auto"));
+    assert_non_null(strstr(choose(&nb_strategies, "profile(rows=all)", ctx).canonical, "rows=all"));
+    assert_non_null(strstr(choose(&nb_strategies, "profile(rows=17)", ctx).canonical, "rows=17"));
+    nb_mistakes_init(&m, ctx);
+    assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "profile(rows=some)", (nb_place){"e.yaml", 7, 3}, &m, ctx));
+    assert_int_equal(m.count, 1);
+    assert_non_null(strstr(m.texts[0], "an integer from 1 to 1048576, or auto or all"));
+}
+
 static void test_all_mistakes_of_a_spec_are_told(void **state)
 {
     nb_ctx *ctx = *state;
@@ -299,6 +326,8 @@ int main(void)
         test_with_ctx(test_spec_mistakes_have_places),
         test_with_ctx(test_spec_lists_expand),
         test_with_ctx(test_same_options_have_the_same_canonical_text),
+        test_with_ctx(test_newer_options_are_silent_at_their_default),
+        test_with_ctx(test_an_integer_may_have_two_words),
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),
         test_with_ctx(test_bad_numbers_are_refused),
         test_with_ctx(test_hint_names_the_nearest_or_all),
