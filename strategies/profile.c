@@ -15,7 +15,7 @@
  *     queries=groups   are the means of the groups that k-means finds among the profiles;
  *     queries=pivots   are tokens: the pivots of F'.
  *
- * Multiplications: 25 k n d at most for the centres, k n d for their rows, k n m for the pivots, k^2 n for the fit and
+ * Multiplications: 6 k n d at most for the centres, k n d for their rows, k n m for the pivots, k^2 n for the fit and
  * some 20 (k^2 m + k m^2) for its steps, 2 n m d for F and the means. */
 #include "strategy.h"
 

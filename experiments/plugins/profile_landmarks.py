@@ -22,13 +22,13 @@ def attention(queries, keys):
 
 
 def kmeans(x, k):
-    """The group of each row, at most 25 steps after k-means++; an empty group gets the row farthest from its centre."""
+    """The group of each row, at most 5 steps after k-means++; an empty group gets the row farthest from its centre."""
     centres, near, group = [rng.integers(n)], np.full(n, np.inf), None
     while len(centres) < k:
         near = np.minimum(near, ((x - x[centres[-1]]) ** 2).sum(axis=1))
         centres.append(rng.choice(n, p=near / near.sum() if near.any() else None))
     centres = x[centres]
-    for _ in range(25):
+    for _ in range(5):
         distance = cdist(x, centres, "sqeuclidean")
         before, group, near = group, distance.argmin(axis=1), distance.min(axis=1)
         for empty in np.setdiff1d(np.arange(k), group):

@@ -23,7 +23,7 @@ nb_status nb_scene_order(const nb_scene *scene, uint64_t seed, int trial, const 
 /* Rows of the first k <= n tokens of `order`, with S's mask, each of weight 1. */
 nb_status nb_row_sample_tokens(const nb_scene *scene, int k, const int *order, nb_row_sample *sample, nb_ctx *ctx);
 
-/* Rows of the means of k <= n groups that k-means, with one start and at most 25 iterations, finds among the queries;
+/* Rows of the means of k <= n groups that k-means, with one start and at most 5 iterations, finds among the queries;
  * their weights are the groups' sizes. A mean has no place under a mask: NB_EINVAL. */
 nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_row_sample *sample, nb_ctx *ctx);
 
