@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in six parts, each a table and a CSV in OUT
+# What users wait for and what they get, in seven parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
@@ -9,8 +9,10 @@
 #   sweep   40 settings of X beside one, on the same landmarks
 #   strategies  experiments/04-strategies.yaml: each strategy against uniform tokens, and
 #           a figure; goes on where it was stopped, minutes otherwise
+#   profile  profile against k-means: on the heads in HEADS (../shared/data/panel, and ../shared/data/dev),
+#           with sources as the unit; and the time to select, n = 1024 ... 16384
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|sweep|strategies|workers]...
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|sweep|strategies|profile|workers]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -66,6 +68,19 @@ strategies() {
     for format in svg png; do cp "results/04-strategies/plots/forest_iterative.$format" "$out/strategies.$format"; done
 }
 
+# Columns with commas in quotes: for `keep` the name of the strategy is cut off.
+profile() {
+    local work folder
+    work=$(mktemp -d)
+    for folder in ${HEADS:-../shared/data/panel ../shared/data/dev}; do
+        [ -d "$folder" ] || { echo "bench.sh: there is no folder $folder: HEADS=FOLDER names one with heads of several sources" >&2; return 1; }
+        /usr/bin/python3 tests/bench/sources.py ./nysbench "$folder" "$work/$(basename "$folder")" | sed 's/^strategy,//; s/^"[^"]*",//' |
+            keep "$out/bench_profile_$(basename "$folder").csv"
+    done
+    /usr/bin/python3 tests/bench/select.py ./nysbench "$work/time" | keep "$out/bench_select.csv"
+    rm -rf "$work"
+}
+
 # Each pair of runs gives a ratio; the table has their median. On a machine that does something else it says nothing.
 workers() {
     local work
@@ -90,8 +105,8 @@ PY
 
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | sweep | strategies | workers) "$part" ;;
-    all) engine; memory; peer; sweep; strategies; workers ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, sweep, strategies, workers" >&2; exit 2 ;;
+    engine | memory | peer | sweep | strategies | profile | workers) "$part" ;;
+    all) engine; memory; peer; sweep; strategies; profile; workers ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, sweep, strategies, profile, workers" >&2; exit 2 ;;
     esac
 done
