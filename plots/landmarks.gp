@@ -7,12 +7,13 @@
 # none[] and looks[] (the numbers of the colours), and loads this file. Data, by numbers: output_lanes.csv has 1 lane (0: tokens
 # of several strategies), 2 half (0 whole, 1 queries, 2 keys), 3 whether a token, 4 place,
 # 5 and 6 first and last of a group, 7 strategies that have the token; output_plane.csv
-# has 1 lane (0: the tokens), 2 and 3 the coordinates.
+# has 1 lane (0: the tokens), 2 and 3 the coordinates; output_received.csv has 1 token, 2 what its key receives.
 
 set encoding utf8
 set datafile separator comma
 along = output . "_lanes.csv"
 plane = output . "_plane.csv"
+received = output . "_received.csv"
 L = |lanes|
 
 load "looks.gp"
@@ -29,7 +30,7 @@ columns = L < 4 ? L : 4
 rows = (L + columns - 1) / columns
 width = 1000; left = 210; right = 135
 heading = 76; lane = 26; strip = 54; between = 92; panel = 245
-lanes_end = heading + strip + L * lane
+lanes_end = heading + 2 * strip + L * lane
 height = lanes_end + between + rows * panel + 30
 face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
 
@@ -37,6 +38,8 @@ most = 2
 stats along using ($1 == 0 ? $7 : 0) nooutput name "SHARED"
 if (exists("SHARED_max")) { most = SHARED_max > most ? SHARED_max : most }
 stats plane using 2:3 nooutput name "PLANE"
+stats received using ($2 > 0 ? $2 : NaN) nooutput name "RECEIVED"
+share_of(x) = x > 0 && RECEIVED_max > RECEIVED_min ? log(x / RECEIVED_min) / log(RECEIVED_max / RECEIVED_min) : NaN
 edge(low, high) = high > low ? 0.06 * (high - low) : 1
 
 do for [format in "svg png"] {
@@ -56,7 +59,7 @@ do for [format in "svg png"] {
     set tmargin at screen 1 - real(heading) / height
     set bmargin at screen 1 - real(lanes_end) / height
     set border 1 linecolor rgb "#444444"
-    set xrange [-0.01 * n:1.01 * n]; set yrange [0:L + real(strip) / lane]
+    set xrange [-0.01 * n:1.01 * n]; set yrange [0:L + 2 * real(strip) / lane]
     set xtics nomirror font small; unset ytics
     set xlabel "token" offset 0, 0.4 font normal
     do for [i = 1:L] {
@@ -67,8 +70,12 @@ do for [format in "svg png"] {
     }
     set label 401 "strategies that have the token" at graph -0.008, first L + 0.5 * strip / lane right font small
     set label 402 sprintf("%d", most) at graph 1.008, first L + strip / lane - 0.4 left font small
+    set label 404 "attention that the key receives\n(mean over queries, log scale)" at graph -0.008, first L + 1.6 * strip / lane right font small
+    set label 405 sprintf("%.2g", RECEIVED_max) at graph 1.008, first L + 2 * strip / real(lane) - 0.4 left font small
+    set label 406 sprintf("%.2g", RECEIVED_min) at graph 1.008, first L + strip / real(lane) + 0.3 left font small
     set label 403 "gaps: median, largest" at graph 1.008, first L + 0.25 left font face(10)
     clauses = ", along using ($1 == 0 ? $4 : NaN):(L + 0.2):(0):(($7) * (strip / real(lane) - 0.4) / most) with vectors nohead linewidth 1.2 linecolor rgb '#000000'"
+    if (RECEIVED_max > RECEIVED_min) { clauses = clauses . ", received using 1:(L + strip / real(lane) + 0.2):(0):(share_of($2) * (strip / real(lane) - 0.4)) with vectors nohead linewidth 1.2 linecolor rgb '#7f7f7f'" }
     do for [i = 1:L] { do for [h = 0:2] {
         clauses = clauses . sprintf(", along using (is(%d, %d, 0) ? $5 : NaN):(floor_of(%d, %d) + 0.5 * height_of(%d)):($6 - $5):(0) with vectors nohead linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, looks[i])
         clauses = clauses . sprintf(", along using (mean(%d, %d)):(floor_of(%d, %d) + 0.5 * height_of(%d)) with points pointtype 6 pointsize 0.55 linewidth 1.2 linecolor rgb colour(%d)", i, h, i, h, h, looks[i])

@@ -123,6 +123,9 @@ for number, problem in ((1, "clusters"), (2, "heads")):
     assert shared == {k: c for k, c in counts.items() if c > 1}
     explained = float(re.search(r"explained_1 = (\S+)", open(stem + ".gp").read()).group(1))
     assert abs(explained - s[0] ** 2 / (s**2).sum()) < 1e-4
+    e = np.exp((scores := q @ load(instance, "k").T / np.sqrt(q.shape[1])) - scores.max(axis=1, keepdims=True))
+    received = [float(r["received"]) for r in csv.DictReader(open(stem + "_received.csv", newline=""))]
+    assert np.allclose(received, (e / e.sum(axis=1, keepdims=True)).mean(axis=0), rtol=1e-8, atol=0)  # written with 9 digits
     sizes = [len(q) // 8 + (j >= 8 - len(q) % 8) for j in range(8)]
     ends = np.cumsum(sizes)
     assert [(float(x["place"]), float(x["first"]), float(x["last"])) for x in lanes if x["lane"] == "2"] == [(e - (k + 1) / 2, e - k, e - 1) for e, k in zip(ends, sizes)]

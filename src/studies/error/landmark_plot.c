@@ -255,6 +255,17 @@ static nb_status print_lanes(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* What the key of each token receives: the mean over the queries of its column of S. */
+static nb_status print_received(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const picture *p = what;
+    const double *rows, *columns;
+    NB_TRY(ctx, nb_scene_sums(p->scene, &rows, &columns, ctx));
+    fputs("token,received\n", out);
+    for (int i = 0; i < p->planned->n; i++) fprintf(out, "%d,%.9g\n", i, columns[i] / p->planned->n);
+    return NB_OK;
+}
+
 static void print_strings(FILE *out, const picture *p, const char *array, const char *(*text)(const lane *))
 {
     fprintf(out, "array %s[%d] = [", array, p->lane_count);
@@ -306,7 +317,7 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
     static const struct {
         const char *ending;
         nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx);
-    } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}};
+    } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}, {"_received.csv", print_received}};
     const char *path, *script;
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
