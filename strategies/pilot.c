@@ -28,7 +28,9 @@ static const nb_option options[] = {
     NB_ENUM(pilot_options, of, "rms", ofs, "of the entries in a key's column: their sum, or the root of their squares"),
     NB_BOOL(pilot_options, values, "false", "times the norm of the token's value; the head must have values"),
     NB_ENUM(pilot_options, take, "sample", takes, "draw in proportion to the scores, or take the largest"),
-    NB_ROWS_OPTION(pilot_options, "auto", .newer = false), NB_SAMPLE_OPTION(pilot_options, "tokens", .newer = false), NB_OPTION_END};
+    NB_ROWS_OPTION(pilot_options, "auto", .newer = false),
+    NB_SAMPLE_OPTION(pilot_options, "tokens", .newer = false),
+    NB_OPTION_END};
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile.c - landmarks by what attends to what, from a few exact rows of S: linear in n.
  *
- * Keys first. k = 4 m rows of S, at least 64, are computed at the centres of a k-means of the queries, each row weighted
- * by the number of queries that it stands for (nystrom/row_sample.h). Pivots of a column-pivoted QR of the entrywise root
- * of these rows (its distances are Hellinger's) are m keys that carry much attention, each from queries unlike the
- * others'.
+ * Keys first. k = 4 m rows of S, at least 64, are computed at the centres of a k-means of the queries, each row
+ * weighted by the number of queries that it stands for (nystrom/row_sample.h). Pivots of a column-pivoted QR of the
+ * entrywise root of these rows (its distances are Hellinger's) are m keys that carry much attention, each from queries
+ * unlike the others'.
  *     keys=pivots  are these tokens;
  *     keys=points  are free points: the pivots times `scale`, which widens the attention that each of the few receives,
  *                  moved by `steps` steps down the gradient of what the columns of F leave of the rows (key_fit.h);
@@ -45,12 +45,14 @@ enum { ITERATIONS = 100 };               /* of k-means, at most */
 static const double SOFTMAX_SCALE = 0.7; /* the `scale` that is best in the middle of m = 8 ... 64 */
 
 static const nb_option options[] = {
-    NB_ENUM(profile_options, keys, "points", key_ways,
-            "points: the pivots' keys, scaled and moved; pivots: tokens by pivoted QR of the roots of the sampled rows; "
-            "groups: means of the keys that receive attention from the same rows"),
-    NB_ENUM(profile_options, queries, "weighted", query_ways,
-            "weighted: means of all queries, by their attention to each landmark key; groups: means of the queries that "
-            "attend alike to the landmark keys; pivots: tokens by pivoted QR of that attention"),
+    NB_ENUM(
+        profile_options, keys, "points", key_ways,
+        "points: the pivots' keys, scaled and moved; pivots: tokens by pivoted QR of the roots of the sampled rows; "
+        "groups: means of the keys that receive attention from the same rows"),
+    NB_ENUM(
+        profile_options, queries, "weighted", query_ways,
+        "weighted: means of all queries, by their attention to each landmark key; groups: means of the queries that "
+        "attend alike to the landmark keys; pivots: tokens by pivoted QR of that attention"),
     NB_ROWS_OPTION(profile_options, "auto", .newer = false),
     NB_SAMPLE_OPTION(profile_options, "centres", .newer = false),
     {.key = "scale",
@@ -99,8 +101,8 @@ typedef struct {
     const nb_points *queries, *keys;
     int n, d, m;
     nb_row_sample sample;
-    double *roots;   /* n x k: the roots of the weighted rows */
-    int *pivots;     /* m keys */
+    double *roots;     /* n x k: the roots of the weighted rows */
+    int *pivots;       /* m keys */
     double *landmarks; /* d x m: the landmark keys */
     double *profiles;  /* m x n: F', a query a column */
 } work;
@@ -306,8 +308,8 @@ static const char *const references[] = {
     "2020, arXiv:1908.06059",
     "Golub & Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables "
     "separate, SIAM J. Numer. Anal. 10, 1973 (the fit of the keys)",
-    "Vyas, Katharopoulos & Fleuret, Fast transformers with clustered attention, NeurIPS 2020, arXiv:2007.04825 (means of "
-    "queries, grouped by the queries themselves)",
+    "Vyas, Katharopoulos & Fleuret, Fast transformers with clustered attention, NeurIPS 2020, arXiv:2007.04825 (means "
+    "of queries, grouped by the queries themselves)",
     NULL};
 
 const nb_strategy nb_strategy_profile = {
@@ -319,7 +321,7 @@ const nb_strategy nb_strategy_profile = {
     .pick_both = pick_both,
     .refusal = refusal,
     .explanation =
-        "It looks at 4 m exact rows of S, of centres of queries, and so is linear in n and no oracle. The landmark keys\n"
-        "are free points that start at tokens; each landmark query is the mean of the queries that attend most to one\n"
-        "of these keys. With keys=pivots, queries=pivots both are tokens, as the factors cur need them.",
+        "It looks at 4 m exact rows of S, of centres of queries, and so is linear in n and no oracle. The landmark\n"
+        "keys are free points that start at tokens; each landmark query is the mean of the queries that attend most\n"
+        "to one of these keys. With keys=pivots, queries=pivots both are tokens, as the factors cur need them.",
 };

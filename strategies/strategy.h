@@ -122,8 +122,8 @@ typedef struct {
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
 
-/* Which rows of S a strategy looks at that does not look at all: those of the centres of a k-means of the queries, which
- * are no tokens', or of tokens in the trial's random order. */
+/* Which rows of S a strategy looks at that does not look at all: those of the centres of a k-means of the queries,
+ * which are no tokens', or of tokens in the trial's random order. */
 typedef enum { NB_CENTRES, NB_SAMPLED_TOKENS } nb_sampling;
 extern const char *const nb_sampling_names[]; /* NULL-terminated */
 
@@ -139,8 +139,9 @@ extern const char *const nb_sampling_names[]; /* NULL-terminated */
     { \
         .key = "sample", .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, sample, int), .initial = initial_, \
         .choices = nb_sampling_names, __VA_ARGS__, \
-        .help = "whose rows, where they are not all: the centres of a k-means of the queries, each with the weight of " \
-                "its group, or tokens in random order, the first that cores look at too" \
+        .help = \
+            "whose rows, where they are not all: the centres of a k-means of the queries, each with the weight of " \
+            "its group, or tokens in random order, the first that cores look at too" \
     }
 #define NB_ORACLE_ROWS_OPTIONS(T) NB_ROWS_OPTION(T, "all", .newer = true), NB_SAMPLE_OPTION(T, "tokens", .newer = true)
 

@@ -20,8 +20,8 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
     switch (o->type) {
     case NB_OPTION_INT:
     case NB_OPTION_REAL:
-        return nb_format(ctx, "%s %.10g ... %.10g%s%s%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo, o->hi,
-                         o->word ? " or " : "", o->word ? o->word : "", o->second ? " or " : "",
+        return nb_format(ctx, "%s %.10g ... %.10g%s%s%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo,
+                         o->hi, o->word ? " or " : "", o->word ? o->word : "", o->second ? " or " : "",
                          o->second ? o->second : "");
     case NB_OPTION_BOOL: return "true or false";
     case NB_OPTION_STRING: return "text";

@@ -53,8 +53,7 @@ static int left(const nb_cover *c, int k)
 /* By weight; by weighted distance unless all distances are 0. */
 static int draw_weighted(const nb_cover *c, bool apart, gsl_rng *rng)
 {
-    for (int i = 0; i < c->n; i++)
-        c->weighted[i] = c->chosen[i] ? 0 : c->weights[i] * (apart ? c->nearest[i] : 1);
+    for (int i = 0; i < c->n; i++) c->weighted[i] = c->chosen[i] ? 0 : c->weights[i] * (apart ? c->nearest[i] : 1);
     return nb_draw(rng, c->n, c->weighted);
 }
 

@@ -8,10 +8,10 @@
 #include "base/ctx.h"
 
 typedef struct {
-    int n, d, count; /* points, their dimension, how many are chosen */
-    const double *x; /* d x n, the caller's */
-    double *nearest; /* n: squared distance to the nearest chosen point; 0 while there is none */
-    bool *chosen;    /* n */
+    int n, d, count;       /* points, their dimension, how many are chosen */
+    const double *x;       /* d x n, the caller's */
+    double *nearest;       /* n: squared distance to the nearest chosen point; 0 while there is none */
+    bool *chosen;          /* n */
     const double *weights; /* n, > 0: draws are in proportion to weighted squared distances; NULL: all equal */
     double *weighted;      /* n: scratch for these */
 } nb_cover;

@@ -54,7 +54,8 @@ nb_status nb_descend(const nb_slope *slope, int steps, double *x, nb_ctx *ctx)
     gsl_vector_view at = gsl_vector_view_array(x, slope->count);
     gsl_multimin_function_fdf function = {value_at, gradient_at, both_at, slope->count, &w};
     double length = nb_frobenius(slope->count, x), before = INFINITY;
-    gsl_multimin_fdfminimizer *s = gsl_multimin_fdfminimizer_alloc(gsl_multimin_fdfminimizer_vector_bfgs2, slope->count);
+    gsl_multimin_fdfminimizer *s =
+        gsl_multimin_fdfminimizer_alloc(gsl_multimin_fdfminimizer_vector_bfgs2, slope->count);
     NB_REQUIRE(ctx, s, NB_ENOMEM, "out of memory: the minimiser of %zu numbers", slope->count);
     NB_TRY(ctx, nb_defer(ctx, free_minimizer, s));
     NB_NEED(w.at, nb_alloc_reals(ctx, slope->count, 1));

@@ -7,8 +7,8 @@
  * iteration. An empty group takes the point that is farthest from its centre among those whose group keeps another
  * one. Of several runs the least inertia, the sum of the weighted squared distances, wins.
  *
- * cosine is spherical k-means (Dhillon & Modha, Mach. Learn. 42, 2001): each point's unit vector u goes to the centre of
- * largest cosine u'c, and a centre moves to the direction of its unit vectors' sum. With |u - c|^2 = 2 - 2 u'c as the
+ * cosine is spherical k-means (Dhillon & Modha, Mach. Learn. 42, 2001): each point's unit vector u goes to the centre
+ * of largest cosine u'c, and a centre moves to the direction of its unit vectors' sum. With |u - c|^2 = 2 - 2 u'c as the
  * squared distance all else is the same; a zero vector has cosine 0 to every centre. */
 #ifndef NB_KMEANS_H
 #define NB_KMEANS_H
@@ -26,9 +26,9 @@ typedef struct {
     int init; /* nb_kmeans_init */
     bool cosine;
     int restarts, iterations; /* runs, at least one; iterations of each, at most */
-    double tolerance;         /* a run ends where the inertia falls by no more than this fraction; 0: at a fixed point */
-    const double *weights;    /* n, all > 0; NULL: equal */
-    const double *start;      /* d x m: the centres that the only run begins with, instead of `init`; NULL: none */
+    double tolerance;      /* a run ends where the inertia falls by no more than this fraction; 0: at a fixed point */
+    const double *weights; /* n, all > 0; NULL: equal */
+    const double *start;   /* d x m: the centres that the only run begins with, instead of `init`; NULL: none */
 } nb_kmeans_how;
 
 typedef struct {

@@ -304,7 +304,8 @@ nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ct
 {
     lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, a, m);
     NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dpotrf: argument %d is illegal", -info);
-    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the leading %d x %d part of a matrix is not positive definite", info, info);
+    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the leading %d x %d part of a matrix is not positive definite", info,
+               info);
     info = LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', m, columns, a, m, b, m);
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dpotrs: argument %d is illegal", -info);
     return NB_OK;

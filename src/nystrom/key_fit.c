@@ -21,14 +21,14 @@ typedef struct {
     const void *options;
     nb_tile tile;
     int k, m;
-    double *roots;         /* k: of the weights */
-    double *gram, total;   /* G, k x k, and its trace */
-    double *keys;          /* d x m: where it is */
-    double *values;        /* m x k: the kernel */
-    double *a;             /* m x k: A' */
-    double *both;          /* m x 2k: C A', then H */
-    double *square;        /* m x m */
-    double lambda, ridge;  /* lambda is NaN before the first value */
+    double *roots;        /* k: of the weights */
+    double *gram, total;  /* G, k x k, and its trace */
+    double *keys;         /* d x m: where it is */
+    double *values;       /* m x k: the kernel */
+    double *a;            /* m x k: A' */
+    double *both;         /* m x 2k: C A', then H */
+    double *square;       /* m x m */
+    double lambda, ridge; /* lambda is NaN before the first value */
 } fit;
 
 static nb_status form_gram(fit *f, const nb_row_sample *sample, int n, nb_ctx *ctx)
@@ -63,8 +63,7 @@ static nb_status fit_init(fit *f, const nb_scene *scene, const nb_row_sample *sa
     NB_NEED(f->keys, nb_alloc_reals(ctx, d, mm));
     NB_NEED(f->roots, nb_alloc_reals(ctx, k, 1));
     for (size_t i = 0; i < k; i++) f->roots[i] = sqrt(sample->weights[i]);
-    f->tile = (nb_tile){
-        .d = scene->head->d, .queries = f->k, .keys = m, .q = sample->points, .k = f->keys, .ld = m};
+    f->tile = (nb_tile){.d = scene->head->d, .queries = f->k, .keys = m, .q = sample->points, .k = f->keys, .ld = m};
     return form_gram(f, sample, scene->head->n, ctx);
 }
 

@@ -17,8 +17,7 @@ nb_status nb_scene_order(const nb_scene *scene, uint64_t seed, int trial, const 
 {
     int n = scene->head->n, *tokens;
     gsl_rng *rng;
-    nb_stream stream = {
-        .seed = seed, .trial = trial, .role = "order", .component = scene->problem, .m = scene->number};
+    nb_stream stream = {.seed = seed, .trial = trial, .role = "order", .component = scene->problem, .m = scene->number};
     NB_NEED(tokens, nb_alloc(ctx, (size_t)n, sizeof *tokens));
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     nb_random_seed(rng, &stream);

@@ -27,13 +27,13 @@ nb_status nb_row_sample_tokens(const nb_scene *scene, int k, const int *order, n
  * their weights are the groups' sizes. A mean has no place under a mask: NB_EINVAL. */
 nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_row_sample *sample, nb_ctx *ctx);
 
-/* sums (n) <- sums + what each key receives from the rows: the weighted sum of its entries' absolute values, or of their
- * squares. */
+/* sums (n) <- sums + what each key receives from the rows: the weighted sum of its entries' absolute values, or of
+ * their squares. */
 void nb_row_sample_sums(const nb_row_sample *sample, int n, bool squares, double *sums);
 
 /* What stands for columns of S where only k of them may be looked at: the kernel of all queries against the keys of
- * tokens[0] < ... < tokens[k-1] alone, k x n, a query a column, with S's mask; a query that sees none of them has zeros.
- * For softmax a query's entries sum to 1 over these keys, so each is in proportion to its entry in S. k n d. */
+ * tokens[0] < ... < tokens[k-1] alone, k x n, a query a column, with S's mask; a query that sees none of them has
+ * zeros. For softmax a query's entries sum to 1 over these keys, so each is in proportion to its entry in S. k n d. */
 nb_status nb_scene_some_columns(const nb_scene *scene, int k, const int *tokens, double *out, nb_ctx *ctx);
 
 #endif

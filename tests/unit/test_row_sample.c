@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known of a sample of rows of S: rows of tokens are rows of S, rows of centres stand for all queries, columns of
- * k tokens are in proportion to S's; and of k-means with weights: a weight of w is the same as the point w times. */
+/* What is known of a sample of rows of S: rows of tokens are rows of S, rows of centres stand for all queries, columns
+ * of k tokens are in proportion to S's; and of k-means with weights: a weight of w is the same as the point w times. */
 #include "scenes.h"
 
 #include "linalg/kmeans.h"
@@ -111,8 +111,7 @@ static void check_columns(nb_ctx *ctx, bool causal)
         double sum = 0;
         for (int j = 0; j < 4; j++) sum += s[i * N + tokens[j]];
         assert_true(causal && i < 5 ? sum == 0 : sum > 0);
-        for (int j = 0; j < 4; j++)
-            assert_close(out[i * 4 + j], sum > 0 ? s[i * N + tokens[j]] / sum : 0, 1e-13);
+        for (int j = 0; j < 4; j++) assert_close(out[i * 4 + j], sum > 0 ? s[i * N + tokens[j]] / sum : 0, 1e-13);
     }
 }
 
@@ -130,7 +129,8 @@ static void test_centres_have_no_place_under_a_mask(void **state)
     fixture f;
     head.causal = true;
     open_scene(ctx, &f, head, "softmax");
-    assert_error(ctx, nb_row_sample_centres(f.scene, K, f.rng, &sample, ctx), NB_EINVAL, "no place under a causal mask");
+    assert_error(ctx, nb_row_sample_centres(f.scene, K, f.rng, &sample, ctx), NB_EINVAL,
+                 "no place under a causal mask");
 }
 
 /* Both runs begin at the same centres and see the same means, so that all steps agree. Sums in another order: eps. */
