@@ -25,6 +25,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     NB_NEED(norm, nb_alloc_reals(ctx, (size_t)points->n, 1)); /* zeroed, and freed after the call */
     NB_NEED(order, nb_alloc(ctx, (size_t)m, sizeof *order));
     NB_NEED(tokens, nb_picks_tokens(picks, m));
+    nb_count_multiplications((double)points->n * points->d); /* of this loop, for the column flops */
     for (int i = 0; i < points->n; i++)
         for (int l = 0; l < points->d; l++) norm[i] += points->x[i * points->d + l] * points->x[i * points->d + l];
     if (o->smallest)

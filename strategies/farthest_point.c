@@ -25,6 +25,7 @@ static nb_status nearest_to_mean(const nb_points *p, int *token, nb_ctx *ctx)
     size_t n = (size_t)p->n, d = (size_t)p->d;
     double *mean, least = 0;
     NB_NEED(mean, nb_alloc_reals(ctx, d, 1));
+    nb_count_multiplications((double)p->n * p->d);
     for (size_t i = 0; i < n; i++) nb_add(d, p->x + i * d, mean);
     nb_scale(d, 1 / (double)n, mean);
     for (size_t i = 0; i < n; i++) {

@@ -96,6 +96,7 @@ static nb_status draw_tokens(int n, int m, const double *vectors, nb_picks *pick
     NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * (size_t)m));
     NB_NEED(diagonal, nb_alloc_reals(ctx, (size_t)n, 1));
     nb_transpose(n, m, vectors, rows);
+    nb_count_multiplications((double)n * m);
     for (int i = 0; i < n; i++) diagonal[i] = nb_sum_of_squares((size_t)m, rows + (size_t)i * (size_t)m);
     projection p = {n, m, rows};
     NB_TRY(ctx, nb_cholesky_init(&c, n, m, diagonal, projection_column, &p, ctx));

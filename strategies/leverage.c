@@ -103,6 +103,7 @@ static nb_status of_points(const nb_points *p, triplets *t, nb_ctx *ctx)
 /* Adds weight |row of the first k singular vectors|^2 / k to each of n scores; NULL: to none. */
 static void add_scores(const double *vectors, int n, int k, double weight, double *score)
 {
+    if (score) nb_count_multiplications((double)n * k);
     for (int j = 0; j < k && score; j++) {
         const double *vector = vectors + (size_t)j * (size_t)n;
         for (int i = 0; i < n; i++) score[i] += weight * vector[i] * vector[i] / k;

@@ -28,6 +28,7 @@ static nb_status work_init(work *w, const nb_points *p, nb_ctx *ctx)
     NB_NEED(w->weight, nb_alloc_reals(ctx, n, 1));
     NB_NEED(w->taken, nb_alloc(ctx, n, sizeof *w->taken));
     nb_normalise_columns(p->d, p->n, p->x, w->unit);
+    nb_count_multiplications((double)p->n * p->d);
     for (size_t i = 0; i < n; i++) {
         w->weight[i] = nb_sum_of_squares(d, w->unit + i * d) > 0;
         if (w->weight[i] == 0) w->largest[i] = INFINITY;
@@ -38,6 +39,7 @@ static nb_status work_init(work *w, const nb_points *p, nb_ctx *ctx)
 static void take(work *w, int token)
 {
     size_t d = (size_t)w->d;
+    nb_count_multiplications((double)w->n * w->d);
     w->taken[token] = true;
     for (size_t i = 0; i < (size_t)w->n; i++)
         w->largest[i] = fmax(w->largest[i], fabs(nb_dot(d, w->unit + i * d, w->unit + (size_t)token * d)));

@@ -12,6 +12,7 @@
 #include "components/component.h"
 #include "components/plugin.h"
 #include "components/registry.h"
+#include "linalg/work.h"
 #include "nystrom/passes.h"
 #include "nystrom/picks.h"
 #include "nystrom/row_sample.h"

@@ -8,6 +8,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -31,9 +32,10 @@ typedef struct { /* m vectors of length n */
     double *a; /* n x m, or m x n with a vector a row */
 } vectors;
 
-/* The upper triangle of G, whose rest is zero. */
+/* The upper triangle of G, whose rest is zero. n m^2 flops. */
 static void gram(const vectors *v, double *g)
 {
+    nb_count_multiplications(0.5 * v->n * v->m * v->m);
     memset(g, 0, (size_t)v->m * (size_t)v->m * sizeof *g);
     cblas_dsyrk(CblasColMajor, CblasUpper, v->layout == NB_COLUMNS ? CblasTrans : CblasNoTrans, v->m, v->n, 1.0, v->a,
                 v->layout == NB_COLUMNS ? v->n : v->m, 0.0, g, v->m);
@@ -55,25 +57,45 @@ typedef struct {       /* for m vectors */
     lapack_int *iwork; /* m */
 } workspace;
 
-/* g <- its Cholesky factor; false if there is none of a good condition. */
+/* g <- its Cholesky factor; false if there is none of a good condition. m^3 / 3 flops (sec. 4.2.5). */
 static bool factorise(int m, const workspace *w)
 {
     double rcond = 0;
+    nb_count_multiplications(m / 6.0 * m * m);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, w->g, m) != 0) return false;
     LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', m, w->g, m, &rcond, w->work, w->iwork);
     return rcond > least_rcond;
 }
 
 /* a <- a g^-1 by the inverse itself, which is faster than solving and as good for
- * a triangle near the identity. */
+ * a triangle near the identity. m^3 / 3 and n m^2 flops. */
 static void multiply_by_inverse(const vectors *v, double *g)
 {
     int n = v->n, m = v->m;
+    nb_count_multiplications((m / 6.0 + n / 2.0) * m * m);
     LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', m, g, m);
     if (v->layout == NB_COLUMNS)
         cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, v->a, n);
     else
         cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, v->a, m);
+}
+
+/* The same by solving. n m^2 flops. */
+static void divide(const vectors *v, const double *g)
+{
+    int n = v->n, m = v->m;
+    nb_count_multiplications(0.5 * n * m * m);
+    if (v->layout == NB_COLUMNS)
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, v->a, n);
+    else
+        cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, v->a, m);
+}
+
+/* r <- g r, both upper triangular: m^3 / 3 flops. */
+static void multiply_triangles(int m, const double *g, double *r)
+{
+    nb_count_multiplications(m / 6.0 * m * m);
+    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1.0, g, m, r, m);
 }
 
 /* *done is false, and the vectors as they were, where they are too close to dependent. */
@@ -92,23 +114,23 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
         if (round == 0)
             memcpy(r, w->g, (size_t)m * (size_t)m * sizeof *r);
         else
-            cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1.0, w->g, m, r, m);
+            multiply_triangles(m, w->g, r);
         if (*done)
             multiply_by_inverse(v, w->g);
-        else if (v->layout == NB_COLUMNS)
-            cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, w->g, m, v->a, n);
         else
-            cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, w->g, m, v->a, m);
+            divide(v, w->g);
     }
     NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m,
                n, ROUNDS);
     return NB_OK;
 }
 
-/* q <- Q of the QR of q (columns) in place, r <- R. */
+/* q <- Q of the QR of q (columns) in place, r <- R. 2 m^2 (n - m / 3) flops for R, and as many for Q (sec. 5.2.2 and
+ * 5.1.6). */
 static nb_status householder_qr(int n, int m, double *q, double *r, nb_ctx *ctx)
 {
     double *tau, size[2], *work;
+    nb_count_multiplications(2 * (n - m / 3.0) * m * m);
     NB_NEED(tau, nb_alloc_reals(ctx, (size_t)m, 1));
     LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, m, q, n, tau, &size[0], -1);
     LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, n, m, m, q, n, tau, &size[1], -1);
@@ -210,9 +232,11 @@ static void take_out(ordered *o, const double *before)
     if (start == 0) return;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, start, width, n, 1, o->a, n, o->panel, n, 0, o->w, start);
     nb_gemm(NB_PLAIN, NB_PLAIN, n, width, start, -1, o->a, n, o->w, start, 1, o->panel, n);
-    if (before)
+    if (before) {
+        nb_count_multiplications(0.5 * start * width * width);
         cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, start, width, 1.0, before, width,
                     o->w, start);
+    }
     for (int j = 0; j < o->used; j++)
         nb_add((size_t)start, o->w + j * start, o->r + (size_t)(start + j) * (size_t)o->m);
 }
@@ -222,6 +246,7 @@ static void take_out(ordered *o, const double *before)
 static void factorise_panel(ordered *o)
 {
     int width = o->width, used = o->used;
+    nb_count_multiplications(width / 6.0 * width * width);
     double *g = o->g;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, width, o->n, 1, o->panel, o->n, o->panel, o->n, 0, g, width);
     o->used = 0;
@@ -244,6 +269,7 @@ static void factorise_panel(ordered *o)
 static void divide_panel(ordered *o)
 {
     size_t n = (size_t)o->n;
+    nb_count_multiplications(0.5 * o->n * o->width * o->width);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, o->n, o->width, 1.0, o->g, o->width,
                 o->panel, o->n);
     memset(o->panel + n * (size_t)o->used, 0, n * (size_t)(o->width - o->used) * sizeof *o->panel);
@@ -271,8 +297,7 @@ static void next_panel(ordered *o)
     take_out(o, o->first);
     factorise_panel(o);
     divide_panel(o);
-    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, o->width, o->width, 1.0, o->g,
-                o->width, o->first, o->width);
+    multiply_triangles(o->width, o->g, o->first);
     for (int j = 0; j < o->used; j++)
         memcpy(o->r + (size_t)(o->start + j) * m + o->start, o->first + j * o->width, (size_t)(j + 1) * sizeof *o->r);
     memcpy(from, o->panel, n * (size_t)o->used * sizeof *from);

@@ -4,6 +4,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <float.h>
 #include <math.h>
@@ -31,6 +32,7 @@ void nb_cholesky_eliminate(nb_cholesky *c, int pivot)
     c->column(c->self, pivot, l);
     for (int j = 0; j < c->rank; j++) c->row[j] = c->factor[n * (size_t)j + (size_t)pivot];
     nb_gemv(NB_PLAIN, c->n, c->rank, -1, c->factor, c->n, c->row, 1, l);
+    nb_count_multiplications(2.0 * c->n);
     nb_scale(n, 1 / sqrt(c->residual[pivot]), l);
     for (size_t i = 0; i < n; i++) {
         c->residual[i] -= l[i] * l[i];

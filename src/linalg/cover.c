@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ void nb_cover_clear(nb_cover *c)
 void nb_cover_add(nb_cover *c, int point)
 {
     size_t d = (size_t)c->d;
+    nb_count_multiplications((double)c->n * c->d);
     for (int i = 0; i < c->n; i++) {
         double distance = nb_squared_distance(d, c->x + (size_t)i * d, c->x + (size_t)point * d);
         if (c->count == 0 || distance < c->nearest[i]) c->nearest[i] = distance;
@@ -53,6 +55,7 @@ static int left(const nb_cover *c, int k)
 /* By weight; by weighted distance unless all distances are 0. */
 static int draw_weighted(const nb_cover *c, bool apart, gsl_rng *rng)
 {
+    nb_count_multiplications(c->n);
     for (int i = 0; i < c->n; i++) c->weighted[i] = c->chosen[i] ? 0 : c->weights[i] * (apart ? c->nearest[i] : 1);
     return nb_draw(rng, c->n, c->weighted);
 }

@@ -3,6 +3,7 @@
 #include "linalg/distances.h"
 
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -25,6 +26,7 @@ static nb_status median_distance(size_t d, size_t n, const double *x, size_t m, 
             if (x != y || i != j)
                 distance[count++] =
                     sqrt(nb_squared_distance(d, x + spaced(i, rows, n) * d, y + spaced(j, columns, m) * d));
+    nb_count_multiplications((double)count * (double)d);
     *median = count ? gsl_stats_median(distance, 1, count) : 0; /* by selection, in O(count) */
     if (!(*median > 0)) *median = 1;
     return NB_OK;

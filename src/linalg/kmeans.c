@@ -5,6 +5,7 @@
 #include "linalg/cover.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
@@ -43,6 +44,7 @@ static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
         nb_normalise_columns(c->d, c->n, x, unit);
         c->x = unit;
     }
+    nb_count_multiplications((double)c->n * c->d);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < d; l++) w->norms[i] += c->x[i * d + l] * c->x[i * d + l];
     NB_TRY(ctx, nb_cover_init(&w->cover, c->d, c->n, c->x, ctx));
@@ -142,6 +144,7 @@ static double assign(work *w)
     nb_clusters *c = w->c;
     double inertia = 0;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, c->m, c->n, c->d, 1, c->centres, c->d, c->x, c->d, 0, w->products, c->m);
+    nb_count_multiplications((double)c->m * (c->n + (c->cosine ? 0 : c->d))); /* of nb_nearest, and the offsets */
     for (int j = 0; j < c->m; j++) {
         w->offsets[j] = 0;
         c->size[j] = 0;
@@ -158,6 +161,7 @@ static void move_centres(work *w)
     nb_clusters *c = w->c;
     memset(c->centres, 0, (size_t)c->d * (size_t)c->m * sizeof(double));
     memset(w->mass, 0, (size_t)c->m * sizeof(double));
+    if (w->how->weights) nb_count_multiplications((double)c->n * c->d);
     for (int i = 0; i < c->n; i++) {
         int j = c->group[i];
         w->mass[j] += weight(w, i);
@@ -170,6 +174,7 @@ static void move_centres(work *w)
         nb_normalise_columns(c->d, c->m, c->centres, c->centres);
         return;
     }
+    nb_count_multiplications((double)c->m * c->d);
     for (int j = 0; j < c->m; j++)
         for (int l = 0; l < c->d; l++) centre(c, j)[l] /= w->mass[j];
 }
@@ -186,6 +191,7 @@ static nb_status lloyd(work *w, gsl_rng *rng, double *inertia, nb_ctx *ctx)
         before = *inertia;
     }
     *inertia = 0;
+    nb_count_multiplications((double)w->c->n * w->c->d);
     for (int i = 0; i < w->c->n; i++) *inertia += weight(w, i) * distance_of(w->c, i, w->c->group[i]);
     return NB_OK;
 }
@@ -216,6 +222,7 @@ nb_status nb_clusters_nearest(const nb_clusters *c, int *tokens, nb_ctx *ctx)
 {
     bool *taken;
     NB_NEED(taken, nb_alloc(ctx, (size_t)c->n, sizeof *taken));
+    nb_count_multiplications((double)c->m * c->n * c->d); /* to all, also to those taken */
     for (int j = 0; j < c->m; j++) {
         double least = DBL_MAX;
         tokens[j] = -1;

@@ -3,6 +3,7 @@
 #include "linalg/linalg.h"
 
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -13,6 +14,7 @@
 void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
              int ldb, double beta, double *c, int ldc)
 {
+    nb_count_multiplications((double)m * n * k);
     cblas_dgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans,
                 op_b == NB_PLAIN ? CblasNoTrans : CblasTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
@@ -20,6 +22,7 @@ void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const do
 void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
                     int ldb, float beta, float *c, int ldc)
 {
+    nb_count_multiplications((double)m * n * k);
     cblas_sgemm(CblasColMajor, op_a == NB_PLAIN ? CblasNoTrans : CblasTrans,
                 op_b == NB_PLAIN ? CblasNoTrans : CblasTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
@@ -73,6 +76,7 @@ int nb_panel_width(int start)
 void nb_gemv(nb_op op, int rows, int cols, double alpha, const double *a, int lda, const double *x, double beta,
              double *y)
 {
+    nb_count_multiplications((double)rows * cols);
     cblas_dgemv(CblasColMajor, op == NB_PLAIN ? CblasNoTrans : CblasTrans, rows, cols, alpha, a, lda, x, 1, beta, y, 1);
 }
 
@@ -84,8 +88,10 @@ bool nb_is_upper(int m, const double *a)
     return true;
 }
 
+/* m^3 flops each. */
 void nb_multiply_by_upper(int m, const double *l, double *x, const double *r)
 {
+    nb_count_multiplications(((l != NULL) + (r != NULL)) * 0.5 * m * m * m);
     if (l) cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, m, m, 1, l, m, x, m);
     if (r) cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, m, 1, r, m, x, m);
 }
@@ -139,6 +145,7 @@ double nb_norm_infinity(int rows, int cols, const double *a)
 
 void nb_normalise_columns(int rows, int cols, const double *a, double *out)
 {
+    nb_count_multiplications(2.0 * rows * cols);
     for (size_t j = 0, length = (size_t)rows; j < (size_t)cols; j++) {
         double norm = nb_frobenius(length, a + j * length);
         for (size_t i = j * length; i < (j + 1) * length; i++) out[i] = norm > 0 ? a[i] / norm : 0;
@@ -199,8 +206,17 @@ static nb_status svd(int rows, int cols, const double *a, double *u, double *s, 
     return NB_OK;
 }
 
+/* The R-SVD's flops, of k = max(rows, cols) and r the other: 6 k r^2 + 20 r^3, and 2 k r^2 + 2 r^3 for the values alone
+ * (fig. 8.6.1). */
+static double svd_multiplications(int rows, int cols, bool vectors)
+{
+    double k = rows > cols ? rows : cols, r = rows > cols ? cols : rows;
+    return vectors ? (3 * k + 10 * r) * r * r : (k + r) * r * r;
+}
+
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx)
 {
+    nb_count_multiplications(svd_multiplications(rows, cols, u != NULL));
     NB_TRY(ctx, nb_require_finite(rows, cols, a, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = svd(rows, cols, a, u, s, vt, ctx);
@@ -273,8 +289,10 @@ static nb_status symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* The symmetric QR algorithm's 9 n^3 flops (sec. 8.3.5), with vectors. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
 {
+    nb_count_multiplications(4.5 * n * n * n);
     NB_REQUIRE(ctx, nb_all_finite((size_t)n * (size_t)n, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, n);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = symmetric_eigen(n, a, values, ctx);
@@ -282,10 +300,12 @@ nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
     return status;
 }
 
-/* q <- Q of the QR of q in place, r (cols x cols, upper) <- R. */
+/* q <- Q of the QR of q in place, r (cols x cols, upper) <- R. 2 cols^2 (rows - cols / 3) flops for R, and as many for
+ * Q (sec. 5.2.2 and 5.1.6). */
 static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
 {
     double *tau, size[2], *work;
+    nb_count_multiplications(2 * (rows - cols / 3.0) * cols * cols);
     NB_NEED(tau, nb_alloc_reals(ctx, (size_t)cols, 1));
     LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, cols, q, rows, tau, &size[0], -1);
     LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, cols, cols, q, rows, tau, &size[1], -1);
@@ -322,6 +342,7 @@ nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, d
     NB_TRY(ctx, nb_svd(rows, cols, a, u, s, vt, ctx));
     for (; kept < (int)r && s[kept] > rcond * s[0]; kept++)
         for (int i = 0; i < rows; i++) u[i + kept * rows] /= s[kept];
+    nb_count_multiplications((double)kept * rows);
     nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, cols, rows, kept, 1, vt, (int)r, u, rows, 0, out, cols);
     return NB_OK;
 }

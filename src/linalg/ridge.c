@@ -5,6 +5,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <float.h>
 #include <lapacke.h>
@@ -12,10 +13,11 @@
 #include <string.h>
 
 /* r (cols x cols, zeroed) <- the triangle of a (rows x cols, rows >= cols), which is
- * overwritten. */
+ * overwritten. 2 cols^2 (rows - cols / 3) flops (Golub & Van Loan, sec. 5.2.2). */
 static nb_status triangle(int rows, int cols, double *a, double *r, nb_ctx *ctx)
 {
     double *tau, size, *work;
+    nb_count_multiplications((rows - cols / 3.0) * cols * cols);
     NB_REQUIRE(ctx, nb_all_finite((size_t)rows * (size_t)cols, a), NB_ENUMERIC, "NaN or Inf in a regression");
     NB_NEED(tau, nb_alloc_reals(ctx, (size_t)cols, 1));
     LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, cols, a, rows, tau, &size, -1);
@@ -65,11 +67,12 @@ nb_status nb_part_join(int count, const nb_part *parts, int without, nb_part *jo
     return triangle(ld, size, a, joined->r, ctx);
 }
 
-/* min |g w - rhs|, g rows x cols; rhs begins with w after it. */
+/* min |g w - rhs|, g rows x cols; rhs begins with w after it. Counts as its QR. */
 static nb_status least_squares(int rows, int cols, double *g, double *rhs, nb_ctx *ctx)
 {
     double size, *work, rcond = DBL_EPSILON * rows;
     lapack_int *pivots, rank;
+    nb_count_multiplications((rows - cols / 3.0) * cols * cols);
     NB_NEED(pivots, nb_alloc(ctx, (size_t)cols, sizeof *pivots));
     LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, rows, cols, 1, g, rows, rhs, rows, pivots, rcond, &rank, &size, -1);
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)size, 1));

@@ -15,6 +15,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
@@ -37,6 +38,7 @@ nb_status nb_ridge_add_scores(const nb_eigenpairs *of, int m, double lambda, dou
     lambda = isnan(lambda) ? tail(of->count, w, m) / m : lambda * nb_sum(count, w) / of->n;
     for (size_t k = 0; k < count && w[k] > 0; k++) {
         const double *v = of->vectors + k * n;
+        nb_count_multiplications(2.0 * of->n);
         double factor = weight * w[k] / (w[k] + lambda);
         for (size_t i = 0; i < n; i++) score[i] += factor * v[i] * v[i];
     }
@@ -75,6 +77,7 @@ static double level_lambda(const recursion *r, int size, const double *values)
 /* out (count x tokens): column i is b_i, K(sample, tokens[i]) weighted. */
 static void sampled_columns(const recursion *r, int tokens, const int *token, double *out)
 {
+    nb_count_multiplications((double)tokens * r->count);
     for (int i = 0; i < tokens; i++) {
         double *b = out + (size_t)i * (size_t)r->count;
         nb_similarity_some(r->kernel, token[i], r->count, r->sample, b);
@@ -92,6 +95,7 @@ static nb_status score_level(recursion *r, int size, nb_ctx *ctx)
     NB_NEED(b, nb_alloc_raw(ctx, (size_t)s * TILE));
     NB_NEED(c, nb_alloc_raw(ctx, (size_t)s * TILE));
     sampled_columns(r, s, r->sample, vectors);
+    nb_count_multiplications((double)s * s);
     for (int j = 0; j < s; j++) nb_scale((size_t)s, r->weight[j], vectors + (size_t)j * (size_t)s);
     if (s > 0) NB_TRY(ctx, nb_symmetric_eigen(s, vectors, values, ctx));
     double lambda = level_lambda(r, size, values);
@@ -99,6 +103,7 @@ static nb_status score_level(recursion *r, int size, nb_ctx *ctx)
         int tokens = size - first < TILE ? size - first : TILE;
         sampled_columns(r, tokens, r->order + first, b);
         if (s > 0) nb_gemm(NB_TRANSPOSED, NB_PLAIN, s, tokens, s, 1, vectors, s, b, s, 0, c, s);
+        nb_count_multiplications(2.0 * tokens * s);
         for (int i = 0; i < tokens; i++) {
             double left = r->diagonal[r->order[first + i]];
             for (int a = 0; a < s; a++) {

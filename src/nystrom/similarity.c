@@ -5,6 +5,7 @@
 
 #include "linalg/distances.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <math.h>
 
@@ -26,6 +27,7 @@ nb_status nb_similarity_init(nb_similarity *k, nb_similarity_kind kind, double b
 {
     *k = (nb_similarity){.kind = kind, .n = n, .d = d, .x = x, .bandwidth = bandwidth};
     if (kind == NB_GAUSS && isnan(bandwidth)) NB_TRY(ctx, nb_median_distance(d, n, x, n, x, &k->bandwidth, ctx));
+    if (kind == NB_EXP) nb_count_multiplications((double)n * d);
     for (int i = 0; i < n && kind == NB_EXP; i++) k->shift = fmax(k->shift, product(k, i, i) / sqrt(d));
     return NB_OK;
 }
@@ -41,6 +43,7 @@ static double entry(const nb_similarity *k, int i, int j)
 
 void nb_similarity_some(const nb_similarity *k, int j, int count, const int *tokens, double *out)
 {
+    nb_count_multiplications((double)count * k->d);
     for (int i = 0; i < count; i++) out[i] = entry(k, tokens ? tokens[i] : i, j);
     if (k->kind != NB_GRAM) nb_exp_sum((size_t)count, out, k->shift);
 }
@@ -52,6 +55,7 @@ void nb_similarity_column(const void *k, int j, double *out)
 
 void nb_similarity_diagonal(const nb_similarity *k, double *out)
 {
+    nb_count_multiplications((double)k->n * k->d);
     for (int i = 0; i < k->n; i++) out[i] = entry(k, i, i);
     if (k->kind != NB_GRAM) nb_exp_sum((size_t)k->n, out, k->shift);
 }
