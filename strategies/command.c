@@ -272,7 +272,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
 
 static unsigned traits_of(const void *opts)
 {
-    return ((const command_options *)opts)->deterministic ? 0 : NB_RANDOM;
+    return (((const command_options *)opts)->deterministic ? 0 : NB_RANDOM) | NB_ELSEWHERE;
 }
 
 /* What runs a script that is named in its first argument. */
@@ -353,7 +353,7 @@ static const char *const references[] = {"the program that it runs; the .npy for
 const nb_strategy nb_strategy_command = {
     .component = {"command", "landmarks that a program of your own picks, through files", references, options,
                   sizeof(command_options)},
-    .traits = NB_RANDOM,
+    .traits = NB_RANDOM | NB_ELSEWHERE,
     .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,

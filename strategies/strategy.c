@@ -36,6 +36,16 @@ unsigned nb_strategy_traits(const nb_choice *strategy)
     return s->traits_of ? s->traits_of(strategy->options) : s->traits;
 }
 
+bool nb_strategy_counts(const nb_choice *strategy)
+{
+    if (nb_plugin_of(strategy->component) || nb_strategy_traits(strategy) & (NB_ORACLE | NB_ELSEWHERE)) return false;
+    for (const nb_option *o = strategy->component->options; o && o->key; o++) {
+        if (o->type != NB_OPTION_SPEC || o->registry != &nb_strategies) continue;
+        if (!nb_strategy_counts(*(const nb_choice *const *)((const char *)strategy->options + o->offset))) return false;
+    }
+    return true;
+}
+
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)
 {
     return pairing == NB_BOTH ? strategy->pick_both != NULL : strategy->pick != NULL;

@@ -64,7 +64,9 @@ enum {
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4,  /* makes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
 
-    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN,
+    NB_ELSEWHERE = 1 << 5, /* works outside of this process, where its multiplications are not counted */
+
+    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN | NB_ELSEWHERE,
 };
 
 typedef struct {
@@ -100,6 +102,11 @@ typedef struct {
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
+
+/* Whether its multiplications (linalg/work.h) say what it takes: not those of an oracle, which shares what it asks of S
+ * with others and costs more than attention; nor of a plug-in, whose own loops nobody counts, of what works elsewhere,
+ * or where a strategy within its options is one of these. */
+bool nb_strategy_counts(const nb_choice *strategy);
 
 /* Whether the strategy has this pairing. */
 bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);

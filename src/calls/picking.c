@@ -4,8 +4,10 @@
 
 #include "base/clock.h"
 #include "calls/guard.h"
+#include "linalg/work.h"
 #include "nystrom/scene_private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of the pairings that pick once. */
@@ -65,13 +67,18 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
     return NB_OK;
 }
 
-/* The clock at each token that was added counts from the start of the call. */
-static nb_status note_times(const request *r, const nb_picks *picks, double start_s, double spared_s, nb_landmarks *out,
-                            nb_ctx *ctx)
+/* Clock and multiplications at each token that was added count from the start of the call. */
+static nb_status note_added(const request *r, const nb_picks *picks, nb_picks_moment start, double spared_s,
+                            nb_landmarks *out, nb_ctx *ctx)
 {
-    if (!picks->added_s) return NB_OK;
+    bool counts = nb_strategy_counts(r->of->strategy);
+    if (!picks->added) return NB_OK;
     if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)r->m, 1));
-    for (int j = 0; j < r->m; j++) out->selected_s[j] += picks->added_s[j] - start_s + spared_s;
+    if (!out->multiplied) NB_NEED(out->multiplied, nb_alloc_reals(ctx, (size_t)r->m, 1));
+    for (int j = 0; j < r->m; j++) {
+        out->selected_s[j] += picks->added[j].clock_s - start.clock_s + spared_s;
+        out->multiplied[j] += counts ? (double)(picks->added[j].multiplications - start.multiplications) : NAN;
+    }
     return NB_OK;
 }
 
@@ -89,17 +96,18 @@ static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *o
     *c->of_a = (nb_picks){.ctx = ctx};
     if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
     r->scene->reused_s = 0;
-    double start_s = nb_clock_s();
+    nb_picks_moment start = {nb_clock_s(), nb_multiplications()};
     nb_status status = c->b ? r->strategy->pick_both(c->a, c->b, r->m, choice->options, c->of_a, c->of_b, scratch)
                             : r->strategy->pick(c->a, r->m, choice->options, c->of_a, scratch);
     double spared_s = r->scene->reused_s;
-    out->select_s += nb_clock_s() - start_s + spared_s;
+    out->select_s += nb_clock_s() - start.clock_s + spared_s;
+    out->multiplications += nb_strategy_counts(choice) ? (double)(nb_multiplications() - start.multiplications) : NAN;
     nb_ctx_set_rng(scratch, NULL);
     nb_ctx_release(scratch, 0);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
     if (c->b) NB_TRY(ctx, nb_picks_check(c->of_b, c->b->n, r->m, ctx));
-    return note_times(r, c->of_a, start_s, spared_s, out, ctx);
+    return note_added(r, c->of_a, start, spared_s, out, ctx);
 }
 
 static nb_status call_strategy(const request *r, const call *c, nb_landmarks *out, nb_ctx *ctx)

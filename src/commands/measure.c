@@ -29,7 +29,8 @@ static nb_status give(const nb_points *queries, const nb_points *keys, int m, co
     return NB_OK;
 }
 
-static const nb_strategy given_landmarks = {.component = {.name = "given"}, .pairing = NB_BOTH, .pick_both = give};
+static const nb_strategy given_landmarks = {
+    .component = {.name = "given"}, .traits = NB_ELSEWHERE, .pairing = NB_BOTH, .pick_both = give};
 
 /* One file of tokens serves both sides. */
 static nb_status read_files(const char *query_file, const char *key_file, const nb_problem_shape *shape, given *g,

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <gsl/gsl_randist.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -69,6 +70,12 @@ static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* NaN: not counted. */
+static bool same_count(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_kind *kind, nb_ctx *ctx)
 {
     nb_landmarks once, again;
@@ -86,6 +93,9 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     NB_TRY(ctx, pick(b, m, pairing, 0, &again, ctx));
     NB_REQUIRE(ctx, same(&once.queries, &again.queries) && same(&once.keys, &again.keys), NB_EBUG,
                "different picks for the same seed");
+    NB_REQUIRE(ctx, same_count(once.multiplications, again.multiplications), NB_EBUG,
+               "%.17g multiplications, and then %.17g, for the same picks", once.multiplications,
+               again.multiplications);
     NB_TRY(ctx, input(b, &after, ctx));
     NB_REQUIRE(ctx, before == after, NB_EBUG, "it changed its input");
     NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc, or of its picks");
@@ -146,6 +156,10 @@ static nb_status check_first(const nb_landmarks *all, const nb_landmarks *some, 
     /* the clock ticks in ns */
     NB_REQUIRE(ctx, first.select_s > 0 && first.select_s <= all->select_s + 1e-9, NB_EBUG,
                "%d picks took %g s, all %g s", m, first.select_s, all->select_s);
+    double alone = nb_landmarks_first(some, m).multiplications;
+    NB_REQUIRE(ctx, same_count(first.multiplications, alone), NB_EBUG,
+               "nested, but the first %d of %d picks took %.17g multiplications, %d alone %.17g", m, all->queries.m,
+               first.multiplications, m, alone);
     NB_REQUIRE(ctx, m < 2 || first.select_s >= all->selected_s[m - 2], NB_EBUG, "%d picks took less time than %d", m,
                m - 1);
     return NB_OK;

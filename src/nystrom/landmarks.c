@@ -16,6 +16,7 @@ nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m)
     if (all->refusal) return out;
     out.queries.m = out.keys.m = m;
     if (all->selected_s) out.select_s = all->selected_s[m - 1];
+    if (all->multiplied) out.multiplications = all->multiplied[m - 1];
     out.note = nb_landmarks_note(all, m);
     return out;
 }

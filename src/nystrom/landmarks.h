@@ -9,14 +9,16 @@ typedef struct {
     nb_picks queries,
         keys; /* of the same kind and m; they share arrays where one pick gives both, but free points of [q; k] */
     double select_s; /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
-    double *selected_s;  /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
-    const char *refusal; /* why there are none; NULL: there are */
-    const char *note;    /* a note for the row, or NULL */
-    int seen;            /* rows of S that the strategy has looked at, the first of the trial's order */
+    double *selected_s;     /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
+    double multiplications; /* of the strategy's calls; NaN: not counted, see nb_strategy_counts */
+    double *multiplied;     /* m: up to the first 1, 2, ... landmarks; NULL: not nested */
+    const char *refusal;    /* why there are none; NULL: there are */
+    const char *note;       /* a note for the row, or NULL */
+    int seen;               /* rows of S that the strategy has looked at, the first of the trial's order */
 } nb_landmarks;
 
 /* The first m of the landmarks of a nested strategy: what it picks for m, and the
- * time that it takes for these alone. */
+ * time and multiplications that it takes for these alone. */
 nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
 
 /* The note for the first m. */

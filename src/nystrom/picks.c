@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -38,14 +39,14 @@ double *nb_picks_points(nb_picks *picks, int d, int m)
 nb_status nb_picks_begin(nb_picks *picks, int m)
 {
     nb_ctx *ctx = picks->ctx;
-    NB_NEED(picks->added_s, nb_alloc_reals(ctx, (size_t)m, 1));
+    NB_NEED(picks->added, nb_alloc(ctx, (size_t)m, sizeof *picks->added));
     NB_NEED(picks->tokens, nb_picks_tokens(picks, m));
     return NB_OK;
 }
 
 void nb_picks_add(nb_picks *picks, int token)
 {
-    if (picks->added_s) picks->added_s[picks->count] = nb_clock_s();
+    if (picks->added) picks->added[picks->count] = (nb_picks_moment){nb_clock_s(), nb_multiplications()};
     picks->tokens[picks->count++] = token;
 }
 
@@ -147,8 +148,8 @@ nb_status nb_picks_check(const nb_picks *picks, int n, int m, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, picks->kind != NB_NO_PICKS, NB_EINVAL, "nothing was picked");
     NB_REQUIRE(ctx, picks->m == m, NB_EINVAL, "%d landmarks were picked, expected %d", picks->m, m);
-    NB_REQUIRE(ctx, !picks->added_s || picks->count == m, NB_EINVAL, "%d landmarks were added, expected %d",
-               picks->count, m);
+    NB_REQUIRE(ctx, !picks->added || picks->count == m, NB_EINVAL, "%d landmarks were added, expected %d", picks->count,
+               m);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = NB_OK;
     if (picks->kind == NB_TOKENS) status = check_tokens(picks, n, ctx);

@@ -5,7 +5,14 @@
 
 #include "base/ctx.h"
 
+#include <stdint.h>
+
 typedef enum { NB_NO_PICKS, NB_TOKENS, NB_GROUPS, NB_POINTS } nb_picks_kind;
+
+typedef struct {
+    double clock_s;           /* nb_clock_s() */
+    uint64_t multiplications; /* nb_multiplications() */
+} nb_picks_moment;
 
 typedef struct {
     nb_ctx *ctx; /* owns the arrays; set by the library before the strategy is called */
@@ -15,9 +22,9 @@ typedef struct {
     int *groups;    /* GROUPS: n numbers 0 ... m-1, the group of each token; none is empty */
     double *points; /* POINTS: d x m */
 
-    int count;        /* tokens added one by one */
-    double *added_s;  /* clock at each of these, or NULL: all at once */
-    const char *note; /* a note for the row, if more than note_from landmarks are taken; NULL: none */
+    int count;              /* tokens added one by one */
+    nb_picks_moment *added; /* when each of these was, or NULL: all at once */
+    const char *note;       /* a note for the row, if more than note_from landmarks are taken; NULL: none */
     int note_from;
 
     int seen; /* rows of S that the strategy has looked at, the first of the trial's order (nystrom/row_sample.h) */
@@ -29,7 +36,7 @@ int *nb_picks_groups(nb_picks *picks, int m, int n);
 double *nb_picks_points(nb_picks *picks, int d, int m);
 
 /* Tokens one by one, for a strategy whose first picks do not depend on m (nested):
- * the time of m landmarks is that until the m-th was added. */
+ * the time and the multiplications of m landmarks are those until the m-th was added. */
 nb_status nb_picks_begin(nb_picks *picks, int m);
 /* Also after nb_picks_tokens, where no time is wanted. */
 void nb_picks_add(nb_picks *picks, int token);

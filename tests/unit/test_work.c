@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Counted multiplications against closed forms: of products m n k, of decompositions half of the flops that Golub & Van
+ * Loan, Matrix Computations, 4th ed. 2013, have for them (R-SVD: fig. 8.6.1; symmetric QR: sec. 8.3.5; QR and its Q:
+ * sec. 5.2.2 and 5.1.6), of strategies by their algorithms, written down here for n points of dimension p. */
+#include "scenes.h"
+
+#include "linalg/basis.h"
+#include "linalg/distances.h"
+#include "linalg/linalg.h"
+#include "linalg/work.h"
+#include "nystrom/row_sample.h"
+
+#include <gsl/gsl_randist.h>
+
+enum { N = 40, D = 5, M = 7, P = 2 * D }; /* joint: a token's [q; k] */
+
+static double *random_matrix(nb_ctx *ctx, int rows, int cols)
+{
+    gsl_rng *rng;
+    double *a = nb_alloc_reals(ctx, (size_t)rows, (size_t)cols);
+    assert_non_null(a);
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    gsl_rng_set(rng, 11);
+    for (int i = 0; i < rows * cols; i++) a[i] = gsl_ran_gaussian(rng, 1);
+    return a;
+}
+
+static double counted(uint64_t *since)
+{
+    double count = (double)(nb_multiplications() - *since);
+    *since = nb_multiplications();
+    return count;
+}
+
+static void test_products(void **state)
+{
+    nb_ctx *ctx = *state;
+    double *a = random_matrix(ctx, 9, 9), *b = random_matrix(ctx, 9, 9), *c = random_matrix(ctx, 9, 9);
+    float x[12] = {1}, y[12] = {1}, z[12] = {0};
+    uint64_t since = nb_multiplications();
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, 3, 4, 5, 1, a, 9, b, 9, 0, c, 9);
+    assert_close(counted(&since), 3 * 4 * 5, 0);
+    nb_gemm_single(NB_PLAIN, NB_PLAIN, 2, 3, 4, 1, x, 2, y, 4, 0, z, 2);
+    assert_close(counted(&since), 2 * 3 * 4, 0);
+    nb_gemv(NB_TRANSPOSED, 3, 7, 1, a, 9, b, 0, c);
+    assert_close(counted(&since), 3 * 7, 0);
+    nb_multiply_by_upper(4, a, c, b);
+    assert_close(counted(&since), 4 * 4 * 4, 0);
+    nb_multiply_by_upper(4, a, c, NULL);
+    assert_close(counted(&since), 4 * 4 * 4 / 2, 0);
+    nb_normalise_columns(3, 5, a, c);
+    assert_close(counted(&since), 2 * 3 * 5, 0);
+}
+
+static void test_decompositions(void **state)
+{
+    enum { ROWS = 30, COLS = 6 };
+    nb_ctx *ctx = *state;
+    double *a = random_matrix(ctx, ROWS, COLS), *u = random_matrix(ctx, ROWS, ROWS),
+           *q = random_matrix(ctx, ROWS, ROWS), *r = random_matrix(ctx, ROWS, ROWS), s[ROWS], median, m = COLS,
+           n = ROWS;
+    int rank;
+    uint64_t since = nb_multiplications();
+    assert_ok(ctx, nb_svd(ROWS, COLS, a, u, s, r, ctx));
+    assert_close(counted(&since), 3 * n * m * m + 10 * m * m * m, 0);
+    assert_ok(ctx, nb_svd(COLS, ROWS, a, u, s, r, ctx));
+    assert_close(counted(&since), 3 * n * m * m + 10 * m * m * m, 0);
+    assert_ok(ctx, nb_svd(ROWS, COLS, a, NULL, s, NULL, ctx));
+    assert_close(counted(&since), n * m * m + m * m * m, 0);
+    assert_ok(ctx, nb_symmetric_eigen(COLS, q, s, ctx));
+    assert_close(counted(&since), 4.5 * m * m * m, 0);
+    assert_ok(ctx, nb_median_distance(COLS, ROWS, a, ROWS, a, &median, ctx));
+    assert_close(counted(&since), n * (n - 1) * m, 0);
+    assert_ok(ctx, nb_range_basis(ROWS, COLS, a, q, &rank, ctx)); /* QR with Q, the SVD of R, and their product */
+    assert_int_equal(rank, COLS);
+    assert_close(counted(&since), 2 * (n - m / 3) * m * m + 13 * m * m * m + n * m * m, 0);
+    assert_ok(ctx, nb_orthonormalise(NB_COLUMNS, ROWS, COLS, a, r, &rank, ctx)); /* two rounds, and triangles */
+    assert_close(counted(&since), 2 * n * m * m + 4 * m * m * m / 6, 0);
+}
+
+/* A count does not depend on what was counted before, as it would to rounding among reals. */
+static void test_history(void **state)
+{
+    (void)state;
+    uint64_t since = nb_multiplications();
+    nb_count_multiplications(3e18);
+    nb_count_multiplications(3.4);
+    assert_true(nb_multiplications() - since == 3000000000000000003);
+    since = nb_multiplications();
+    nb_count_multiplications(2.5);
+    nb_count_multiplications(0);
+    assert_true(nb_multiplications() - since == 3);
+}
+
+static nb_landmarks pick(nb_ctx *ctx, const fixture *f, const char *strategy, int m, nb_pairing pairing)
+{
+    nb_choice choice = choose(&nb_strategies, strategy, ctx);
+    nb_stream stream = {.seed = 7, .component = choice.canonical};
+    nb_landmarks out;
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){f->scene, &choice, m, pairing, stream, f->rng}, &out, ctx));
+    assert_null(out.refusal);
+    return out;
+}
+
+static double sum_below(int m) /* 0 + 1 + ... + m - 1 */
+{
+    return m * (m - 1) / 2.0;
+}
+
+/* K-means: the points' norms; an iteration's products, distances from them, the centres' norms and means; the distances
+ * of the end, and the means again. */
+static double kmeans(int runs, int iterations)
+{
+    return N * P + runs * (iterations * (M * N * P + M * (N + P) + M * P) + N * P) + M * P;
+}
+
+static void test_strategies(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    const double column = N * P, svd = 3.0 * N * P * P + 10.0 * P * P * P;
+    const struct {
+        const char *spec;
+        double count;
+    } known[] = {
+        {"uniform", 0},
+        {"uniform(strided=true)", 0},
+        {"segment_means", 0},
+        {"group_means", 0},
+        {"context", 2 * N * D}, /* a product with the mean for each side */
+        {"farthest_point", (M - 1) * column},
+        {"farthest_point(start=central)", M * column},
+        {"dsquared", (M - 1) * column},
+        {"orthogonal", (2 + M) * column},     /* unit vectors, their norms, and the cosines to those before */
+        {"leverage(of=points)", svd + N * P}, /* and the squares of P vectors */
+        {"leverage(of=gram)", svd + N * M},
+        {"ridge_leverage(of=gram)", svd + 2 * N * P},
+        {"kmeans(init=random, iterations=2)", kmeans(1, 2)},
+        {"kmeans(init=random, iterations=2, restarts=3)", kmeans(3, 2)},
+        {"kmeans(iterations=1)", kmeans(1, 1) + M * column},
+        {"kmeans(iterations=1, snap=nearest)", kmeans(1, 1) + 2 * M * column},
+        /* the longest point, the diagonal, a column for each pivot, less what is known, and its scale and squares */
+        {"rpcholesky", 2 * column + M * column + N * sum_below(M) + 2 * N * M},
+        {"greedy_cholesky(of=gram)", column + M * column + N * sum_below(M) + 2 * N * M},
+        {"greedy_cholesky(of=gauss)", N * (N - 1) * P + column + M * column + N * sum_below(M) + 2 * N * M},
+        /* K, its eigenvectors, the diagonal of V V', and its Cholesky factorization */
+        {"kdpp(of=gram)", N * column + 4.5 * N * N * N + N * M + M * N * M + N * sum_below(M) + 2 * N * M},
+    };
+    open_scene(ctx, &f, make_head("gaussian(n=40, d=5)", 0, 0, ctx), "softmax");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        nb_landmarks all = pick(ctx, &f, known[i].spec, M, NB_JOINT), l = nb_landmarks_first(&all, M);
+        if (l.multiplications != known[i].count)
+            fail_msg("%s: %.17g multiplications, expected %.17g", known[i].spec, l.multiplications, known[i].count);
+        assert_true(all.multiplications >= l.multiplications);
+    }
+}
+
+/* Both sides are added up, and the first m of a nested strategy's have the count of m alone, on any scene. */
+static void test_sides_and_nesting(void **state)
+{
+    static const char *const nested[] = {"farthest_point",      "dsquared", "orthogonal",
+                                         "rpcholesky(block=3)", "uniform",  "greedy_cholesky"};
+    nb_ctx *ctx = *state;
+    fixture f, fresh;
+    open_scene(ctx, &f, make_head("gaussian(n=40, d=5)", 0, 0, ctx), "softmax");
+    nb_landmarks both = pick(ctx, &f, "farthest_point", M, NB_INDEPENDENT);
+    assert_close(nb_landmarks_first(&both, M).multiplications, 2 * (M - 1) * N * D, 0);
+    both = pick(ctx, &f, "farthest_point", M, NB_SHARED);
+    assert_close(nb_landmarks_first(&both, M).multiplications, (M - 1) * 2 * N * D, 0);
+    for (size_t i = 0; i < sizeof nested / sizeof *nested; i++) {
+        nb_landmarks all = pick(ctx, &f, nested[i], N, NB_JOINT);
+        for (int m = 1; m <= N; m += 3) {
+            open_scene(ctx, &fresh, f.head, "softmax");
+            nb_landmarks some = pick(ctx, &fresh, nested[i], m, NB_JOINT);
+            assert_close(nb_landmarks_first(&all, m).multiplications, nb_landmarks_first(&some, m).multiplications, 0);
+        }
+    }
+}
+
+static const char *with_options(const nb_component *c)
+{
+    return strcmp(c->name, "command") == 0   ? "command(run=true)"
+           : strcmp(c->name, "learned") == 0 ? "learned(weights=w.npy)"
+                                             : spec_of(c);
+}
+
+/* Of the strategies in the tree all are counted but oracles, and what works elsewhere; also within others. */
+static void test_who_counts(void **state)
+{
+    static const struct {
+        const char *spec;
+        bool counts;
+    } known[] = {{"leverage", false},
+                 {"leverage(of=points)", true},
+                 {"ridge_leverage(of=kernel)", false},
+                 {"command(run=true)", false},
+                 {"command(run=true, deterministic=true)", false},
+                 {"exchange(start=kmeans)", false}};
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_scene(ctx, &f, make_head("gaussian(n=40, d=5)", 0, 0, ctx), "softmax");
+    for (const nb_entry *e = nb_strategies.entries; e->component; e++) {
+        nb_choice choice = choose(&nb_strategies, with_options(e->component), ctx);
+        bool oracle = nb_strategy_traits(&choice) & NB_ORACLE;
+        assert_int_equal(nb_strategy_counts(&choice), !oracle && strcmp(e->component->name, "command") != 0);
+        if (!strcmp(e->component->name, "command") || !strcmp(e->component->name, "learned")) continue;
+        nb_pairing pairing = ((const nb_strategy *)e->component)->pairing;
+        nb_landmarks l = pick(ctx, &f, with_options(e->component), M, pairing);
+        assert_int_equal(!isnan(l.multiplications), !oracle);
+        assert_int_equal(!isnan(nb_landmarks_first(&l, M).multiplications), !oracle);
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        nb_choice choice = choose(&nb_strategies, known[i].spec, ctx);
+        if (nb_strategy_counts(&choice) != known[i].counts) fail_msg("%s", known[i].spec);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {test_with_ctx(test_products),   test_with_ctx(test_decompositions),
+                                       test_with_ctx(test_history),    test_with_ctx(test_strategies),
+                                       test_with_ctx(test_who_counts), test_with_ctx(test_sides_and_nesting)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
