@@ -66,8 +66,7 @@ nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx)
                       "text TEXT NOT NULL);"
                       "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
                       "manifest INTEGER REFERENCES manifests (id), %s, UNIQUE (%s, " NB_SQL_DATA "));"
-                      "CREATE INDEX positions ON results (position);"
-                      "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position;"
+                      "CREATE INDEX positions ON results (position);" NB_SQL_VIEW ";"
                       "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); INSERT INTO meta VALUES ('study', '%s'); "
                       "PRAGMA user_version = %d; COMMIT",
                       definitions, identity, names, study->component.name, NB_STORE_FORMAT));

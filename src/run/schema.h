@@ -23,6 +23,9 @@ typedef enum {
 /* The part of a row's key besides its identity: the digests of its data. */
 #define NB_SQL_DATA "n, d, inputs"
 
+/* What people read; with the names of all columns. */
+#define NB_SQL_VIEW "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position"
+
 /* The columns in a form, separated by commas or ANDs; ctx's, NULL when out of memory. */
 const char *nb_sql_columns(nb_sql_form form, const nb_column *columns, nb_ctx *ctx);
 bool nb_sql_leaves_out(nb_sql_form form, const nb_column *column);

@@ -138,7 +138,7 @@ static int wait_for_others(void *self, int tries)
     return !asked_to_end() && (w->writes || now_s - w->since_s < MOST_S);
 }
 
-static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
+nb_status nb_store_prepare_write(nb_store *store, nb_ctx *ctx)
 {
     const char *assignments, *sql;
     int count = nb_column_count(store->study->columns);
@@ -165,6 +165,16 @@ static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx
     return NB_OK;
 }
 
+/* Of an older program's store the columns that it lacks are added when it is planned. */
+static nb_status make_ready(nb_store *store, bool writable, nb_ctx *ctx)
+{
+    bool lacks;
+    NB_TRY(ctx, nb_store_lacks_columns(store, &lacks, ctx));
+    if (writable) return lacks ? NB_OK : nb_store_prepare_write(store, ctx);
+    if (lacks) NB_TRY(ctx, nb_store_show_columns(store, ctx));
+    return nb_store_execute(store, "PRAGMA query_only = 1", "opening it", ctx);
+}
+
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
@@ -184,7 +194,6 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     sqlite3_busy_handler(store->db, wait_for_others, w);
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO,
                "%s: cannot be written to: it is read-only", path);
-    if (!writable) NB_TRY(ctx, nb_store_execute(store, "PRAGMA query_only = 1", "opening it", ctx));
     NB_TRY(ctx, is_empty(store, &empty, ctx));
     store->fresh = empty;
     NB_REQUIRE(ctx, !empty || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
@@ -197,7 +206,7 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
                                  ctx)); /* KiB: the pages of a plan of 80,000 rows */
     NB_TRY(ctx, check_whole(store, ctx));
     NB_TRY(ctx, find_study(store, study, ctx));
-    return writable ? prepare_write(store, ctx) : NB_OK;
+    return make_ready(store, writable, ctx);
 }
 
 int nb_store_bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *row)

@@ -13,7 +13,7 @@ struct nb_store {
     sqlite3 *db;
     const nb_study *study; /* whose rows it holds */
     bool fresh;            /* it was made when it was opened, and has not been planned since */
-    sqlite3_stmt *write;   /* updates one row; NULL if it is not writable */
+    sqlite3_stmt *write;   /* updates one row; NULL if it is not writable, or lacks columns and has not been planned */
     const char *path;
     const nb_manifest *signature; /* of the rows that are written */
     long long manifest;           /* its number in the store; 0: no row has been written under it */

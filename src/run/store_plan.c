@@ -106,6 +106,10 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
 {
     nb_measured_by *by;
     int count;
+    bool lacks;
+    NB_TRY(ctx, nb_store_lacks_columns(store, &lacks, ctx));
+    if (lacks) NB_TRY(ctx, nb_store_add_columns(store, ctx));
+    if (!store->write) NB_TRY(ctx, nb_store_prepare_write(store, ctx));
     NB_TRY(ctx, nb_store_execute(store, "UPDATE results SET position = NULL", "planning", ctx));
     NB_TRY(ctx, insert_planned(store, plan, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still show theirs */

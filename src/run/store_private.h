@@ -14,6 +14,15 @@ nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, 
 /* The statement lives as long as ctx's memory. */
 nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx);
 
+/* Whether its study measures what it has no columns for, since another program made it. */
+nb_status nb_store_lacks_columns(nb_store *store, bool *lacks, nb_ctx *ctx);
+/* Such columns, empty: to whoever reads by this connection; in the store itself, within a transaction. */
+nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx);
+nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx);
+
+/* The statement that writes a row. */
+nb_status nb_store_prepare_write(nb_store *store, nb_ctx *ctx);
+
 /* A copy of the text in a column of the statement's present row. */
 nb_status nb_store_read_text(sqlite3_stmt *statement, int index, const char **text, nb_ctx *ctx);
 
