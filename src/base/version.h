@@ -17,8 +17,9 @@
  *     3  column core_cutoff
  *     4  manifests: each row has a build, an executable and digests of its files
  *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core
- *     6  the study's name; 5 is read as one of the standard study */
-enum { NB_STORE_FORMAT = 6, NB_STORE_OLDEST = 5 };
+ *     6  the study's name; 5 is read as one of the standard study
+ *     7  columns flops and forward_s; rows of 5 and 6 have none, and are continued */
+enum { NB_STORE_FORMAT = 7, NB_STORE_OLDEST = 5 };
 
 /* A plug-in's, of what the installed headers say: another one is refused. It grows when a record, a struct or a
  * function in them changes.

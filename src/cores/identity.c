@@ -15,6 +15,14 @@ static nb_status compute(nb_factors *factors, const void *options, double *x, nb
     return NB_OK;
 }
 
+static nb_core_cost cost(const void *options, int n, int m)
+{
+    (void)options;
+    (void)n;
+    (void)m;
+    return (nb_core_cost){.multiplications = 0};
+}
+
 static const char *const references[] = {
     "Patrick et al., Keeping your eye on the ball: trajectory attention in video transformers (Orthoformer), NeurIPS "
     "2021, arXiv:2106.05392",
@@ -27,6 +35,7 @@ const nb_core nb_core_identity = {
     .component = {"identity", "X = I, no middle: the core of factors nocore", references, options, 0},
     .traits = NB_CORE_IDENTITY,
     .compute = compute,
+    .cost = cost,
     .explanation =
         "The factors nocore are planned once, with this core, whatever cores the experiment lists; no other factors\n"
         "are planned with it. There is no A: its rank, its condition and core_residual are empty. error_core is what\n"

@@ -32,7 +32,9 @@ typedef struct {
     double landmark_rank;      /* singular values of A above eps m s_1 */
     double landmark_condition; /* s_1 / s_m of A */
     double select_s, core_s;   /* time of the strategy, and of the core with all that it needs */
+    double forward_s;          /* time of all else of a forward pass with these landmarks and X */
     double exact_s;            /* time of exact attention on the head */
+    double flops;              /* of the forward pass: of landmarks, factors, X, and the products with V */
     double error_noise; /* eps (|F| |X| |B| + |F X| |A| |X B|) / |S|, rounding in the product and in X, and that in M */
 } nb_measures;
 

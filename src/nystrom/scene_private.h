@@ -11,6 +11,12 @@
 
 enum { NB_NEAR = 64 }; /* rows that are formed at once: they stay in the cache */
 
+typedef struct nb_forward_time { /* of the landmarks' passes, forward_time.h */
+    int m;
+    double seconds;
+    struct nb_forward_time *next;
+} nb_forward_time;
+
 struct nb_scene {
     const nb_head *head; /* under a kernel of one point set: with q = k */
     const nb_choice *kernel;
@@ -36,6 +42,7 @@ struct nb_scene {
     int spectrum_count;
     struct nb_kept_spectrum **spectra; /* spectrum_private.h */
     double exact_s;                    /* 0: not measured yet */
+    nb_forward_time *forward_times;    /* for each m that was asked for */
     nb_watch *watch;                   /* is told what is kept from now on, or NULL */
     struct {
         const void *bytes;

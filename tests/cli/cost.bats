@@ -268,3 +268,73 @@ Y
     run pgrep -fx 'sleep 77.385'
     expect_status 1
 }
+
+# Strategies of which some are counted, under factors and cores of which some have a cost; in $WORK/c.yaml.
+counted() {
+    printf 'import json, sys, numpy\nr = json.load(open("request.json"))\nnumpy.save("picks.npy", numpy.arange(r["m"]))\n' >"$WORK/pick.py"
+    config <<Y
+problems: ["gaussian(n=60, d=4)", "clusters(n=45, d=3)"]
+kernels: [softmax, exp]
+strategies: [uniform, segment_means, farthest_point, dsquared, leverage(of=points), "kmeans(init=random, iterations=1)", leverage, 'command(run="/usr/bin/python3 $WORK/pick.py")']
+factors: [nystromformer, cur, nocore]
+cores: [iterative(steps=6), svd, fitted(rows=16), newton_schulz]
+landmarks: [4, 8, 16]
+trials: 2
+metrics: error
+plots: []
+Y
+}
+
+@test "flops: of strategies, cores and factors from n, d and m alone; the time of a forward pass beside them" {
+    counted
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null || true
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+known = empty = forward = 0
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    n, d, m = int(r["n"]), int(r["d"]), int(r["landmarks"])
+    p, strategy, core = 2 * d, r["strategy"].split("(")[0], r["core"].split("(")[0]  # joint: [q; k]
+    if "of=points" in r["strategy"]:
+        strategy = "leverage of points"
+    picks = {"uniform": 0, "segment_means": 0, "farthest_point": (m - 1) * n * p, "dsquared": (m - 1) * n * p,
+             "leverage of points": 3 * n * p * p + 10 * p ** 3 + n * p,
+             "kmeans": n * p + m * n * p + m * (n + p) + m * p + n * p + m * p}
+    rows, k, s = 16, max(16, m), min(16, m)
+    middle = {"iterative": 24 * m ** 3, "svd": 12 * m ** 3, "identity": 0,
+              "fitted": rows * m * n + 2 * m * m * n + 3 * k * s * s + 10 * s ** 3 + 61 * rows * s * m + 11 * m ** 3 + rows * n * d}
+    whole = r["factors"] == "cur" and r["kernel"].startswith("softmax")
+    if r["status"] != "ok" or strategy not in picks or core not in middle or whole:
+        assert r["flops"] == "", r
+        empty += r["status"] == "ok"
+    else:
+        assert float(r["flops"]) == 2 * (picks[strategy] + 4 * n * m * d + middle[core]), r
+        known += 1
+    assert (r["forward_s"] != "") == (r["status"] == "ok" and not whole), r
+    if r["forward_s"]:
+        assert 0 < float(r["forward_s"]) < 1
+        forward += 1
+assert known > 300 and empty > 200 and forward > 500, (known, empty, forward)
+PY
+}
+
+@test "flops are the same whatever else is measured: workers, parts of a run, one m alone" {
+    counted
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" -j 1 >/dev/null || true
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/two" -j 2 >/dev/null || true
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only landmarks=16 >/dev/null || true
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only "strategy=dsquared, landmarks=4" >/dev/null || true
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" >/dev/null || true
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/alone" --set landmarks=8 >/dev/null || true
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, sys
+def flops(run):
+    rows = csv.DictReader(open(f"{sys.argv[1]}/{run}/rows.csv", newline=""))
+    return {tuple(r[k] for k in ("problem", "kernel", "strategy", "landmarks", "factors", "core", "trial")): r["flops"] for r in rows}
+one = flops("one")
+assert sum(f != "" for f in one.values()) > 300
+assert flops("two") == one
+assert flops("parts") == one
+alone = flops("alone")
+assert len(alone) * 3 == len(one) and all(one[k] == f for k, f in alone.items())
+PY
+}

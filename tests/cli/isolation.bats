@@ -38,7 +38,7 @@ import csv, sys
 good, mixed, status, reason, count = sys.argv[1:]
 def rows(name):
     for row in csv.DictReader(open(name, newline="")):
-        del row["select_s"], row["core_s"], row["exact_s"], row["experiment"]
+        del row["select_s"], row["core_s"], row["forward_s"], row["exact_s"], row["experiment"]
         yield row
 mixed = list(rows(mixed))
 for row in rows(good):

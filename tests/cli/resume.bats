@@ -315,7 +315,7 @@ PY
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 6; 'nysbench run --fresh' sets it aside"
+        expect "results.sqlite: is a store of version 3, this program reads version 7; 'nysbench run --fresh' sets it aside"
     done
     expect_unchanged
 }
@@ -404,4 +404,72 @@ C
     run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2
     expect_status 0
     diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/new/rows.csv")
+}
+
+# As version 6 had it: without flops and forward_s, in the table and in the view of it.
+make_old() { # FOLDER
+    /usr/bin/python3 - "$1/results.sqlite" <<'PY'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    view, = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'run'").fetchone()
+    db.execute("DROP VIEW run")
+    for column in ("flops", "forward_s"):
+        view = view.replace(f" {column},", "")
+        db.execute(f"ALTER TABLE results DROP COLUMN {column}")
+    db.execute(view)
+    db.execute("PRAGMA user_version = 6")
+PY
+}
+
+version_of() {
+    /usr/bin/python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone())' "$1/results.sqlite"
+}
+
+@test "a store that lacks columns is read with them empty, and gets them when it is continued" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1 >/dev/null
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    make_old "$WORK/r"
+    cp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml -o "$WORK/r" --set trials=1
+    expect_status 0
+    expect "96 are done and 0 are to run"
+    "$NYSBENCH" table "$WORK/r" errors >/dev/null
+    cmp "$WORK/r/results.sqlite" "$WORK/old.sqlite" # readers leave it as it is
+    /usr/bin/python3 - "$WORK/before.csv" "$WORK/rows.csv" <<'PY'
+import csv, sys
+before, after = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
+assert len(before) == len(after) == 96 and any(r["flops"] for r in before)
+for a, b in zip(before, after):
+    assert b["flops"] == b["forward_s"] == ""
+    assert {**a, "flops": "", "forward_s": ""} == b
+PY
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2 >/dev/null
+    [ "$(version_of "$WORK/r")" = 7 ]
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2 >/dev/null
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/new/rows.csv" <<'PY'
+import csv, sys
+continued, new = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
+assert len(continued) == len(new)
+filled = 0
+for a, b in zip(continued, new):
+    for time in ("select_s", "core_s", "forward_s", "exact_s"):
+        del a[time], b[time]
+    filled += b["trial"] == "1" and a["flops"] != ""
+    assert a == ({**b, "flops": ""} if b["trial"] == "0" else b)
+assert filled > 20, filled
+PY
+    /usr/bin/python3 -c 'import sqlite3, sys; assert sqlite3.connect(sys.argv[1]).execute("SELECT count(*), count(flops) FROM run").fetchone()[1] > 20' "$WORK/r/results.sqlite"
+}
+
+@test "a store that lacks columns and may not be continued stays as it was" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1 >/dev/null
+    make_old "$WORK/r"
+    /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE manifests SET executable = '"'other'"'"); db.commit()' "$WORK/r/results.sqlite"
+    cp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2
+    expect_status 2
+    expect "--mixed measures the rest beside them"
+    cmp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
+    [ "$(version_of "$WORK/r")" = 6 ]
 }

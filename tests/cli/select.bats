@@ -45,7 +45,7 @@ for picks in index:
                         (picks["head"], picks["trial"], picks["strategy"], factors, o["core"])]
                 assert list(row) == list(o)
                 for key, text in row.items():
-                    if key in ("experiment", "select_s", "core_s", "exact_s") or (how is by_files and key in ("strategy", "pairing", "seed", "trial")):
+                    if key in ("experiment", "select_s", "core_s", "forward_s", "exact_s") or (how is by_files and key in ("strategy", "pairing", "seed", "trial", "flops")):
                         continue
                     assert (float(text) if isinstance(o[key], float) else text) == (o[key] if isinstance(o[key], float) else "" if o[key] is None else str(o[key])), (key, text, o[key])
                     same_digits += isinstance(o[key], float)

@@ -35,7 +35,7 @@ same() {
 import csv, sys
 def rows(name):
     for row in csv.DictReader(open(name, newline="")):
-        [row.pop(c) for c in ("select_s", "core_s", "exact_s", "experiment")]
+        [row.pop(c) for c in ("select_s", "core_s", "forward_s", "exact_s", "experiment")]
         if row["status"] in ("ok", "skipped", "diverged"):
             yield tuple(row[c] for c in ("n", "strategy", "landmarks", "pairing", "factors", "core")), row
 whole, part = dict(rows(sys.argv[1])), list(rows(sys.argv[2]))

@@ -6,6 +6,7 @@
 #include "cores/core.h"
 #include "linalg/linalg.h"
 #include "nystrom/engine.h"
+#include "nystrom/forward_time.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
@@ -425,6 +426,32 @@ static void test_exact_attention(void **state)
     }
 }
 
+/* The time of a forward pass is that of the scene and m, whoever asks, and grows with m. */
+static void test_forward_pass(void **state)
+{
+    nb_ctx *ctx = *state;
+    static const struct {
+        const char *problem;
+        int m, more;
+    } sizes[] = {{"gaussian(n=1, d=2)", 1, 1}, {"gaussian(n=700, d=8)", 7, 700}, {"gaussian(n=20000, d=4)", 3, 200}};
+    for (int i = 0; i < 6; i++) {
+        fixture f;
+        double few, many, again;
+        nb_head head = make_head(sizes[i / 2].problem, 0, 0, ctx);
+        if (i % 2) head.v = NULL;
+        open_scene(ctx, &f, head, i == 2 ? "gauss" : "softmax");
+        assert_ok(ctx, nb_scene_forward_s(f.scene, sizes[i / 2].m, &few, ctx));
+        assert_ok(ctx, nb_scene_forward_s(f.scene, sizes[i / 2].more, &many, ctx));
+        assert_true(few > 0 && (i < 2 || many > few));
+        assert_ok(ctx, nb_scene_forward_s(f.scene, sizes[i / 2].m, &again, ctx));
+        assert_true(again == few);
+        assert_ok(ctx, nb_scene_forward_s(f.scene, sizes[i / 2].more, &again, ctx));
+        assert_true(again == many);
+    }
+    assert_close(nb_forward_entries(100, 7), 2 * 7 * 100 + 7 * 7, 0);
+    assert_close(nb_forward_entries(1 << 20, 200), 64.0 * (1 << 20) + ceil((1 << 20) / 200.0) * 200 + 200 * 200, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,7 +459,7 @@ int main(void)
         test_with_ctx(test_rows_of_cores),       test_with_ctx(test_sampled_rows),
         test_with_ctx(test_mixed_precision),     test_with_ctx(test_company_changes_nothing),
         test_with_ctx(test_allocation_failures), test_with_ctx(test_exact_attention),
-        test_with_ctx(test_noise_of_kept_rows),
+        test_with_ctx(test_noise_of_kept_rows),  test_with_ctx(test_forward_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,10 +91,23 @@ const nb_column nb_error_columns[] = {
     REAL(select_s, .time = true,
          .help = "seconds for the strategy alone, including all that an oracle computes from S"),
     REAL(core_s, .time = true, .help = "seconds for the core alone, including the SVD of A where it is used"),
+    REAL(forward_s, .time = true,
+         .help =
+             "seconds on one CPU for what is neither the strategy nor X in a forward pass of this head with m "
+             "landmarks: F, A, B and F (X (B V)), without a mask, timed with the first m queries and keys as "
+             "landmarks, of F and B on rows with 2^20 entries each and scaled; select_s + core_s + forward_s is the "
+             "time of the method, beside exact_s; empty for cur of a kernel whose rows sum to 1, and under a mask"),
     REAL(exact_s, .time = true,
          .help = "seconds for exact attention on this head, on one CPU: S formed row by row and "
                  "multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 "
                  "entries and scaled"),
+    REAL(flops,
+         .help = "floating-point operations of a forward pass of this head, 2 for each multiplication: those that the "
+                 "strategy did, by formula for products, loops and decompositions; 4 n m d for F, B and F (X (B V)), d "
+                 "also of V; X, and n d for each row of S that the core looks at, and for each that it keeps; beside 4 "
+                 "n^2 d of exact attention. No exponentials, comparisons, random numbers and masks. Empty where the "
+                 "strategy is an oracle, a plug-in or works elsewhere (command), where the core does not tell what X "
+                 "takes, and for cur of a kernel whose rows sum to 1, whose F needs all of S"),
     REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S| in "
                               "Frobenius norms, from the product and from X, plus that of M; 1e-6 of the error "
                               "where it was measured in single precision"),

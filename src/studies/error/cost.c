@@ -16,6 +16,7 @@
 #include "nystrom/direct.h"
 #include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
+#include "nystrom/forward_time.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
@@ -51,6 +52,8 @@ typedef struct { /* one trial of a scene */
     int most;                   /* the largest m */
     unsigned spectra;           /* bit b: somebody asks for up to 2^b singular triplets */
     double seconds, pick_s;
+    const nb_error_method *timed; /* the first, whose strategy's m are those that forward_s is of */
+    double forward_s;
     double landmark_bytes, pick_bytes; /* kept; while picking */
     double batch_bytes;                /* the largest batch's */
 } instance;
@@ -85,6 +88,14 @@ static double forming_s(const instance *in)
 static double exact_s(const instance *in)
 {
     return nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
+}
+
+/* A forward pass with m landmarks, timed twice on some rows; those of one strategy, since all share them. */
+static void add_forward_s(instance *in, const nb_error_method *method)
+{
+    if (!in->timed) in->timed = method;
+    if (method->strategy != in->timed->strategy || method->pairing != in->timed->pairing) return;
+    in->forward_s += 2 * nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
 double nb_cost_spectrum_s(int order, int m, bool vectors)
@@ -337,6 +348,7 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
         before = method;
         in->most = method->m > in->most ? method->m : in->most;
         in->spectra |= 1u << spectrum_bit(method->m);
+        if (!again) add_forward_s(in, method);
         if (!again && !asked_for_more(plan, i, end, pending)) add_pick(in, method);
         if (!together) {
             add_pair(in, &b, &p);
@@ -395,6 +407,7 @@ nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pend
         for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial;) next++;
         add_rows(&in, i, next, pending);
         if (in.most == 0) continue;
+        if (whole.most == 0) whole.forward_s = in.forward_s;
         whole.seconds += in.seconds;
         whole.pick_s += in.pick_s;
         whole.spectra |= in.spectra;
@@ -404,7 +417,8 @@ nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pend
     if (whole.most == 0)
         return (nb_cost){.seconds = machine * SCENE_S, .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count};
     add_spectra(&whole, &kept, &working);
-    whole.seconds += SCENE_S + exact_s(&whole) + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
+    whole.seconds +=
+        SCENE_S + exact_s(&whole) + whole.forward_s + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
     return (nb_cost){.seconds = machine * whole.seconds + whole.pick_s,
                      .own_s = whole.pick_s,
                      .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count + FRAGMENTS * (bytes + kept + working)};

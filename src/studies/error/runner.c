@@ -16,8 +16,10 @@
 #include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
 #include "nystrom/factors_private.h"
+#include "nystrom/forward_time.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"
+#include "studies/error/flops.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -145,10 +147,11 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
     if (in->nested)
-        *landmarks = nb_landmarks_first(in->nested, method->m);
+        *landmarks = *in->nested;
     else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, method, in->rng, landmarks,
                                    in->ctx)) != NB_OK)
         return all_failed(in, status, method->strategy, first, end);
+    *landmarks = nb_landmarks_first(landmarks, method->m);
     if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
@@ -202,7 +205,7 @@ typedef struct { /* one row on its way */
     int request; /* its number among the requests, or -1: its outcome is known */
     const nb_landmarks *landmarks;
     bool oracle; /* the core has looked at all of S: no row is unseen */
-    double core_s;
+    double core_s, flops;
     nb_notes notes;
 } job;
 
@@ -212,6 +215,19 @@ static int rows_seen(const nb_pair *pair, const nb_landmarks *landmarks)
 {
     int seen = pair->factors->seen;
     return pair->factors->keep_rows && seen > 0 ? seen : landmarks->seen > seen ? landmarks->seen : seen;
+}
+
+static bool is_linear(const instance *in, const nb_error_method *method)
+{
+    return nb_forward_is_linear(method->factors, nb_scene_kernel_choice(in->scene));
+}
+
+/* Of the whole method. */
+static double flops(const instance *in, const nb_error_method *method, const nb_landmarks *landmarks)
+{
+    const nb_head *head = nb_scene_head(in->scene);
+    double forward = nb_forward_multiplications(method->core, head->n, head->d, method->m);
+    return is_linear(in, method) ? 2 * (landmarks->multiplications + forward) : NAN;
 }
 
 /* X of one row: a request to measure it, or an outcome. */
@@ -232,6 +248,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
     j->notes = pair->factors->notes;
+    j->flops = flops(in, method, j->landmarks);
     j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
@@ -254,7 +271,7 @@ static nb_status remark(nb_error_row *row, const char *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_ctx *ctx)
+static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
 {
     if (j->request < 0) return NB_OK;
     const nb_request *r = &requests[j->request];
@@ -274,7 +291,7 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
             j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core =
                 NAN;
         j->row.measures.core_s = j->core_s;
-        j->row.measures.exact_s = exact_s;
+        j->row.measures.flops = j->flops;
         j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = NULL;
         if (nb_error_is_noise(&r->measures))
@@ -283,6 +300,17 @@ static nb_status finish(job *j, const nb_request *requests, double exact_s, nb_c
         NB_TRY(ctx, remark(&j->row, j->landmarks->note, ctx));
     }
     return NB_OK;
+}
+
+/* What else of the head's forward pass is timed, for rows that are ok. */
+static nb_status find_times(const instance *in, job *j, double exact_s)
+{
+    const nb_error_method *method = method_of(in, j->index);
+    nb_measures *out = &j->row.measures;
+    if (strcmp(j->row.status, "ok") != 0) return NB_OK;
+    out->exact_s = exact_s;
+    if (!is_linear(in, method) || nb_scene_head(in->scene)->causal) return NB_OK;
+    return nb_scene_forward_s(in->scene, method->m, &out->forward_s, in->ctx);
 }
 
 /* The cores of `count` factor pairs, their measurement, and their rows. */
@@ -311,7 +339,8 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
     NB_TRY(in->ctx, nb_scene_exact_s(in->scene, &exact_s, in->ctx));
     for (int i = 0; i < job_count; i++) {
-        NB_TRY(in->ctx, finish(&jobs[i], requests, exact_s, in->ctx));
+        NB_TRY(in->ctx, finish(&jobs[i], requests, in->ctx));
+        NB_TRY(in->ctx, find_times(in, &jobs[i], exact_s));
         jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
         NB_TRY(in->ctx, put(in, jobs[i].index, &jobs[i].row.row));
     }

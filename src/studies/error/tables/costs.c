@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* costs.c - what a forward pass of one head takes, in multiplications and against exact attention, and the measured
- * times of X and of exact attention, for each size of heads and m.
- *
- * Of n tokens of dimension d: F, B, B V and F (X B V), n m d each; X, as its core tells; n d for each row of S that the
- * core looks at, and as much for each that it keeps, which is multiplied with V. Exact attention: 2 n^2 d. */
+ * times of X and of exact attention, for each size of heads and m. The strategy's are not among them. */
 #include "report/table.h"
 #include "studies/error/entrants.h"
-
-#include "cores/core.h"
-
-#include <math.h>
+#include "studies/error/flops.h"
 
 typedef struct {
     const nb_summary *summary;
     nb_grid grid;
     double *seconds; /* room for a value a row */
 } table;
-
-/* NaN where the core does not tell. */
-static double multiplications(const nb_choice *choice, const nb_error_row *size)
-{
-    const nb_core *core = (const nb_core *)choice->component;
-    double n = size->n, d = size->d;
-    if (!core || !core->cost) return NAN;
-    nb_core_cost x = core->cost(choice->options, size->n, size->landmarks);
-    return 4 * n * size->landmarks * d + x.multiplications + (x.rows + x.kept) * n * d;
-}
 
 static double median(table *t, nb_selection rows, double (*seconds)(const nb_error_row *row))
 {
@@ -50,7 +34,8 @@ static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
     const nb_error_row *row = &t->summary->rows[rows.at[0]];
     int core = t->summary->at[rows.at[0]].core;
     const int sizes[] = {row->n, row->d, row->landmarks};
-    double count = multiplications(&e->sweeps.cores[core].choice, row), exact = 2.0 * row->n * row->n * row->d;
+    double count = nb_forward_multiplications(&e->sweeps.cores[core].choice, row->n, row->d, row->landmarks),
+           exact = nb_exact_multiplications(row->n, row->d);
     nb_grid *g = &t->grid;
     for (int i = 0; i < 3; i++) NB_TRY(g->ctx, nb_grid_int(g, sizes[i]));
     NB_TRY(g->ctx, nb_grid_text(g, g->csv ? e->of[core].core : e->of[core].label));

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flops.c - see flops.h */
+#include "studies/error/flops.h"
+
+#include "cores/core.h"
+#include "kernels/kernel.h"
+
+#include <math.h>
+
+double nb_forward_multiplications(const nb_choice *choice, int n, int d, int m)
+{
+    const nb_core *core = (const nb_core *)choice->component;
+    double row = (double)n * d;
+    if (!core || !core->cost) return NAN;
+    nb_core_cost x = core->cost(choice->options, n, m);
+    return 4 * row * m + x.multiplications + (x.rows + x.kept) * row;
+}
+
+double nb_exact_multiplications(int n, int d)
+{
+    return 2.0 * n * n * d;
+}
+
+bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel)
+{
+    return factors != NB_CUR || !((const nb_kernel *)kernel->component)->stochastic;
+}
