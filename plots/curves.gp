@@ -5,6 +5,7 @@
 # else the logarithm's base), level (1: a line at y = 1), columns_wanted (0: as many as
 # suit), panels[], series[], styles[] (0 curve with bars, 1 mark, 2 level, 3 cloud,
 # 4 dashed, 5 dashed curve with bars), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
+# upright (what a line at x = 1 means; not set: there is none),
 # block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
 # y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
 # 5 the ends of the bar.
@@ -23,6 +24,8 @@ do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) };
 
 curve(s) = styles[s] == 0 || styles[s] == 5
 hue(s) = colour(looks[s])
+if (!exists("upright")) { upright = "" }
+if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
 style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] == 5 ? 2 : dash(looks[s]), s, s) \
               : styles[s] == 1 ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
@@ -39,6 +42,7 @@ do for [s = 1:S] { if (curve(s) && present[s]) { curves_there = curves_there + 1
 if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
 do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
+if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
 do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = floor((width - 20) / (widest * 6.8 + 55))
 across = across < 1 ? 1 : across > entries ? entries : across
@@ -78,6 +82,16 @@ do for [format in "svg png"] {
         }
         if (x_low >= x_high) { set xrange [x_low / 2:x_low * 2] }
         if (x_scale == 10) { set xtics 10 ** ceil(log10(x_high / x_low) / 6 + 1e-9) } else { set xtics autofreq }
+        if (upright ne "") {
+            set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 linecolor rgb "#000000"
+            if (x_high / x_low < 5000 && x_low > 1e-4) {
+                set format x "%g"; set xtics ()
+                do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (x_high / x_low < 1000 ? "1 2 5" : "1")] {
+                    t = real(f) * 10.0 ** e
+                    if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t) }
+                } }
+            }
+        }
         if (high > 0) {
             if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
             t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
@@ -96,7 +110,7 @@ do for [format in "svg png"] {
             clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . curves
             eval "plot " . clauses[3:*]
         } else {
-            unset ytics; unset grid; unset logscale; set xrange [0:1]; set yrange [0:1]
+            unset ytics; unset grid; unset logscale; unset arrow; set xrange [0:1]; set yrange [0:1]
             set label 4 "no data" at graph 0.5, graph 0.5 center textcolor rgb "#777777"
             plot 2 notitle
             unset label 4; set ytics nomirror font small; set grid xtics ytics
@@ -106,12 +120,13 @@ do for [format in "svg png"] {
     set label 1 x_name at screen 0.5, screen (legend + 8.0) / height center noenhanced font normal
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
-    unset title; unset border; unset tics; unset grid; unset logscale
+    unset title; unset border; unset tics; unset grid; unset logscale; unset arrow
     set xrange [0:1]; set yrange [0:1]
     set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
     clauses = ""
     do for [s = 1:S] { if (present[s]) { clauses = clauses . ', NaN ' . style_text(s) . sprintf(' title series[%d]', s) } }
     if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title shadow' }
+    if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title upright' }
     eval "plot " . clauses[3:*] . (curves_there > 0 ? ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title bar_text' : "")
     unset multiplot
     unset output

@@ -94,7 +94,7 @@ static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)
                      NAN,       NAN};
         nb_median_interval(end - i, y, &e->median_low, &e->median_high);
     }
-    qsort(s->entries, (size_t)s->entry_count, sizeof *s->entries, compare_entries);
+    if (!s->by_key) qsort(s->entries, (size_t)s->entry_count, sizeof *s->entries, compare_entries);
     return NB_OK;
 }
 
@@ -218,11 +218,15 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\ntitle = ", output, output);
     nb_plot_print_string(out, title);
     fputs("\nx_name = ", out);
-    nb_plot_print_string(out, s->x_name);
+    nb_plot_print_string(out, s->x_names ? s->x_names[s->figure] : s->x_name);
     fputs("\ny_name = ", out);
     nb_plot_print_string(out, s->y_name);
     fputs("\nshadow = ", out);
     nb_plot_print_string(out, s->shadow ? s->shadow : "");
+    if (s->upright) {
+        fputs("\nupright = ", out);
+        nb_plot_print_string(out, s->upright);
+    }
     fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
             s->log_x_2 ? 2
             : s->log_x ? 10

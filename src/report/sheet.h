@@ -31,7 +31,10 @@ typedef struct {
     nb_series *series;              /* the caller's room */
     int columns;                    /* of panels; 0: as many as suit */
     bool log_x, log_x_2, level_1;   /* scale of x, with base 2; a line at y = 1 */
+    const char *const *x_names;     /* of each figure; NULL: x_name of all */
     const char *shadow;             /* what a dashed line means; NULL: there is none */
+    const char *upright;            /* what a line at x = 1 means; NULL: there is none */
+    bool by_key;                    /* lines go from key to key, not from left to right */
     bool intervals;                 /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */
 
     /* Private. */

@@ -338,3 +338,60 @@ alone = flops("alone")
 assert len(alone) * 3 == len(one) and all(one[k] == f for k, f in alone.items())
 PY
 }
+
+@test "figure and table of the cost: medians of what the rows say, only where there is a count, in the order of m" {
+    counted
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set kernels=softmax --set 'cores=[iterative, newton_schulz, best]' \
+        --set 'landmarks=[16, 4, 8]' --set factors=nystromformer --set 'problems=gaussian(n=200, d=6)' --set trials=3 >/dev/null
+    run "$NYSBENCH" plot "$WORK/r" cost
+    expect_status 0
+    expect "cost: 3 figures in " # newton_schulz has no count, and the oracle is in none
+    ls "$WORK/r/plots/cost_flops_with_iterative.png" "$WORK/r/plots/cost_time_with_iterative.svg" "$WORK/r/plots/cost_time_with_newton_schulz.png"
+    grep -q "not counted: oracles and the like" "$WORK/r/plots/cost_flops_with_iterative.gp"
+    grep -q "m = 4 to 16'$" "$WORK/r/plots/cost_time_with_iterative.gp"
+    "$NYSBENCH" table "$WORK/r" at_cost --format csv >"$WORK/at_cost.csv"
+    "$NYSBENCH" table "$WORK/r" at_cost | grep -q "^  uniform "
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, math, statistics, sys
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}", newline="")))
+rows, lines, table = read("r/rows.csv"), read("r/plots/cost.csv"), read("at_cost.csv")
+def number(r, k):
+    return float(r[k]) if r[k] else math.nan
+def flops(r):
+    return number(r, "flops") / (4 * int(r["n"]) ** 2 * int(r["d"]))
+def time(r):
+    return sum(number(r, k) for k in ("select_s", "core_s", "forward_s")) / number(r, "exact_s")
+def cell(strategy, core, m):
+    return [r for r in rows if r["strategy"].startswith(strategy) and r["core"].startswith(core + "(") and int(r["landmarks"]) == m]
+close = lambda a, b: math.isclose(float(a), b, rel_tol=1e-12)
+full = {"uniform": "uniform(", "segment_means": "segment_means", "farthest_point": "farthest_point(", "dsquared": "dsquared",
+        "leverage(of=points)": "leverage(of=points", "leverage, oracle": "leverage(of=kernel", "kmeans(iterations=1, init=random)": "kmeans(",
+        "kmeans(init=random, iterations=1)": "kmeans(", "command(run=pick.py)": "command("}
+seen = {}
+for l in lines:
+    what, core = l["figure"].split(" with ")
+    if l["series"] == "constant 1/n":
+        continue
+    mine = seen.setdefault((what, core, l["series"]), [])
+    m = (4, 8, 16)[len(mine)]
+    mine.append(m)
+    of = cell(full[l["series"]], core, m)
+    assert int(l["count"]) == len(of) > 0
+    assert close(l["x"], statistics.median(map({"flops": flops, "time": time}[what], of))), l
+    assert close(l["median"], statistics.median(number(r, "error") for r in of)), l
+assert all(m == [4, 8, 16] for m in seen.values())
+assert {k[2] for k in seen if k[0] == "flops"} == set(list(full)[:5]) | {s for s in full if s.startswith("kmeans") and ("flops", "iterative", s) in seen}
+assert {k[:2] for k in seen} == {("flops", "iterative"), ("time", "iterative"), ("time", "newton_schulz")}
+want = 0
+for strategy in sorted({k[2] for k in seen if k[0] == "flops"}):
+    for level in (0.05, 0.1, 0.2, 0.5):
+        may = [(statistics.median(number(r, "error") for r in of), m) for m in (4, 8, 16)
+               if statistics.median(map(flops, of := cell(full[strategy], "iterative", m))) <= level]
+        line = [t for t in table if t["label"] == strategy and float(t["at_most"]) == level]
+        assert len(line) == (len(may) > 0)
+        if may:
+            assert close(line[0]["median"], min(may)[0]) and int(line[0]["landmarks"]) == min(may)[1], line
+            want += 1
+assert want == len(table) > 8, (want, len(table))
+PY
+}

@@ -98,9 +98,48 @@ static void test_edited_scripts_are_kept(void **state)
     assert_false(nb_is_file(nb_format(*state, "%s.edited-3", path)));
 }
 
+/* Lines go from left to right, or in the order of the keys; each figure has its own x, and perhaps a line upright. */
+static void test_lines_of_a_sheet(void **state)
+{
+    static const char *const x_names[] = {"hours", "miles"};
+    for (int by_key = 0; by_key < 2; by_key++) {
+        const char *figures[] = {"first", "second"}, *panels[] = {"panel"}, *data, *script;
+        nb_series series[1];
+        int drawn;
+        nb_sheet s = {.kind = "kind",
+                      .experiment = "e",
+                      .title = "%s",
+                      .x_name = "x",
+                      .y_name = "y",
+                      .figure_count = 2,
+                      .panel_count = 1,
+                      .figures = figures,
+                      .panels = panels,
+                      .series = series,
+                      .x_names = by_key ? x_names : NULL,
+                      .upright = by_key ? "noon" : NULL,
+                      .by_key = by_key};
+        const char *folder;
+        nb_sheet_series(&s, "series", NB_CURVE, 0);
+        for (int f = 0; f < 2; f++) {
+            assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){f, 0, 0, 2, 7, 5}, *state));
+            assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){f, 0, 0, 1, 8, 4}, *state));
+        }
+        assert_ok(*state, nb_temporary_folder(&folder, *state));
+        assert_ok(*state, nb_sheet_draw(folder, &s, false, &drawn, *state));
+        assert_int_equal(drawn, 2);
+        assert_ok(*state, nb_read_file(nb_format(*state, "%s/kind_second.dat", folder), &data, *state));
+        assert_int_equal(strstr(data, "1,8") < strstr(data, "1,7"), by_key);
+        assert_ok(*state, nb_read_file(nb_format(*state, "%s/kind_second.gp", folder), &script, *state));
+        assert_non_null(strstr(script, by_key ? "x_name = 'miles'" : "x_name = 'x'"));
+        assert_int_equal(strstr(script, "upright = 'noon'") != NULL, by_key);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval), test_with_ctx(test_looks_of_cores),
-                                       test_with_ctx(test_edited_scripts_are_kept)};
+                                       test_with_ctx(test_edited_scripts_are_kept),
+                                       test_with_ctx(test_lines_of_a_sheet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
