@@ -111,6 +111,7 @@ typedef struct {
 static nb_status form_roots(work *w, nb_ctx *ctx)
 {
     size_t n = (size_t)w->n;
+    nb_count_multiplications((double)w->n * w->sample.count);
     NB_NEED(w->roots, nb_alloc_raw(ctx, n * (size_t)w->sample.count));
     for (size_t i = 0; i < (size_t)w->sample.count; i++) {
         const double *row = w->sample.rows + i * n;
@@ -145,6 +146,7 @@ static nb_status pick_pivots(work *w, nb_picks *picks, nb_ctx *ctx)
 static void take_keys(work *w, double scale)
 {
     size_t d = (size_t)w->d;
+    nb_count_multiplications((double)w->m * w->d);
     for (size_t j = 0; j < (size_t)w->m; j++) {
         memcpy(w->landmarks + j * d, w->keys->x + (size_t)w->pivots[j] * d, d * sizeof(double));
         nb_scale(d, scale, w->landmarks + j * d);
@@ -160,6 +162,7 @@ static double scale_of(const work *w)
 /* landmarks (d x m) <- the means of groups of the columns of x (d x n). */
 static void take_means(const nb_clusters *c, int d, const double *x, double *landmarks)
 {
+    nb_count_multiplications((double)c->m * d);
     memset(landmarks, 0, (size_t)d * (size_t)c->m * sizeof *landmarks);
     for (int i = 0; i < c->n; i++)
         nb_add((size_t)d, x + (size_t)i * (size_t)d, landmarks + (size_t)c->group[i] * (size_t)d);
@@ -222,6 +225,7 @@ static nb_status raise_profiles(work *w, double *mass, nb_ctx *ctx)
 {
     size_t n = (size_t)w->n, m = (size_t)w->m;
     double *most;
+    nb_count_multiplications((double)w->n * w->m * (2 + floor(log2(w->o->power)))); /* by repeated squares */
     NB_NEED(most, nb_alloc_reals(ctx, m, 1));
     for (size_t i = 0; i < n * m; i++) most[i % m] = fmax(most[i % m], fabs(w->profiles[i]));
     for (size_t i = 0; i < n * m; i++) {
@@ -239,6 +243,7 @@ static nb_status weigh_queries(work *w, double *landmarks, nb_ctx *ctx)
     NB_NEED(mass, nb_alloc_reals(ctx, (size_t)w->m, 1));
     NB_TRY(ctx, raise_profiles(w, mass, ctx));
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, w->d, w->m, w->n, 1, w->queries->x, w->d, w->profiles, w->m, 0, landmarks, w->d);
+    nb_count_multiplications((double)w->m * w->d);
     for (int j = 0; j < w->m; j++) nb_scale(d, 1 / mass[j], landmarks + (size_t)j * d);
     return NB_OK;
 }

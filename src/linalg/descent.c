@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* descent.c - GSL's minimiser, whose functions cannot fail, over ones that can. */
+/* descent.c - GSL's minimiser, whose functions cannot fail, over ones that can. A step counts for some ten
+ * multiplications a number beside those of value and gradient: five products of vectors, their norms and sums. */
 #include "linalg/descent.h"
 
 #include "linalg/linalg.h"
+#include "linalg/work.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
@@ -63,6 +65,7 @@ nb_status nb_descend(const nb_slope *slope, int steps, double *x, nb_ctx *ctx)
     for (int step = 0; step < steps && w.status == NB_OK && s->f > slope->enough; step++) {
         if (step % LOOK == 0 && !(s->f < 0.999 * before)) break;
         if (step % LOOK == 0) before = s->f;
+        nb_count_multiplications(10 * (double)slope->count);
         if (gsl_multimin_fdfminimizer_iterate(s) != GSL_SUCCESS) break; /* no progress: a minimum, to rounding */
     }
     memcpy(x, s->x->data, slope->count * sizeof *x);

@@ -320,8 +320,10 @@ static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* m^3 / 3 flops for the triangle and 2 m^2 for each column (sec. 4.2.5 and 3.1). */
 nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx)
 {
+    nb_count_multiplications((m / 6.0 + columns) * m * m);
     lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, a, m);
     NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dpotrf: argument %d is illegal", -info);
     NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the leading %d x %d part of a matrix is not positive definite", info,

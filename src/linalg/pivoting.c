@@ -4,6 +4,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,6 +31,7 @@ nb_status nb_pivoting_init(nb_pivoting *p, int rows, int columns, const double *
     NB_NEED(p->column, nb_alloc_reals(ctx, (size_t)rows, 1));
     NB_NEED(p->products, nb_alloc_reals(ctx, (size_t)m, 1));
     NB_NEED(p->taken, nb_alloc_reals(ctx, count, 1));
+    nb_count_multiplications((double)rows * columns);
     for (int j = 0; j < columns; j++) {
         copy_column(p, j, p->column);
         p->residual[j] = p->computed[j] = nb_sum_of_squares((size_t)rows, p->column);
@@ -42,6 +44,7 @@ nb_status nb_pivoting_init(nb_pivoting *p, int rows, int columns, const double *
 static double project(nb_pivoting *p, int j)
 {
     copy_column(p, j, p->column);
+    nb_count_multiplications(p->rows);
     for (int twice = 0; twice < 2; twice++) {
         nb_gemv(NB_TRANSPOSED, p->rows, p->rank, 1, p->basis, p->rows, p->column, 0, p->products);
         nb_gemv(NB_PLAIN, p->rows, p->rank, -1, p->basis, p->rows, p->products, 1, p->column);
@@ -65,6 +68,7 @@ void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
     if (!(norm > 0)) return;
     memcpy(q, p->column, rows * sizeof *q);
     nb_scale(rows, 1 / norm, q);
+    nb_count_multiplications((double)p->rows + p->columns); /* of that, and of the squares below */
     p->rank++;
     if (p->by_rows)
         nb_gemv(NB_PLAIN, p->columns, p->rows, 1, p->a, p->columns, q, 0, p->taken);

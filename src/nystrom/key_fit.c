@@ -9,6 +9,7 @@
 #include "linalg/descent.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 #include "nystrom/scene_private.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ static nb_status form_gram(fit *f, const nb_row_sample *sample, int n, nb_ctx *c
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(weighted, nb_alloc_raw(ctx, rows * k));
     memcpy(weighted, sample->rows, rows * k * sizeof *weighted);
+    nb_count_multiplications((double)n * f->k);
     for (size_t i = 0; i < k; i++) nb_scale(rows, f->roots[i], weighted + i * rows);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, f->k, f->k, n, 1, weighted, n, weighted, n, 0, f->gram, f->k);
     nb_ctx_release(ctx, mark);
@@ -73,6 +75,7 @@ static nb_status value(void *self, const double *x, double *out, nb_ctx *ctx)
     fit *f = self;
     int m = f->m, k = f->k;
     size_t size = (size_t)m * (size_t)k;
+    nb_count_multiplications(2 * (double)size); /* of the roots below, and of nb_dot */
     memcpy(f->keys, x, (size_t)f->tile.d * (size_t)m * sizeof *x);
     NB_TRY(ctx, f->kernel->fill(&f->tile, f->options, f->values, ctx));
     for (size_t i = 0; i < size; i++) f->a[i] = f->roots[i / (size_t)m] * f->values[i];
@@ -92,6 +95,7 @@ static nb_status gradient(void *self, double *out, nb_ctx *ctx)
     int m = f->m, k = f->k;
     size_t size = (size_t)m * (size_t)k;
     double scale = -2 / f->total, *h = f->both + size;
+    nb_count_multiplications((double)size);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, 1, h, m, f->a, m, 0, f->square, m);
     nb_gemm(NB_PLAIN, NB_PLAIN, m, k, m, -scale, f->square, m, f->both, m, scale, h, m);
     for (size_t i = 0; i < size; i++) h[i] *= f->roots[i / (size_t)m];

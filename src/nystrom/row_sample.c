@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "linalg/kmeans.h"
+#include "linalg/work.h"
 #include "nystrom/scene_private.h"
 
 #include <gsl/gsl_randist.h>
@@ -72,6 +73,7 @@ nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_r
 
 void nb_row_sample_sums(const nb_row_sample *sample, int n, bool squares, double *sums)
 {
+    nb_count_multiplications((squares ? 2.0 : 1.0) * sample->count * n);
     for (size_t i = 0; i < (size_t)sample->count; i++)
         for (size_t j = 0; j < (size_t)n; j++) {
             double entry = sample->rows[i * (size_t)n + j];

@@ -7,6 +7,7 @@
 #include "linalg/basis.h"
 #include "linalg/distances.h"
 #include "linalg/linalg.h"
+#include "linalg/pivoting.h"
 #include "linalg/work.h"
 #include "nystrom/row_sample.h"
 
@@ -76,6 +77,24 @@ static void test_decompositions(void **state)
     assert_close(counted(&since), 2 * (n - m / 3) * m * m + 13 * m * m * m + n * m * m, 0);
     assert_ok(ctx, nb_orthonormalise(NB_COLUMNS, ROWS, COLS, a, r, &rank, ctx)); /* two rounds, and triangles */
     assert_close(counted(&since), 2 * n * m * m + 4 * m * m * m / 6, 0);
+    double positive[4] = {2, 1, 1, 2}, x[6] = {1, 2, 3, 4, 5, 6};
+    assert_ok(ctx, nb_solve_positive(2, positive, 3, x, ctx));
+    assert_close(counted(&since), round(8 / 6.0 + 4 * 3), 0);
+}
+
+/* The columns' norms; for each pivot what is left of it, in two rounds, its norm and the division by that, and the
+ * products with all columns and their squares. */
+static void test_pivots(void **state)
+{
+    enum { ROWS = 30, COLS = 9, PIVOTS = 3 };
+    nb_ctx *ctx = *state;
+    nb_pivoting p;
+    int pivots[PIVOTS];
+    double *a = random_matrix(ctx, ROWS, COLS), rank = 0 + 1 + 2;
+    uint64_t since = nb_multiplications();
+    assert_ok(ctx, nb_pivoting_init(&p, ROWS, COLS, a, false, PIVOTS, ctx));
+    assert_int_equal(nb_pivoting_run(&p, PIVOTS, pivots), PIVOTS);
+    assert_close(counted(&since), ROWS * COLS + 4 * ROWS * rank + PIVOTS * (2 * ROWS + ROWS * COLS + COLS), 0);
 }
 
 /* A count does not depend on what was counted before, as it would to rounding among reals. */
@@ -140,6 +159,8 @@ static void test_strategies(void **state)
         {"kmeans(iterations=1)", kmeans(1, 1) + M * column},
         {"kmeans(iterations=1, snap=nearest)", kmeans(1, 1) + 2 * M * column},
         /* the longest point, the diagonal, a column for each pivot, less what is known, and its scale and squares */
+        {"pilot(rows=8)", 8 * N * D + 2 * 8 * N}, /* rows of S, and their entries' squares, weighted */
+        {"pilot(rows=8, of=sum, values=true)", 8 * N * D + 8 * N + N * D},
         {"rpcholesky", 2 * column + M * column + N * sum_below(M) + 2 * N * M},
         {"greedy_cholesky(of=gram)", column + M * column + N * sum_below(M) + 2 * N * M},
         {"greedy_cholesky(of=gauss)", N * (N - 1) * P + column + M * column + N * sum_below(M) + 2 * N * M},
@@ -217,8 +238,9 @@ static void test_who_counts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_products),   test_with_ctx(test_decompositions),
-                                       test_with_ctx(test_history),    test_with_ctx(test_strategies),
-                                       test_with_ctx(test_who_counts), test_with_ctx(test_sides_and_nesting)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_products),         test_with_ctx(test_decompositions),
+                                       test_with_ctx(test_history),          test_with_ctx(test_pivots),
+                                       test_with_ctx(test_strategies),       test_with_ctx(test_who_counts),
+                                       test_with_ctx(test_sides_and_nesting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
