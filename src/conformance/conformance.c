@@ -361,14 +361,18 @@ nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb
     return NB_OK;
 }
 
-static nb_status add_variant(const nb_registry *registry, const nb_component *c, const char *given, const char *key,
+/* NULL: no option is given but those that must be; one that counts under a value of another has that too. */
+static nb_status add_variant(const nb_registry *registry, const nb_component *c, const char *given, const nb_option *o,
                              const char *value, nb_choices *choices, nb_ctx *ctx)
 {
-    const char *text;
+    const char *text = given, *gap = *given ? ", " : "";
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
-    NB_NEED(text,
-            nb_format(ctx, "%s(%s%s%s%s%s)", c->name, given, *given && *key ? ", " : "", key, *key ? "=" : "", value));
+    if (o && o->for_key)
+        NB_NEED(text, nb_format(ctx, "%s%s%s=%s, %s=%s", given, gap, o->for_key, o->for_value, o->key, value));
+    else if (o)
+        NB_NEED(text, nb_format(ctx, "%s%s%s=%s", given, gap, o->key, value));
+    NB_NEED(text, nb_format(ctx, "%s(%s)", c->name, text));
     NB_TRY(ctx, nb_choices_add(choices, registry, text, (nb_place){.source = NULL}, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return NB_OK;
@@ -378,13 +382,13 @@ nb_status nb_conformance_variants(const nb_registry *registry, const nb_componen
                                   nb_choices *choices, nb_ctx *ctx)
 {
     static const char *const booleans[] = {"false", "true", NULL};
-    NB_TRY(ctx, add_variant(registry, c, given, "", "", choices, ctx));
+    NB_TRY(ctx, add_variant(registry, c, given, NULL, "", choices, ctx));
     for (const nb_option *o = c->options; o->key; o++) {
+        const char *const words[] = {o->word, o->second, NULL};
         const char *const *values = o->type == NB_OPTION_ENUM   ? o->choices
                                     : o->type == NB_OPTION_BOOL ? booleans
-                                                                : NULL;
-        for (int i = 0; values && values[i]; i++)
-            NB_TRY(ctx, add_variant(registry, c, given, o->key, values[i], choices, ctx));
+                                                                : words;
+        for (int i = 0; values[i]; i++) NB_TRY(ctx, add_variant(registry, c, given, o, values[i], choices, ctx));
     }
     return NB_OK;
 }

@@ -7,9 +7,9 @@
  * iteration. An empty group takes the point that is farthest from its centre among those whose group keeps another
  * one. Of several runs the least inertia, the sum of the weighted squared distances, wins.
  *
- * cosine is spherical k-means (Dhillon & Modha, Mach. Learn. 42, 2001): each point's unit vector u goes to the centre
- * of largest cosine u'c, and a centre moves to the direction of its unit vectors' sum. With |u - c|^2 = 2 - 2 u'c as the
- * squared distance all else is the same; a zero vector has cosine 0 to every centre. */
+ * cosine is spherical k-means (Dhillon & Modha, Mach. Learn. 42, 2001): each point's unit vector u goes to the
+ * centre of largest cosine u'c, and a centre moves to the direction of its unit vectors' sum. With |u - c|^2 = 2 - 2
+ * u'c as the squared distance all else is the same; a zero vector has cosine 0 to every centre. */
 #ifndef NB_KMEANS_H
 #define NB_KMEANS_H
 

@@ -2,9 +2,10 @@
 /* pivoting.h - column-pivoted QR as far as it is wanted: which columns of a matrix stand for the others.
  *
  * The pivot is the column of largest residual a - Q Q'a, the lowest among equals (Businger & Golub, Numer. Math. 7,
- * 1965; LAPACK's dgeqp3, which goes on to the end). Q grows by Gram-Schmidt done twice; a new q takes (q'a)^2 from the
- * squared residual of every other column, and where sqrt(eps) is left of it since it was last computed, it is computed anew
- * (Drmac & Bujanovic, ACM TOMS 35, 2008). A residual of at most 10 eps max(rows, columns) |a| is rounding, and 0. */
+ * 1965; LAPACK's dgeqp3, which goes on to the end). Q grows by Gram-Schmidt done twice; a new q takes (q'a)^2 from
+ * the squared residual of every other column, and where sqrt(eps) is left of it since it was last computed, it is
+ * computed anew (Drmac & Bujanovic, ACM TOMS 35, 2008). A residual of at most 10 eps max(rows, columns) |a| is
+ * rounding, and 0. */
 #ifndef NB_PIVOTING_H
 #define NB_PIVOTING_H
 
