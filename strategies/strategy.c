@@ -3,6 +3,7 @@
 #include "strategies/strategy.h"
 
 #include "kernels/kernel.h"
+#include "linalg/linalg.h"
 
 #include <gsl/gsl_sort_int.h>
 #include <string.h>
@@ -77,7 +78,24 @@ enum { LEAST_ROWS = 64 };
 int nb_rows_of(int rows, int m, int n)
 {
     int wanted = rows != NB_AUTO ? rows : 4 * m > LEAST_ROWS ? 4 * m : LEAST_ROWS;
-    return rows == NB_SECOND || wanted > n ? n : wanted;
+    return rows == NB_ALL_ROWS || wanted > n ? n : wanted;
+}
+
+unsigned nb_traits_with_rows(unsigned traits, int rows)
+{
+    unsigned of_all = NB_ORACLE | NB_SQUARE | NB_EIGEN | (rows == NB_AUTO ? NB_NESTED : 0);
+    return rows == NB_ALL_ROWS ? traits : (traits & ~of_all) | NB_RANDOM;
+}
+
+const char *nb_rows_refusal(const nb_points *points, int rows, int sample, int m)
+{
+    const nb_head *h = nb_scene_head(points->scene);
+    int k = nb_rows_of(rows, m, h->n);
+    if (rows == NB_ALL_ROWS) return NULL;
+    if (k > NB_DENSE) return "rows: they are held, n numbers each; at most 4096 of them";
+    return sample == NB_CENTRES && h->causal && k < h->n
+               ? "sample=centres: the centre of some queries has no place under a causal mask; take sample=tokens"
+               : NULL;
 }
 
 static nb_status draw_order(const nb_points *points, const int **order, nb_ctx *ctx)
@@ -108,6 +126,46 @@ nb_status nb_strategy_sample_tokens(const nb_points *points, int k, const int **
     gsl_sort_int(out, 1, (size_t)k);
     *tokens = out;
     return NB_OK;
+}
+
+nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m, nb_sight *sight, nb_picks *picks,
+                           nb_ctx *ctx)
+{
+    int n = nb_scene_head(points->scene)->n, k = nb_rows_of(rows, m, n);
+    const int *tokens;
+    double *columns;
+    nb_row_sample some;
+    *sight = (nb_sight){.n = n, .k = k};
+    if (rows == NB_ALL_ROWS) {
+        NB_TRY(ctx, nb_scene_rows(points->scene, &sight->rows, ctx));
+        sight->columns = sight->rows;
+        return NB_OK;
+    }
+    if (points->side != NB_SIDE_QUERIES) {
+        NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)sample, k, &some, picks, ctx));
+        NB_TRY(ctx, nb_row_sample_weigh(&some, n, &sight->rows, ctx));
+    }
+    if (points->side == NB_SIDE_KEYS) return NB_OK;
+    NB_NEED(columns, nb_alloc_raw(ctx, (size_t)k * (size_t)n));
+    NB_TRY(ctx, nb_strategy_sample_tokens(points, k, &tokens, ctx));
+    NB_TRY(ctx, nb_scene_some_columns(points->scene, k, tokens, columns, ctx));
+    sight->columns = columns;
+    return NB_OK;
+}
+
+nb_status nb_sight_vectors(const nb_sight *sight, bool of_keys, double **values, double **vectors, nb_ctx *ctx)
+{
+    size_t n = (size_t)sight->n, k = (size_t)sight->k;
+    const double *by_token = sight->columns; /* k x n */
+    NB_NEED(*values, nb_alloc_raw(ctx, k));
+    NB_NEED(*vectors, nb_alloc_raw(ctx, n * k));
+    if (of_keys) {
+        double *turned;
+        NB_NEED(turned, nb_alloc_raw(ctx, n * k));
+        nb_transpose(sight->n, sight->k, sight->rows, turned);
+        by_token = turned;
+    }
+    return nb_right_singular_vectors(sight->k, sight->n, by_token, *values, *vectors, ctx);
 }
 
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,

@@ -153,8 +153,17 @@ extern const char *const nb_sampling_names[]; /* NULL-terminated */
     }
 #define NB_ORACLE_ROWS_OPTIONS(T) NB_ROWS_OPTION(T, "all", .newer = true), NB_SAMPLE_OPTION(T, "tokens", .newer = true)
 
+enum { NB_ALL_ROWS = NB_SECOND }; /* what the field `rows` holds for `all` */
+
 /* How many rows the option's value stands for. */
 int nb_rows_of(int rows, int m, int n);
+
+/* Of what has `traits` if it looks at all rows, the traits with `rows`: with some it is no oracle, and the rows are
+ * drawn; with auto they depend on m. */
+unsigned nb_traits_with_rows(unsigned traits, int rows);
+
+/* Why the options' rows are not to be had, in one sentence, or NULL. */
+const char *nb_rows_refusal(const nb_points *points, int rows, int sample, int m);
 
 /* k rows of S, n or more: all, with the weights of nb_row_sample; the picks, where they are not NULL, are told whose.
  * NB_EINVAL for centres under a mask. */
@@ -163,6 +172,22 @@ nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int 
 
 /* k of the head's tokens in ascending order, the first of the trial's random order; n or more: all. */
 nb_status nb_strategy_sample_tokens(const nb_points *points, int k, const int **tokens, nb_ctx *ctx);
+
+/* What an oracle looks at: S whole, or k of its rows, which tell keys apart, and k of its columns, which tell queries
+ * apart. */
+typedef struct {
+    int n, k;              /* tokens; rows and columns */
+    const double *rows;    /* n x k: column i is a row of S, times the root of its weight */
+    const double *columns; /* k x n: column i is query i's entries at k sampled keys (nb_scene_some_columns) */
+} nb_sight;
+
+/* By the options `rows` and `sample`: for picks of keys the rows, of queries the columns, of both both; what is not
+ * asked for is NULL. S whole is the scene's, all else ctx's. The picks are told how many rows were seen. */
+nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m, nb_sight *sight, nb_picks *picks,
+                           nb_ctx *ctx);
+
+/* The k singular values of the rows, with vectors over keys, or of the columns, with vectors over queries (n x k). */
+nb_status nb_sight_vectors(const nb_sight *sight, bool of_keys, double **values, double **vectors, nb_ctx *ctx);
 
 /* Picks of another strategy, the value of an option, on the scene of `points` in this trial with its own pairing,
  * bit for bit. Memory is ctx's, so a strategy copies what it returns. */

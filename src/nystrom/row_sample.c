@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "linalg/kmeans.h"
+#include "linalg/vector.h"
 #include "linalg/work.h"
 #include "nystrom/scene_private.h"
 
@@ -79,6 +80,20 @@ void nb_row_sample_sums(const nb_row_sample *sample, int n, bool squares, double
             double entry = sample->rows[i * (size_t)n + j];
             sums[j] += sample->weights[i] * (squares ? entry * entry : fabs(entry));
         }
+}
+
+nb_status nb_row_sample_weigh(const nb_row_sample *sample, int n, const double **out, nb_ctx *ctx)
+{
+    size_t length = (size_t)n, k = (size_t)sample->count;
+    double *rows;
+    *out = sample->rows;
+    if (sample->tokens) return NB_OK;
+    NB_NEED(rows, nb_alloc_raw(ctx, length * k));
+    nb_count_multiplications((double)n * sample->count);
+    memcpy(rows, sample->rows, length * k * sizeof *rows);
+    for (size_t i = 0; i < k; i++) nb_scale(length, sqrt(sample->weights[i]), rows + i * length);
+    *out = rows;
+    return NB_OK;
 }
 
 nb_status nb_scene_some_columns(const nb_scene *scene, int k, const int *tokens, double *out, nb_ctx *ctx)

@@ -31,6 +31,9 @@ nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_r
  * their squares. */
 void nb_row_sample_sums(const nb_row_sample *sample, int n, bool squares, double *sums);
 
+/* out <- the rows, n x k, times the roots of their weights: the sample's own where they are tokens', of weight 1. */
+nb_status nb_row_sample_weigh(const nb_row_sample *sample, int n, const double **out, nb_ctx *ctx);
+
 /* What stands for columns of S where only k of them may be looked at: the kernel of all queries against the keys of
  * tokens[0] < ... < tokens[k-1] alone, k x n, a query a column, with S's mask; a query that sees none of them has
  * zeros. For softmax a query's entries sum to 1 over these keys, so each is in proportion to its entry in S. k n d. */
