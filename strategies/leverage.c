@@ -14,7 +14,11 @@
  * random vectors and 2 power iterations, 6 passes over S: Q = orth((S S')^2 S Omega),
  * orthonormalised after each product, S' Q = V D P', U = Q P.
  *
- * `sample` draws without replacement, one after the other in proportion to the
+ * rows = r looks at r rows of S, each times the root of its weight, for the keys, and at the kernel at r keys for the
+ * queries, in place of S: their right and left singular vectors, r n d for the entries and O(n r^2). It is no oracle
+ * then.
+ *
+ * take = `sample` draws without replacement, one after the other in proportion to the
  * scores of those that are left, tokens of score 0 last; `top` takes the largest. */
 #include "strategy.h"
 
@@ -27,7 +31,7 @@
 enum { OVERSAMPLING = 10, POWER_ITERATIONS = 2 };
 
 typedef struct {
-    int of, rank, take, svd;
+    int of, rank, take, svd, rows, sample;
 } leverage_options;
 
 enum { KERNEL, GRAM, POINTS };
@@ -38,7 +42,8 @@ enum { EXACT, RANDOMIZED };
 static const char *const svds[] = {"exact", "randomized", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(leverage_options, of, "kernel", ofs, "kernel: of S (oracle); gram, points: of the points alone"),
+    NB_ENUM(leverage_options, of, "kernel", ofs,
+            "kernel: of S (oracle with rows=all); gram, points: of the points alone"),
     NB_INT_OR(leverage_options, rank, "auto", "auto", 1, 1 << 20,
               "k, the number of singular vectors used, at most n; auto: the number of landmarks, or with of=points the "
               "rank of the points"),
@@ -46,15 +51,15 @@ static const nb_option options[] = {
     NB_ENUM(leverage_options, svd, "exact", svds,
             "for of=kernel: the singular vectors of S, or those of a randomized range finder with k + 10 vectors and 2 "
             "power iterations"),
+    NB_ORACLE_ROWS_OPTIONS(leverage_options),
     NB_OPTION_END};
 
-typedef struct
-{ /* count singular triplets in descending order; n x count: over queries, over keys; or over the points, NULL */
-    int count;
-    const double *values, *left, *right;
-} triplets;
+typedef struct { /* singular values in descending order, and vectors of one side */
+    int n, count;
+    const double *values, *vectors; /* n x count */
+} directions;
 
-static nb_status randomized(nb_scene *scene, int k, triplets *t, nb_ctx *ctx)
+static nb_status randomized(nb_scene *scene, int k, directions *queries, directions *keys, nb_ctx *ctx)
 {
     int n = nb_scene_head(scene)->n, l = k + OVERSAMPLING < n ? k + OVERSAMPLING : n, rank;
     size_t tall = (size_t)n * (size_t)l, small = (size_t)l * (size_t)l;
@@ -75,38 +80,56 @@ static nb_status randomized(nb_scene *scene, int k, triplets *t, nb_ctx *ctx)
     }
     NB_TRY(ctx, nb_svd(n, l, y, v, s, r, ctx));
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, n, l, l, 1, q, n, r, l, 0, u, n);
-    *t = (triplets){l, s, u, v};
+    *queries = (directions){n, l, s, u};
+    *keys = (directions){n, l, s, v};
     return NB_OK;
 }
 
-static nb_status of_kernel(const nb_points *p, int k, bool exact, triplets *t, nb_ctx *ctx)
+static nb_status exact(nb_scene *scene, int k, directions *queries, directions *keys, nb_ctx *ctx)
 {
     const nb_spectrum *s;
-    if (!exact) return randomized(p->scene, k, t, ctx);
-    NB_TRY(ctx, nb_scene_singular_vectors(p->scene, k, &s, ctx));
-    *t = (triplets){s->count, s->values, s->left, s->right};
+    NB_TRY(ctx, nb_scene_singular_vectors(scene, k, &s, ctx));
+    *queries = (directions){nb_scene_head(scene)->n, s->count, s->values, s->left};
+    *keys = (directions){nb_scene_head(scene)->n, s->count, s->values, s->right};
+    return NB_OK;
+}
+
+static nb_status sampled(const nb_points *p, int m, const leverage_options *o, directions *queries, directions *keys,
+                         nb_picks *picks, nb_ctx *ctx)
+{
+    nb_sight sight;
+    directions *const side[] = {queries, keys};
+    NB_TRY(ctx, nb_strategy_look(p, o->rows, o->sample, m, &sight, picks, ctx));
+    for (int of_keys = 0; of_keys < 2; of_keys++) {
+        double *values, *vectors;
+        if (!(of_keys ? sight.rows : sight.columns)) continue;
+        NB_TRY(ctx, nb_sight_vectors(&sight, of_keys, &values, &vectors, ctx));
+        *side[of_keys] = (directions){sight.n, sight.k, values, vectors};
+    }
     return NB_OK;
 }
 
 /* X' = V D U': V over the points. */
-static nb_status of_points(const nb_points *p, triplets *t, nb_ctx *ctx)
+static nb_status of_points(const nb_points *p, directions *out, nb_ctx *ctx)
 {
     int r = p->d < p->n ? p->d : p->n;
     double *s, *v;
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
     NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
     NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
-    *t = (triplets){r, s, v, NULL};
+    *out = (directions){p->n, r, s, v};
     return NB_OK;
 }
 
-/* Adds weight |row of the first k singular vectors|^2 / k to each of n scores; NULL: to none. */
-static void add_scores(const double *vectors, int n, int k, double weight, double *score)
+/* Adds weight |row of the first k vectors|^2 / k to each of n scores, k at most the rank; NULL: to none. */
+static void add_scores(const directions *of, int k, double weight, double *score)
 {
-    if (score) nb_count_multiplications((double)n * k);
-    for (int j = 0; j < k && score; j++) {
-        const double *vector = vectors + (size_t)j * (size_t)n;
-        for (int i = 0; i < n; i++) score[i] += weight * vector[i] * vector[i] / k;
+    int rank = 0;
+    while (score && rank < k && rank < of->count && of->values[rank] > DBL_EPSILON * of->n * of->values[0]) rank++;
+    nb_count_multiplications((double)of->n * rank);
+    for (int j = 0; j < rank; j++) {
+        const double *vector = of->vectors + (size_t)j * (size_t)of->n;
+        for (int i = 0; i < of->n; i++) score[i] += weight * vector[i] * vector[i] / rank;
     }
 }
 
@@ -114,18 +137,21 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 {
     const leverage_options *o = opts;
     double *score;
-    triplets t;
-    int n = o->of == KERNEL ? nb_scene_head(points->scene)->n : points->n, rank = 0;
+    directions queries = {.count = 0}, keys = {.count = 0};
+    int n = o->of == KERNEL ? nb_scene_head(points->scene)->n : points->n;
     int k = o->rank != NB_AUTO ? o->rank : o->of == POINTS ? n : m;
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
     nb_scores of = nb_scores_of(points, score);
     if (o->of != KERNEL) of = (nb_scores){1, score, NULL};
     if (k > n) k = n;
-    NB_TRY(ctx, o->of == KERNEL ? of_kernel(points, k, o->svd == EXACT, &t, ctx) : of_points(points, &t, ctx));
-    while (rank < t.count && t.values[rank] > DBL_EPSILON * n * t.values[0]) rank++;
-    if (k > rank) k = rank;
-    add_scores(t.left, n, k, of.weight, of.queries);
-    add_scores(t.right, n, k, of.weight, of.keys);
+    if (o->of != KERNEL)
+        NB_TRY(ctx, of_points(points, &queries, ctx));
+    else if (o->rows != NB_ALL_ROWS)
+        NB_TRY(ctx, sampled(points, m, o, &queries, &keys, picks, ctx));
+    else
+        NB_TRY(ctx, (o->svd == EXACT ? exact : randomized)(points->scene, k, &queries, &keys, ctx));
+    add_scores(&queries, k, of.weight, of.queries);
+    add_scores(&keys, k, of.weight, of.keys);
     return nb_picks_by_score(picks, points->n, m, score, o->take == SAMPLE, ctx);
 }
 
@@ -133,17 +159,19 @@ static unsigned traits_of(const void *opts)
 {
     const leverage_options *o = opts;
     bool random = o->take == SAMPLE || (o->of == KERNEL && o->svd == RANDOMIZED);
-    return (random ? NB_RANDOM : 0) | (o->of == KERNEL ? NB_ORACLE : 0);
+    unsigned traits = random ? NB_RANDOM : 0;
+    return o->of == KERNEL ? nb_traits_with_rows(traits | NB_ORACLE, o->rows) : traits;
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const leverage_options *o = opts;
-    (void)points;
-    (void)m;
-    return o->of != KERNEL && o->svd == RANDOMIZED
-               ? "svd=randomized is for of=kernel: the points' own decomposition is cheap"
-               : NULL;
+    if (o->of != KERNEL && o->svd == RANDOMIZED)
+        return "svd=randomized is for of=kernel: the points' own decomposition is cheap";
+    if (o->of != KERNEL && o->rows != NB_ALL_ROWS) return "rows is for of=kernel: the points' scores need no rows of S";
+    if (o->rows != NB_ALL_ROWS && o->svd == RANDOMIZED)
+        return "svd=randomized is for rows=all: the decomposition of a few rows is cheap";
+    return nb_rows_refusal(points, o->rows, o->sample, m);
 }
 
 static const char *const references[] = {
@@ -155,8 +183,8 @@ static const char *const references[] = {
     NULL};
 
 const nb_strategy nb_strategy_leverage = {
-    .component = {"leverage", "tokens by leverage scores: of S (oracle), or of the points", references, options,
-                  sizeof(leverage_options)},
+    .component = {"leverage", "tokens by leverage scores: of S (oracle, or by sampled rows), or of the points",
+                  references, options, sizeof(leverage_options)},
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_JOINT,
     .traits_of = traits_of,
