@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exchange.c - one landmark swapped at a time while the subspace part of `cur` falls, an oracle.
+/* exchange.c - one landmark swapped at a time while the subspace part of `cur` falls, an oracle
+ * unless it looks at some rows alone.
  *
  * With factors `cur` the least error that any core reaches is |S - P_C S P_R|_F, P_C
  * the projector on the columns J of S (key tokens), P_R on its rows I (query
@@ -13,27 +14,91 @@
  * gained; floor_rank gives an upper bound. A sweep costs 20 n^2 m + O(n m^2) flops,
  * and 2 n^2 for each swap.
  *
- * Keys go first; the other order may end elsewhere, as may another start. */
+ * Keys go first; the other order may end elsewhere, as may another start.
+ *
+ * rows = k: the same within the cut S[I,J], for k query tokens and k key tokens, the start's and the first others of
+ * the trial's random order. What falls is the cut's own subspace part, and candidates are the cut's tokens. k n d for
+ * the rows of S that its entries are from, and a sweep costs 20 k^2 m + O(k m^2) flops. */
 #include "strategy.h"
 
 #include "components/registry.h"
 #include "linalg/linalg.h"
 #include "nystrom/swaps.h"
 
+#include <gsl/gsl_sort_int.h>
 #include <string.h>
 
 typedef struct {
     const nb_choice *start;
-    int sweeps;
+    int sweeps, rows, sample;
 } exchange_options;
 
 static const nb_option options[] = {
     NB_COMPONENT(exchange_options, start, "uniform", &nb_strategies, "the strategy whose tokens it starts from"),
     NB_INT(exchange_options, sweeps, "3", 0, 1000,
            "at most that many passes over the landmarks of both sides; ends when a pass swaps none"),
-    NB_OPTION_END};
+    NB_ORACLE_ROWS_OPTIONS(exchange_options), NB_OPTION_END};
 
-/* S is held twice, and its products with m vectors. */
+typedef struct { /* what is swapped within: S, or its entries at k queries and k keys */
+    int k;
+    const double *rows;        /* k x k: column i is row i; held twice while tokens are swapped */
+    const int *queries, *keys; /* k: their tokens, ascending; NULL: all */
+} cut;
+
+/* The m tokens of the start, then the others in the trial's order; the first k end with what is *seen of that order. */
+static nb_status start_first(const nb_points *points, int m, const int *start, int k, int **order, int *seen,
+                             nb_ctx *ctx)
+{
+    const int *all;
+    bool *taken;
+    int count = m;
+    NB_TRY(ctx, nb_scene_order(points->scene, points->stream.seed, points->stream.trial, &all, ctx));
+    NB_NEED(*order, nb_alloc(ctx, (size_t)points->n, sizeof **order));
+    NB_NEED(taken, nb_alloc(ctx, (size_t)points->n, sizeof *taken));
+    memcpy(*order, start, (size_t)m * sizeof *start);
+    for (int j = 0; j < m; j++) taken[start[j]] = true;
+    for (int i = 0; i < points->n; i++) {
+        if (taken[all[i]]) continue;
+        if (count < k) *seen = i + 1;
+        (*order)[count++] = all[i];
+    }
+    return NB_OK;
+}
+
+static nb_status cut_init(cut *c, const nb_points *points, int m, const int *of_queries, const int *of_keys, int *seen,
+                          nb_ctx *ctx)
+{
+    size_t n = (size_t)points->n, k = (size_t)c->k;
+    int *queries, *keys, keys_seen;
+    double *entries;
+    nb_row_sample some;
+    NB_TRY(ctx, start_first(points, m, of_queries, c->k, &queries, seen, ctx));
+    NB_TRY(ctx, start_first(points, m, of_keys, c->k, &keys, &keys_seen, ctx));
+    NB_TRY(ctx, nb_row_sample_tokens(points->scene, c->k, queries, &some, ctx));
+    NB_NEED(entries, nb_alloc_raw(ctx, k * k));
+    gsl_sort_int(keys, 1, k);
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++) entries[i * k + j] = some.rows[i * n + (size_t)keys[j]];
+    c->rows = entries;
+    c->queries = some.tokens;
+    c->keys = keys;
+    return NB_OK;
+}
+
+/* The m tokens are replaced by their places among the cut's, or the other way round. */
+static void to_places(const cut *c, const int *tokens, int m, int *picks)
+{
+    for (int j = 0; j < m && tokens; j++) {
+        int place = 0;
+        while (place + 1 < c->k && tokens[place] < picks[j]) place++;
+        picks[j] = place;
+    }
+}
+
+static void to_tokens(const int *tokens, int m, int *picks)
+{
+    for (int j = 0; j < m && tokens; j++) picks[j] = tokens[picks[j]];
+}
 
 /* One turn, taken back where the error, formed anew, is not below *least. */
 static nb_status improve(nb_swap_side *s, nb_swap_side *other, bool keys, nb_swaps *w, double *least, int *swaps,
@@ -58,20 +123,18 @@ static nb_status improve(nb_swap_side *s, nb_swap_side *other, bool keys, nb_swa
     return NB_OK;
 }
 
-static nb_status exchange(const nb_points *points, int m, int sweeps, int *of_queries, int *of_keys, nb_ctx *ctx)
+static nb_status exchange(const cut *c, int m, int sweeps, int *of_queries, int *of_keys, nb_ctx *ctx)
 {
-    int n = points->n;
-    const double *rows;
+    int n = c->k;
     double *columns;
     nb_swap_side queries, keys;
     nb_swaps w;
-    NB_TRY(ctx, nb_scene_rows(points->scene, &rows, ctx));
     NB_NEED(columns, nb_alloc_raw(ctx, (size_t)n * (size_t)n));
-    nb_transpose(n, n, rows, columns);
-    NB_TRY(ctx, nb_swap_side_init(&queries, n, m, rows, of_queries, ctx));
+    nb_transpose(n, n, c->rows, columns);
+    NB_TRY(ctx, nb_swap_side_init(&queries, n, m, c->rows, of_queries, ctx));
     NB_TRY(ctx, nb_swap_side_init(&keys, n, m, columns, of_keys, ctx));
     NB_TRY(ctx, nb_swaps_init(&w, n, m, ctx));
-    for (int c = 0; c < n; c++) w.norm2 += keys.norms[c];
+    for (int j = 0; j < n; j++) w.norm2 += keys.norms[j];
     nb_swap_factor(&queries, &w);
     nb_swap_factor(&keys, &w);
     double least = nb_swap_error2(&keys, &queries, &w);
@@ -87,6 +150,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
                            nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
 {
     const exchange_options *o = opts;
+    cut c = {.k = nb_rows_of(o->rows, m, queries->n)};
     nb_picks start_queries, start_keys;
     int *i, *j;
     (void)keys;
@@ -97,20 +161,36 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     NB_NEED(j, nb_picks_tokens(of_keys, m));
     memcpy(i, start_queries.tokens, (size_t)m * sizeof *i);
     memcpy(j, start_keys.tokens, (size_t)m * sizeof *j);
-    return m < queries->n ? exchange(queries, m, o->sweeps, i, j, ctx) : NB_OK;
+    if (m == c.k) return NB_OK;
+    if (o->rows == NB_ALL_ROWS)
+        NB_TRY(ctx, nb_scene_rows(queries->scene, &c.rows, ctx));
+    else
+        NB_TRY(ctx, cut_init(&c, queries, m, i, j, &of_queries->seen, ctx));
+    to_places(&c, c.queries, m, i);
+    to_places(&c, c.keys, m, j);
+    NB_TRY(ctx, exchange(&c, m, o->sweeps, i, j, ctx));
+    to_tokens(c.queries, m, i);
+    to_tokens(c.keys, m, j);
+    return NB_OK;
 }
 
 static unsigned traits_of(const void *opts)
 {
     const exchange_options *o = opts;
-    return (nb_strategy_traits(o->start) & NB_RANDOM) | NB_ORACLE | NB_SQUARE;
+    unsigned start = nb_strategy_traits(o->start), of_all = (start & NB_RANDOM) | NB_ORACLE | NB_SQUARE;
+    return nb_traits_with_rows(of_all, o->rows) | (o->rows == NB_ALL_ROWS ? 0 : start & ~(unsigned)NB_NESTED);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const exchange_options *o = opts;
     const nb_strategy *start = (const nb_strategy *)o->start->component;
-    if (points->n > NB_DENSE) return "exchange: all of S is held twice; n is at most 4096";
+    const char *no_rows = nb_rows_refusal(points, o->rows, o->sample, m);
+    if (o->sample == NB_CENTRES) return "exchange swaps tokens: a centre of queries is none";
+    if (nb_rows_of(o->rows, m, points->n) < m) return "exchange swaps among the tokens that it sees: rows is below m";
+    if (o->rows == NB_ALL_ROWS && points->n > NB_DENSE)
+        return "exchange: all of S is held twice; n is at most 4096; or take rows=auto";
+    if (no_rows) return no_rows;
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
 }
 
@@ -119,8 +199,9 @@ static const char *const references[] = {
     "Altschuler et al., Greedy column subset selection: new bounds and distributed algorithms, ICML 2016", NULL};
 
 const nb_strategy nb_strategy_exchange = {
-    .component = {"exchange", "tokens swapped one at a time while the subspace part of cur falls (oracle)", references,
-                  options, sizeof(exchange_options)},
+    .component = {"exchange",
+                  "tokens swapped one at a time while cur's subspace part falls (oracle, or by sampled rows)",
+                  references, options, sizeof(exchange_options)},
     .traits = NB_RANDOM | NB_ORACLE,
     .pairing = NB_BOTH,
     .traits_of = traits_of,
@@ -130,5 +211,6 @@ const nb_strategy nb_strategy_exchange = {
         "What falls is the subspace part with factors cur, the least error that any core reaches with these columns\n"
         "and rows of S; with other factors and cores the error may rise, as with nystromformer and six steps in one\n"
         "pick of eight on the MiniLM and ViT heads. It ends in a local minimum, or after the last sweep, so what it\n"
-        "gains is a lower bound on what there is to win; floor_rank gives an upper bound.",
+        "gains is a lower bound on what there is to win; floor_rank gives an upper bound. With rows=k it falls in the\n"
+        "entries of S at k queries and k keys, and the part itself may rise.",
 };

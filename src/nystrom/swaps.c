@@ -6,6 +6,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,6 +41,7 @@ nb_status nb_swap_side_init(nb_swap_side *s, int n, int m, const double *a, int 
     NB_NEED(s->norms, nb_alloc_reals(ctx, (size_t)n, 1));
     NB_NEED(s->chosen, nb_alloc(ctx, (size_t)n, sizeof *s->chosen));
     NB_NEED(s->q, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
+    nb_count_multiplications((double)n * n);
     for (int c = 0; c < n; c++) s->norms[c] = nb_sum_of_squares((size_t)n, a + (size_t)c * (size_t)n);
     return NB_OK;
 }
@@ -61,6 +63,7 @@ static double residual(const nb_swap_side *s, const nb_swaps *w, int c, int coun
         nb_gemv(NB_PLAIN, w->n, count, -1, s->q, w->n, scratch, 1, u);
         nb_add((size_t)count, scratch, coefficients);
     }
+    nb_count_multiplications(w->n);
     return nb_sum_of_squares((size_t)w->n, u);
 }
 
@@ -77,6 +80,7 @@ void nb_swap_factor(nb_swap_side *s, nb_swaps *w)
         s->chosen[c] = true;
         own[j] = none ? 1 : 1 / sqrt(length2);
         if (none) continue;
+        nb_count_multiplications((double)n + (double)(j * j));
         for (size_t i = 0; i < n; i++) s->q[j * n + i] = w->u[i] / sqrt(length2);
         for (size_t k = 0; k < j; k++) { /* row k of R^-1 becomes orthogonal to column j */
             double dot = nb_dot(j, w->inverse + k * m, w->coefficients);
@@ -95,6 +99,7 @@ static void form(nb_swap_side *s, const nb_swap_side *other, nb_swaps *w)
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, n, 1, s->q, n, w->g, n, 0, w->h, m);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, n, n, 1, w->g, n, s->a, n, 0, w->e, m);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, n, m, -1, w->h, m, w->w, m, 1, w->e, m);
+    nb_count_multiplications(2.0 * n * m);
     for (int c = 0; c < n; c++) {
         size_t at = (size_t)c * (size_t)m;
         w->rest[c] = s->norms[c] - nb_sum_of_squares((size_t)m, w->w + at);
@@ -108,6 +113,7 @@ static void open_position(nb_swaps *w, int j)
     size_t m = (size_t)w->m;
     const double *row = w->inverse + (size_t)j * m;
     double length = nb_frobenius(m, row);
+    nb_count_multiplications(2.0 * w->m);
     for (size_t i = 0; i < m; i++) w->z[i] = row[i] / length;
     nb_gemv(NB_TRANSPOSED, w->m, w->m, 1, w->h, w->m, w->z, 0, w->zh);
     nb_gemv(NB_TRANSPOSED, w->m, w->n, 1, w->w, w->m, w->z, 0, w->zw);
@@ -119,6 +125,7 @@ static int best_token(const nb_swap_side *s, const nb_swaps *w)
 {
     double present = nb_sum_of_squares((size_t)w->m, w->zh), most = present + LEAST_GAIN * w->norm2;
     int best = -1;
+    nb_count_multiplications(5.0 * w->n);
     for (int c = 0; c < w->n; c++) {
         double p = w->zw[c], below = w->rest[c] + p * p;
         if (s->chosen[c] || !(below > NO_CANDIDATE * s->norms[c])) continue;
@@ -141,6 +148,7 @@ static bool new_direction(nb_swap_side *s, nb_swaps *w, int c)
     double length2 = residual(s, w, c, w->m, w->u, w->coefficients, w->stripe);
     bool there = length2 > NO_DIRECTION * s->norms[c];
     if (there) {
+        nb_count_multiplications((double)w->n + w->m);
         nb_scale(n, 1 / sqrt(length2), w->u);
         for (int i = 0; i < w->m; i++) w->coefficients[i] += sqrt(length2) * w->z[i];
     } else {
@@ -155,6 +163,7 @@ static void replace_column(nb_swaps *w, int j)
 {
     size_t m = (size_t)w->m;
     double *own = w->inverse + (size_t)j * m;
+    nb_count_multiplications(2.0 * w->m * w->m);
     nb_scale(m, 1 / nb_dot(m, own, w->coefficients), own);
     for (size_t k = 0; k < m; k++) {
         double *row = w->inverse + k * m;
@@ -174,6 +183,7 @@ static bool swap(nb_swap_side *s, nb_swaps *w, int j, int c)
     nb_gemv(NB_TRANSPOSED, n, n, 1, s->a, n, w->u, 0, w->change);       /* u'a */
     nb_gemv(NB_TRANSPOSED, n, m, 1, w->g, n, w->u, 0, w->coefficients); /* u'G */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, n, 1, -1, w->coefficients, m, w->change, n, 1, w->e, m);
+    nb_count_multiplications((2.0 + m) * n);
     for (int i = 0; i < n; i++) {
         w->rest[i] += w->zw[i] * w->zw[i] - w->change[i] * w->change[i];
         w->zw[i] = w->change[i] - w->zw[i];
@@ -201,6 +211,7 @@ double nb_swap_error2(const nb_swap_side *keys, const nb_swap_side *queries, nb_
         nb_gemm(NB_PLAIN, NB_PLAIN, n, count, m, -1, keys->q, n, w->product, m, 1, w->stripe, n);
         sum += nb_sum_of_squares((size_t)n * (size_t)count, w->stripe);
     }
+    nb_count_multiplications((double)n * n);
     return sum;
 }
 
