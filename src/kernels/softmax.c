@@ -8,6 +8,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "linalg/work.h"
 
 #include <math.h>
 
@@ -53,6 +54,7 @@ static nb_status pull_back(const nb_tile *t, const void *opts, const double *out
 {
     double scale = scale_of(opts, t->d);
     (void)ctx;
+    nb_count_multiplications(2.0 * t->queries * t->keys);
     for (int i = 0; i < t->queries; i++) {
         const double *p = out + (size_t)i * (size_t)t->ld;
         double *g = slope + (size_t)i * (size_t)t->ld, mean = nb_dot((size_t)t->keys, p, g);

@@ -248,22 +248,24 @@ static void test_refusals(void **state)
     assert_non_null(strstr(refusal(ctx, "exchange(start=optimized)", &f, 20), "causal"));
 }
 
-/* The gradient against central differences with a step h along random directions and
- * along coordinates: f is of order 1, its derivatives of order |gradient|, so the
+/* Of all rows of S, or of so many centres', the gradient against central differences with a step h along random
+ * directions and along coordinates: f is of order 1, its derivatives of order |gradient|, so the
  * difference is off by some 1e-16 / h + h^2, 1e-9 here, on a gradient of 1e-2 or more. */
-static void check_gradient(nb_ctx *ctx, const char *problem, int m)
+static void check_gradient(nb_ctx *ctx, const char *problem, int centres, int m)
 {
     const double h = 1e-5;
     fixture f;
     nb_subspace *s;
+    nb_row_sample sample;
     open_fixture(ctx, &f, problem, 0);
+    if (centres > 0) assert_ok(ctx, nb_row_sample_centres(f.scene, centres, f.rng, &sample, ctx));
     int count = 2 * m * f.head.d;
     size_t size = (size_t)count;
     double *x = nb_alloc_reals(ctx, size, 1), *direction = nb_alloc_reals(ctx, size, 1),
            *moved = nb_alloc_reals(ctx, size, 1), *gradient = nb_alloc_reals(ctx, size, 1);
     double value, up, down;
     for (int i = 0; i < count; i++) x[i] = gsl_ran_ugaussian(f.rng);
-    assert_ok(ctx, nb_subspace_new(f.scene, m, &s, ctx));
+    assert_ok(ctx, nb_subspace_new(f.scene, centres > 0 ? &sample : NULL, m, &s, ctx));
     assert_ok(ctx, nb_subspace_value(s, x, &value, ctx));
     assert_ok(ctx, nb_subspace_gradient(s, gradient, ctx));
     assert_true(value > 0.01 && value < 1);
@@ -284,9 +286,11 @@ static void check_gradient(nb_ctx *ctx, const char *problem, int m)
 
 static void test_gradient(void **state)
 {
-    check_gradient(*state, "gaussian(n=40, d=6, scale=1.385)", 5);
-    check_gradient(*state, "gaussian(n=33, d=4, scale=2)", 7);
-    check_gradient(*state, "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)", 6);
+    check_gradient(*state, "gaussian(n=40, d=6, scale=1.385)", 0, 5);
+    check_gradient(*state, "gaussian(n=33, d=4, scale=2)", 0, 7);
+    check_gradient(*state, "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)", 0, 6);
+    check_gradient(*state, "gaussian(n=40, d=6, scale=1.385)", 13, 5); /* their weights differ */
+    check_gradient(*state, "gaussian(n=33, d=4, scale=2)", 7, 7);
 }
 
 /* The value and the error are the engine's, at the tokens' own points and at means;
@@ -307,13 +311,52 @@ static void test_subspace_is_the_engines(void **state)
             double *x = nb_alloc_reals(ctx, half, 2), expected = subspace(ctx, &f, &l, NB_NYSTROMFORMER);
             assert_ok(ctx, nb_picks_landmarks(&l.keys, f.head.d, f.head.n, f.head.k, x, ctx));
             assert_ok(ctx, nb_picks_landmarks(&l.queries, f.head.d, f.head.n, f.head.q, x + half, ctx));
-            assert_ok(ctx, nb_subspace_new(f.scene, 8, &s, ctx));
+            assert_ok(ctx, nb_subspace_new(f.scene, NULL, 8, &s, ctx));
             assert_ok(ctx, nb_subspace_value(s, x, &value, ctx));
             assert_ok(ctx, nb_subspace_error(s, x, &error, ctx));
             assert_close(value, expected * expected, 1e-13); /* rounding of sums of n^2 squares */
             assert_close(error * error, expected * expected, 1e-13);
             nb_ctx_release(ctx, mark);
         }
+}
+
+/* By entries and by bases f is the same, and a row of weight 2 is two rows. */
+static void test_subspace_of_a_sample(void **state)
+{
+    nb_ctx *ctx = *state;
+    enum { M = 4, D = 5 };
+    fixture f;
+    nb_row_sample sample, twice;
+    nb_subspace *s, *t;
+    const int *order;
+    double value, error, other, x[2 * M * D];
+    open_fixture(ctx, &f, "gaussian(n=50, d=5, scale=1.385)", 0);
+    for (int i = 0; i < 2 * M * D; i++) x[i] = gsl_ran_ugaussian(f.rng);
+    assert_ok(ctx, nb_scene_order(f.scene, 1, 0, &order, ctx));
+    assert_ok(ctx, nb_row_sample_tokens(f.scene, 11, order, &sample, ctx));
+    assert_ok(ctx, nb_subspace_new(f.scene, &sample, M, &s, ctx));
+    assert_ok(ctx, nb_subspace_value(s, x, &value, ctx));
+    assert_ok(ctx, nb_subspace_error(s, x, &error, ctx));
+    assert_close(error * error, value, 1e-13);
+    assert_true(value > 0.01);
+    double *rows = nb_alloc_reals(ctx, 50, 12), *points = nb_alloc_reals(ctx, D, 12), weights[12];
+    memcpy(rows, sample.rows, 50 * 11 * sizeof *rows);
+    memcpy(rows + 50 * 11, sample.rows, 50 * sizeof *rows);
+    memcpy(points, sample.points, D * 11 * sizeof *points);
+    memcpy(points + D * 11, sample.points, D * sizeof *points);
+    for (int i = 0; i < 12; i++) weights[i] = 1;
+    twice = (nb_row_sample){.count = 12, .rows = rows, .points = points, .weights = weights};
+    assert_ok(ctx, nb_subspace_new(f.scene, &twice, M, &t, ctx));
+    assert_ok(ctx, nb_subspace_value(t, x, &other, ctx));
+    weights[0] = 2;
+    twice.count = 11;
+    assert_ok(ctx, nb_subspace_new(f.scene, &twice, M, &s, ctx));
+    assert_ok(ctx, nb_subspace_value(s, x, &value, ctx));
+    assert_ok(ctx, nb_subspace_error(s, x, &error, ctx));
+    assert_close(value, other, 1e-13);
+    assert_close(error * error, other, 1e-13);
+    twice.count = M - 1;
+    assert_error(ctx, nb_subspace_new(f.scene, &twice, M, &s, ctx), NB_EINVAL, "3 rows of S for 4 landmarks");
 }
 
 /* Never worse than its start, means or tokens, and better by far where there is room. */
@@ -368,6 +411,7 @@ int main(void)
         test_with_ctx(test_refusals),
         test_with_ctx(test_gradient),
         test_with_ctx(test_subspace_is_the_engines),
+        test_with_ctx(test_subspace_of_a_sample),
         test_with_ctx(test_optimized_is_never_worse),
         test_with_ctx(test_optimized_refuses),
     };
