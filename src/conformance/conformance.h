@@ -44,7 +44,7 @@ nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb
 /* A check's status; its message, if it has one, begins with where: "m = 4, pairing joint: ...". */
 nb_status nb_conformance_at(nb_status status, int m, const char *axis, const char *value, nb_ctx *ctx);
 
-/* The component as it is, and with each choice of each of its options, appended to
+/* The component as it is, and with each choice of each of its options, words for numbers included, appended to
  * choices; `given` are the options that must be there, "key=value, ...", or "". */
 nb_status nb_conformance_variants(const nb_registry *registry, const nb_component *component, const char *given,
                                   nb_choices *choices, nb_ctx *ctx);

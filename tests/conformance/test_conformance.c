@@ -84,15 +84,47 @@ static bool is_brief(const nb_component *c)
     return required[i].brief;
 }
 
-/* On large heads the strategy as it is has to do. */
+static const char *given_options(nb_ctx *ctx, const nb_component *c, int d)
+{
+    for (int i = 0; required[i].strategy; i++)
+        if (strcmp(required[i].strategy, c->name) == 0) return required[i].options(ctx, d);
+    return "";
+}
+
+static const nb_option *option_of(const nb_component *c, const char *key)
+{
+    const nb_option *o = c->options;
+    while (o->key && strcmp(o->key, key) != 0) o++;
+    return o->key ? o : NULL;
+}
+
+static void add_variant(nb_ctx *ctx, const nb_component *c, const char *given, const char *more, nb_choices *all)
+{
+    const char *text = nb_format(ctx, "%s(%s%s%s)", c->name, given, *given && *more ? ", " : "", more);
+    assert_ok(ctx, nb_choices_append(all, choose(&nb_strategies, text, ctx), ctx));
+}
+
+/* What looks at all of S unless it is told to look at some rows (NB_ORACLE_ROWS_OPTIONS), with these options. */
+static void add_sampled(nb_ctx *ctx, const nb_component *c, const char *given, const char *more, nb_choices *all)
+{
+    const nb_option *rows = option_of(c, "rows"), *of = option_of(c, "of");
+    if (!rows || !rows->second || strcmp(rows->initial, rows->second) != 0) return;
+    if (of && strcmp(of->initial, "kernel") != 0) more = nb_format(ctx, "of=kernel, %s", more);
+    add_variant(ctx, c, given, more, all);
+}
+
+/* On large heads the strategy as it is has to do, and with sampled rows. */
 static nb_choices variants(nb_ctx *ctx, const nb_component *c, const nb_head *head)
 {
+    static const char *const sampled[] = {"rows=20, sample=centres", "rows=5", "rows=1, sample=centres", NULL};
     nb_choices all = {.count = 0};
-    const char *given = "";
-    for (int i = 0; required[i].strategy; i++)
-        if (strcmp(required[i].strategy, c->name) == 0) given = required[i].options(ctx, head->d);
-    assert_ok(ctx, nb_conformance_variants(&nb_strategies, c, given, &all, ctx));
-    if (head->n >= 100) all.count = 1;
+    const char *given = given_options(ctx, c, head->d);
+    if (head->n >= 100)
+        add_variant(ctx, c, given, "", &all);
+    else
+        assert_ok(ctx, nb_conformance_variants(&nb_strategies, c, given, &all, ctx));
+    add_sampled(ctx, c, given, "rows=auto", &all);
+    for (int i = 0; sampled[i] && head->n < 100; i++) add_sampled(ctx, c, given, sampled[i], &all);
     return all;
 }
 
@@ -129,6 +161,47 @@ static void test_strategy(void **state)
         for (int v = 0; name && v < all.count; v++)
             run_checks(ctx, nb_strategy_checks, &all.items[v], &kernel, &head, name);
     }
+    nb_ctx_free(ctx);
+}
+
+/* What S a pick needs on a new scene, in entries of the kernel: at most 16 m n, or n^2 if it is an oracle. */
+static void check_entries(nb_ctx *ctx, const nb_choice *choice, int n)
+{
+    enum { M = 8 };
+    nb_choice kernel = choose(&nb_kernels, "softmax", ctx);
+    nb_head head = make_head(nb_format(ctx, "gaussian(n=%d, d=8)", n), 0, 0, ctx);
+    nb_scene *scene;
+    nb_landmarks landmarks;
+    nb_picking picking = {.strategy = choice,
+                          .m = M,
+                          .pairing = ((const nb_strategy *)choice->component)->pairing,
+                          .stream = {.seed = 5, .component = choice->canonical}};
+    assert_ok(ctx, nb_scene_new(&head, &kernel, &scene, ctx));
+    assert_ok(ctx, nb_random_new(&picking.rng, ctx));
+    picking.scene = scene;
+    if (nb_landmarks_pick(&picking, &landmarks, ctx) != NB_OK)
+        fail_msg("%s: %s", choice->canonical, nb_error_message(ctx));
+    if (landmarks.refusal && strstr(choice->canonical, "sample=centres")) return; /* it picks among the sampled */
+    if (landmarks.refusal) fail_msg("%s refuses n = %d: %s", choice->canonical, n, landmarks.refusal);
+    double entries = nb_scene_entries(scene), square = (double)n * n;
+    bool oracle = nb_strategy_traits(choice) & NB_ORACLE;
+    if (oracle ? entries < square : entries > 16.0 * M * n)
+        fail_msg("%s, %s, has formed %g entries of S for %d landmarks of %d tokens, expected at %s %g",
+                 choice->canonical, oracle ? "an oracle" : "no oracle", entries, M, n, oracle ? "least" : "most",
+                 oracle ? square : 16.0 * M * n);
+}
+
+static void test_entries(void **state)
+{
+    enum { D = 8 };
+    nb_ctx *ctx = nb_ctx_new();
+    nb_choices all = {.count = 0};
+    const char *given = given_options(ctx, *state, D);
+    add_variant(ctx, *state, given, "", &all);
+    add_sampled(ctx, *state, given, "rows=auto", &all);
+    add_sampled(ctx, *state, given, "rows=auto, sample=centres", &all);
+    for (int v = 0; v < all.count; v++)
+        for (int n = 512; n <= 1024; n *= 2) check_entries(ctx, &all.items[v], n);
     nb_ctx_free(ctx);
 }
 
@@ -342,6 +415,7 @@ int main(void)
     add_all(ctx, tests, &count, &nb_kernels, test_kernel_checks, ": checks");
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, "");
+    add_all(ctx, tests, &count, &nb_strategies, test_entries, ": entries of S");
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
     add(tests, &count, "one core is the identity", test_one_core_is_the_identity, NULL);
     add(tests, &count, "one default pairing", test_one_default_pairing, NULL);
