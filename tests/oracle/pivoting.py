@@ -4,9 +4,10 @@
 usage: pivoting.py NYSBENCH WORK_FOLDER
 
 Prints TAP. The kernels are formed from their definitions, here without any scaling;
-random pivots are drawn from the same uniform numbers (GSL's mt19937 is NumPy's
-MT19937 with the legacy seed, base/random.c's hash is written out again); pivots of
-cpqr are LAPACK's dgeqp3, through scipy.linalg.qr. Greedy pivots are checked one by one
+random pivots and the tokens whose rows of S are sampled are drawn from the same uniform
+numbers (GSL's mt19937 is NumPy's MT19937 with the legacy seed, base/random.c's hash and
+GSL's shuffle are written out again); pivots of cpqr are LAPACK's dgeqp3, through
+scipy.linalg.qr. Greedy pivots are checked one by one
 to have the largest residual of a dense elimination, within 1e-9 of the largest, since
 two orders of summation may decide a tie in two ways; so are the largest scores. Picks
 beyond the numerical rank (residuals below 1e-11 of the trace) are not compared: there
@@ -44,10 +45,10 @@ def mix(h):
 
 
 class Stream:
-    """The uniform numbers of (seed, trial, role, component), all picks nested."""
+    """The uniform numbers of (seed, trial, role, component); m = 0 for nested picks."""
 
-    def __init__(self, trial, role, component):
-        h = fnv1a(0xCBF29CE484222325, f"{SEED} {trial} 0")
+    def __init__(self, trial, role, component, m=0):
+        h = fnv1a(0xCBF29CE484222325, f"{SEED} {trial} {m}")
         h = mix(fnv1a(fnv1a(h, role), component))
         self.bits = np.random.MT19937()
         self.bits._legacy_seeding((h ^ h >> 32) & 0xFFFFFFFF)
@@ -56,6 +57,19 @@ class Stream:
         total = np.cumsum(weight)
         at = total[-1] * (self.bits.random_raw() / 2**32)
         return int(np.searchsorted(total, at, side="right"))
+
+    def below(self, n):
+        scale = 0xFFFFFFFF // n
+        while (k := int(self.bits.random_raw()) // scale) >= n:
+            pass
+        return k
+
+    def shuffled(self, n):
+        order = np.arange(n)
+        for i in range(n - 1, 0, -1):
+            j = self.below(i + 1)
+            order[[i, j]] = order[[j, i]]
+        return order
 
 
 def similarity(o, x):
@@ -71,6 +85,18 @@ def softmax(q, k):
     s = q @ k.T / np.sqrt(q.shape[1])
     s = np.exp(s - s.max(axis=1, keepdims=True))
     return s / s.sum(axis=1, keepdims=True)
+
+
+def seen_of_s(pick, q, k, m):
+    """What is looked at of S: for keys rows, for queries columns, as matrices whose columns are tokens; whose rows."""
+    rows = options(pick["strategy"])[1].get("rows", "all")
+    if rows == "all":
+        s = softmax(q, k)
+        return {"keys": s, "queries": s.T}, np.arange(len(q))
+    count = min(max(4 * m, 64) if rows == "auto" else int(rows), len(q))
+    order = Stream(int(pick["trial"]), "order", pick["problem"], int(pick["head"])).shuffled(len(q))
+    sampled = np.sort(order[:count])
+    return {"keys": softmax(q[sampled], k), "queries": softmax(q, k[sampled]).T}, sampled
 
 
 def eliminate(k, pivot):
@@ -131,12 +157,18 @@ def leverage_scores(o, x, m):
     return (u**2).sum(axis=1)
 
 
-def joint_residual(s, picks):
-    """The largest sum of squared residuals at each pick against that of the pick."""
+def kernel_scores(o, a, m):
+    """Leverage of the columns of a: of its right singular vectors."""
+    rank = m if o["rank"] == "auto" else int(o["rank"])
+    return (np.linalg.svd(a, full_matrices=False)[2][:rank] ** 2).sum(axis=0) / rank
+
+
+def joint_residual(seen, picks):
+    """The largest sum of squared residuals at each pick, as shares of each side's squares, against that of the pick."""
     wrong = 0
     for count, pivot in enumerate(picks):
-        total = np.zeros(len(s))
-        for a in (s, s.T):
+        total = np.zeros(seen["keys"].shape[1])
+        for a in (a / np.linalg.norm(a) for a in seen.values()):
             if count > 0:
                 basis = scipy.linalg.orth(a[:, picks[:count]])
                 a = a - basis @ (basis.T @ a)
@@ -161,14 +193,16 @@ class Groups:
             print(f"# {detail}")
 
 
-def check_side(groups, pick, side, x, s, chosen):
-    """One side's picks, or those of the stacked points; s has the columns that belong to a side."""
+def check_side(groups, pick, side, x, seen, chosen):
+    """One side's picks, or those of the stacked points; seen has what is looked at of S, by side."""
     name, o = options(pick["strategy"])
     m = len(chosen)
+    rows = f"rows={o['rows']}, " if "rows" in o else ""
+    sides = [seen[side]] if side in seen else list(seen.values())
     if name == "cpqr" and side == "joint":
-        groups.add("cpqr, joint", m, joint_residual(s, list(chosen)))
+        groups.add(f"cpqr, {rows}joint", m, joint_residual(seen, list(chosen)))
     elif name == "cpqr":
-        groups.add("cpqr", m, int(np.sum(scipy.linalg.qr(s, mode="r", pivoting=True)[1][:m] != chosen)))
+        groups.add(f"cpqr, {rows}{side}", m, int(np.sum(scipy.linalg.qr(seen[side], mode="r", pivoting=True)[1][:m] != chosen)))
     elif name == "greedy_cholesky":
         groups.add(f"greedy_cholesky(of={o['of']}), {side}", *greedy(similarity(o, x), chosen))
     elif name == "rpcholesky":
@@ -176,13 +210,15 @@ def check_side(groups, pick, side, x, s, chosen):
         want = random_pivots(similarity(o, x), m, stream, int(o["block"]))
         groups.add(f"rpcholesky(of={o['of']}, block={o['block']}), {side}", len(want), int(np.sum(chosen[: len(want)] != want)))
     else:
-        if name == "leverage":
+        if name == "leverage" and o["of"] == "kernel":
+            scores = np.mean([kernel_scores(o, a, m) for a in sides], axis=0)
+        elif name == "leverage":
             scores = leverage_scores(o, x, m)
-        elif o["of"] == "kernel" and side == "joint":
-            scores = (ridge_scores(s.T @ s, m, o["lambda"]) + ridge_scores(s @ s.T, m, o["lambda"])) / 2
+        elif o["of"] == "kernel":
+            scores = np.mean([ridge_scores(a.T @ a, m, o["lambda"]) for a in sides], axis=0)
         else:
-            scores = ridge_scores(s.T @ s if o["of"] == "kernel" else similarity(o, x), m, o["lambda"])
-        label = f"{name}(of={o['of']}, {'rank=' + o['rank'] if name == 'leverage' else 'lambda=' + o['lambda']}), {side}"
+            scores = ridge_scores(similarity(o, x), m, o["lambda"])
+        label = f"{name}(of={o['of']}, {rows}{'rank=' + o['rank'] if name == 'leverage' else 'lambda=' + o['lambda']}), {side}"
         groups.add(label, m, int(scores[chosen].min() < np.sort(scores)[-m] - 1e-9))
 
 
@@ -204,21 +240,24 @@ def main():
     program, work = sys.argv[1:]
     groups = Groups()
     for pick, q, k, queries, keys in run(program, work, "run"):
-        s = softmax(q, k)
-        if pick["strategy"] == "rplu":
-            want = lu_pivots(s, len(queries), Stream(int(pick["trial"]), "both", "rplu"))
+        m = len(queries)
+        seen, sampled = seen_of_s(pick, q, k, m)
+        if pick["strategy"].startswith("rplu"):
+            stream = Stream(int(pick["trial"]), "both", pick["strategy"], m if "auto" in pick["strategy"] else 0)
+            want = lu_pivots(seen["keys"], m, stream)
+            want[:, 0] = sampled[want[:, 0]]
             wrong = np.sum(want != np.stack([queries, keys], axis=1)[: len(want)])
-            groups.add("rplu", len(want), int(wrong))
+            groups.add(pick["strategy"], len(want), int(wrong))
         elif pick["pairing"] == "joint":
             groups.add("one token for both sides", 1, int(np.any(queries != keys)))
-            check_side(groups, pick, "joint", np.hstack([q, k]), s, queries)
+            check_side(groups, pick, "joint", np.hstack([q, k]), seen, queries)
         else:
-            check_side(groups, pick, "queries", q, s.T, queries)
-            check_side(groups, pick, "keys", k, s, keys)
+            check_side(groups, pick, "queries", q, seen, queries)
+            check_side(groups, pick, "keys", k, seen, keys)
     for name in sorted(groups.compared):
         compared, wrong = groups.compared[name], groups.wrong[name]
         groups.check(compared >= 100 and wrong == 0, f"{name}: {compared} picks", f"{wrong} wrong")
-    groups.check(len(groups.compared) == 49, "every strategy of the configuration is compared", sorted(groups.compared))
+    groups.check(len(groups.compared) == 73, "every strategy of the configuration is compared", sorted(groups.compared))
     print(f"1..{groups.count}")
     return groups.failed > 0
 

@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "calls/picking.h"
 #include "nystrom/ridge_scores.h"
+#include "nystrom/row_sample.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -139,26 +140,39 @@ static void test_rpcholesky_frequencies(void **state)
     check_pairs(*state, "gauss", "rpcholesky(of=gauss, bandwidth=1, block=2)", true);
 }
 
-/* First pivots by S_ij^2; and both sides are what was drawn together. */
-static void test_rplu_frequencies(void **state)
+/* First pivots by S_ij^2, over the rows that the trial's order begins with; and both sides are what was drawn
+ * together. */
+static void check_rplu(nb_ctx *ctx, const char *strategy, int rows)
 {
     enum { DRAWS = 10000 };
-    nb_ctx *ctx = *state;
-    double probability[N * N], counts[N * N] = {0}, norm;
+    double probability[N * N] = {0}, counts[N * N] = {0};
     const double *s;
+    const int *order;
     fixture f;
     open_fixture(ctx, &f, "gaussian(n=8, d=3)");
     assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
-    norm = nb_frobenius(N * N, s);
-    for (int i = 0; i < N * N; i++) probability[i] = s[i] * s[i] / norm / norm;
-    nb_choice choice = choose(&nb_strategies, "rplu", ctx);
+    nb_choice choice = choose(&nb_strategies, strategy, ctx);
     for (int t = 0; t < DRAWS; t++) {
         nb_mark mark = nb_ctx_mark(ctx);
+        double norm2 = 0;
         nb_landmarks l = pick(ctx, &f, &choice, 1, NB_BOTH, t);
         counts[N * l.queries.tokens[0] + l.keys.tokens[0]]++;
+        assert_ok(ctx, nb_scene_order(f.scene, 11, t, &order, ctx));
+        for (int i = 0; i < rows; i++) norm2 += pow(nb_frobenius(N, s + N * order[i]), 2);
+        for (int i = 0; i < rows * N; i++) {
+            int at = N * order[i / N] + i % N;
+            probability[at] += s[at] * s[at] / norm2 / DRAWS;
+        }
         nb_ctx_release(ctx, mark);
     }
     check_frequencies(N * N, probability, counts, DRAWS);
+}
+
+static void test_rplu_frequencies(void **state)
+{
+    check_rplu(*state, "rplu", N);
+    check_rplu(*state, "rplu(rows=8)", N);
+    check_rplu(*state, "rplu(rows=3)", 3);
 }
 
 /* x_i' (X X')^-1 x_i / 2 for points in the plane, the inverse written out. */

@@ -121,6 +121,13 @@ static nb_landmarks pick(nb_ctx *ctx, const fixture *f, const char *strategy, in
     return out;
 }
 
+enum { ROWS = 8 }; /* of S, and as many columns: two sides */
+
+static double singular_vectors(void)
+{
+    return 3.0 * N * ROWS * ROWS + 10.0 * ROWS * ROWS * ROWS;
+}
+
 static double sum_below(int m) /* 0 + 1 + ... + m - 1 */
 {
     return m * (m - 1) / 2.0;
@@ -159,6 +166,10 @@ static void test_strategies(void **state)
         {"kmeans(iterations=1)", kmeans(1, 1) + M * column},
         {"kmeans(iterations=1, snap=nearest)", kmeans(1, 1) + 2 * M * column},
         /* the longest point, the diagonal, a column for each pivot, less what is known, and its scale and squares */
+        /* entries; norms, shares and pivots (test_pivots); singular vectors and their squares */
+        {"cpqr(rows=16)", 2 * (16 * N * D + 16 * N + M * N + 4 * 16 * sum_below(M) + M * (2 * 16 + 16 * N + N))},
+        {"leverage(rows=8)", 2 * (ROWS * N * D + singular_vectors() + N * M)},
+        {"ridge_leverage(of=kernel, rows=8)", 2 * (ROWS * N * D + singular_vectors() + 2 * N * ROWS)},
         {"pilot(rows=8)", 8 * N * D + 2 * 8 * N}, /* rows of S, and their entries' squares, weighted */
         {"pilot(rows=8, of=sum, values=true)", 8 * N * D + 8 * N + N * D},
         {"rpcholesky", 2 * column + M * column + N * sum_below(M) + 2 * N * M},
@@ -179,8 +190,8 @@ static void test_strategies(void **state)
 /* Both sides are added up, and the first m of a nested strategy's have the count of m alone, on any scene. */
 static void test_sides_and_nesting(void **state)
 {
-    static const char *const nested[] = {"farthest_point",      "dsquared", "orthogonal",
-                                         "rpcholesky(block=3)", "uniform",  "greedy_cholesky"};
+    static const char *const nested[] = {"farthest_point", "dsquared",        "orthogonal",   "rpcholesky(block=3)",
+                                         "uniform",        "greedy_cholesky", "cpqr(rows=16)"};
     nb_ctx *ctx = *state;
     fixture f, fresh;
     open_scene(ctx, &f, make_head("gaussian(n=40, d=5)", 0, 0, ctx), "softmax");
@@ -216,7 +227,11 @@ static void test_who_counts(void **state)
                  {"ridge_leverage(of=kernel)", false},
                  {"command(run=true)", false},
                  {"command(run=true, deterministic=true)", false},
-                 {"exchange(start=kmeans)", false}};
+                 {"exchange(start=kmeans)", false},
+                 {"exchange(start=kmeans, rows=auto)", true},
+                 {"exchange(start=cpqr, rows=auto)", false},
+                 {"optimized(rows=auto)", true},
+                 {"leverage(rows=auto)", true}};
     nb_ctx *ctx = *state;
     fixture f;
     open_scene(ctx, &f, make_head("gaussian(n=40, d=5)", 0, 0, ctx), "softmax");
