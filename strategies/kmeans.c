@@ -97,18 +97,15 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 static unsigned traits_of(const void *opts)
 {
     const kmeans_options *o = opts;
-    return NB_RANDOM | (o->weights == ATTENTION && o->rows == NB_SECOND ? NB_ORACLE : 0);
+    return NB_RANDOM | (o->weights == ATTENTION && o->rows == NB_ALL_ROWS ? NB_ORACLE : 0);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const kmeans_options *o = opts;
-    const nb_head *head = nb_scene_head(points->scene);
     if (o->weights == EQUAL) return NULL;
     if (o->metric == COSINE) return "kmeans: weights=attention is for metric=euclidean, whose centres are means";
-    return head->causal && o->sample == NB_CENTRES && nb_rows_of(o->rows, m, head->n) < head->n
-               ? "kmeans: centres of queries have no place under a causal mask: sample=tokens"
-               : NULL;
+    return nb_rows_refusal(points, nb_rows_of(o->rows, m, nb_scene_head(points->scene)->n), o->sample, m);
 }
 
 static const char *const references[] = {

@@ -54,17 +54,14 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 static unsigned traits_of(const void *opts)
 {
     const pilot_options *o = opts;
-    return (o->take == SAMPLE || o->rows != NB_SECOND ? NB_RANDOM : 0) | (o->rows == NB_SECOND ? NB_ORACLE : 0);
+    return (o->take == SAMPLE || o->rows != NB_ALL_ROWS ? NB_RANDOM : 0) | (o->rows == NB_ALL_ROWS ? NB_ORACLE : 0);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const pilot_options *o = opts;
-    const nb_head *head = nb_scene_head(points->scene);
-    if (o->values && !head->v) return "pilot: values=true needs a head with values";
-    return head->causal && o->sample == NB_CENTRES && nb_rows_of(o->rows, m, head->n) < head->n
-               ? "pilot: centres of queries have no place under a causal mask: sample=tokens"
-               : NULL;
+    if (o->values && !nb_scene_head(points->scene)->v) return "pilot: values=true needs a head with values";
+    return nb_rows_refusal(points, nb_rows_of(o->rows, m, nb_scene_head(points->scene)->n), o->sample, m);
 }
 
 static const char *const references[] = {

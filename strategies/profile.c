@@ -290,7 +290,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
 
 static unsigned traits_of(const void *opts)
 {
-    return NB_RANDOM | (((const profile_options *)opts)->rows == NB_SECOND ? NB_ORACLE : 0);
+    return NB_RANDOM | (((const profile_options *)opts)->rows == NB_ALL_ROWS ? NB_ORACLE : 0);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
@@ -300,11 +300,9 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     const nb_kernel *kernel = (const nb_kernel *)nb_scene_kernel_choice(points->scene)->component;
     if (head->causal && (o->keys != KEY_PIVOTS || o->queries != QUERY_PIVOTS))
         return "profile: only tokens have a place under a causal mask: keys=pivots, queries=pivots";
-    if (head->causal && o->sample == NB_CENTRES && nb_rows_of(o->rows, m, head->n) < head->n)
-        return "profile: centres of queries have no place under a causal mask: sample=tokens";
     if (o->keys == KEY_POINTS && o->steps > 0 && !kernel->pull_back)
         return "profile: this kernel has no gradient to move keys along: steps=0, or keys=pivots";
-    return NULL;
+    return nb_rows_refusal(points, nb_rows_of(o->rows, m, head->n), o->sample, m);
 }
 
 static const char *const references[] = {

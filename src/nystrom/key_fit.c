@@ -34,14 +34,11 @@ typedef struct {
 
 static nb_status form_gram(fit *f, const nb_row_sample *sample, int n, nb_ctx *ctx)
 {
-    size_t rows = (size_t)n, k = (size_t)f->k;
-    double *weighted;
+    size_t k = (size_t)f->k;
+    const double *weighted;
     NB_NEED(f->gram, nb_alloc_reals(ctx, k, k));
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(weighted, nb_alloc_raw(ctx, rows * k));
-    memcpy(weighted, sample->rows, rows * k * sizeof *weighted);
-    nb_count_multiplications((double)n * f->k);
-    for (size_t i = 0; i < k; i++) nb_scale(rows, f->roots[i], weighted + i * rows);
+    NB_TRY(ctx, nb_row_sample_weigh(sample, n, &weighted, ctx));
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, f->k, f->k, n, 1, weighted, n, weighted, n, 0, f->gram, f->k);
     nb_ctx_release(ctx, mark);
     for (size_t i = 0; i < k; i++) f->total += f->gram[i + i * k];
