@@ -161,11 +161,13 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     NB_NEED(j, nb_picks_tokens(of_keys, m));
     memcpy(i, start_queries.tokens, (size_t)m * sizeof *i);
     memcpy(j, start_keys.tokens, (size_t)m * sizeof *j);
+    nb_picks_see(of_queries, &start_queries, &start_keys);
     if (m == c.k) return NB_OK;
     if (o->rows == NB_ALL_ROWS)
         NB_TRY(ctx, nb_scene_rows(queries->scene, &c.rows, ctx));
     else
         NB_TRY(ctx, cut_init(&c, queries, m, i, j, &of_queries->seen, ctx));
+    nb_picks_see(of_queries, &start_queries, &start_keys);
     to_places(&c, c.queries, m, i);
     to_places(&c, c.keys, m, j);
     NB_TRY(ctx, exchange(&c, m, o->sweeps, i, j, ctx));

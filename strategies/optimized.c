@@ -45,10 +45,11 @@ static nb_status gradient_at(void *self, double *gradient, nb_ctx *ctx)
 
 /* The landmarks of `start`, K~ and Q~. */
 static nb_status start_points(const nb_choice *start, const nb_points *queries, const nb_points *keys, int m,
-                              double *points, nb_ctx *ctx)
+                              double *points, nb_picks *picks, nb_ctx *ctx)
 {
     nb_picks of_queries, of_keys;
     NB_TRY(ctx, nb_strategy_start(start, queries, m, &of_queries, &of_keys, ctx));
+    nb_picks_see(picks, &of_queries, &of_keys);
     NB_TRY(ctx, nb_picks_landmarks(&of_keys, keys->d, keys->n, keys->x, points, ctx));
     return nb_picks_landmarks(&of_queries, keys->d, keys->n, queries->x, points + (size_t)keys->d * (size_t)m, ctx);
 }
@@ -74,10 +75,9 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     nb_subspace *f;
     NB_NEED(start, nb_alloc_reals(ctx, slope.count, 1));
     NB_NEED(end, nb_alloc_reals(ctx, slope.count, 1));
-    /* First, since the start leaves no random generator. */
     NB_TRY(ctx, open_subspace(queries, o, m, of_queries, &f, ctx));
     slope.self = f;
-    NB_TRY(ctx, start_points(o->start, queries, keys, m, start, ctx));
+    NB_TRY(ctx, start_points(o->start, queries, keys, m, start, of_queries, ctx));
     memcpy(end, start, slope.count * sizeof *end);
     NB_TRY(ctx, nb_descend(&slope, o->steps, end, ctx));
     NB_TRY(ctx, nb_subspace_error(f, start, &before, ctx));

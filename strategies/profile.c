@@ -15,8 +15,8 @@
  *     queries=groups   are the means of the groups that k-means finds among the profiles;
  *     queries=pivots   are tokens: the pivots of F'.
  *
- * Multiplications: 6 k n d at most for the centres, k n d for their rows, k n m for the pivots, k^2 n for the fit and
- * some 20 (k^2 m + k m^2) for its steps, 2 n m d for F and the means. */
+ * Multiplications, by default: some 6 k n d for the centres, k n d for their rows, k n m for the pivots, k^2 n for the
+ * fit and 25 (k^2 m + 5 k m^2 + 2 k m d) for its steps, 2 n m d for F and the means. */
 #include "strategy.h"
 
 #include "kernels/kernel.h"
@@ -160,13 +160,10 @@ static double scale_of(const work *w)
 }
 
 /* landmarks (d x m) <- the means of groups of the columns of x (d x n). */
-static void take_means(const nb_clusters *c, int d, const double *x, double *landmarks)
+static nb_status take_means(const nb_clusters *c, int d, const double *x, double *landmarks, nb_ctx *ctx)
 {
-    nb_count_multiplications((double)c->m * d);
-    memset(landmarks, 0, (size_t)d * (size_t)c->m * sizeof *landmarks);
-    for (int i = 0; i < c->n; i++)
-        nb_add((size_t)d, x + (size_t)i * (size_t)d, landmarks + (size_t)c->group[i] * (size_t)d);
-    for (int j = 0; j < c->m; j++) nb_scale((size_t)d, 1.0 / c->size[j], landmarks + (size_t)j * (size_t)d);
+    const nb_picks groups = {.kind = NB_GROUPS, .m = c->m, .n = c->n, .groups = c->group};
+    return nb_picks_landmarks(&groups, d, c->n, x, landmarks, ctx);
 }
 
 /* The groups of the keys by the roots of what they receive, from those of the pivots on. */
@@ -182,8 +179,7 @@ static nb_status group_keys(work *w, nb_ctx *ctx)
         memcpy(start + j * k, received + (size_t)w->pivots[j] * k, k * sizeof *start);
     nb_kmeans_how how = {.restarts = 1, .iterations = ITERATIONS, .start = start};
     NB_TRY(ctx, nb_kmeans(w->sample.count, w->n, received, w->m, &how, nb_ctx_rng(ctx), &clusters, ctx));
-    take_means(&clusters, w->d, w->keys->x, w->landmarks);
-    return NB_OK;
+    return take_means(&clusters, w->d, w->keys->x, w->landmarks, ctx);
 }
 
 static nb_status pick_keys(work *w, nb_picks *picks, nb_ctx *ctx)
@@ -216,8 +212,7 @@ static nb_status group_queries(work *w, double *landmarks, nb_ctx *ctx)
     nb_clusters clusters;
     nb_kmeans_how how = {.restarts = w->o->restarts, .iterations = ITERATIONS};
     NB_TRY(ctx, nb_kmeans(w->m, w->n, w->profiles, w->m, &how, nb_ctx_rng(ctx), &clusters, ctx));
-    take_means(&clusters, w->d, w->queries->x, landmarks);
-    return NB_OK;
+    return take_means(&clusters, w->d, w->queries->x, landmarks, ctx);
 }
 
 /* profiles <- their powers, relative to the largest attention that any query pays to the key; mass (m): their sums. */
@@ -290,7 +285,9 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
 
 static unsigned traits_of(const void *opts)
 {
-    return NB_RANDOM | (((const profile_options *)opts)->rows == NB_ALL_ROWS ? NB_ORACLE : 0);
+    const profile_options *o = opts;
+    bool all = o->rows == NB_ALL_ROWS;
+    return (!all || o->queries == QUERY_GROUPS ? NB_RANDOM : 0) | (all ? NB_ORACLE : 0);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
@@ -324,7 +321,8 @@ const nb_strategy nb_strategy_profile = {
     .pick_both = pick_both,
     .refusal = refusal,
     .explanation =
-        "It looks at 4 m exact rows of S, of centres of queries, and so is linear in n and no oracle. The landmark\n"
-        "keys are free points that start at tokens; each landmark query is the mean of the queries that attend most\n"
-        "to one of these keys. With keys=pivots, queries=pivots both are tokens, as the factors cur need them.",
+        "It looks at the exact rows of max(64, 4 m) centres of queries, and so is linear in n and, unless rows=all,\n"
+        "no oracle. The landmark keys are free points that start at tokens; each landmark query is the mean of the\n"
+        "queries that attend most to one of these keys. With keys=pivots, queries=pivots both are tokens, as the\n"
+        "factors cur need them.",
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* strategy.c - what a strategy's record says, and what it must. */
+/* strategy.c - what a strategy's record says and must say, and what strategies share: scores, samples of S, starts. */
 #include "strategies/strategy.h"
 
 #include "kernels/kernel.h"

@@ -130,18 +130,20 @@ typedef struct {
 } nb_scores;
 nb_scores nb_scores_of(const nb_points *points, double *score);
 
-/* Which rows of S a strategy looks at that does not look at all: those of the centres of a k-means of the queries,
+/* Which rows of S are seen by a strategy that does not see all: those of the centres of a k-means of the queries,
  * which are no tokens', or of tokens in the trial's random order. */
 typedef enum { NB_CENTRES, NB_SAMPLED_TOKENS } nb_sampling;
 extern const char *const nb_sampling_names[]; /* NULL-terminated */
 
 /* Options for it: `rows`, auto, all or a number, and `sample`, an nb_sampling, with further members of nb_option.
- * NB_ORACLE_ROWS_OPTIONS are those of an oracle, that looks at all unless it is told otherwise. */
+ * NB_ORACLE_ROWS_OPTIONS are those of an oracle, which looks at all unless it is told otherwise. */
 #define NB_ROWS_OPTION(T, initial_, ...) \
     { \
         .key = "rows", .type = NB_OPTION_INT, .offset = NB_FIELD_(T, rows, int), .initial = initial_, .lo = 1, \
         .hi = 1 << 20, .word = "auto", .second = "all", \
-        .help = "exact rows of S that it looks at, at most n; auto: 4 m, and at least 64", __VA_ARGS__ \
+        .help = \
+            "exact rows of S that it looks at, at most n; auto: 4 m, and at least 64; all: every row, as an oracle", \
+        __VA_ARGS__ \
     }
 #define NB_SAMPLE_OPTION(T, initial_, ...) \
     { \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Landmarks by what attends to what, for command(run="python3 experiments/plugins/profile_landmarks.py") with `pairing: both`:
-key points whose columns of attention span some exact rows of it, and means of the queries that attend most to one of
+key points, fitted so that the attention to them explains some exact rows of all attention, and means of the queries that attend most to one of
 these key points: what the strategy `profile` does. O(nm(d + m)), and never all of S."""
 import json
 import sys

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "calls/guard.h"
+#include "components/plugin.h"
 #include "linalg/work.h"
 #include "nystrom/scene_private.h"
 
@@ -87,6 +88,9 @@ static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *o
     const nb_choice *choice = r->of->strategy;
     nb_stream stream = r->of->stream;
     nb_ctx *scratch;
+    gsl_rng *outer = nb_ctx_rng(ctx); /* of a strategy that has asked for this one's picks */
+    double outer_s = r->scene->reused_s;
+    bool counted = nb_strategy_counts(choice) && !nb_plugin_of(r->scene->kernel->component);
     if (r->strategy->refusal && (out->refusal = r->strategy->refusal(c->a, r->m, choice->options))) return NB_OK;
     NB_NEED(scratch, nb_ctx_child(ctx));
     stream.role = c->role;
@@ -101,8 +105,9 @@ static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *o
                             : r->strategy->pick(c->a, r->m, choice->options, c->of_a, scratch);
     double spared_s = r->scene->reused_s;
     out->select_s += nb_clock_s() - start.clock_s + spared_s;
-    out->multiplications += nb_strategy_counts(choice) ? (double)(nb_multiplications() - start.multiplications) : NAN;
-    nb_ctx_set_rng(scratch, NULL);
+    r->scene->reused_s = outer_s + spared_s;
+    out->multiplications += counted ? (double)(nb_multiplications() - start.multiplications) : NAN;
+    nb_ctx_set_rng(scratch, outer);
     nb_ctx_release(scratch, 0);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
@@ -173,7 +178,7 @@ static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks 
     double *landmarks;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &picks, ctx));
     if (out->refusal) return NB_OK;
-    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from};
+    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from, .seen = picks.seen};
     NB_NEED(landmarks, nb_picks_points(&out->queries, points.d, r->m));
     out->keys = out->queries;
     return nb_picks_landmarks(&picks, points.d, points.n, points.x, landmarks, ctx);
@@ -203,7 +208,8 @@ nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx
     NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
                "picks of two kinds for queries and keys");
     if (!out.refusal) out.note = nb_landmarks_note(&out, p->m);
-    if (!out.refusal) out.seen = out.queries.seen > out.keys.seen ? out.queries.seen : out.keys.seen;
+    if (!out.refusal && !(nb_strategy_traits(p->strategy) & NB_ORACLE))
+        out.seen = out.queries.seen > out.keys.seen ? out.queries.seen : out.keys.seen;
     *landmarks = out;
     return NB_OK;
 }

@@ -16,7 +16,7 @@ typedef struct {
     int d, queries, keys;
     const double *q, *k;  /* d x queries, d x keys */
     bool causal;          /* query i of the tile sees the keys 0 ... positions[i] */
-    const int *positions; /* of the tile's queries among all tokens */
+    const int *positions; /* of the tile's queries among the tokens of its keys; NULL: they have none, and no mask */
     int ld;               /* of the output, at least keys */
 } nb_tile;
 

@@ -23,6 +23,7 @@ typedef struct {
     double *distance; /* n: squared distance of a point to its centre */
     double *mass;     /* m: weights of each group */
     nb_cover cover;   /* for the first centres */
+    nb_mark mark;     /* all but the clusters is released */
 } work;
 
 static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
@@ -33,11 +34,6 @@ static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
     NB_NEED(c->centres, nb_alloc_reals(ctx, d, m));
     NB_NEED(c->group, nb_alloc(ctx, n, sizeof *c->group));
     NB_NEED(c->size, nb_alloc(ctx, m, sizeof *c->size));
-    NB_NEED(w->norms, nb_alloc_reals(ctx, n, 1));
-    NB_NEED(w->offsets, nb_alloc_reals(ctx, m, 1));
-    NB_NEED(w->products, nb_alloc_reals(ctx, m, n));
-    NB_NEED(w->distance, nb_alloc_reals(ctx, n, 1));
-    NB_NEED(w->mass, nb_alloc_reals(ctx, m, 1));
     c->x = x;
     if (c->cosine) {
         NB_NEED(unit, nb_alloc_reals(ctx, d, n));
@@ -45,6 +41,12 @@ static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
         c->x = unit;
     }
     nb_count_multiplications((double)c->n * c->d);
+    w->mark = nb_ctx_mark(ctx);
+    NB_NEED(w->norms, nb_alloc_reals(ctx, n, 1));
+    NB_NEED(w->offsets, nb_alloc_reals(ctx, m, 1));
+    NB_NEED(w->products, nb_alloc_reals(ctx, m, n));
+    NB_NEED(w->distance, nb_alloc_reals(ctx, n, 1));
+    NB_NEED(w->mass, nb_alloc_reals(ctx, m, 1));
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < d; l++) w->norms[i] += c->x[i * d + l] * c->x[i * d + l];
     NB_TRY(ctx, nb_cover_init(&w->cover, c->d, c->n, c->x, ctx));
@@ -215,6 +217,7 @@ nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *h
     memset(out->size, 0, (size_t)m * sizeof *out->size);
     for (int i = 0; i < n; i++) out->size[out->group[i]]++;
     move_centres(&w);
+    nb_ctx_release(ctx, w.mark);
     return NB_OK;
 }
 

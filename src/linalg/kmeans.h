@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kmeans.h - k-means of the columns of a matrix by Lloyd's iteration (IEEE Trans. Inf. Theory 28, 1982): m groups,
- * none empty, whose weighted squared distances to their means no move of a single step lowers.
+ * none empty; at a fixed point neither another group for a point nor other centres lower the inertia.
  *
  * Each iteration assigns every point to its nearest centre, the lowest index among equals, by one matrix product
  * |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and moves each centre to the mean of its points: n m d multiplications an

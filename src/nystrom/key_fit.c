@@ -54,7 +54,8 @@ static nb_status fit_init(fit *f, const nb_scene *scene, const nb_row_sample *sa
                .m = m,
                .lambda = NAN,
                .ridge = ridge};
-    NB_REQUIRE(ctx, f->kernel->pull_back, NB_EINVAL, "keys are moved along a gradient, which this kernel has not");
+    NB_REQUIRE(ctx, f->kernel->pull_back, NB_EINVAL,
+               "keys are moved along a gradient, which this kernel does not have");
     NB_NEED(f->values, nb_alloc_reals(ctx, mm, k));
     NB_NEED(f->a, nb_alloc_reals(ctx, mm, k));
     NB_NEED(f->both, nb_alloc_reals(ctx, mm, 2 * k));

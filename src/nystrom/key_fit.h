@@ -8,7 +8,7 @@
  *
  * by variable projection (Golub & Pereyra, SIAM J. Numer. Anal. 10, 1973). It is the part of the error that the columns
  * of F are to blame for, on the sample. G is formed once, k^2 n multiplications; the value and its gradient then cost
- * O(k^2 m + m^3), whatever n is. The ridge keeps the columns of F apart. */
+ * k^2 m + 5 k m^2 + 2 k m d + O(m^3), whatever n is. The ridge keeps the columns of F apart. */
 #ifndef NB_KEY_FIT_H
 #define NB_KEY_FIT_H
 

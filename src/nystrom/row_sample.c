@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* row_sample.c - rows of tokens or of centres, formed in panels of a fixed width. */
+/* row_sample.c - rows of tokens, formed in panels of a fixed width, or of centres. */
 #include "nystrom/row_sample.h"
 
 #include "base/random.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ITERATIONS = 5 }; /* of k-means: more only move the centres within their groups */
+enum { ITERATIONS = 5 }; /* of k-means: they spread the rows as well as 25 */
 
 nb_status nb_scene_order(const nb_scene *scene, uint64_t seed, int trial, const int **order, nb_ctx *ctx)
 {
@@ -117,7 +117,7 @@ nb_status nb_scene_some_columns(const nb_scene *scene, int k, const int *tokens,
                     .q = h->q + (size_t)first * d,
                     .k = keys,
                     .causal = h->causal,
-                    .positions = seen + first,
+                    .positions = h->causal ? seen + first : NULL,
                     .ld = k};
     nb_status status = nb_scene_fill(scene, &tile, out + (size_t)first * kk, ctx);
     nb_ctx_release(ctx, mark);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* row_sample.h - k exact rows of S, which cost k n d: what a method may see of S and stay linear in n. */
+/* row_sample.h - k exact rows of the kernel against all keys, of tokens (rows of S) or of other points: what a method
+ * may see and stay linear in n. k n d multiplications. */
 #ifndef NB_ROW_SAMPLE_H
 #define NB_ROW_SAMPLE_H
 
@@ -24,7 +25,8 @@ nb_status nb_scene_order(const nb_scene *scene, uint64_t seed, int trial, const 
 nb_status nb_row_sample_tokens(const nb_scene *scene, int k, const int *order, nb_row_sample *sample, nb_ctx *ctx);
 
 /* Rows of the means of k <= n groups that k-means, with one start and at most 5 iterations, finds among the queries;
- * their weights are the groups' sizes. A mean has no place under a mask: NB_EINVAL. */
+ * their weights are the groups' sizes. Some 6 k n d multiplications for the k-means. A mean has no place under a mask:
+ * NB_EINVAL. */
 nb_status nb_row_sample_centres(const nb_scene *scene, int k, gsl_rng *rng, nb_row_sample *sample, nb_ctx *ctx);
 
 /* sums (n) <- sums + what each key receives from the rows: the weighted sum of its entries' absolute values, or of

@@ -91,8 +91,8 @@ nb_status nb_subspace_new(nb_scene *scene, const nb_row_sample *sample, int m, n
                        .d = scene->head->d,
                        .m = m,
                        .k = sample ? sample->count : scene->head->n,
-                       .kernel = (const nb_kernel *)scene->kernel->component,
-                       .options = scene->kernel->options};
+                       .kernel = nb_scene_kernel_record(scene),
+                       .options = scene->options};
     NB_REQUIRE(ctx, w->kernel->pull_back && !scene->head->causal, NB_EINVAL,
                "a gradient needs a kernel with one, and no mask");
     NB_REQUIRE(ctx, w->k >= m, NB_EINVAL, "%d rows of S for %d landmarks: any F has them in its range", w->k, m);

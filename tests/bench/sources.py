@@ -4,7 +4,8 @@
 unit: HEADS holds files MODEL_SOURCE_nN_LLAYER.safetensors of several models; heads, layers and lengths of one source are
 averaged first (logarithms of the ratio in the same trial), and the 95 % t interval is over sources. Without causal masks.
 FOLDER is for the run. Prints CSV: a line for each core, model and m, and for m = all; `all` models: each with the same
-weight, no interval. `sources`: all, or `untuned`, those that no setting of profile was chosen on."""
+weight, no interval. `sources`: all, or `untuned`, those that no setting of profile was chosen on, but for the least number of rows, which
+was chosen on all of Whisper's: its lines for m = 8 are not held out."""
 import csv
 import glob
 import math

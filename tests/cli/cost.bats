@@ -307,7 +307,7 @@ for r in csv.DictReader(open(sys.argv[1], newline="")):
         assert r["flops"] == "", r
         empty += r["status"] == "ok"
     else:
-        assert float(r["flops"]) == 2 * (picks[strategy] + 4 * n * m * d + middle[core]), r
+        assert float(r["flops"]) == 2 * (picks[strategy] + 4 * n * m * d + middle[core] + (0 if core == "identity" else 2 * m * m * d)), r
         known += 1
     assert (r["forward_s"] != "") == (r["status"] == "ok" and not whole), r
     if r["forward_s"]:

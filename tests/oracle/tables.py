@@ -229,7 +229,7 @@ def check_errors(tap, program, folder, run):
 
 
 def check_costs(tap, program, folder, run):
-    """Six steps: F, B, B V, F (X B V), and 4 products a step. Kept rows: formed, and times V. fitted(rows=16) with m of 4 to
+    """Six steps: F, B, B V, F (X B V), A, X (B V), and 4 products a step. Kept rows: formed, and times V. fitted(rows=16) with m of 4 to
     32 has an R-SVD of the taller of F_I and its transpose, whose cost Golub & Van Loan have as 6 k r^2 + 20 r^3 flops."""
     out = Lines(tap, "costs")
 
@@ -240,7 +240,7 @@ def check_costs(tap, program, folder, run):
         if core.startswith("fitted"):
             k, r = max(rows, m), min(rows, m)
             x = rows * m * n + 2 * m * m * n + 3 * k * r * r + 10 * r**3 + 61 * rows * r * m + 11 * m**3
-        return 4 * n * m * d + x + (rows + kept) * n * d
+        return 4 * n * m * d + 2 * m * m * d + x + (rows + kept) * n * d
 
     for r in table(program, folder, "costs"):
         n, d, m, core = int(r["n"]), int(r["d"]), int(r["landmarks"]), r["core"]

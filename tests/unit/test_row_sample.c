@@ -4,6 +4,7 @@
 #include "scenes.h"
 
 #include "linalg/kmeans.h"
+#include "nystrom/key_fit.h"
 #include "nystrom/passes.h"
 #include "nystrom/row_sample.h"
 
@@ -182,6 +183,35 @@ static void test_weights_draw_first_centres(void **state)
     assert_true(fabs(first - TIMES * 10.0 / 12) < 5 * sqrt(TIMES * 10.0 / 12 * 2.0 / 12)); /* 5 standard deviations */
 }
 
+/* The same rows, each of weight 2 or there twice: the same sums, in another order. Three steps down magnify rounding of
+ * 1e-15 by less than 1e5. */
+static void test_keys_are_fitted_to_weighted_rows(void **state)
+{
+    enum { M = 5 };
+    nb_ctx *ctx = *state;
+    fixture f;
+    const int *order;
+    nb_row_sample once;
+    double a[M * D], b[M * D], twice_rows[2 * K * N], twice_points[2 * K * D], ones[2 * K], twos[K];
+    open_gaussian(ctx, &f);
+    assert_ok(ctx, nb_scene_order(f.scene, 7, 0, &order, ctx));
+    assert_ok(ctx, nb_row_sample_tokens(f.scene, K, order, &once, ctx));
+    for (int i = 0; i < 2 * K; i++) {
+        ones[i] = 1;
+        twos[i / 2] = 2;
+        memcpy(twice_rows + i * N, once.rows + i / 2 * N, N * sizeof *twice_rows);
+        memcpy(twice_points + i * D, once.points + i / 2 * D, D * sizeof *twice_points);
+    }
+    nb_row_sample weighted = {.count = K, .rows = once.rows, .points = once.points, .weights = twos};
+    nb_row_sample twice = {.count = 2 * K, .rows = twice_rows, .points = twice_points, .weights = ones};
+    memcpy(a, f.head.k, sizeof a);
+    memcpy(b, f.head.k, sizeof b);
+    assert_ok(ctx, nb_key_fit(f.scene, &weighted, M, 1e-4, 3, a, ctx));
+    assert_ok(ctx, nb_key_fit(f.scene, &twice, M, 1e-4, 3, b, ctx));
+    assert_memory_not_equal(a, f.head.k, sizeof a);
+    for (int i = 0; i < M * D; i++) assert_close(a[i], b[i], 1e-10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +222,7 @@ int main(void)
         test_with_ctx(test_columns_are_in_proportion),
         test_with_ctx(test_centres_have_no_place_under_a_mask),
         test_with_ctx(test_a_weight_is_a_repetition),
+        test_with_ctx(test_keys_are_fitted_to_weighted_rows),
         test_with_ctx(test_weights_draw_first_centres),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

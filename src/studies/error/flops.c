@@ -13,7 +13,8 @@ double nb_forward_multiplications(const nb_choice *choice, int n, int d, int m)
     double row = (double)n * d;
     if (!core || !core->cost) return NAN;
     nb_core_cost x = core->cost(choice->options, n, m);
-    return 4 * row * m + x.multiplications + (x.rows + x.kept) * row;
+    double middle = nb_core_traits(choice) & NB_CORE_IDENTITY ? 0 : 2.0 * m * m * d; /* A, and X (B V) */
+    return 4 * row * m + middle + x.multiplications + (x.rows + x.kept) * row;
 }
 
 double nb_exact_multiplications(int n, int d)

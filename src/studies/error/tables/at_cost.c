@@ -130,8 +130,9 @@ static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
             nb_grid_print(out, &grid);
         }
     if (any)
-        fputs("\n- no number of landmarks in the run is as cheap. Strategies and cores without a count have no line.\n",
-              out);
+        fputs(
+            "\n- no number of landmarks in the run is that cheap. Strategies and cores without a count have no line.\n",
+            out);
     return NB_OK;
 }
 
