@@ -1,50 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Landmarks by what attends to what, for command(run="python3 experiments/plugins/profile_landmarks.py") with `pairing: both`:
-key points, fitted so that the attention to them explains some exact rows of all attention, and means of the queries that attend most to one of
-these key points: what the strategy `profile` does. O(nm(d + m)), and never all of S."""
+"""Landmarks by what attends to what, for command(run="python3 experiments/plugins/profile_landmarks.py") with
+`pairing: both`: key points, fitted so that the attention to them explains some exact rows of all attention, and means of
+the queries that attend most to one of these key points: what the strategy `profile` does. O(nm(d + m)), and never all of
+S."""
 import json
+import os
 import sys
+
+os.environ["OMP_NUM_THREADS"] = "1"  # so that scikit-learn adds up in the same order each time
 
 import numpy as np
 from scipy.linalg import qr
 from scipy.optimize import minimize
-from scipy.spatial.distance import cdist
 from scipy.special import softmax
+from sklearn.cluster import KMeans
 
 folder = sys.argv[-1]
 request = json.load(open(folder + "/request.json"))
 Q, K = np.load(folder + "/queries.npy"), np.load(folder + "/keys.npy")
-(n, d), m, rng = Q.shape, request["m"], np.random.default_rng(request["seed"])
+(n, d), m = Q.shape, request["m"]
 
 
 def attention(queries, keys):
     return softmax(queries @ keys.T / np.sqrt(d), axis=1)
 
 
-def kmeans(x, k):
-    """The group of each row, at most 5 steps after k-means++; an empty group gets the row farthest from its centre."""
-    centres, near, group = [rng.integers(n)], np.full(n, np.inf), None
-    while len(centres) < k:
-        near = np.minimum(near, ((x - x[centres[-1]]) ** 2).sum(axis=1))
-        centres.append(rng.choice(n, p=near / near.sum() if near.any() else None))
-    centres = x[centres]
-    for _ in range(5):
-        distance = cdist(x, centres, "sqeuclidean")
-        before, group, near = group, distance.argmin(axis=1), distance.min(axis=1)
-        for empty in np.setdiff1d(np.arange(k), group):
-            far = np.where(np.bincount(group, minlength=k)[group] > 1, near, -1).argmax()
-            group[far], near[far] = empty, 0
-        if np.array_equal(group, before):
-            break
-        centres = np.eye(k)[group].T @ x / np.bincount(group)[:, None]
-    return group
-
-
 # Some exact rows R of attention, at the centres of small groups of queries, each with its group's size as weight.
-k = min(max(4 * m, 64), n)
-group = kmeans(Q, k)
-sizes = np.bincount(group)[:, None]
-C, W = np.eye(k)[group].T @ Q / sizes, np.sqrt(sizes)
+group = KMeans(min(max(4 * m, 64), n), n_init=1, max_iter=5, random_state=request["seed"]).fit(Q).labels_
+group = np.unique(group, return_inverse=True)[1]  # without empty ones, where queries are alike
+member = np.eye(group.max() + 1)[group].T
+sizes = member.sum(axis=1, keepdims=True)
+C, W = member @ Q / sizes, np.sqrt(sizes)
 R = attention(C, K)
 G = W * R @ (W * R).T
 
@@ -56,8 +42,7 @@ ridge = 3e-5 * ((W * attention(C, shrunk)) ** 2).sum()
 
 def residual(x):
     """What the columns of attention at key points x cannot span of these rows, with a small ridge, and its gradient."""
-    x = x.reshape(m, d)
-    F = attention(C, x)
+    F = attention(C, x.reshape(m, d))
     A = W * F
     AC = A @ np.linalg.inv(A.T @ A + ridge * np.eye(m))
     GA = G @ AC
