@@ -101,15 +101,14 @@ const nb_column nb_error_columns[] = {
          .help = "seconds for exact attention on this head, on one CPU: S formed row by row and "
                  "multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 "
                  "entries and scaled"),
-    REAL(
-        flops,
-        .help =
-            "floating-point operations of a forward pass of this head, 2 for each multiplication: those that the "
-            "strategy did, by formula for products, loops and decompositions; 4 n m d for F, B and F (X (B V)), d "
-            "also of V, and 2 m^2 d for A and X (B V); X, and n d for each row of S that the core looks at, and for each that it keeps; beside 4 "
-            "n^2 d of exact attention. No exponentials, comparisons, random numbers and masks. Empty where the "
-            "strategy is an oracle, a plug-in or works elsewhere (command), where the core does not tell what X "
-            "takes, and for cur of a kernel whose rows sum to 1, whose F needs all of S"),
+    REAL(flops,
+         .help =
+             "floating-point operations of a forward pass of this head, 2 for each multiplication: those that the "
+             "strategy did, by formula for products, loops and decompositions; 4 n m d for F, B and F (X (B V)), d "
+             "also of V, and 2 m^2 d for A and X (B V); X, and n d for each row of S that the core looks at, and for "
+             "each that it keeps; beside 4 n^2 d of exact attention. No exponentials, comparisons, random numbers and "
+             "masks. Empty where the strategy is an oracle, a plug-in or works elsewhere (command), where the core "
+             "does not tell what X takes, and for cur of a kernel whose rows sum to 1, whose F needs all of S"),
     REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S| in "
                               "Frobenius norms, from the product and from X, plus that of M; 1e-6 of the error "
                               "where it was measured in single precision"),

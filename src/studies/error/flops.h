@@ -6,9 +6,10 @@
 #include "components/component.h"
 #include "studies/error/study.h"
 
-/* Of n tokens of dimension d, V's too, with m landmarks that are there: F, B, B V and F (X B V), n m d each; A
- * and X (B V), m^2 d each, where there is a middle; X, as its core tells; n d for each row of S that the core looks at, and as much for each that it keeps, which is multiplied
- * with V. NaN where the core does not tell. No mask, and no kernel's exponentials. */
+/* Of n tokens of dimension d, V's too, with m landmarks that are there: F, B, B V and F (X B V), n m d each; A and X
+ * (B V), m^2 d each, where there is a middle; X, as its core tells; n d for each row of S that the core looks at, and
+ * as much for each that it keeps, which is multiplied with V. NaN where the core does not tell. No mask, and no
+ * kernel's exponentials. */
 double nb_forward_multiplications(const nb_choice *core, int n, int d, int m);
 
 /* The same of exact attention: 2 n^2 d. */
