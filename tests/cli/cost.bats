@@ -287,7 +287,8 @@ Y
 
 @test "flops: of strategies, cores and factors from n, d and m alone; the time of a forward pass beside them" {
     counted
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null || true
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 known = empty = forward = 0
@@ -319,12 +320,18 @@ PY
 
 @test "flops are the same whatever else is measured: workers, parts of a run, one m alone" {
     counted
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" -j 1 >/dev/null || true
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/two" -j 2 >/dev/null || true
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only landmarks=16 >/dev/null || true
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only "strategy=dsquared, landmarks=4" >/dev/null || true
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" >/dev/null || true
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/alone" --set landmarks=8 >/dev/null || true
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" -j 1
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/two" -j 2
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only landmarks=16
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only "strategy=dsquared, landmarks=4"
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts"
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/alone" --set landmarks=8
+    expect_status 0
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, sys
 def flops(run):
