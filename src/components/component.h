@@ -56,6 +56,11 @@ enum { NB_AUTO = INT_MIN, NB_SECOND = INT_MIN + 1 };
         .key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, \
         .hi = high, .help = text \
     }
+#define NB_INT_FOR(T, field, key_, value_, default_, low, high, text) \
+    { \
+        .key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, \
+        .hi = high, .for_key = key_, .for_value = value_, .help = text \
+    }
 #define NB_INT_OR(T, field, word_, default_, low, high, text) \
     { \
         .key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, \
