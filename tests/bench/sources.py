@@ -4,7 +4,7 @@
 unit: HEADS holds files MODEL_SOURCE_nN_LLAYER.safetensors of several models; heads, layers and lengths of one source are
 averaged first (logarithms of the ratio in the same trial), and the 95 % t interval is over sources. Without causal masks.
 FOLDER is for the run. Prints CSV: a line for each core, model and m, and for m = all; `all` models: each with the same
-weight, no interval. `sources`: all, or `untuned`, those that no setting of profile was chosen on, but for the least number of rows, which
+weight, no interval. `unseen`: the ratio over the rows that neither strategies nor cores have looked at. `sources`: all, or `untuned`, those that no setting of profile was chosen on, but for the least number of rows, which
 was chosen on all of Whisper's: its lines for m = 8 are not held out."""
 import csv
 import glob
@@ -46,18 +46,19 @@ def run(program, files, strategies, folder):
 
 
 def ratios(rows):
-    """{(strategy, core, model, source, m): logarithms of the ratio to the baseline}, over heads and files."""
+    """{(strategy, core, model, source, m): logarithms of the ratios to the baseline, of all rows and of those unseen}, over heads and files."""
     errors = {}
     for r in rows:
         if r["status"] != "ok":
             sys.exit(f"{r['problem']}, {r['strategy']}, m = {r['landmarks']}: {r['status']}: {r['reason']}")
         name = re.search(r"/([^_/]+)_([^/]+)_n\d+_L\d+\.", r["problem"])
-        errors[r["strategy"], r["core"].split("(")[0], name[1], name[2], int(r["landmarks"]), r["problem"], r["head"]] = float(r["error"])
+        errors[r["strategy"], r["core"].split("(")[0], name[1], name[2], int(r["landmarks"]), r["problem"], r["head"]] = (
+            float(r["error"]), float(r["error_unseen"] or "nan"))
     strategies = list(dict.fromkeys(key[0] for key in errors))
     found = {}
     for (strategy, *rest), error in errors.items():
         if strategy != strategies[0]:
-            found.setdefault((strategy, *rest[:4]), []).append(math.log(error / errors[(strategies[0], *rest)]))
+            found.setdefault((strategy, *rest[:4]), []).append(np.log(np.divide(error, errors[(strategies[0], *rest)])))
     return found
 
 
@@ -65,30 +66,30 @@ def line(found, strategy, core, model, m, untuned):
     by_source = {}
     for (s, c, mo, source, of), values in found.items():
         if (s, c, mo) == (strategy, core, model) and m in (of, "all") and not (untuned and source in TUNED.get(mo, "").split()):
-            by_source.setdefault(source, []).append(np.mean(values))
-    x = np.array([np.mean(v) for v in by_source.values()])
+            by_source.setdefault(source, []).append(np.nanmean(values, axis=0))
+    x, unseen = np.array([np.nanmean(v, axis=0) for v in by_source.values()]).reshape(-1, 2).T
     if len(x) == 0:
-        return math.nan, math.nan, math.nan, 0, 0
+        return math.nan, math.nan, math.nan, 0, 0, math.nan
     half = stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.nan
-    return x.mean(), x.mean() - half, x.mean() + half, int((x < 0).sum()), len(x)
+    return x.mean(), x.mean() - half, x.mean() + half, int((x < 0).sum()), len(x), np.nanmean(unseen)
 
 
 def main():
     program, heads, folder, *strategies = sys.argv[1:]
     found = ratios(run(program, sorted(glob.glob(os.path.join(heads, "*.safetensors"))), strategies or ["profile"], folder))
     order = [list(dict.fromkeys(key[i] for key in found)) for i in range(5)]
-    print("strategy,core,model,landmarks,sources,ratio,low,high,below,of")
+    print("strategy,core,model,landmarks,sources,ratio,low,high,below,of,unseen")
     for strategy in order[0]:
         for core in order[1]:
             for m in [*order[4], "all"]:
                 for kind in ("all", "untuned"):
                     means = []
                     for model in order[2]:
-                        mean, low, high, below, count = line(found, strategy, core, model, m, kind == "untuned")
-                        means.append(mean)
-                        print(f'"{strategy}",{core},{model},{m},{kind},' + ",".join("" if math.isnan(v) else f"{math.exp(v):.3f}" for v in (mean, low, high)) + f",{below},{count}")
-                    means = [mean for mean in means if not math.isnan(mean)]
-                    print(f'"{strategy}",{core},all,{m},{kind},{math.exp(np.mean(means)):.3f},,,,')
+                        mean, low, high, below, count, unseen = line(found, strategy, core, model, m, kind == "untuned")
+                        means.append((mean, unseen))
+                        print(f'"{strategy}",{core},{model},{m},{kind},' + ",".join("" if math.isnan(v) else f"{math.exp(v):.3f}" for v in (mean, low, high)) + f",{below},{count}," + ("" if math.isnan(unseen) else f"{math.exp(unseen):.3f}"))
+                    mean, unseen = np.exp(np.nanmean(means, axis=0))
+                    print(f'"{strategy}",{core},all,{m},{kind},{mean:.3f},,,,,{unseen:.3f}')
 
 
 if __name__ == "__main__":
