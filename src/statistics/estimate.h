@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* estimate.h - what units say together, where they are nested in sources and these in strata. A unit is what is
+ * measured (an attention head), a source what a statement may be generalised over (a text, an image, a recording), a
+ * stratum a group that is fixed (a model). Units of a source are not independent: the source is the replicate. */
+#ifndef NB_ESTIMATE_H
+#define NB_ESTIMATE_H
+
+#include "base/ctx.h"
+
+typedef struct {
+    int stratum, source; /* from 0; sources of different strata have different numbers */
+    double value;        /* on a scale where differences mean something: a log ratio, a difference; +-inf is allowed */
+    double variance;     /* of its own error of measurement; 0: none */
+} nb_unit_value;
+
+typedef struct {
+    double confidence;  /* of intervals: 0.95 */
+    int resamples;      /* of the bootstrap; 0: none */
+    long long seed;     /* of the bootstrap */
+    double margin;      /* > 0: what is within -margin ... margin is the same, for the two one-sided tests */
+} nb_estimate_terms;
+
+/* NaN: it cannot be had from so few sources, or from values that are not finite. */
+typedef struct {
+    int sources, units;
+    int infinite;               /* units that are not finite */
+    double mean;                /* of the means of sources; over strata: of the means of strata */
+    double sd;                  /* of the means of sources; over strata: pooled */
+    double se, df;              /* of the mean; Satterthwaite's over strata */
+    double low, high;           /* t interval of the mean */
+    double t_p;                 /* two-sided, of mean = 0 */
+    double same_p;              /* the larger of the two one-sided tests' against the margin */
+    double same_low, same_high; /* t interval at 1 - 2 alpha, which lies in the margin where same_p <= alpha */
+    double boot_low, boot_high; /* cluster bootstrap, BCa: sources resampled, within their strata */
+    double median;              /* of the means of sources, as are all that follow */
+    int below, above, ties;     /* sources with a mean below, above, equal to 0 */
+    double below_share, below_low, below_high; /* of those that are no ties; Clopper-Pearson */
+    double wilcoxon_w, wilcoxon_p;             /* signed rank, zeros by Pratt, exact with ties */
+    double sign_p;
+    double shift, shift_low, shift_high; /* Hodges-Lehmann */
+    double icc, design_effect, effective; /* nested analysis of variance: effective number of independent units */
+} nb_estimate;
+
+/* `estimates`: one for each stratum, then one over all. The same bits for the same values in any order of units. */
+nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
+                            nb_estimate *estimates, nb_ctx *ctx);
+
+/* About how many more sources bring the interval off `edge`, with power 0.8; NaN where that cannot be said. */
+double nb_estimate_more(const nb_estimate *estimate, double edge);
+
+#endif
