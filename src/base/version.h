@@ -18,8 +18,9 @@
  *     4  manifests: each row has a build, an executable and digests of its files
  *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core
  *     6  the study's name; 5 is read as one of the standard study
- *     7  columns flops and forward_s; rows of 5 and 6 have none, and are continued */
-enum { NB_STORE_FORMAT = 7, NB_STORE_OLDEST = 5 };
+ *     7  columns flops and forward_s; rows of 5 and 6 have none, and are continued
+ *     8  columns model and source; rows of before get theirs when the run is continued */
+enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
 
 /* A plug-in's, of what the installed headers say: another one is refused. It grows when a record, a struct or a
  * function in them changes.
@@ -30,7 +31,8 @@ enum { NB_STORE_FORMAT = 7, NB_STORE_OLDEST = 5 };
  *     5  factors->notes in the place of a core's cutoff()
  *     6  rows of S that a core has looked at (seen, keep_rows), and traits that depend on its options
  *     7  the scene and the factors by functions alone; a strategy has no number of its own; a core may tell its cost
- *     8  a strategy may look at some rows of S; an option may have two words and be newer than published rows */
-enum { NB_ABI = 8 };
+ *     8  a strategy may look at some rows of S; an option may have two words and be newer than published rows
+ *     9  rows have a model and a source; so has the shape of a problem */
+enum { NB_ABI = 9 };
 
 #endif

@@ -35,6 +35,10 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
                     ? nb_apart_named(ask_shape, &q, &q.shape, sizeof q.shape, problem->label, "calling its shape", ctx)
                     : ask_shape(&q, ctx));
     *shape = q.shape;
+    if (outside) { /* texts of the child's */
+        shape->model = NULL;
+        shape->sources = NULL;
+    }
     NB_REQUIRE(
         ctx, !shape->causal || !permuted(problem), NB_EINVAL,
         "%s: permute = true needs a head without a causal mask, which depends on the order of the tokens (causal = "

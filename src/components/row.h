@@ -8,7 +8,7 @@
 
 /* The fields of every row, in the order of its struct. */
 #define NB_ROW_FIELDS \
-    const char *experiment, *problem, *status, *reason; \
+    const char *experiment, *problem, *model, *source, *status, *reason; \
     long long seed; \
     int head, trial, n, d;
 
@@ -50,6 +50,13 @@ typedef union {
     NB_COLUMN_INT_OF(row_, trial, .identity = true, \
                      .help = "repetition, from 0; a method without randomness on data that do not change has only " \
                              "trial 0, which stands for all")
+#define NB_COLUMN_MODEL(row_) \
+    NB_COLUMN_TEXT_OF(row_, model, .help = "the model that the head comes from, as its file says; empty: it does not")
+#define NB_COLUMN_SOURCE(row_) \
+    NB_COLUMN_TEXT_OF(row_, source, \
+                      .help = "the text, image or recording that the head comes from, as its file says, or the file; " \
+                              "heads of one source are not independent; empty for generated data, where each trial is " \
+                              "a source")
 #define NB_COLUMN_N(row_) NB_COLUMN_INT_OF(row_, n, .help = "tokens")
 #define NB_COLUMN_D(row_) NB_COLUMN_INT_OF(row_, d, .help = "dimension of a head")
 #define NB_COLUMN_STATUS(row_) \

@@ -181,6 +181,33 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **t
     return NB_OK;
 }
 
+static nb_status copy_text(const nb_safetensors *file, const char *key, const char **text, nb_ctx *ctx)
+{
+    const char *found = nb_safetensors_metadata(file, key);
+    if (found && *found) NB_NEED(*text, nb_strdup(ctx, found));
+    return NB_OK;
+}
+
+nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model,
+                          const char *const **sources, nb_ctx *ctx)
+{
+    struct stat info;
+    nb_safetensors file;
+    const char **all, *name = NULL;
+    *model = NULL;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        NB_TRY(ctx, nb_safetensors_open(path, &file, ctx));
+        NB_TRY(ctx, copy_text(&file, "model", model, ctx));
+        NB_TRY(ctx, copy_text(&file, "input", &name, ctx));
+        NB_TRY(ctx, copy_text(&file, "source", &name, ctx));
+    }
+    if (!name) NB_NEED(name, nb_strdup(ctx, path));
+    NB_NEED(all, nb_alloc(ctx, (size_t)shape->heads, sizeof *all));
+    for (int h = 0; h < shape->heads; h++) all[h] = name;
+    *sources = all;
+    return NB_OK;
+}
+
 /* One head out of (n, heads, d), some tokens of all heads at a time. */
 static nb_status gather(const source *s, int head, double *x, nb_ctx *ctx)
 {

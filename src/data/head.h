@@ -41,6 +41,11 @@ nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx
  * *text is NULL if there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
+/* The model that a file names (metadata `model`; NULL: none), and what each of its query heads comes from: metadata
+ * `source`, else `input`, else the file. */
+nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model,
+                          const char *const **sources, nb_ctx *ctx);
+
 /* Query head `index` (from 0) with its keys and values; refuses NaN and Inf
  * (NB_ENUMERIC, with the tensor and the position). */
 nb_status nb_head_load(const char *path, int index, nb_head *head, nb_ctx *ctx);

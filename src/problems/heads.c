@@ -54,6 +54,8 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .n = window(o, file.n),
                                 .d = file.d,
                                 .causal = causal(o, file.causal)};
+    NB_TRY(ctx, nb_head_origins(o->file, &file, &shape->model, &shape->sources, ctx));
+    shape->sources += shape->first;
     return nb_head_doubt(o->file, &file, &shape->warning, ctx);
 }
 

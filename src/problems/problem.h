@@ -29,6 +29,9 @@ typedef struct {
     int n, d;
     bool causal;
     const char *warning; /* a warning about the data; NULL: none */
+    /* Of data that are not generated; NULL: not known. */
+    const char *model;
+    const char *const *sources; /* of each head: the text, image or recording that it comes from */
 } nb_problem_shape;
 
 typedef struct {

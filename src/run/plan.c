@@ -37,6 +37,8 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
         if (column->type == NB_COLUMN_REAL) *(double *)(row + column->offset) = NAN;
     *(nb_row *)row_ = (nb_row){.experiment = c->name,
                                .problem = s->problem->canonical,
+                               .model = s->model,
+                               .source = s->source,
                                .status = "planned",
                                .seed = c->seed,
                                .head = s->head,

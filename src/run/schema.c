@@ -17,6 +17,7 @@ bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
     case NB_SQL_PAIRED: return !c->identity;
     case NB_SQL_PLANNED:
     case NB_SQL_PARAMETERS: return result;
+    case NB_SQL_TOLD: return result || c->identity || strcmp(c->name, "status") == 0;
     case NB_SQL_ASSIGNMENTS: return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
     case NB_SQL_KEPT:
     case NB_SQL_CLEARED: return !result;
@@ -38,6 +39,8 @@ const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
             all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
         else if (f == NB_SQL_ASSIGNMENTS || f == NB_SQL_SAME)
             all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - of) + 1);
+        else if (f == NB_SQL_TOLD)
+            all = nb_format(ctx, "%s%s%s = excluded.%s", all, comma, c->name, c->name);
         else if (f == NB_SQL_KEPT)
             all = nb_format(ctx, "%s%s%s = CASE WHEN " NB_SQL_KEEP " THEN %s END", all, comma, c->name, c->name);
         else if (f == NB_SQL_CLEARED)

@@ -11,6 +11,7 @@ typedef enum {
     NB_SQL_IDENTITY,
     NB_SQL_PLANNED,     /* columns that the plan knows, not results */
     NB_SQL_PARAMETERS,  /* of the same, ?N with N the column's number from 1 */
+    NB_SQL_TOLD,        /* of the plan's, those that only describe a row: "experiment = excluded.experiment, ..." */
     NB_SQL_ASSIGNMENTS, /* results: "error = ?17, ..." */
     NB_SQL_KEPT,        /* results that stay where all that is wanted was measured */
     NB_SQL_CLEARED,

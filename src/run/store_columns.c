@@ -5,7 +5,7 @@
 
 #include "base/version.h"
 
-/* The results that its rows have no column for; `columns` has room for all. */
+/* The columns that its rows do not have, apart from their identity; `columns` has room for all. */
 static nb_status find_missing(nb_store *store, const nb_column **columns, int *count, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
@@ -13,7 +13,7 @@ static nb_status find_missing(nb_store *store, const nb_column **columns, int *c
     *count = 0;
     NB_TRY(ctx, nb_store_prepare(store, "SELECT 1 FROM pragma_table_info('results', 'main') WHERE name = ?1", &s, ctx));
     for (const nb_column *c = store->study->columns; c->name; c++) {
-        if (nb_sql_leaves_out(NB_SQL_ASSIGNMENTS, c)) continue; /* the plan's */
+        if (c->identity) continue;
         sqlite3_bind_text(s, 1, c->name, -1, SQLITE_STATIC);
         code = sqlite3_step(s);
         sqlite3_reset(s);

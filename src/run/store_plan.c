@@ -20,19 +20,20 @@ static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const 
 
 static nb_status insert_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
-    const char *names, *parameters, *identity, *kept, *sql;
+    const char *names, *parameters, *identity, *kept, *told, *sql;
     int count = nb_column_count(store->study->columns);
     sqlite3_stmt *insert;
     NB_NEED(names, nb_sql_columns(NB_SQL_PLANNED, store->study->columns, ctx));
     NB_NEED(parameters, nb_sql_columns(NB_SQL_PARAMETERS, store->study->columns, ctx));
     NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, store->study->columns, ctx));
     NB_NEED(kept, nb_sql_columns(NB_SQL_KEPT, store->study->columns, ctx));
+    NB_NEED(told, nb_sql_columns(NB_SQL_TOLD, store->study->columns, ctx));
     NB_NEED(sql, nb_format(ctx,
                            "INSERT INTO results (%s, position, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d) "
                            "ON CONFLICT (%s, " NB_SQL_DATA ") "
-                           "DO UPDATE SET position = excluded.position, experiment = excluded.experiment, "
+                           "DO UPDATE SET position = excluded.position, %s, "
                            "status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, %s",
-                           names, parameters, count + 1, count + 2, count + 3, identity, kept));
+                           names, parameters, count + 1, count + 2, count + 3, identity, told, kept));
     NB_TRY(ctx, nb_store_prepare(store, sql, &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_any_row any;

@@ -17,6 +17,8 @@ const nb_column nb_error_columns[] = {
     NB_COLUMN_TRIAL(nb_error_row),
     NB_COLUMN_N(nb_error_row),
     NB_COLUMN_D(nb_error_row),
+    NB_COLUMN_MODEL(nb_error_row),
+    NB_COLUMN_SOURCE(nb_error_row),
     TEXT(strategy, .identity = true, .help = "how the landmarks were picked, with all options"),
     NB_COLUMN_INT_OF(nb_error_row, landmarks, .identity = true, .help = "m, the number of landmarks"),
     TEXT(pairing, .identity = true,
