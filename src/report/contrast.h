@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* contrast.h - one value of a column against another, where nothing else differs: rows of the same problem, head and
+ * trial that agree in all columns of their identity but that one. A setting is what they agree in. Trials of a head
+ * are averaged, on the scale of the comparison; heads are the units, see statistics/estimate.h. */
+#ifndef NB_CONTRAST_H
+#define NB_CONTRAST_H
+
+#include "report/replicates.h"
+#include "statistics/estimate.h"
+
+typedef enum {
+    NB_FAILURES_DROP, /* a pair of which one row has no result does not count */
+    NB_FAILURES_WORST /* it counts as the largest difference seen, against the method that has none */
+} nb_failures;
+
+typedef struct {
+    const char *by, *metric;       /* columns: one of the identity; a REAL */
+    int baseline;                  /* the code of its value, see nb_frame_codes; -1: no contrasts, only settings */
+    bool difference;               /* on the scale a - b; else log(a / b) */
+    const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
+    const char *const *confounded; /* columns in which both may differ, and NB_ROWS_SEEN; ends with NULL */
+    nb_failures failures;
+} nb_contrast_terms;
+
+/* What may differ though no column of the identity does: whether the methods have looked at the rows of S that they
+ * are judged on. */
+#define NB_ROWS_SEEN "rows_seen"
+/* A column of a frame, see nb_frame_derive: which program has measured a row. */
+#define NB_BUILD "build"
+
+typedef struct {
+    int value, setting; /* the code of its value; the setting's number */
+    int unit_count;
+    nb_unit_value *units; /* the method's value against the baseline's: below 0 it is less */
+    int pairs;            /* of rows that both have a result */
+    int ties;             /* of these: which differ by no more than their rounding noise */
+    int missing, missing_baseline; /* rows planned for both, of which this one, the baseline's has no result */
+    int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
+    const char *refusal;           /* why it is no comparison: in what else they differ; NULL: it is one */
+} nb_contrast;
+
+typedef struct {
+    nb_codes values;       /* of `by` */
+    nb_replicates replicates;
+    nb_groups settings;    /* rows by setting */
+    const char *const *setting_columns; /* ends with NULL */
+    int count;
+    nb_contrast *items;    /* by value in order of appearance, then by setting */
+} nb_contrasts;
+
+/* NB_EINVAL for a column that is none or not of that kind. `frame` may have a derived column NB_BUILD. */
+nb_status nb_contrasts_make(const nb_frame *frame, const nb_contrast_terms *terms, nb_contrasts *contrasts,
+                            nb_ctx *ctx);
+
+#endif
