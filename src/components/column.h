@@ -17,6 +17,9 @@ typedef struct {
     bool integer;     /* a REAL whose numbers are integers */
     bool time;        /* differs from run to run */
     bool whole;       /* measured on all rows of S alone */
+    /* REAL: the columns with its rounding error, its standard error where it is an estimate, and the same measure on
+     * what the method has not looked at; NULL: there is none. */
+    const char *noise, *se, *unseen;
     unsigned wanted;  /* bits of the study's: measured on request; 0: comes with every row */
     const char *help; /* with the unit */
 } nb_column;

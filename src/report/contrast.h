@@ -36,16 +36,17 @@ typedef struct {
     int ties;             /* of these: which differ by no more than their rounding noise */
     int missing, missing_baseline; /* rows planned for both, of which this one, the baseline's has no result */
     int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
-    const char *refusal;           /* why it is no comparison: in what else they differ; NULL: it is one */
+    const char *refusal; /* why it is no comparison: in what else they differ; NULL: it is one */
 } nb_contrast;
 
 typedef struct {
     nb_codes values;       /* of `by` */
     nb_replicates replicates;
-    nb_groups settings;    /* rows by setting */
-    const char *const *setting_columns; /* ends with NULL */
+    nb_groups settings;                 /* rows by setting */
+    const char *const *setting_columns; /* what a setting is; ends with NULL */
+    const int *unpaired; /* by value: rows of it beside which there is no row of the baseline */
     int count;
-    nb_contrast *items;    /* by value in order of appearance, then by setting */
+    nb_contrast *items; /* by value in order of appearance, then by setting */
 } nb_contrasts;
 
 /* NB_EINVAL for a column that is none or not of that kind. `frame` may have a derived column NB_BUILD. */

@@ -113,6 +113,13 @@ nb_status nb_frame_texts(const nb_frame *f, const char *name, const char *const 
     return NB_OK;
 }
 
+bool nb_frame_has(const nb_frame *f, const char *name)
+{
+    for (const nb_frame_column *c = *f->made; c; c = c->next)
+        if (strcmp(c->name, name) == 0) return true;
+    return f->whole ? nb_frame_has(f->whole, name) : nb_column_find(f->columns, name) != NULL;
+}
+
 nb_status nb_frame_derive(nb_frame *f, const char *name, const int *values, nb_ctx *ctx)
 {
     nb_frame_column *column;
@@ -268,12 +275,24 @@ nb_status nb_frame_where_text(const nb_frame *f, nb_selection from, const char *
     return nb_frame_where(f, from, name, wanted, rows, ctx);
 }
 
+static nb_status take_derived(nb_frame *taken, const nb_frame_column *column, nb_selection rows, nb_ctx *ctx)
+{
+    int *values;
+    NB_NEED(values, nb_alloc(ctx, (size_t)rows.count + 1, sizeof *values));
+    for (int i = 0; i < rows.count; i++) values[i] = ((const int *)column->values)[rows.at[i]];
+    return nb_frame_derive(taken, column->name, values, ctx);
+}
+
 nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, nb_ctx *ctx)
 {
     char *copy;
     NB_NEED(copy, nb_alloc(ctx, (size_t)rows.count + 1, f->size));
     for (int i = 0; i < rows.count; i++) memcpy(copy + (size_t)i * f->size, nb_frame_row(f, rows.at[i]), f->size);
-    return nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx);
+    nb_frame_column *derived = *f->made;
+    NB_TRY(ctx, nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx)); /* which may be f itself */
+    for (; derived; derived = derived->next)
+        if (!nb_column_find(taken->columns, derived->name)) NB_TRY(ctx, take_derived(taken, derived, rows, ctx));
+    return NB_OK;
 }
 
 /* Divides each group by the codes; groups stay numbered in order of appearance. */

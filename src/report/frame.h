@@ -28,6 +28,8 @@ nb_status nb_frame_of(nb_frame *frame, const nb_row_list *rows, nb_ctx *ctx); /*
 
 const void *nb_frame_row(const nb_frame *frame, int row);
 
+bool nb_frame_has(const nb_frame *frame, const char *name); /* a column of the rows, or a derived one */
+
 /* A column's values, by row. NB_EBUG where there is none of that name and type. */
 nb_status nb_frame_reals(const nb_frame *frame, const char *name, const double **values, nb_ctx *ctx);
 nb_status nb_frame_ints(const nb_frame *frame, const char *name, const int **values, nb_ctx *ctx);
@@ -59,7 +61,7 @@ nb_status nb_frame_where(const nb_frame *frame, nb_selection from, const char *n
 nb_status nb_frame_where_text(const nb_frame *frame, nb_selection from, const char *name, const char *value,
                               nb_selection *rows, nb_ctx *ctx);
 
-/* A frame of these rows alone, which are copied; their texts are not. */
+/* A frame of these rows alone, which are copied with the derived columns; their texts are not. */
 nb_status nb_frame_take(const nb_frame *frame, nb_selection rows, nb_frame *taken, nb_ctx *ctx);
 
 typedef struct { /* rows that agree in some columns, in order of appearance */

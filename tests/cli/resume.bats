@@ -315,7 +315,7 @@ PY
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 7; 'nysbench run --fresh' sets it aside"
+        expect "results.sqlite: is a store of version 3, this program reads version 8; 'nysbench run --fresh' sets it aside"
     done
     expect_unchanged
 }
@@ -413,7 +413,7 @@ import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
     view, = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'run'").fetchone()
     db.execute("DROP VIEW run")
-    for column in ("flops", "forward_s"):
+    for column in ("flops", "forward_s", "model", "source"):
         view = view.replace(f" {column},", "")
         db.execute(f"ALTER TABLE results DROP COLUMN {column}")
     db.execute(view)
@@ -441,11 +441,12 @@ import csv, sys
 before, after = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
 assert len(before) == len(after) == 96 and any(r["flops"] for r in before)
 for a, b in zip(before, after):
-    assert b["flops"] == b["forward_s"] == ""
-    assert {**a, "flops": "", "forward_s": ""} == b
+    gone = dict.fromkeys(("flops", "forward_s", "model", "source"), "")
+    assert {**b, **gone} == b
+    assert {**a, **gone} == b
 PY
     "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2 >/dev/null
-    [ "$(version_of "$WORK/r")" = 7 ]
+    [ "$(version_of "$WORK/r")" = 8 ]
     "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2 >/dev/null
     /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/new/rows.csv" <<'PY'
 import csv, sys

@@ -36,7 +36,8 @@ const nb_column nb_error_columns[] = {
     TEXT(precision, .identity = true, .help = "double, or mixed (single where the result is large enough)"),
     NB_COLUMN_STATUS(nb_error_row),
     NB_COLUMN_REASON(nb_error_row),
-    REAL(error, .help = "|S - FXB|_F / |S|_F; if the core keeps rows of S (keep_rows, exact_rows), these replace "
+    REAL(error, .noise = "error_noise", .se = "error_se", .unseen = "error_unseen",
+         .help = "|S - FXB|_F / |S|_F; if the core keeps rows of S (keep_rows, exact_rows), these replace "
                         "those of FXB, here and in all other measures of FXB"),
     REAL(error_se, .help = "standard error of error, where rows are sampled, by the jackknife; too small where a "
                            "few rows that the sample misses make up the error"),
@@ -45,7 +46,7 @@ const nb_column nb_error_columns[] = {
     REAL(error_core, .whole = true,
          .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty "
                  "where the core keeps rows of S, since the result is then not of the form F X B"),
-    REAL(error_unseen, .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
+    REAL(error_unseen, .noise = "error_noise", .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
                                "that neither the core nor, unless it is an oracle, the strategy has looked at; equal "
                                "to error if they looked at none, empty if the core looked at all, as oracles do, or "
                                "keeps fewer rows than the strategy has looked at"),
@@ -60,7 +61,7 @@ const nb_column nb_error_columns[] = {
     REAL(floor_accuracy, .whole = true, .help = "floor_rank is off by at most this"),
     REAL(baseline_mean, .help = "error of the constant matrix that is the mean of S (1/n where rows sum to 1); the "
                                 "zero matrix has 1"),
-    REAL(output_error, .wanted = NB_WANT_OUTPUT, .help = "|(S - FXB) V|_F / |S V|_F"),
+    REAL(output_error, .se = "output_error_se", .wanted = NB_WANT_OUTPUT, .help = "|(S - FXB) V|_F / |S V|_F"),
     REAL(output_error_se, .wanted = NB_WANT_OUTPUT, .help = "standard error of output_error, where rows are sampled"),
     REAL(spectral_error, .whole = true, .wanted = NB_WANT_SPECTRAL,
          .help = "|S - FXB|_2 / |S|_2, largest singular values"),

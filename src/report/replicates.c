@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* replicates.c - see replicates.h */
+#include "report/replicates.h"
+
+#include "components/registry.h"
+#include "problems/problem.h"
+
+#include <string.h>
+
+static const char nameless[] = "(no model named)";
+
+/* Of data that are drawn anew in each trial: the problem, for people; else NULL. */
+static nb_status name_generated(const char *problem, const char **name, nb_ctx *ctx)
+{
+    nb_choice choice;
+    *name = NULL;
+    nb_status status = nb_choice_parse(&nb_problems, problem, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx); /* a plug-in's that is not loaded */
+    if (status == NB_OK && ((const nb_problem *)choice.component)->random) *name = choice.label;
+    return NB_OK;
+}
+
+typedef struct { /* numbers of texts, in order of appearance; few are new */
+    int count;
+    const char **texts;
+    nb_ctx *ctx;
+    int room;
+} numbering;
+
+static nb_status number_of(numbering *n, const char *text, int *number)
+{
+    for (*number = 0; *number < n->count; ++*number)
+        if (strcmp(n->texts[*number], text) == 0) return NB_OK;
+    NB_GROW(n->ctx, n->texts, n->count, n->room);
+    n->texts[n->count++] = text;
+    return NB_OK;
+}
+
+/* Groups of the rows by what decides stratum and source, and these once for each group. */
+nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ctx)
+{
+    static const char *const by_data[] = {"problem", "trial", NULL}, *const by_head[] = {"problem", "head", NULL};
+    bool told = nb_column_find(f->columns, "source");
+    const char *const *told_by[] = {(const char *const[]){"problem", "trial", "model", "source", NULL}, by_data};
+    numbering strata = {.ctx = ctx}, sources = {.ctx = ctx};
+    nb_selection all;
+    nb_groups data, heads;
+    int *stratum, *source;
+    NB_TRY(ctx, nb_frame_all(f, &all, ctx));
+    NB_TRY(ctx, nb_frame_group(f, all, told_by[told ? 0 : 1], &data, ctx));
+    NB_TRY(ctx, nb_frame_group(f, all, by_head, &heads, ctx));
+    NB_NEED(stratum, nb_alloc(ctx, (size_t)f->count + 1, sizeof *stratum));
+    NB_NEED(source, nb_alloc(ctx, (size_t)f->count + 1, sizeof *source));
+    for (int g = 0; g < data.count; g++) {
+        const nb_row *row = nb_frame_row(f, data.rows[data.first[g]]);
+        const char *name, *text;
+        int s, number;
+        NB_TRY(ctx, name_generated(row->problem, &name, ctx));
+        NB_TRY(ctx, number_of(&strata, name ? name : told && row->model ? row->model : nameless, &s));
+        if (name)
+            NB_NEED(text, nb_format(ctx, "%d %s %d", s, row->problem, row->trial));
+        else
+            NB_NEED(text, nb_format(ctx, "%d %s", s, told && row->source ? row->source : row->problem));
+        NB_TRY(ctx, number_of(&sources, text, &number));
+        for (int i = data.first[g]; i < data.first[g + 1]; i++) {
+            stratum[data.rows[i]] = s;
+            source[data.rows[i]] = number;
+        }
+    }
+    *found = (nb_replicates){strata.count, sources.count, strata.texts, stratum, source, heads.of};
+    return NB_OK;
+}
