@@ -6,25 +6,23 @@
 #define NB_ESTIMATE_H
 
 #include "base/ctx.h"
+#include "statistics/sources.h"
 
 typedef struct {
-    int stratum, source; /* from 0; sources of different strata have different numbers */
-    double value;        /* on a scale where differences mean something: a log ratio, a difference; +-inf is allowed */
-    double variance;     /* of its own error of measurement; 0: none */
-} nb_unit_value;
-
-typedef struct {
-    double confidence;  /* of intervals: 0.95 */
-    int resamples;      /* of the bootstrap; 0: none */
-    long long seed;     /* of the bootstrap */
-    double margin;      /* > 0: what is within -margin ... margin is the same, for the two one-sided tests */
+    double confidence; /* of intervals: 0.95 */
+    int resamples;     /* of the bootstrap; 0: none */
+    long long seed;    /* of the bootstrap */
+    double margin;     /* > 0: what is within -margin ... margin is the same, for the two one-sided tests; 0: none */
 } nb_estimate_terms;
 
-/* NaN: it cannot be had from so few sources, or from values that are not finite. */
+/* NaN: it cannot be had from so few sources, or from values that are not finite. What goes by ranks and signs takes
+ * infinite ones, and pools the sources of all strata. Where sources do not differ at all, intervals have no width, and p
+ * is 0 or 1. */
 typedef struct {
     int sources, units;
     int infinite;               /* units that are not finite */
-    double mean;                /* of the means of sources; over strata: of the means of strata */
+    double confidence;          /* of what follows */
+    double mean;                /* of the means of sources; over strata: of the means of strata; +-inf if units are */
     double sd;                  /* of the means of sources; over strata: pooled */
     double se, df;              /* of the mean; Satterthwaite's over strata */
     double low, high;           /* t interval of the mean */
@@ -37,11 +35,17 @@ typedef struct {
     double below_share, below_low, below_high; /* of those that are no ties; Clopper-Pearson */
     double wilcoxon_w, wilcoxon_p;             /* signed rank, zeros by Pratt, exact with ties */
     double sign_p;
-    double shift, shift_low, shift_high; /* Hodges-Lehmann */
+    double shift, shift_low, shift_high;  /* Hodges-Lehmann */
     double icc, design_effect, effective; /* nested analysis of variance: effective number of independent units */
 } nb_estimate;
 
-/* `estimates`: one for each stratum, then one over all. The same bits for the same values in any order of units. */
+/* `estimates`: one for each stratum, then one over all that have units, with equal weights. The same bits for the same
+ * values in any order of units.
+ *
+ * The units' own variances are added to se^2, though part of them is in the spread of sources already: se is an upper
+ * bound, too large by at most them. The bootstrap leaves them out. design_effect takes an icc below 0 as 0.
+ *
+ * NB_EINVAL, NB_ENUMERIC: as nb_sources_gather; NB_EINVAL: a confidence below 0.5 or not below 1. */
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
                             nb_estimate *estimates, nb_ctx *ctx);
 

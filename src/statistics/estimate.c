@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* estimate.c - over sources, of which stratum g of G has k_g with the means m_i:
+ *
+ *     mean   sum_g w_g mean_g,  w_g = 1/G
+ *     se^2   sum_g w_g^2 (sd_g^2 / k_g + sum_i error_i / k_g^2)  =  sum_g v_g
+ *     df     (sum_g v_g)^2 / sum_g v_g^2 / (k_g - 1)             (Satterthwaite, Biometrics Bull. 2, 1946)
+ *
+ * with error_i the variance of m_i by its units' own. */
+#include "statistics/estimate.h"
+
+#include "statistics/bootstrap.h"
+#include "statistics/intervals.h"
+#include "statistics/nested.h"
+#include "statistics/ranks.h"
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+
+static const nb_estimate unknown = {.confidence = NAN,
+                                    .mean = NAN,
+                                    .sd = NAN,
+                                    .se = NAN,
+                                    .df = NAN,
+                                    .low = NAN,
+                                    .high = NAN,
+                                    .t_p = NAN,
+                                    .same_p = NAN,
+                                    .same_low = NAN,
+                                    .same_high = NAN,
+                                    .boot_low = NAN,
+                                    .boot_high = NAN,
+                                    .median = NAN,
+                                    .below_share = NAN,
+                                    .below_low = NAN,
+                                    .below_high = NAN,
+                                    .wilcoxon_w = NAN,
+                                    .wilcoxon_p = NAN,
+                                    .sign_p = NAN,
+                                    .shift = NAN,
+                                    .shift_low = NAN,
+                                    .shift_high = NAN,
+                                    .icc = NAN,
+                                    .design_effect = NAN,
+                                    .effective = NAN};
+
+typedef struct {
+    double mean, variance, df_sum; /* of the mean; sum of v_g^2 / (k_g - 1) */
+    double squares;                /* of sources about their stratum's mean */
+} moments;
+
+/* Adds stratum g, of weight w. */
+static void add_stratum(int k, const nb_source *sources, double w, moments *m)
+{
+    double mean = nb_sources_mean(k, sources), squares = 0, error = 0;
+    for (int i = 0; i < k; i++) {
+        squares += (sources[i].mean - mean) * (sources[i].mean - mean);
+        error += sources[i].error;
+    }
+    double v = k < 2 ? NAN : w * w * (squares / (k - 1) + error / k) / k;
+    m->mean += w * mean;
+    m->variance += v;
+    m->df_sum += v * v / (k - 1);
+    m->squares += squares;
+}
+
+static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms, nb_estimate *e)
+{
+    int strata = nb_sources_strata(count, sources);
+    moments m = {.mean = 0};
+    for (int i = 0, end; i < count; i = end) {
+        end = nb_sources_end(count, sources, i);
+        add_stratum(end - i, sources + i, 1.0 / strata, &m);
+    }
+    e->mean = m.mean;
+    e->se = sqrt(m.variance);
+    if (isnan(e->se)) return;
+    e->sd = sqrt(m.squares / (count - strata));
+    e->df = m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
+    e->t_p = nb_t_p(e->mean, e->se, e->df);
+    nb_interval interval = nb_t_interval(e->mean, e->se, e->df, terms->confidence);
+    e->low = interval.low;
+    e->high = interval.high;
+    e->same_p = nb_same_p(e->mean, e->se, e->df, terms->margin);
+    if (isnan(e->same_p)) return;
+    interval = nb_t_interval(e->mean, e->se, e->df, 2 * terms->confidence - 1);
+    e->same_low = interval.low;
+    e->same_high = interval.high;
+}
+
+static void set_nested(int count, const nb_source *sources, nb_estimate *e)
+{
+    nb_nested nested = nb_nested_anova(count, sources);
+    e->icc = nested.icc;
+    e->design_effect = nested.design_effect;
+    e->effective = nested.effective;
+}
+
+static nb_status set_bootstrap(int count, const nb_source *sources, const nb_estimate_terms *terms, nb_estimate *e,
+                               nb_ctx *ctx)
+{
+    nb_interval boot;
+    NB_TRY(ctx, nb_bootstrap_interval(count, sources, e->mean, terms->confidence, terms->resamples, terms->seed, &boot,
+                                      ctx));
+    e->boot_low = boot.low;
+    e->boot_high = boot.high;
+    return NB_OK;
+}
+
+static void set_signs(int count, const double *means, double confidence, nb_estimate *e)
+{
+    for (int i = 0; i < count; i++) {
+        e->below += means[i] < 0;
+        e->above += means[i] > 0;
+    }
+    e->ties = count - e->below - e->above;
+    nb_interval share = nb_clopper_pearson(e->below, e->below + e->above, confidence);
+    e->below_share = e->below + e->above > 0 ? (double)e->below / (e->below + e->above) : NAN;
+    e->below_low = share.low;
+    e->below_high = share.high;
+    e->sign_p = nb_sign_p(e->below, e->above);
+}
+
+/* Of all sources, whatever their stratum. */
+static nb_status set_ranks(int count, const nb_source *sources, double confidence, nb_estimate *e, nb_ctx *ctx)
+{
+    double *means;
+    nb_interval shift;
+    NB_NEED(means, nb_alloc_reals(ctx, (size_t)count, 1));
+    for (int i = 0; i < count; i++) means[i] = sources[i].mean;
+    gsl_sort(means, 1, (size_t)count);
+    e->median = nb_median_sorted(count, means);
+    set_signs(count, means, confidence, e);
+    NB_TRY(ctx, nb_wilcoxon(count, means, NB_ZEROS_PRATT, &e->wilcoxon_w, &e->wilcoxon_p, ctx));
+    NB_TRY(ctx, nb_hodges_lehmann(count, means, confidence, &e->shift, &shift, ctx));
+    e->shift_low = shift.low;
+    e->shift_high = shift.high;
+    return NB_OK;
+}
+
+static nb_status estimate(int count, const nb_source *sources, const nb_estimate_terms *terms, nb_estimate *e,
+                          nb_ctx *ctx)
+{
+    int plus = 0, minus = 0;
+    *e = unknown;
+    e->confidence = terms->confidence;
+    if (count == 0) return NB_OK;
+    e->sources = count;
+    for (int i = 0; i < count; i++) {
+        e->units += sources[i].units;
+        plus += sources[i].plus;
+        minus += sources[i].minus;
+    }
+    e->infinite = plus + minus;
+    if (e->infinite > 0) {
+        e->mean = minus == 0 ? INFINITY : plus == 0 ? -INFINITY : NAN;
+    } else {
+        set_mean(count, sources, terms, e);
+        set_nested(count, sources, e);
+        NB_TRY(ctx, set_bootstrap(count, sources, terms, e, ctx));
+    }
+    return set_ranks(count, sources, terms->confidence, e, ctx);
+}
+
+nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
+                            nb_estimate *estimates, nb_ctx *ctx)
+{
+    nb_source *sources;
+    int source_count, first = 0;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_REQUIRE(ctx, terms->confidence >= 0.5 && terms->confidence < 1, NB_EINVAL,
+               "a confidence of %g; allowed: at least 0.5, below 1", terms->confidence);
+    NB_TRY(ctx, nb_sources_gather(count, units, strata, &source_count, &sources, ctx));
+    for (int g = 0; g < strata; g++) {
+        int end =
+            first < source_count && sources[first].stratum == g ? nb_sources_end(source_count, sources, first) : first;
+        NB_TRY(ctx, estimate(end - first, sources + first, terms, &estimates[g], ctx));
+        first = end;
+    }
+    NB_TRY(ctx, estimate(source_count, sources, terms, &estimates[strata], ctx));
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+double nb_estimate_more(const nb_estimate *e, double edge)
+{
+    double needed = nb_units_for_power(e->se * sqrt(e->sources), e->mean - edge, 1 - e->confidence, 0.8);
+    return isfinite(needed) ? fmax(0, ceil(needed) - e->sources) : NAN;
+}

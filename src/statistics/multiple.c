@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* multiple.c - see multiple.h */
+#include "statistics/multiple.h"
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+
+nb_status nb_holm(int n, const double *p, double *adjusted, nb_ctx *ctx)
+{
+    double *kept, largest = 0;
+    size_t *order, count = 0;
+    int *at;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(kept, nb_alloc_reals(ctx, (size_t)n, 1));
+    NB_NEED(at, nb_alloc(ctx, (size_t)n, sizeof *at));
+    NB_NEED(order, nb_alloc(ctx, (size_t)n, sizeof *order));
+    for (int i = 0; i < n; i++) {
+        adjusted[i] = NAN;
+        if (isnan(p[i])) continue;
+        at[count] = i;
+        kept[count++] = p[i];
+    }
+    gsl_sort_index(order, kept, 1, count);
+    for (size_t j = 0; j < count; j++) {
+        largest = fmax(largest, fmin(1, (double)(count - j) * kept[order[j]]));
+        adjusted[at[order[j]]] = largest;
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
