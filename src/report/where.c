@@ -71,26 +71,33 @@ static nb_status match_values(const nb_frame *f, const nb_codes *codes, const nb
     return NB_OK;
 }
 
+nb_status nb_where_values(const nb_frame *f, const char *name, const char *value, bool *means, nb_ctx *ctx)
+{
+    const nb_column *column;
+    nb_codes codes;
+    bool any = false;
+    NB_TRY(ctx, find_column(f, name, &column, ctx));
+    NB_TRY(ctx, nb_frame_codes(f, column->name, &codes, ctx));
+    const nb_registry *registry = registry_of(column);
+    if (registry)
+        NB_TRY(ctx, match_components(f, &codes, registry, column, value, means, ctx));
+    else
+        NB_TRY(ctx, match_values(f, &codes, column, value, means, ctx));
+    for (int v = 0; v < codes.count; v++) any = any || means[v];
+    NB_REQUIRE(ctx, any, NB_EINVAL, "%s=%s: the run has no such row", name, value);
+    return NB_OK;
+}
+
 nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
 {
     const char *equals = strchr(condition, '='), *name;
-    const nb_column *column;
-    nb_codes codes;
-    bool *means, any = false;
+    bool *means;
     nb_selection rows;
     NB_REQUIRE(ctx, equals, NB_EINVAL, "expected COLUMN=VALUE, found '%s'", condition);
     NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
-    NB_TRY(ctx, find_column(f, name, &column, ctx));
-    NB_TRY(ctx, nb_frame_codes(f, column->name, &codes, ctx));
-    NB_NEED(means, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *means));
-    const nb_registry *registry = registry_of(column);
-    if (registry)
-        NB_TRY(ctx, match_components(f, &codes, registry, column, equals + 1, means, ctx));
-    else
-        NB_TRY(ctx, match_values(f, &codes, column, equals + 1, means, ctx));
-    for (int v = 0; v < codes.count; v++) any = any || means[v];
-    NB_REQUIRE(ctx, any, NB_EINVAL, "%s: the run has no such row", condition);
+    NB_NEED(means, nb_alloc(ctx, (size_t)f->count + 1, sizeof *means));
+    NB_TRY(ctx, nb_where_values(f, name, equals + 1, means, ctx));
     NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
-    NB_TRY(ctx, nb_frame_where(f, rows, column->name, means, &rows, ctx));
+    NB_TRY(ctx, nb_frame_where(f, rows, name, means, &rows, ctx));
     return nb_frame_take(f, rows, f, ctx);
 }

@@ -10,4 +10,8 @@
  * for what is no condition, an unknown column, what is no number or no component, and what means no row. */
 nb_status nb_where(nb_frame *frame, const char *condition, nb_ctx *ctx);
 
+/* Marks the values of a column that the text means; `means`: a flag for each, see nb_frame_codes, all false before. The
+ * same errors. */
+nb_status nb_where_values(const nb_frame *frame, const char *column, const char *value, bool *means, nb_ctx *ctx);
+
 #endif
