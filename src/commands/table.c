@@ -61,7 +61,7 @@ static nb_status tables(const char *folder, const char *const *names, const char
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    for (int i = 0; where && where[i]; i++) NB_TRY(ctx, nb_where(&frame, where[i], ctx));
+    NB_TRY(ctx, nb_where(&frame, where, &frame, ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_baseline(folder, &form.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);

@@ -182,14 +182,15 @@ static nb_status find_pairs(maker *m, int value, int *count, bool *seen)
     return NB_OK;
 }
 
-static void count_missing(nb_contrast *c, const pair *p)
+static void count(nb_pair_counts *c, const pair *p)
 {
-    c->missing += !p->a_ok;
-    c->missing_baseline += !p->b_ok;
-    c->skipped += p->a_skipped;
-    c->skipped_baseline += p->b_skipped;
     c->pairs += p->a_ok && p->b_ok;
     c->ties += p->tie;
+    c->missing += !p->a_ok && p->b_ok;
+    c->missing_baseline += p->a_ok && !p->b_ok;
+    c->skipped += p->a_skipped && p->b_ok;
+    c->skipped_baseline += p->a_ok && p->b_skipped;
+    c->neither += !p->a_ok && !p->b_ok;
 }
 
 /* What a pair without a result counts as: the largest difference seen, against whoever has none. */
@@ -206,22 +207,24 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 {
     double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : 0;
     NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
+    NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     for (int i = first, next; i < end; i = next) {
         const pair *p = &m->pairs[i];
         nb_unit_value unit = {.stratum = p->stratum, .source = p->source};
-        int count = 0;
+        int used = 0;
         for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
             const pair *here = &m->pairs[next];
-            count_missing(c, here);
-            bool both = here->a_ok && here->b_ok;
-            if (!both && m->terms->failures == NB_FAILURES_DROP) continue;
-            unit.value += both ? here->value : here->a_ok ? -most : here->b_ok ? most : 0;
+            count(&c->counts[here->stratum], here);
+            count(&c->counts[m->out->replicates.strata], here);
+            bool both = here->a_ok && here->b_ok, either = here->a_ok || here->b_ok;
+            if (!(m->terms->failures == NB_FAILURES_DROP ? both : either)) continue;
+            unit.value += both ? here->value : here->a_ok ? -most : most;
             unit.variance += here->variance;
-            count++;
+            used++;
         }
-        if (count == 0) continue;
-        unit.value /= count;
-        unit.variance /= (double)count * count;
+        if (used == 0) continue;
+        unit.value /= used;
+        unit.variance /= (double)used * used;
         c->units[c->unit_count++] = unit;
     }
     return NB_OK;
@@ -280,6 +283,7 @@ static nb_status add_refusal(maker *m, int value)
     NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
     nb_contrast *c = &m->out->items[m->out->count++];
     *c = (nb_contrast){.value = value, .setting = m->out->settings.of[row]};
+    NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     if (names)
         NB_NEED(c->refusal, nb_format(m->ctx, "it differs from the baseline also in %s, which nothing names as confounded",
                                       names));

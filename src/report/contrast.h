@@ -28,14 +28,19 @@ typedef struct {
 /* A column of a frame, see nb_frame_derive: which program has measured a row. */
 #define NB_BUILD "build"
 
+typedef struct { /* of pairs of rows that are planned for both */
+    int pairs;   /* both have a result */
+    int ties;    /* of these: they differ by no more than their rounding noise */
+    int missing, missing_baseline; /* the method alone, the baseline alone has none */
+    int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
+    int neither;                   /* has a result */
+} nb_pair_counts;
+
 typedef struct {
     int value, setting; /* the code of its value; the setting's number */
     int unit_count;
-    nb_unit_value *units; /* the method's value against the baseline's: below 0 it is less */
-    int pairs;            /* of rows that both have a result */
-    int ties;             /* of these: which differ by no more than their rounding noise */
-    int missing, missing_baseline; /* rows planned for both, of which this one, the baseline's has no result */
-    int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
+    nb_unit_value *units;   /* the method's value against the baseline's: below 0 it is less */
+    nb_pair_counts *counts; /* of each stratum, then of all */
     const char *refusal; /* why it is no comparison: in what else they differ; NULL: it is one */
 } nb_contrast;
 

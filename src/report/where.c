@@ -88,16 +88,35 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *value
     return NB_OK;
 }
 
-nb_status nb_where(nb_frame *f, const char *condition, nb_ctx *ctx)
+static nb_status name_of(const char *condition, const char **name, nb_ctx *ctx)
 {
-    const char *equals = strchr(condition, '='), *name;
-    bool *means;
-    nb_selection rows;
+    const char *equals = strchr(condition, '=');
     NB_REQUIRE(ctx, equals, NB_EINVAL, "expected COLUMN=VALUE, found '%s'", condition);
-    NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
-    NB_NEED(means, nb_alloc(ctx, (size_t)f->count + 1, sizeof *means));
-    NB_TRY(ctx, nb_where_values(f, name, equals + 1, means, ctx));
+    NB_NEED(*name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
+    return NB_OK;
+}
+
+/* A column is taken once, where it comes first, with the values of all conditions on it. */
+nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *out, nb_ctx *ctx)
+{
+    nb_selection rows;
     NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
-    NB_TRY(ctx, nb_frame_where(f, rows, name, means, &rows, ctx));
-    return nb_frame_take(f, rows, f, ctx);
+    for (int i = 0; conditions && conditions[i]; i++) {
+        const char *name, *other;
+        bool *means, taken = false;
+        NB_TRY(ctx, name_of(conditions[i], &name, ctx));
+        for (int j = 0; j < i && !taken; j++) {
+            NB_TRY(ctx, name_of(conditions[j], &other, ctx));
+            taken = strcmp(name, other) == 0;
+        }
+        if (taken) continue;
+        NB_NEED(means, nb_alloc(ctx, (size_t)f->count + 1, sizeof *means));
+        for (int j = i; conditions[j]; j++) {
+            NB_TRY(ctx, name_of(conditions[j], &other, ctx));
+            if (strcmp(name, other) == 0)
+                NB_TRY(ctx, nb_where_values(f, name, strchr(conditions[j], '=') + 1, means, ctx));
+        }
+        NB_TRY(ctx, nb_frame_where(f, rows, name, means, &rows, ctx));
+    }
+    return nb_frame_take(f, rows, out, ctx);
 }

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
+#include "cli/command.h"
+
+#include "components/study.h"
+#include "report/builds.h"
+#include "report/compare_print.h"
+#include "report/where.h"
+#include "run/run_folder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* the command line's; NULL: not given */
+    char *baseline, *by, *metric, *pool, *failures, *format, *margin, *confidence, *resamples, *scale;
+    const char **where, **confounded;
+} given;
+
+/* The column that the study compares by, as a row names it. */
+static const char *usual_column(const nb_study *study)
+{
+    return study->baseline >= 0 ? study->axes[study->baseline].column : NULL;
+}
+
+static nb_status hint_column(const nb_frame *f, const char *text, bool real, const char **hint, nb_ctx *ctx)
+{
+    const char **names;
+    int count = 0;
+    NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(f->columns) + 1, sizeof *names));
+    for (const nb_column *c = f->columns; c->name; c++)
+        if (real ? c->type == NB_COLUMN_REAL : c->identity && c->type != NB_COLUMN_SEED) names[count++] = c->name;
+    NB_NEED(*hint, nb_hint(text, names, ctx));
+    return NB_OK;
+}
+
+static nb_status check_columns(const nb_frame *f, const given *g, const nb_contrast_terms *terms, nb_ctx *ctx)
+{
+    const nb_column *by = nb_column_find(f->columns, terms->by), *metric = nb_column_find(f->columns, terms->metric);
+    const char *hint = "";
+    if (!by || !by->identity) NB_TRY(ctx, hint_column(f, terms->by, false, &hint, ctx));
+    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is no column that tells rows apart%s", terms->by,
+               hint);
+    if (!metric || metric->type != NB_COLUMN_REAL) NB_TRY(ctx, hint_column(f, terms->metric, true, &hint, ctx));
+    NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
+               "compare: --metric %s is no measured column%s", terms->metric, hint);
+    for (const char *const *c = terms->confounded; c && *c; c++) {
+        const nb_column *column = nb_column_find(f->columns, *c);
+        bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
+        if (!known) NB_TRY(ctx, hint_column(f, *c, false, &hint, ctx));
+        NB_REQUIRE(ctx, known, NB_EINVAL, "compare: --confounded %s is unknown%s; also allowed: %s, %s", *c, hint,
+                   NB_ROWS_SEEN, NB_BUILD);
+    }
+    const nb_column *pool = terms->pool ? nb_column_find(f->columns, terms->pool) : NULL;
+    NB_REQUIRE(ctx, !terms->pool || (pool && pool->identity && pool != by), NB_EINVAL,
+               "compare: --pool %s is no other column that tells rows apart", g->pool);
+    return NB_OK;
+}
+
+/* What the others are compared with: what is asked for, the run's, or the first. */
+static nb_status find_baseline(const nb_frame *f, const char *by, const char *text, const char *usual, int *baseline,
+                               nb_ctx *ctx)
+{
+    nb_codes codes;
+    bool *means;
+    const char *const *texts;
+    int count = 0;
+    *baseline = 0;
+    NB_TRY(ctx, nb_frame_codes(f, by, &codes, ctx));
+    NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s", by);
+    if (text) {
+        NB_NEED(means, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *means));
+        NB_TRY(ctx, nb_where_values(f, by, text, means, ctx));
+        for (int v = 0; v < codes.count; v++)
+            if (means[v]) *baseline = v, count++;
+        NB_REQUIRE(ctx, count == 1, NB_EINVAL, "compare: --baseline %s means %d values of %s; say which", text, count,
+                   by);
+    } else if (usual) {
+        NB_TRY(ctx, nb_frame_texts(f, by, &texts, ctx));
+        for (int v = 0; v < codes.count; v++)
+            if (strcmp(texts[codes.first[v]], usual) == 0) *baseline = v;
+    }
+    return NB_OK;
+}
+
+/* By row: which program has measured it; of times, in which session too. */
+static nb_status derive_builds(nb_frame *f, nb_store *store, bool sessions, nb_ctx *ctx)
+{
+    long long *ids;
+    nb_signed *manifests;
+    int count, manifest_count, *build;
+    NB_TRY(ctx, nb_store_signatures(store, &count, &ids, ctx));
+    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
+    NB_NEED(build, nb_alloc(ctx, (size_t)f->count + 1, sizeof *build));
+    for (int i = 0; i < f->count && i < count; i++) {
+        int own = 0, first = 0;
+        while (own < manifest_count && manifests[own].id != ids[i]) own++;
+        while (!sessions && first < own && own < manifest_count &&
+               !nb_program_same(&manifests[first].manifest.program, &manifests[own].manifest.program))
+            first++;
+        build[i] = sessions ? own : first;
+    }
+    return nb_frame_derive(f, NB_BUILD, build, ctx);
+}
+
+static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms,
+                       const nb_comparison *c, nb_ctx *ctx)
+{
+    if (format && strcmp(format, "csv") == 0) return nb_compare_print_csv(stdout, frame, terms, c, ctx);
+    if (format && strcmp(format, "json") == 0) return nb_compare_print_json(stdout, frame, terms, c, ctx);
+    return nb_compare_print_text(stdout, frame, terms, c, ctx);
+}
+
+static nb_status compare(const char *folder, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
+{
+    nb_store store;
+    nb_row_list rows;
+    nb_frame frame;
+    nb_comparison comparison;
+    const char *usual = NULL;
+    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
+    NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    const nb_study *study = nb_study_of(rows.columns);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
+    terms->contrast.by = g->by ? g->by : usual_column(study);
+    NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s compares nothing by itself",
+               study->component.name);
+    for (const nb_column *c = rows.columns; !terms->contrast.metric && c->name; c++)
+        if (c->measure) terms->contrast.metric = c->name;
+    NB_TRY(ctx, check_columns(&frame, g, &terms->contrast, ctx));
+    NB_TRY(ctx, derive_builds(&frame, &store, nb_column_find(rows.columns, terms->contrast.metric)->time, ctx));
+    NB_TRY(ctx, nb_where(&frame, g->where, &frame, ctx));
+    if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
+        NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
+    terms->all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
+    NB_TRY(ctx, find_baseline(&frame, terms->contrast.by, terms->all_pairs ? NULL : g->baseline, usual,
+                              &terms->contrast.baseline, ctx));
+    terms->seed = nb_row_at(&rows, 0)->seed;
+    NB_TRY(ctx, nb_compare(&frame, terms, &comparison, ctx));
+    return print(g->format, &frame, terms, &comparison, ctx);
+}
+
+static int check_word(const char *option, const char *text, const char *const *words)
+{
+    const char *const *w = words;
+    if (!text) return NB_GO_ON;
+    while (*w && strcmp(*w, text) != 0) w++;
+    if (*w) return NB_GO_ON;
+    fprintf(stderr, "nysbench: error: compare: --%s %s is unknown; allowed:", option, text);
+    for (w = words; *w; w++) fprintf(stderr, "%s %s", w == words ? "" : ",", *w);
+    fputc('\n', stderr);
+    return NB_EXIT_USAGE;
+}
+
+static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
+{
+    static const char *const formats[] = {"table", "csv", "json", NULL}, *const scales[] = {"ratio", "difference", NULL},
+                             *const failures[] = {"drop", "worst", NULL};
+    (void)ctx;
+    int code = check_word("format", g->format, formats);
+    if (code == NB_GO_ON) code = check_word("scale", g->scale, scales);
+    if (code == NB_GO_ON) code = check_word("failures", g->failures, failures);
+    *terms = (nb_compare_terms){.contrast = {.metric = g->metric, .pool = g->pool, .confounded = g->confounded},
+                                .confidence = 0.95,
+                                .resamples = NB_BOOTSTRAPS};
+    terms->contrast.difference = g->scale && strcmp(g->scale, "difference") == 0;
+    terms->contrast.failures = g->failures && strcmp(g->failures, "worst") == 0 ? NB_FAILURES_WORST : NB_FAILURES_DROP;
+    double margin = terms->contrast.difference ? 0 : 1.02;
+    if (code == NB_GO_ON)
+        code = nb_command_real(command, "--margin", g->margin, terms->contrast.difference ? 0 : 1, 1e9, &margin);
+    terms->margin = terms->contrast.difference ? margin : log(margin);
+    if (code == NB_GO_ON)
+        code = nb_command_real(command, "--confidence", g->confidence, 0.5, 0.9999, &terms->confidence);
+    if (code == NB_GO_ON)
+        code = nb_command_number(command, "--resamples", g->resamples, 0, 1000000, &terms->resamples);
+    return code;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    given g = {0};
+    const char **plugins = NULL, **arguments;
+    nb_compare_terms terms;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"baseline", 'b', POPT_ARG_STRING, &g.baseline, 0,
+         "What the others are compared with (default: the run's); all: each pair", "SPEC"},
+        {"by", '\0', POPT_ARG_STRING, &g.by, 0, "The column whose values are compared (default: strategy)", "COLUMN"},
+        {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "What is compared (default: error)", "COLUMN"},
+        {"where", 'w', POPT_ARG_ARGV, &g.where, 0,
+         "Only rows with this value in a column; for a component its name or a spec; may be repeated", "COLUMN=VALUE"},
+        {"pool", '\0', POPT_ARG_STRING, &g.pool, 0, "Average over the values of a column, such as landmarks", "COLUMN"},
+        {"scale", '\0', POPT_ARG_STRING, &g.scale, 0, "ratio (default) or difference", "SCALE"},
+        {"confounded", '\0', POPT_ARG_ARGV, &g.confounded, 0,
+         "Compare although they differ in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD "; may be repeated",
+         "COLUMN"},
+        {"failures", '\0', POPT_ARG_STRING, &g.failures, 0,
+         "Pairs without a result: drop (default), or count as the worst", "HOW"},
+        {"margin", '\0', POPT_ARG_STRING, &g.margin, 0, "The ratio below which a difference does not matter (1.02)",
+         "RATIO"},
+        {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Of the intervals (0.95)", "SHARE"},
+        {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Of the bootstrap (2000); 0: none", "N"},
+        {"format", 'f', POPT_ARG_STRING, &g.format, 0, "table (default), csv or json", "FORMAT"},
+        NB_PLUGIN_OPTION(plugins),
+        POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
+    nb_status status = nb_command_plugins(plugins, ctx);
+    if (status == NB_OK) status = nb_command_own(g.where, ctx);
+    if (status == NB_OK) status = nb_command_own(g.confounded, ctx);
+    char *const texts[] = {g.baseline, g.by,     g.metric,     g.pool,      g.failures,
+                           g.format,   g.margin, g.confidence, g.resamples, g.scale};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] && status == NB_OK) status = nb_defer(ctx, free, texts[i]);
+    if (code == NB_GO_ON) code = read_terms(command, &g, &terms, ctx);
+    if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = compare(arguments[0], &g, &terms, ctx);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+}
+
+const nb_command nb_command_compare = {
+    "compare", "RUN", "Compare methods with a baseline: ratios with intervals, tests and verdicts", run, false, 67};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare.c - see compare.h */
+#include "report/compare.h"
+
+#include "report/labels.h"
+#include "statistics/multiple.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const nb_verdict_names[] = {[NB_NO_VERDICT] = "none",        [NB_BETTER] = "better",
+                                        [NB_WORSE] = "worse",            [NB_EQUIVALENT] = "equivalent",
+                                        [NB_UNDECIDED] = "undecided"};
+
+typedef struct {
+    const nb_frame *frame;
+    const nb_compare_terms *terms;
+    nb_comparison *out;
+    int room;
+    nb_ctx *ctx;
+} comparer;
+
+static nb_status add(comparer *c, nb_compared item)
+{
+    NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
+    c->out->items[c->out->count++] = item;
+    return NB_OK;
+}
+
+/* Over strata, then by stratum where there are several. */
+static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast, int baseline)
+{
+    int strata = of->replicates.strata, used = 0;
+    nb_estimate *estimates;
+    const nb_estimate_terms terms = {.confidence = c->terms->confidence,
+                                     .resamples = c->terms->resamples,
+                                     .seed = c->terms->seed,
+                                     .margin = c->terms->margin};
+    nb_compared item = {.contrasts = of, .contrast = contrast, .baseline = baseline, .more = NAN};
+    NB_NEED(estimates, nb_alloc(c->ctx, (size_t)strata + 1, sizeof *estimates));
+    NB_TRY(c->ctx, nb_estimate_units(contrast->unit_count, contrast->units, strata, &terms, estimates, c->ctx));
+    item.stratum = NB_OVER_STRATA;
+    item.estimate = estimates[strata];
+    item.pairs = &contrast->counts[strata];
+    NB_TRY(c->ctx, add(c, item));
+    for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
+    for (int s = 0; s < strata; s++) {
+        if (estimates[s].sources == 0 || used < 2) continue;
+        item.stratum = s;
+        item.estimate = estimates[s];
+        item.pairs = &contrast->counts[s];
+        NB_TRY(c->ctx, add(c, item));
+    }
+    return NB_OK;
+}
+
+static nb_status add_baseline(comparer *c, int baseline)
+{
+    nb_contrasts *contrasts;
+    nb_contrast_terms terms = c->terms->contrast;
+    terms.baseline = baseline;
+    NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
+    NB_TRY(c->ctx, nb_contrasts_make(c->frame, &terms, contrasts, c->ctx));
+    c->out->contrasts = contrasts;
+    for (int i = 0; i < contrasts->count; i++) {
+        const nb_contrast *contrast = &contrasts->items[i];
+        if (!c->terms->all_pairs || contrast->value > baseline)
+            NB_TRY(c->ctx, add_estimates(c, contrasts, contrast, baseline));
+    }
+    return NB_OK;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const nb_compared *x = a, *y = b;
+    const int keys[][2] = {{x->contrast->setting, y->contrast->setting},
+                           {x->baseline, y->baseline},
+                           {x->contrast->value, y->contrast->value},
+                           {x->stratum, y->stratum}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+/* One family: what is compared in one stratum, or over strata, and is no refusal. */
+static nb_status adjust(comparer *c, int stratum)
+{
+    nb_comparison *out = c->out;
+    double *p, *adjusted;
+    NB_NEED(p, nb_alloc_reals(c->ctx, (size_t)out->count + 1, 1));
+    NB_NEED(adjusted, nb_alloc_reals(c->ctx, (size_t)out->count + 1, 1));
+    for (int test = 0; test < 2; test++) {
+        for (int i = 0; i < out->count; i++) {
+            const nb_compared *item = &out->items[i];
+            bool counts = item->stratum == stratum && !item->contrast->refusal;
+            p[i] = !counts ? NAN : test ? item->estimate.t_p : item->estimate.wilcoxon_p;
+        }
+        NB_TRY(c->ctx, nb_holm(out->count, p, adjusted, c->ctx));
+        for (int i = 0; i < out->count; i++)
+            if (out->items[i].stratum == stratum)
+                *(test ? &out->items[i].t_holm : &out->items[i].wilcoxon_holm) = adjusted[i];
+    }
+    return NB_OK;
+}
+
+static nb_status find_reason(const comparer *c, nb_compared *item)
+{
+    const nb_estimate *e = &item->estimate;
+    const nb_pair_counts *k = item->pairs;
+    int missing = k->missing + k->missing_baseline;
+    double share = (double)missing / (k->pairs + missing);
+    if (item->contrast->refusal)
+        item->why = item->contrast->refusal;
+    else if (k->pairs == 0)
+        item->why = k->skipped || k->skipped_baseline ? "skipped: no pair has a result" : "no pair has a result";
+    else if (e->infinite > 0)
+        NB_NEED(item->why, nb_format(c->ctx, "%d of %d ratios are 0 or infinite", e->infinite, e->units));
+    else if (e->sources < NB_LEAST_SOURCES)
+        NB_NEED(item->why, nb_format(c->ctx, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
+                                     NB_LEAST_SOURCES));
+    else if (isnan(e->low))
+        item->why = "a model has only one source";
+    else if (share > NB_MOST_MISSING && c->terms->contrast.failures == NB_FAILURES_DROP)
+        NB_NEED(item->why, nb_format(c->ctx, "%.0f %% of the pairs are missing", 100 * share));
+    return NB_OK;
+}
+
+/* Better or worse where the interval and, of all that is compared together, Holm's p exclude no difference. */
+static nb_status judge(const comparer *c, nb_compared *item)
+{
+    const nb_estimate *e = &item->estimate;
+    double alpha = 1 - c->terms->confidence;
+    NB_TRY(c->ctx, find_reason(c, item));
+    if (item->why) return NB_OK;
+    if (e->high < 0 && item->t_holm <= alpha)
+        item->verdict = NB_BETTER;
+    else if (e->low > 0 && item->t_holm <= alpha)
+        item->verdict = NB_WORSE;
+    else if (e->same_p <= alpha)
+        item->verdict = NB_EQUIVALENT;
+    else {
+        double far = fabs(e->mean), near = c->terms->margin - far;
+        item->verdict = NB_UNDECIDED;
+        item->more = nb_estimate_more(e, far >= near ? 0 : e->mean < 0 ? -c->terms->margin : c->terms->margin);
+    }
+    return NB_OK;
+}
+
+/* Whether the value's mean over strata is on both sides of none, over the settings that the pooled one has: those of the
+ * least and the largest. */
+static nb_status find_turn(comparer *c, const nb_comparison *each, const nb_compared *pooled)
+{
+    const nb_compared *low = NULL, *high = NULL;
+    const nb_contrasts *of = each->contrasts;
+    for (int i = 0; i < each->count; i++) {
+        const nb_compared *x = &each->items[i];
+        int row = of->settings.rows[of->settings.first[x->contrast->setting]];
+        if (x->stratum != NB_OVER_STRATA || x->baseline != pooled->baseline ||
+            x->contrast->value != pooled->contrast->value || !isfinite(x->estimate.mean) ||
+            pooled->contrasts->settings.of[row] != pooled->contrast->setting)
+            continue;
+        if (!low || x->estimate.mean < low->estimate.mean) low = x;
+        if (!high || x->estimate.mean > high->estimate.mean) high = x;
+    }
+    if (!low || !(low->estimate.mean < 0 && high->estimate.mean > 0)) return NB_OK;
+    const char *value, *places[2], *column = c->terms->contrast.pool;
+    const nb_compared *ends[] = {low, high};
+    NB_TRY(c->ctx, nb_label_of(c->frame, c->terms->contrast.by, of->values.first[low->contrast->value], &value, c->ctx));
+    for (int i = 0; i < 2; i++) {
+        int row = of->settings.rows[of->settings.first[ends[i]->contrast->setting]];
+        double x = ends[i]->estimate.mean;
+        NB_TRY(c->ctx, nb_label_of(c->frame, column, row, &places[i], c->ctx));
+        NB_NEED(places[i], nb_format(c->ctx, "%.3g at %s = %s", c->terms->contrast.difference ? x : exp(x), column,
+                                     places[i]));
+    }
+    NB_NEED(c->out->turns[c->out->turn_count++],
+            nb_format(c->ctx, "%s: the effect changes sign over %s, which is pooled: %s, %s", value, column, places[0],
+                      places[1]));
+    return NB_OK;
+}
+
+static nb_status find_turns(comparer *c)
+{
+    nb_compare_terms terms = *c->terms;
+    nb_comparison each;
+    terms.contrast.pool = NULL;
+    terms.resamples = 0;
+    NB_TRY(c->ctx, nb_compare(c->frame, &terms, &each, c->ctx));
+    NB_NEED(c->out->turns, nb_alloc(c->ctx, (size_t)c->out->count + 1, sizeof *c->out->turns));
+    for (int i = 0; i < c->out->count; i++)
+        if (c->out->items[i].stratum == NB_OVER_STRATA) NB_TRY(c->ctx, find_turn(c, &each, &c->out->items[i]));
+    return NB_OK;
+}
+
+nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *out, nb_ctx *ctx)
+{
+    comparer c = {.frame = frame, .terms = terms, .out = out, .ctx = ctx};
+    nb_codes values;
+    *out = (nb_comparison){.count = 0};
+    if (terms->all_pairs) {
+        NB_REQUIRE(ctx, nb_column_find(frame->columns, terms->contrast.by), NB_EINVAL,
+                   "rows cannot be compared by '%s'", terms->contrast.by);
+        NB_TRY(ctx, nb_frame_codes(frame, terms->contrast.by, &values, ctx));
+        for (int b = 0; b < values.count; b++) NB_TRY(ctx, add_baseline(&c, b));
+    } else {
+        NB_TRY(ctx, add_baseline(&c, terms->contrast.baseline));
+    }
+    qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
+    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
+        NB_TRY(ctx, adjust(&c, s));
+    for (int i = 0; i < out->count; i++) NB_TRY(ctx, judge(&c, &out->items[i]));
+    return terms->contrast.pool ? find_turns(&c) : NB_OK;
+}

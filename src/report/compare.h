@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare.h - methods against a baseline, with intervals and verdicts: contrasts, estimated by stratum and over strata,
+ * with Holm's correction over what is compared together. */
+#ifndef NB_COMPARE_H
+#define NB_COMPARE_H
+
+#include "report/contrast.h"
+
+enum {
+    NB_LEAST_SOURCES = 6, /* for a verdict: of fewer, no two-sided exact test at 0.05 can tell (2^-5 = 0.03) */
+    NB_OVER_STRATA = -1,  /* the stratum of what is over all */
+    NB_BOOTSTRAPS = 2000  /* resamples */
+};
+#define NB_MOST_MISSING 0.05 /* share of the pairs; with more missing there is no verdict */
+
+typedef enum { NB_NO_VERDICT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
+extern const char *const nb_verdict_names[];
+
+typedef struct {
+    nb_contrast_terms contrast; /* its baseline counts where all_pairs is false */
+    bool all_pairs;             /* each value against each that came before it */
+    double confidence;          /* 0.95 */
+    double margin;              /* on the scale of the contrast, > 0: what is smaller is the same */
+    int resamples;
+    long long seed;
+} nb_compare_terms;
+
+typedef struct {
+    const nb_contrasts *contrasts; /* of its baseline */
+    const nb_contrast *contrast;
+    int baseline, stratum;
+    const nb_pair_counts *pairs;
+    nb_estimate estimate;         /* of the log ratio or the difference */
+    double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
+    nb_verdict verdict;
+    double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
+    const char *why; /* NO_VERDICT */
+} nb_compared;
+
+typedef struct {
+    int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
+    nb_compared *items;
+    const nb_contrasts *contrasts; /* of the last baseline; values, settings and replicates are those of all */
+    int turn_count;                /* where a column is pooled: effects that change sign over its values */
+    const char **turns;            /* a sentence for each */
+} nb_comparison;
+
+/* The frame must outlive the comparison. */
+nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
+
+#endif

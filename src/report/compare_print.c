@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare_print.c - see compare_print.h. The fields of a line are declared once, for CSV and JSON. */
+#include "report/compare_print.h"
+
+#include "report/csv.h"
+#include "report/grid.h"
+#include "report/labels.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const nb_frame *frame;
+    const nb_compare_terms *terms;
+    const nb_comparison *comparison;
+    nb_ctx *ctx;
+} printer;
+
+/* From the additive scale to the one that is shown. */
+static double shown(const printer *p, double x)
+{
+    return p->terms->contrast.difference ? x : exp(x);
+}
+
+static int row_of(const nb_compared *x)
+{
+    const nb_groups *settings = &x->contrasts->settings;
+    return settings->rows[settings->first[x->contrast->setting]];
+}
+
+static const char *stratum_of(const nb_compared *x)
+{
+    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->replicates.names[x->stratum];
+}
+
+
+/* What a line has besides the texts of its setting; NaN: not known. */
+typedef struct {
+    const char *name;
+    double value;
+    bool integer;
+} field;
+enum { MOST_FIELDS = 48 };
+
+static int fields_of(const printer *p, const nb_compared *x, field *fields)
+{
+    const nb_estimate *e = &x->estimate;
+    const nb_pair_counts *k = x->pairs;
+    bool difference = p->terms->contrast.difference;
+    const field all[] = {
+        {difference ? "difference" : "ratio", shown(p, e->mean), false},
+        {"low", shown(p, e->low), false},
+        {"high", shown(p, e->high), false},
+        {"bootstrap_low", shown(p, e->boot_low), false},
+        {"bootstrap_high", shown(p, e->boot_high), false},
+        {"median", shown(p, e->median), false},
+        {"hodges_lehmann", shown(p, e->shift), false},
+        {"hodges_lehmann_low", shown(p, e->shift_low), false},
+        {"hodges_lehmann_high", shown(p, e->shift_high), false},
+        {"wins", e->below_share, false},
+        {"wins_low", e->below_low, false},
+        {"wins_high", e->below_high, false},
+        {"sources_below", e->below, true},
+        {"sources_above", e->above, true},
+        {"sources_equal", e->ties, true},
+        {"sources", e->sources, true},
+        {"heads", e->units, true},
+        {"pairs", k->pairs, true},
+        {"ties", k->ties, true},
+        {"missing", k->missing, true},
+        {"missing_baseline", k->missing_baseline, true},
+        {"skipped", k->skipped, true},
+        {"skipped_baseline", k->skipped_baseline, true},
+        {"neither", k->neither, true},
+        {"infinite", e->infinite, true},
+        {"icc", e->icc, false},
+        {"design_effect", e->design_effect, false},
+        {"effective", e->effective, false},
+        {"sd", e->sd, false},
+        {"df", e->df, false},
+        {"t_p", e->t_p, false},
+        {"t_holm_p", x->t_holm, false},
+        {"wilcoxon_w", e->wilcoxon_w, false},
+        {"wilcoxon_p", e->wilcoxon_p, false},
+        {"holm_p", x->wilcoxon_holm, false},
+        {"sign_p", e->sign_p, false},
+        {"equivalence_p", e->same_p, false},
+        {"more_sources", isnan(x->more) ? NAN : ceil(x->more), true},
+    };
+    memcpy(fields, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+static nb_status add_number(json_t *object, const field *f)
+{
+    json_t *value = !isfinite(f->value) ? json_null()
+                    : f->integer        ? json_integer((json_int_t)f->value)
+                                        : json_real(f->value);
+    return json_object_set_new(object, f->name, value) == 0 ? NB_OK : NB_ENOMEM;
+}
+
+/* A row's value in a column as it stands in the row; "all" where it is pooled. */
+static json_t *value_of(const printer *p, const char *name, int row, bool pooled)
+{
+    const nb_column *c = nb_column_find(p->frame->columns, name);
+    const char *at = (const char *)nb_frame_row(p->frame, row) + c->offset;
+    if (pooled) return json_string("all");
+    return c->type == NB_COLUMN_INT ? json_integer(*(const int *)at) : json_string(*(const char *const *)at);
+}
+
+static nb_status describe(const printer *p, const nb_compared *x, json_t *o)
+{
+    const nb_contrast_terms *t = &p->terms->contrast;
+    const int *first = x->contrasts->values.first;
+    int failed = json_object_set_new(o, "method", value_of(p, t->by, first[x->contrast->value], false));
+    failed |= json_object_set_new(o, "baseline", value_of(p, t->by, first[x->baseline], false));
+    failed |= json_object_set_new(o, "by", json_string(t->by));
+    failed |= json_object_set_new(o, "metric", json_string(t->metric));
+    failed |= json_object_set_new(o, "model", json_string(stratum_of(x)));
+    for (const char *const *c = x->contrasts->setting_columns; *c; c++)
+        failed |= json_object_set_new(o, *c, value_of(p, *c, row_of(x), false));
+    if (t->pool) failed |= json_object_set_new(o, t->pool, json_string("all"));
+    return failed ? NB_ENOMEM : NB_OK;
+}
+
+static nb_status make_object(const printer *p, const nb_compared *x, json_t *o)
+{
+    field fields[MOST_FIELDS];
+    int count = fields_of(p, x, fields);
+    nb_status status = describe(p, x, o);
+    for (int i = 0; i < count && status == NB_OK; i++) status = add_number(o, &fields[i]);
+    int failed = json_object_set_new(o, "verdict", json_string(nb_verdict_names[x->verdict]));
+    failed |= json_object_set_new(o, "why", x->why ? json_string(x->why) : json_null());
+    return failed ? NB_ENOMEM : status;
+}
+
+nb_status nb_compare_print_json(FILE *out, const nb_frame *frame, const nb_compare_terms *terms,
+                                const nb_comparison *comparison, nb_ctx *ctx)
+{
+    const printer p = {frame, terms, comparison, ctx};
+    json_t *list = json_array();
+    nb_status status = list ? NB_OK : NB_ENOMEM;
+    for (int i = 0; i < comparison->count && status == NB_OK; i++) {
+        json_t *object = json_object();
+        status = object ? make_object(&p, &comparison->items[i], object) : NB_ENOMEM;
+        if (json_array_append_new(list, object) != 0) status = NB_ENOMEM;
+    }
+    if (status == NB_OK && json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0) status = NB_EIO;
+    json_decref(list);
+    fputc('\n', out);
+    NB_REQUIRE(ctx, status == NB_OK, status, "the comparison cannot be written as JSON");
+    return NB_OK;
+}
+
+static void print_value(FILE *out, const json_t *value)
+{
+    if (json_is_string(value)) nb_csv_print_text(out, json_string_value(value));
+    if (json_is_integer(value)) fprintf(out, "%lld", (long long)json_integer_value(value));
+    if (json_is_real(value)) nb_csv_print_real(out, json_real_value(value));
+}
+
+static void print_members(FILE *out, json_t *object, bool names)
+{
+    const char *key, *comma = "";
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        fputs(comma, out);
+        if (names)
+            fputs(key, out);
+        else
+            print_value(out, value);
+        comma = ",";
+    }
+    fputc('\n', out);
+}
+
+nb_status nb_compare_print_csv(FILE *out, const nb_frame *frame, const nb_compare_terms *terms,
+                               const nb_comparison *comparison, nb_ctx *ctx)
+{
+    const printer p = {frame, terms, comparison, ctx};
+    nb_status status = NB_OK;
+    for (int i = 0; i < comparison->count && status == NB_OK; i++) {
+        json_t *object = json_object();
+        status = object ? make_object(&p, &comparison->items[i], object) : NB_ENOMEM;
+        if (status == NB_OK && i == 0) print_members(out, object, true);
+        if (status == NB_OK) print_members(out, object, false);
+        json_decref(object);
+    }
+    NB_REQUIRE(ctx, status == NB_OK, status, "the comparison cannot be written as CSV");
+    return NB_OK;
+}
+
+/* Setting columns that are not the same in all lines; the others are told once, above. */
+static nb_status find_varying(const printer *p, const char **varying, const char **constant)
+{
+    const nb_comparison *c = p->comparison;
+    int count = 0;
+    *constant = "";
+    for (const char *const *name = c->contrasts->setting_columns; *name; name++) {
+        nb_codes codes;
+        const char *label;
+        bool varies = false;
+        NB_TRY(p->ctx, nb_frame_codes(p->frame, *name, &codes, p->ctx));
+        for (int i = 1; i < c->count; i++)
+            varies = varies || codes.of[row_of(&c->items[i])] != codes.of[row_of(&c->items[0])];
+        if (varies) {
+            varying[count++] = *name;
+            continue;
+        }
+        NB_TRY(p->ctx, nb_label_full(p->frame, *name, row_of(&c->items[0]), &label, p->ctx));
+        NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", *name, label));
+    }
+    varying[count] = NULL;
+    return NB_OK;
+}
+
+static nb_status add_real(nb_grid *g, const char *format, double x)
+{
+    char text[32];
+    const char *copy;
+    if (!isinf(x)) return nb_grid_real(g, format, x);
+    snprintf(text, sizeof text, "%s", x > 0 ? "infinite" : "-infinite");
+    NB_NEED(copy, nb_strdup(g->ctx, text));
+    return nb_grid_text(g, copy);
+}
+
+/* [low, high], `-` where there is none. */
+static nb_status add_interval(nb_grid *g, const printer *p, double low, double high)
+{
+    const char *text;
+    NB_NEED(text, isnan(low) || isnan(high)
+                      ? nb_strdup(g->ctx, "-")
+                      : nb_format(g->ctx, "[%.3g, %.3g]", shown(p, low), shown(p, high)));
+    return nb_grid_text(g, text);
+}
+
+static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *ctx)
+{
+    if (x->why)
+        NB_NEED(*text, nb_format(ctx, "none: %s", x->why));
+    else if (x->verdict == NB_UNDECIDED && isfinite(x->more))
+        NB_NEED(*text, nb_format(ctx, "undecided, about %.0f more sources", ceil(x->more)));
+    else
+        *text = nb_verdict_names[x->verdict];
+    return NB_OK;
+}
+
+static nb_status add_line(nb_grid *g, const printer *p, const char *const *varying, const nb_compared *x)
+{
+    const nb_estimate *e = &x->estimate;
+    const nb_pair_counts *k = x->pairs;
+    const char *text;
+    for (; *varying; varying++) {
+        NB_TRY(g->ctx, nb_label_of(p->frame, *varying, row_of(x), &text, g->ctx));
+        NB_TRY(g->ctx, nb_grid_text(g, text));
+    }
+    NB_TRY(g->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &text, g->ctx));
+    NB_TRY(g->ctx, nb_grid_text(g, text));
+    if (p->terms->all_pairs) {
+        NB_TRY(g->ctx,
+               nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &text, g->ctx));
+        NB_TRY(g->ctx, nb_grid_text(g, text));
+    }
+    NB_TRY(g->ctx, nb_label_stratum(stratum_of(x), &text, g->ctx));
+    NB_TRY(g->ctx, nb_grid_text(g, text));
+    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->mean)));
+    NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
+    NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
+    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->median)));
+    NB_NEED(text, nb_format(g->ctx, "%d/%d", e->below, e->below + e->above));
+    NB_TRY(g->ctx, nb_grid_text(g, text));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->wilcoxon_p));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->t_p));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", x->t_holm));
+    NB_TRY(g->ctx, nb_grid_int(g, e->sources));
+    NB_TRY(g->ctx, nb_grid_int(g, e->units));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2f", e->icc));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.1f", e->effective));
+    NB_NEED(text, k->missing || k->missing_baseline ? nb_format(g->ctx, "%d|%d", k->missing, k->missing_baseline)
+                                                    : nb_strdup(g->ctx, "-"));
+    NB_TRY(g->ctx, nb_grid_text(g, text));
+    NB_TRY(g->ctx, verdict_text(x, &text, g->ctx));
+    return nb_grid_text(g, text);
+}
+
+static nb_status print_title(FILE *out, const printer *p, const char *constant)
+{
+    const nb_contrast_terms *t = &p->terms->contrast;
+    const char *base = "another", *with = t->difference ? "minus" : "over";
+    if (!p->terms->all_pairs)
+        NB_TRY(p->ctx, nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
+    fprintf(out, "%s of a %s %s that of %s, on the same head in the same trial", t->metric, t->by, with, base);
+    if (t->pool) fprintf(out, "; mean over %s", t->pool);
+    fprintf(out, "\n%s%s", constant, *constant ? "\n" : "");
+    for (const char *const *c = t->confounded; c && *c; c++)
+        fprintf(out, "CONFOUNDED: they may differ in %s too\n", *c);
+    return NB_OK;
+}
+
+/* Models of which nothing can be said. */
+static nb_status print_empty_strata(FILE *out, const printer *p)
+{
+    const nb_replicates *r = &p->comparison->contrasts->replicates;
+    for (int s = 0; s < r->strata; s++) {
+        int pairs = 0;
+        const char *label;
+        for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
+        if (pairs > 0) continue;
+        NB_TRY(p->ctx, nb_label_stratum(r->names[s], &label, p->ctx));
+        fprintf(out, "%s: no pair has a result.\n", label);
+    }
+    return NB_OK;
+}
+
+static nb_status print_notes(FILE *out, const printer *p)
+{
+    const nb_contrasts *c = p->comparison->contrasts;
+    double confidence = 100 * p->terms->confidence;
+    int few = 0;
+    for (int i = 0; i < p->comparison->count; i++) {
+        const nb_estimate *e = &p->comparison->items[i].estimate;
+        few += e->sources > 0 && e->sources < 10;
+    }
+    for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++) {
+        const char *label;
+        if (!c->unpaired[v]) continue;
+        NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, c->values.first[v], &label, p->ctx));
+        fprintf(out, "%s: %d rows have no row of the baseline beside them.\n", label, c->unpaired[v]);
+    }
+    NB_TRY(p->ctx, print_empty_strata(out, p));
+    for (int i = 0; i < p->comparison->turn_count; i++) fprintf(out, "WARNING: %s.\n", p->comparison->turns[i]);
+    fprintf(out,
+            "%s: %s over sources, each the mean of its heads, each the mean of its trials%s; all:\n"
+            "models count the same. [..]: %.0f %% t interval over sources, and BCa bootstrap of sources. wins: sources "
+            "with less\nthan the baseline. p: Wilcoxon's signed ranks, t; Holm: t's, over all lines of the same model. "
+            "ICC: share of the\nspread that heads of a source have in common; effective: independent heads that the "
+            "heads are worth.\nmissing: pairs without a result of the method | of the baseline, which %s.\n",
+            p->terms->contrast.difference ? "difference" : "ratio",
+            p->terms->contrast.difference ? "mean" : "geometric mean",
+            p->terms->contrast.difference ? "" : ", as logarithms", confidence,
+            p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen"
+                                                             : "do not count");
+    fprintf(out,
+            "Verdicts: better or worse if the interval and Holm's p exclude none; equivalent if within %.3g at most "
+            "(two one-sided\ntests); none for fewer than %d sources, or more than %.0f %% missing pairs.\n",
+            shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+    if (few > 0)
+        fputs("Of fewer than 10 sources the bootstrap's interval holds the truth less often than it says.\n", out);
+    return NB_OK;
+}
+
+nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compare_terms *terms,
+                                const nb_comparison *comparison, nb_ctx *ctx)
+{
+    const printer p = {frame, terms, comparison, ctx};
+    const char *varying[32], *constant, *heads[64] = {NULL};
+    int count = 0;
+    nb_grid grid;
+    if (comparison->count == 0) return NB_OK;
+    NB_TRY(ctx, find_varying(&p, varying, &constant));
+    for (; varying[count]; count++) heads[count] = varying[count];
+    heads[count++] = terms->contrast.by;
+    if (terms->all_pairs) heads[count++] = "baseline";
+    const char *const rest[] = {"model",   terms->contrast.difference ? "difference" : "ratio",
+                                "t",       "bootstrap",
+                                "median",  "wins",
+                                "p, ranks", "p, t",
+                                "Holm",    "sources",
+                                "heads",   "ICC",
+                                "effective", "missing",
+                                "verdict"};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heads[count++] = rest[i];
+    NB_TRY(ctx, print_title(out, &p, constant));
+    NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
+    for (int i = 0; i < comparison->count; i++) NB_TRY(ctx, add_line(&grid, &p, varying, &comparison->items[i]));
+    nb_grid_print(out, &grid);
+    return print_notes(out, &p);
+}
