@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const nb_verdict_names[] = {[NB_NO_VERDICT] = "none",        [NB_BETTER] = "better",
+const char *const nb_verdict_names[] = {[NB_NO_VERDICT] = "none",        [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
                                         [NB_WORSE] = "worse",            [NB_EQUIVALENT] = "equivalent",
                                         [NB_UNDECIDED] = "undecided"};
 
@@ -132,6 +132,7 @@ static nb_status judge(const comparer *c, nb_compared *item)
     const nb_estimate *e = &item->estimate;
     double alpha = 1 - c->terms->confidence;
     NB_TRY(c->ctx, find_reason(c, item));
+    if (item->contrast->refusal) item->verdict = NB_REFUSED;
     if (item->why) return NB_OK;
     if (e->high < 0 && item->t_holm <= alpha)
         item->verdict = NB_BETTER;

@@ -13,7 +13,7 @@ enum {
 };
 #define NB_MOST_MISSING 0.05 /* share of the pairs; with more missing there is no verdict */
 
-typedef enum { NB_NO_VERDICT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
+typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
 
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
     double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
     nb_verdict verdict;
     double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why; /* NO_VERDICT */
+    const char *why; /* NO_VERDICT, REFUSED */
 } nb_compared;
 
 typedef struct {

@@ -239,7 +239,9 @@ static nb_status add_interval(nb_grid *g, const printer *p, double low, double h
 
 static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *ctx)
 {
-    if (x->why)
+    if (x->verdict == NB_REFUSED)
+        *text = "refused, see below";
+    else if (x->why)
         NB_NEED(*text, nb_format(ctx, "none: %s", x->why));
     else if (x->verdict == NB_UNDECIDED && isfinite(x->more))
         NB_NEED(*text, nb_format(ctx, "undecided, about %.0f more sources", ceil(x->more)));
@@ -277,7 +279,7 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", x->t_holm));
     NB_TRY(g->ctx, nb_grid_int(g, e->sources));
     NB_TRY(g->ctx, nb_grid_int(g, e->units));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.2f", e->icc));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2f", isnan(e->icc) ? NAN : fmax(e->icc, 0)));
     NB_TRY(g->ctx, nb_grid_real(g, "%.1f", e->effective));
     NB_NEED(text, k->missing || k->missing_baseline ? nb_format(g->ctx, "%d|%d", k->missing, k->missing_baseline)
                                                     : nb_strdup(g->ctx, "-"));
@@ -300,6 +302,34 @@ static nb_status print_title(FILE *out, const printer *p, const char *constant)
     return NB_OK;
 }
 
+/* Of each value that is refused, each reason once. */
+static nb_status print_refusals(FILE *out, const printer *p)
+{
+    for (int i = 0; i < p->comparison->count; i++) {
+        const nb_compared *x = &p->comparison->items[i];
+        bool told = false;
+        const char *label;
+        if (x->verdict != NB_REFUSED) continue;
+        for (int j = 0; j < i && !told; j++) {
+            const nb_compared *y = &p->comparison->items[j];
+            told = y->verdict == NB_REFUSED && y->contrast->value == x->contrast->value &&
+                   y->baseline == x->baseline && strcmp(x->why, y->why) == 0;
+        }
+        if (told) continue;
+        NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value],
+                                   &label, p->ctx));
+        fprintf(out, "REFUSED: %s: %s.\n", label, x->why);
+    }
+    return NB_OK;
+}
+
+static bool has_refusal(const printer *p)
+{
+    bool any = false;
+    for (int i = 0; i < p->comparison->count; i++) any = any || p->comparison->items[i].verdict == NB_REFUSED;
+    return any;
+}
+
 /* Models of which nothing can be said. */
 static nb_status print_empty_strata(FILE *out, const printer *p)
 {
@@ -308,7 +338,7 @@ static nb_status print_empty_strata(FILE *out, const printer *p)
         int pairs = 0;
         const char *label;
         for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
-        if (pairs > 0) continue;
+        if (pairs > 0 || has_refusal(p)) continue;
         NB_TRY(p->ctx, nb_label_stratum(r->names[s], &label, p->ctx));
         fprintf(out, "%s: no pair has a result.\n", label);
     }
@@ -324,6 +354,7 @@ static nb_status print_notes(FILE *out, const printer *p)
         const nb_estimate *e = &p->comparison->items[i].estimate;
         few += e->sources > 0 && e->sources < 10;
     }
+    NB_TRY(p->ctx, print_refusals(out, p));
     for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++) {
         const char *label;
         if (!c->unpaired[v]) continue;

@@ -239,11 +239,12 @@ static nb_status add_contrasts(maker *m, int value, int count, bool seen)
         nb_contrast *c = &out->items[out->count++];
         *c = (nb_contrast){.value = value, .setting = m->pairs[i].setting};
         NB_TRY(m->ctx, add_units(m, c, i, next));
-        if (seen && !among(NB_ROWS_SEEN, m->terms->confounded))
-            NB_NEED(c->refusal,
-                    nb_format(m->ctx,
-                              "one of them has looked at rows that it is judged on: compare %s, or name %s as confounded",
-                              m->metric->unseen, NB_ROWS_SEEN));
+        if (!seen || among(NB_ROWS_SEEN, m->terms->confounded)) continue;
+        c->unit_count = 0;
+        NB_NEED(c->refusal, nb_format(m->ctx,
+                                      "it or the baseline, and not both, has looked at rows of S that they are judged "
+                                      "on: compare %s, or name %s as confounded",
+                                      m->metric->unseen, NB_ROWS_SEEN));
     }
     return NB_OK;
 }
@@ -285,8 +286,7 @@ static nb_status add_refusal(maker *m, int value)
     *c = (nb_contrast){.value = value, .setting = m->out->settings.of[row]};
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     if (names)
-        NB_NEED(c->refusal, nb_format(m->ctx, "it differs from the baseline also in %s, which nothing names as confounded",
-                                      names));
+        NB_NEED(c->refusal, nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
     else
         NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
     return NB_OK;

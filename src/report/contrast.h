@@ -41,7 +41,7 @@ typedef struct {
     int unit_count;
     nb_unit_value *units;   /* the method's value against the baseline's: below 0 it is less */
     nb_pair_counts *counts; /* of each stratum, then of all */
-    const char *refusal; /* why it is no comparison: in what else they differ; NULL: it is one */
+    const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 
 typedef struct {
