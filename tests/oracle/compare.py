@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recomputes `nysbench compare` with NumPy and SciPy from a run's rows.csv.
+
+usage: compare.py NYSBENCH WORK_FOLDER
+
+Prints TAP. Heads are random: two models of 8 and 7 sources with two heads each (of one source only one head), a
+generated problem with 7 trials, and a causal model under which some methods are skipped. Nothing is shared with the
+program but the rows: pairs are dictionaries, signed ranks are counted over all signs.
+
+Tolerance: 1e-9 of each number, some 10^5 roundings of sums of logarithms that cancel; of intervals
+and p of t 1e-7, the accuracy of GSL's inverse beta and t distributions (1e-8).
+"""
+import csv
+import itertools
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+from scipy import stats
+
+from measures import Tap
+
+MODELS = {"model A": 8, "model B": 7}
+N, D = 40, 4
+
+
+def save(path, heads, model, source, causal, rng):
+    shape = (heads, N, D)
+    arrays = {name: rng.standard_normal(shape).astype("<f4") for name in "qkv"}
+    header = {"__metadata__": {"model": model, "source": source, "causal": "true" if causal else "false"}}
+    offset = 0
+    for name, x in arrays.items():
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, offset + x.nbytes]}
+        offset += x.nbytes
+    text = json.dumps(header).encode()
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text + b"".join(x.tobytes() for x in arrays.values()))
+
+
+def make_run(nysbench, work):
+    rng = np.random.default_rng(1)
+    problems = []
+    for model, sources in MODELS.items():
+        for s in range(sources):
+            path = os.path.join(work, f"{model[-1]}{s}.safetensors")
+            save(path, 1 if s == 0 else 2, model, f"text {s}", False, rng)
+            problems.append(f"heads(file={path})")
+    path = os.path.join(work, "causal.safetensors")
+    save(path, 1, "model C", "text 0", True, rng)
+    problems += [f"heads(file={path})", f"gaussian(n={N}, d={D})"]
+    config = {"name": "c", "trials": 7, "landmarks": [3, 6], "problems": problems, "metrics": ["error"],
+              "strategies": ["uniform", "segment_means", "kmeans(restarts=2)", "leverage"],
+              "cores": ["iterative(steps=6)", "svd(rcond=1e-10)"], "plots": []}
+    with open(os.path.join(work, "c.yaml"), "w", encoding="utf-8") as out:
+        json.dump(config, out)  # JSON is YAML
+    run = os.path.join(work, "run")
+    subprocess.run([nysbench, "run", os.path.join(work, "c.yaml"), "--quiet", "--out", run], check=True,
+                   stdout=subprocess.DEVNULL)
+    return run
+
+
+def stratum_and_source(row):
+    if row["source"]:
+        return row["model"], row["source"]
+    return row["problem"], row["trial"]
+
+
+def units_of(rows, by, method, baseline, setting, scale="ratio", metric="error"):
+    """{(stratum, source, head): mean over trials of log(method / baseline)}"""
+    picked = {}
+    for r in rows:
+        if all(r[k] == v for k, v in setting.items()) and r["status"] == "ok" and r[metric]:
+            picked.setdefault((r["problem"], r["head"], r[by]), {})[int(r["trial"])] = r
+    values = {}
+    for (problem, head, value), mine in picked.items():
+        theirs = picked.get((problem, head, baseline))
+        if value != method or not theirs:
+            continue
+        for t in sorted(set(mine) | set(theirs)):
+            a = mine.get(t) or (mine[0] if set(mine) == {0} else None)
+            b = theirs.get(t) or (theirs[0] if set(theirs) == {0} else None)
+            if a is None or b is None:
+                continue
+            x, y = float(a[metric]), float(b[metric])
+            noise = float(a["error_noise"]) + float(b["error_noise"])
+            tie = abs(x - y) <= noise
+            y = 0.0 if tie else np.log(x / y) if scale == "ratio" else x - y
+            row = a if a["trial"] == str(t) else b
+            values.setdefault((*stratum_and_source(row), problem, head), []).append(y)
+    return {key: np.mean(v) for key, v in values.items()}
+
+
+def wilcoxon(x):
+    """All signs of the midranks of |x|, zeros by Pratt: P(|W - mean| >= observed)."""
+    ranks, nonzero = stats.rankdata(np.abs(x)), x != 0
+    r = ranks[nonzero]
+    w = ranks[x > 0].sum()
+    if len(r) == 0:
+        return w, 1.0
+    sums = np.zeros(1)
+    for value in r:
+        sums = np.concatenate([sums, sums + value])
+    return w, np.mean(np.abs(sums - r.sum() / 2) >= abs(w - r.sum() / 2) - 1e-9)
+
+
+def estimate(units, strata):
+    by_source = {}
+    for (stratum, source, *_), y in units.items():
+        if stratum in strata:
+            by_source.setdefault((stratum, source), []).append(y)
+    means = {k: np.mean(v) for k, v in by_source.items()}
+    groups = [np.array([m for (s, _), m in means.items() if s == stratum]) for stratum in strata]
+    groups = [g for g in groups if len(g)]
+    all_means = np.concatenate(groups)
+    out = {"sources": len(all_means), "heads": sum(len(v) for v in by_source.values())}
+    w = 1 / len(groups)
+    mean = w * sum(g.mean() for g in groups)
+    if all(len(g) > 1 for g in groups):
+        var = [g.var(ddof=1) / len(g) for g in groups]
+        total = sum(w * w * v for v in var)
+        df = total ** 2 / sum((w * w * v) ** 2 / (len(g) - 1) for v, g in zip(var, groups))
+        half = stats.t.ppf(0.975, df) * np.sqrt(total)
+        out.update(low=np.exp(mean - half), high=np.exp(mean + half), df=df,
+                   t_p=2 * stats.t.sf(abs(mean) / np.sqrt(total), df))
+    below, above = int((all_means < 0).sum()), int((all_means > 0).sum())
+    interval = stats.binomtest(below, below + above).proportion_ci(0.95, "exact")
+    walsh = np.array([(a + b) / 2 for a, b in itertools.combinations_with_replacement(all_means, 2)])
+    statistic, p = wilcoxon(all_means)
+    out.update(ratio=np.exp(mean), median=np.exp(np.median(all_means)), wins=below / (below + above),
+               wins_low=interval.low, wins_high=interval.high, wilcoxon_w=statistic, wilcoxon_p=p,
+               sign_p=stats.binomtest(below, below + above).pvalue, hodges_lehmann=np.exp(np.median(walsh)))
+    return out
+
+
+def holm(p):
+    order, adjusted, most = np.argsort(p, kind="stable"), np.empty(len(p)), 0
+    for i, at in enumerate(order):
+        most = max(most, min(1, (len(p) - i) * p[at]))
+        adjusted[at] = most
+    return adjusted
+
+
+def close(a, b, tolerance):
+    return (a is None and (b is None or not np.isfinite(b))) or \
+        (a is not None and b is not None and abs(a - b) <= tolerance * max(abs(a), abs(b), 1e-300))
+
+
+def check_lines(tap, rows, lines, by, keys):
+    worst, count = "", 0
+    for line in lines:
+        setting = {k: str(line[k]) for k in keys}
+        units = units_of(rows, by, line["method"], line["baseline"], setting)
+        strata = list(dict.fromkeys(k[0] for k in units))
+        names = {s: s.replace("gaussian(n=40, d=4, scale=1, permute=false)", "gaussian(n=40, d=4)") for s in strata}
+        chosen = strata if line["model"] == "all" else [s for s in strata if names[s] == line["model"]]
+        truth = estimate(units, chosen)
+        for name in ("ratio", "low", "high", "median", "wins", "wins_low", "wins_high", "wilcoxon_w", "wilcoxon_p",
+                     "sign_p", "hodges_lehmann", "t_p", "df", "sources", "heads"):
+            count += 1
+            tolerance = 1e-7 if name in ("low", "high", "wins_low", "wins_high", "t_p", "df") else 1e-9
+            if not close(line[name], truth.get(name), tolerance):
+                worst = worst or f"{line['method']}, {line['model']}: {name} {line[name]}, {truth.get(name)}"
+    tap.check(worst == "" and count > 300, f"{count} numbers are those of NumPy and SciPy, by {by}" +
+              (f": {worst}" if worst else ""))
+    for p, adjusted in (("wilcoxon_p", "holm_p"), ("t_p", "t_holm_p")):
+        good = True
+        for model in dict.fromkeys(line["model"] for line in lines):
+            of = [line for line in lines if line["model"] == model and line[p] is not None]
+            truth = holm([line[p] for line in of])
+            good = good and all(close(line[adjusted], t, 1e-12) for line, t in zip(of, truth))
+        tap.check(good, f"{adjusted} is Holm's of {p}, by {by}")
+
+
+def verdict_of(line, margin):
+    if line["sources"] < 6 or line["low"] is None or line["missing"] + line["missing_baseline"] > \
+            0.05 * (line["pairs"] + line["missing"] + line["missing_baseline"]):
+        return "none"
+    if line["high"] < 1 and line["t_holm_p"] <= 0.05:
+        return "better"
+    if line["low"] > 1 and line["t_holm_p"] <= 0.05:
+        return "worse"
+    return "equivalent" if line["equivalence_p"] <= 0.05 else "undecided"
+
+
+def main():
+    nysbench, work = os.path.abspath(sys.argv[1]), sys.argv[2]
+    os.makedirs(work, exist_ok=True)
+    tap = Tap()
+    run = make_run(nysbench, work)
+    rows = list(csv.DictReader(open(os.path.join(run, "rows.csv"), newline="")))
+
+    def compare(*options):
+        text = subprocess.run([nysbench, "compare", run, "--format", "json", *options], check=True,
+                              capture_output=True, text=True).stdout
+        return json.loads(text)
+
+    lines = compare()
+    check_lines(tap, rows, lines, "strategy", ("kernel", "landmarks", "pairing", "factors", "core"))
+    check_lines(tap, rows, compare("--by", "core"), "core", ("kernel", "landmarks", "pairing", "factors", "strategy"))
+    tap.check(all(line["verdict"] == verdict_of(line, 1.02) for line in lines) and
+              {"better", "undecided"} <= {line["verdict"] for line in lines}, "verdicts follow from their numbers")
+    tap.check(compare("--where", "core=svd") == [
+        {**line, "holm_p": new["holm_p"], "t_holm_p": new["t_holm_p"], "verdict": new["verdict"],
+         "more_sources": new["more_sources"]}
+        for line, new in zip([x for x in lines if x["core"].startswith("svd")], compare("--where", "core=svd"))],
+        "rows that are left out change Holm's p and verdicts alone")
+    table = list(csv.DictReader(subprocess.run([nysbench, "compare", run, "--format", "csv"], check=True,
+                                               capture_output=True, text=True).stdout.splitlines()))
+    same = all(str(v) == c[k] or (v is None and c[k] == "") or float(c[k]) == v
+               for line, c in zip(lines, table) for k, v in line.items())
+    tap.check(same and len(table) == len(lines), "CSV and JSON say the same")
+    tap.check(compare() == lines, "the same bits again, bootstrap included")
+    print(f"1..{tap.count}")
+    sys.exit(tap.failed > 0)
+
+
+main()

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_compare.c - contrasts and comparisons of rows of no study, made so that the answers are known: `cake` is one of
+ * some recipes, baked in an oven, and eaten by the heads of a file. */
+#include "testing.h"
+
+#include "report/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    NB_ROW_FIRST
+    const char *recipe, *oven;
+    int eggs;
+    double error, error_noise, error_se, error_unseen;
+} cake;
+
+static const nb_column columns[] = {
+    NB_COLUMN_EXPERIMENT(cake),
+    NB_COLUMN_PROBLEM(cake),
+    NB_COLUMN_HEAD(cake),
+    NB_COLUMN_TRIAL(cake),
+    NB_COLUMN_MODEL(cake),
+    NB_COLUMN_SOURCE(cake),
+    NB_COLUMN_TEXT_OF(cake, recipe, .identity = true),
+    NB_COLUMN_TEXT_OF(cake, oven, .identity = true),
+    NB_COLUMN_INT_OF(cake, eggs, .identity = true),
+    NB_COLUMN_STATUS(cake),
+    {.name = "error",
+     .type = NB_COLUMN_REAL,
+     .offset = offsetof(cake, error),
+     .noise = "error_noise",
+     .se = "error_se",
+     .unseen = "error_unseen"},
+    {.name = "error_noise", .type = NB_COLUMN_REAL, .offset = offsetof(cake, error_noise)},
+    {.name = "error_se", .type = NB_COLUMN_REAL, .offset = offsetof(cake, error_se)},
+    {.name = "error_unseen", .type = NB_COLUMN_REAL, .offset = offsetof(cake, error_unseen)},
+    NB_COLUMN_SEED_OF(cake),
+    {.name = NULL}};
+
+enum { SOURCES = 8, HEADS = 2, TRIALS = 2, MOST = 4 * SOURCES * HEADS * TRIALS * 2 };
+
+typedef struct {
+    cake rows[MOST];
+    int count;
+    char names[SOURCES][8];
+} bakery;
+
+/* A row of each recipe ("plain", "sweet") on each head, plain's error 1, sweet's `ratio` times a factor of its source
+ * that has the geometric mean 1, of its head and of its trial likewise. */
+static void bake(bakery *b, int sources, double ratio)
+{
+    b->count = 0;
+    for (int s = 0; s < sources; s++) {
+        snprintf(b->names[s], sizeof b->names[s], "text %d", s);
+        for (int h = 0; h < HEADS; h++)
+            for (int t = 0; t < TRIALS; t++)
+                for (int sweet = 0; sweet < 2; sweet++) {
+                    double of_source = exp(0.01 * (2 * s - sources + 1)), of_head = h ? 1.25 : 0.8,
+                           of_trial = t ? 1.1 : 1 / 1.1;
+                    double error = sweet ? ratio * of_source * of_head * of_trial : 1;
+                    b->rows[b->count++] = (cake){.problem = b->names[s],
+                                                 .model = "M",
+                                                 .source = b->names[s],
+                                                 .status = "ok",
+                                                 .head = h,
+                                                 .trial = t,
+                                                 .recipe = sweet ? "sweet" : "plain",
+                                                 .oven = "gas",
+                                                 .eggs = 3,
+                                                 .error = error,
+                                                 .error_noise = 0,
+                                                 .error_se = NAN,
+                                                 .error_unseen = error};
+                }
+    }
+}
+
+static void scale(cake *row, double by)
+{
+    row->error *= by;
+    row->error_unseen *= by;
+}
+
+static nb_compare_terms terms_of(const char *by)
+{
+    return (nb_compare_terms){.contrast = {.by = by, .metric = "error"},
+                              .confidence = 0.95,
+                              .margin = log(1.02),
+                              .resamples = 200,
+                              .seed = 1};
+}
+
+static nb_comparison compare(nb_ctx *ctx, const bakery *b, const nb_compare_terms *terms)
+{
+    nb_frame f;
+    nb_comparison c;
+    assert_ok(ctx, nb_frame_make(&f, columns, b->rows, sizeof *b->rows, b->count, ctx));
+    assert_ok(ctx, nb_compare(&f, terms, &c, ctx));
+    return c;
+}
+
+static void test_ratio(void **state)
+{
+    static bakery b;
+    nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 1); /* one model: no line of its own */
+    const nb_compared *x = &c.items[0];
+    assert_int_equal(x->estimate.sources, SOURCES);
+    assert_int_equal(x->estimate.units, SOURCES * HEADS);
+    assert_int_equal(x->pairs->pairs, SOURCES * HEADS * TRIALS);
+    assert_close(x->estimate.mean, log(0.5), 1e-14); /* some roundings of logarithms of 1 */
+    double square = 0;
+    for (int s = 0; s < SOURCES; s++) square += pow(0.01 * (2 * s - SOURCES + 1), 2);
+    assert_close(x->estimate.sd, sqrt(square / (SOURCES - 1)), 1e-14);
+    assert_int_equal(x->verdict, NB_BETTER);
+    terms.contrast.baseline = 1;
+    c = compare(*state, &b, &terms);
+    assert_close(c.items[0].estimate.mean, log(2), 1e-14);
+    assert_int_equal(c.items[0].verdict, NB_WORSE);
+    terms.contrast.difference = true;
+    terms.contrast.baseline = 0;
+    terms.margin = 0.01;
+    c = compare(*state, &b, &terms);
+    double mean = 0;
+    for (int i = 0; i < b.count; i++)
+        if (i % 2) mean += (b.rows[i].error - 1) / (b.count / 2);
+    assert_close(c.items[0].estimate.mean, mean, 1e-14);
+}
+
+static void test_verdicts(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 1.0001);
+    for (int i = 1; i < b.count; i += 2) scale(&b.rows[i], (1 + 1e-4 * (b.rows[i].problem[5] % 3 - 1)) / b.rows[i].error);
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_EQUIVALENT);
+    bake(&b, SOURCES, 1.01);
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
+    assert_true(c.items[0].more > 1);
+    bake(&b, NB_LEAST_SOURCES - 1, 0.1);
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
+    assert_non_null(strstr(c.items[0].why, "5 sources, fewer than 6"));
+    bake(&b, 1, 0.1);
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
+    assert_true(isnan(c.items[0].estimate.low));
+}
+
+/* The data of a generated problem's trial are a source; a name of no problem is one of a file. */
+static void test_replicates(void **state)
+{
+    static bakery b;
+    nb_frame f;
+    nb_replicates r;
+    bake(&b, 3, 0.5);
+    for (int i = 0; i < b.count; i++) b.rows[i].model = b.rows[i].source = NULL;
+    for (int i = 0; i < 8; i++) b.rows[i].problem = "gaussian(n=8, d=2)"; /* 2 heads, 2 trials */
+    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    assert_ok(*state, nb_replicates_find(&f, &r, *state));
+    assert_int_equal(r.strata, 2);
+    assert_int_equal(r.sources, 2 + 2);
+    assert_string_equal(r.names[0], "gaussian(n=8, d=2)");
+    assert_int_equal(r.source[0], r.source[1]);
+    assert_int_not_equal(r.source[0], r.source[2]); /* the other trial */
+    assert_int_equal(r.source[0], r.source[4]);     /* the other head */
+    assert_int_equal(r.source[8], r.source[15]);
+    assert_int_not_equal(r.source[8], r.source[16]);
+}
+
+static void test_failures(void **state)
+{
+    static bakery b;
+    nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    b.rows[1].status = "failed";
+    b.rows[1].error = NAN;
+    b.rows[2].status = b.rows[3].status = "skipped";
+    nb_comparison c = compare(*state, &b, &terms);
+    const nb_pair_counts *k = c.items[0].pairs;
+    assert_int_equal(k->missing, 1);
+    assert_int_equal(k->missing_baseline, 0);
+    assert_int_equal(k->skipped, 0);
+    assert_int_equal(k->neither, 1);
+    assert_int_equal(k->pairs, b.count / 2 - 2);
+    assert_int_equal(c.items[0].verdict, NB_BETTER); /* 1 of 31 is less than 5 % */
+    assert_int_equal(c.items[0].estimate.units, SOURCES * HEADS - 1);
+    terms.contrast.failures = NB_FAILURES_WORST;
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].estimate.units, SOURCES * HEADS);
+    double most = 0, mean = 0;
+    for (int i = 5; i < b.count; i += 2) most = fmax(most, fabs(log(b.rows[i].error)));
+    for (int s = 0; s < SOURCES; s++) mean += (log(0.5) + 0.01 * (2 * s - SOURCES + 1)) / SOURCES;
+    double head = log(0.5) - 0.07 + log(0.8); /* the first: the mean of its trials before */
+    mean += (most - head) / HEADS / SOURCES;
+    assert_close(c.items[0].estimate.mean, mean, 1e-14);
+    for (int i = 1; i < b.count; i += 16) b.rows[i].status = "failed";
+    terms.contrast.failures = NB_FAILURES_DROP;
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
+    assert_non_null(strstr(c.items[0].why, "% of the pairs are missing"));
+    for (int i = 1; i < b.count; i += 2) b.rows[i].status = "diverged";
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
+    assert_string_equal(c.items[0].why, "no pair has a result");
+    assert_true(isnan(c.items[0].estimate.mean));
+}
+
+/* Differences within rounding are none, and no error is less than its rounding: no ratio of 0. */
+static void test_noise(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    for (int i = 0; i < b.count; i++) {
+        b.rows[i].error = b.rows[i].error_unseen = i % 2 ? 0 : 1e-16;
+        b.rows[i].error_noise = 1e-15;
+    }
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].pairs->ties, b.count / 2);
+    assert_true(c.items[0].estimate.mean == 0 && c.items[0].estimate.wilcoxon_p == 1);
+    assert_int_equal(c.items[0].verdict, NB_EQUIVALENT);
+    for (int i = 0; i < b.count; i += 2) b.rows[i].error = b.rows[i].error_unseen = 1e-12;
+    c = compare(*state, &b, &terms);
+    assert_close(c.items[0].estimate.mean, log(1e-15 / 1e-12), 1e-12);
+    for (int i = 0; i < b.count; i++) b.rows[i].error_noise = 0;
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].estimate.infinite, SOURCES * HEADS);
+    assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
+    assert_int_equal(c.items[0].estimate.below, SOURCES);
+    b.rows[0].error = -1;
+    nb_frame f;
+    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    assert_error(*state, nb_compare(&f, &terms, &c, *state), NB_EINVAL, "these have no ratio");
+}
+
+/* Sampled rows: their standard errors widen the interval, by the variance of a mean over trials, heads, sources. */
+static void test_sampling_error(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    double se = compare(*state, &b, &terms).items[0].estimate.se;
+    for (int i = 0; i < b.count; i++) b.rows[i].error_se = 0.03 * b.rows[i].error;
+    double wide = compare(*state, &b, &terms).items[0].estimate.se;
+    double own = 2 * 0.03 * 0.03 / (TRIALS * HEADS * SOURCES); /* of log a - log b */
+    assert_close(wide * wide - se * se, own, 1e-15);
+}
+
+static void test_refusals(void **state)
+{
+    static bakery b;
+    nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    for (int i = 1; i < b.count; i += 2) b.rows[i].oven = "coal";
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 1);
+    assert_int_equal(c.items[0].verdict, NB_REFUSED);
+    assert_non_null(strstr(c.items[0].why, "differs from the baseline in oven too"));
+    assert_int_equal(c.items[0].estimate.units, 0);
+    assert_int_equal(c.contrasts->unpaired[1], b.count / 2);
+    terms.contrast.confounded = (const char *const[]){"oven", NULL};
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_BETTER);
+    b.rows[b.count] = b.rows[1]; /* sweet in a second oven: which one? */
+    b.rows[b.count++].oven = "wood";
+    nb_frame f;
+    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    assert_error(*state, nb_compare(&f, &terms, &c, *state), NB_EINVAL, "oven");
+    bake(&b, SOURCES, 0.5);
+    b.rows[1].error_unseen = 0.7; /* sweet has looked */
+    terms.contrast.confounded = NULL;
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_REFUSED);
+    assert_non_null(strstr(c.items[0].why, "compare error_unseen"));
+    terms.contrast.confounded = (const char *const[]){NB_ROWS_SEEN, NULL};
+    assert_int_equal(compare(*state, &b, &terms).items[0].verdict, NB_BETTER);
+}
+
+/* Pairs of rows of different programs are none. */
+static void test_builds(void **state)
+{
+    static bakery b;
+    nb_compare_terms terms = terms_of("recipe");
+    nb_frame f;
+    nb_comparison c;
+    int build[MOST];
+    bake(&b, SOURCES, 0.5);
+    for (int i = 0; i < b.count; i++) build[i] = i % 2;
+    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    assert_ok(*state, nb_frame_derive(&f, NB_BUILD, build, *state));
+    assert_ok(*state, nb_compare(&f, &terms, &c, *state));
+    assert_int_equal(c.items[0].verdict, NB_REFUSED);
+    assert_non_null(strstr(c.items[0].why, "in build too"));
+    terms.contrast.confounded = (const char *const[]){NB_BUILD, NULL};
+    assert_ok(*state, nb_compare(&f, &terms, &c, *state));
+    assert_int_equal(c.items[0].verdict, NB_BETTER);
+}
+
+/* Two settings: Holm's family has both; pooled, an effect that changes sign is told. */
+static void test_settings(void **state)
+{
+    static bakery b;
+    nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    int half = b.count;
+    for (int i = 0; i < half; i++) {
+        b.rows[b.count] = b.rows[i];
+        b.rows[b.count].eggs = 4;
+        if (i % 2) scale(&b.rows[b.count], 4);
+        b.count++;
+    }
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.items[0].verdict, NB_BETTER);
+    assert_int_equal(c.items[1].verdict, NB_WORSE);
+    assert_true(c.items[0].wilcoxon_holm == 2 * c.items[0].estimate.wilcoxon_p);
+    terms.contrast.pool = "eggs";
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 1);
+    assert_close(c.items[0].estimate.mean, 0, 1e-14);
+    assert_int_equal(c.turn_count, 1);
+    assert_string_equal(c.turns[0],
+                        "sweet: the effect changes sign over eggs, which is pooled: 0.5 at eggs = 3, 2 at eggs = 4");
+    for (int i = 0; i < b.count; i++) b.rows[i].recipe = i % 2 ? "sweet" : "plain";
+    terms.contrast.pool = NULL;
+    terms.all_pairs = true;
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.items[0].baseline, 0);
+    assert_int_equal(c.items[0].contrast->value, 1);
+}
+
+/* Models are strata with equal weights, and all are shown. */
+static void test_strata(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    for (int i = 0; i < b.count; i++)
+        if (b.rows[i].problem[5] >= '6') { /* 2 of 8 sources */
+            b.rows[i].model = "other";
+            if (i % 2) scale(&b.rows[i], 4);
+        }
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 3);
+    assert_int_equal(c.items[0].stratum, NB_OVER_STRATA);
+    assert_int_equal(c.items[1].estimate.sources, 6);
+    assert_int_equal(c.items[2].estimate.sources, 2);
+    assert_close(c.items[0].estimate.mean, (c.items[1].estimate.mean + c.items[2].estimate.mean) / 2, 1e-14);
+    assert_int_equal(c.items[2].verdict, NB_NO_VERDICT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_ratio),    test_with_ctx(test_verdicts),       test_with_ctx(test_replicates), test_with_ctx(test_failures),
+        test_with_ctx(test_noise),    test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),   test_with_ctx(test_builds),
+        test_with_ctx(test_settings), test_with_ctx(test_strata),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
