@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench compare: what it prints, refuses, and does not say. tests/oracle/compare.py recomputes its numbers.
+
+load helpers
+
+# Eight trials of drawn data are eight sources.
+drawn() { # OPTIONS...
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set 'problems=gaussian(n=40, d=4)' --set 'strategies=[uniform, segment_means, kmeans]' --set trials=8 \
+        --set 'cores=[iterative, svd(rcond=0.1)]' -o "$WORK/r" "$@" >/dev/null
+}
+
+lines() { # PYTHON, of the list `lines`
+    "$NYSBENCH" compare "$WORK/r" --format json "${@:2}" >"$WORK/json"
+    /usr/bin/python3 -c "import json, sys; lines = json.load(open(sys.argv[1])); $1" "$WORK/json"
+}
+
+@test "a table, CSV and JSON of the same lines; no NaN in any" {
+    drawn
+    run "$NYSBENCH" compare "$WORK/r"
+    expect_status 0
+    expect "error of a strategy over that of uniform, on the same head in the same trial"
+    expect "better"
+    [ "$(grep -ci '\bnan\b' <<<"$output")" -eq 0 ]
+    lines 'assert len(lines) == 8 and all(x["sources"] == x["heads"] == 8 for x in lines), lines'
+    lines 'assert set(x["verdict"] for x in lines) <= {"better", "worse", "equivalent", "undecided"}'
+    "$NYSBENCH" compare "$WORK/r" --format csv >"$WORK/csv"
+    /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) == 9 and len({len(r) for r in rows}) == 1' "$WORK/csv"
+}
+
+@test "the baseline is the run's, another, or all in turn" {
+    drawn --set baseline=segment_means
+    lines 'assert all(x["baseline"] == "segment_means" for x in lines)'
+    lines 'assert all(x["baseline"].startswith("kmeans") for x in lines)' --baseline kmeans
+    lines 'assert len(lines) == 12 and len({(x["method"], x["baseline"]) for x in lines}) == 3' --baseline all
+    run "$NYSBENCH" compare "$WORK/r" --baseline leverage
+    expect_status 2
+    expect "strategy=leverage: the run has no such row"
+    run "$NYSBENCH" compare "$WORK/r" --baseline kmeanz
+    expect_status 2
+    expect "did you mean 'kmeans'?"
+}
+
+@test "by another column, another measure, over some rows, as differences, pooled" {
+    drawn
+    lines 'assert all(x["by"] == "core" and x["method"].startswith("svd") for x in lines)' --by core
+    lines 'assert all(x["by"] == "landmarks" and x["method"] == 8 and x["baseline"] == 4 for x in lines)' --by landmarks
+    lines 'assert all(x["metric"] == "error_subspace" for x in lines)' --metric error_subspace
+    lines 'assert len(lines) == 2' --where core=svd --where landmarks=4
+    lines 'assert {x["method"] for x in lines} == {"segment_means"}' --where strategy=uniform --where strategy=segment_means
+    lines 'assert all(-1 < x["difference"] < 1 for x in lines if "kmeans" in x["method"] and x["core"][0] == "i")' --scale difference
+    lines 'assert len(lines) == 4 and all(x["landmarks"] == "all" for x in lines)' --pool landmarks
+    lines 'assert all(x["bootstrap_low"] is None for x in lines)' --resamples 0
+    lines 'assert all(x["verdict"] in ("better", "worse", "equivalent") for x in lines)' --margin 1000
+}
+
+@test "what differs in more than it should is refused" {
+    drawn --set 'cores=[iterative, fitted(rows=8)]'
+    lines 'assert {x["verdict"] for x in lines} == {"refused"} and "error_unseen" in lines[0]["why"]' --by core
+    lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --metric error_unseen
+    lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --confounded rows_seen
+    run "$NYSBENCH" compare "$WORK/r" --by core --confounded rows_seen
+    expect "CONFOUNDED: they may differ in rows_seen too"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set 'problems=gaussian(n=40, d=4)' --set 'strategies=[uniform, profile]' --set trials=8 -o "$WORK/r" --fresh >/dev/null
+    run "$NYSBENCH" compare "$WORK/r"
+    expect_status 0
+    expect "refused, see below"
+    expect "REFUSED: profile: it differs from the baseline in pairing too, which is not named as confounded."
+    expect "profile: 32 rows have no row of the baseline beside them."
+    lines 'assert {x["verdict"] for x in lines} == {"refused"} and "rows_seen" in lines[0]["why"]' --confounded pairing
+    lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded pairing --confounded rows_seen
+}
+
+@test "few sources, one head, and ratios of zero have no verdict, in words" {
+    drawn --set trials=5
+    lines 'assert all(x["verdict"] == "none" and x["why"] == "5 sources, fewer than 6" for x in lines)'
+    drawn --set trials=1
+    lines 'assert all(x["low"] is None and x["why"] == "1 source, fewer than 6" for x in lines)'
+    run "$NYSBENCH" compare "$WORK/r"
+    [ "$(grep -ci '\bnan\b\|\binf\b' <<<"$output")" -eq 0 ]
+    # as many landmarks as dimensions: the Gram matrix is reconstructed but for rounding, and nobody is better
+    drawn --set 'kernels=gram(of=queries)' --set 'cores=best' --set landmarks=8
+    lines 'assert lines and all(x["ratio"] == 1 and x["verdict"] == "equivalent" and x["wilcoxon_p"] == 1 for x in lines)'
+}
+
+@test "what has no result stands in the line; --failures says how it counts" {
+    drawn --set 'problems=["gaussian(n=40, d=4)", "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, max_n=40)"]'
+    lines 'assert all(x["neither"] == 24 for x in lines)' # a causal head: nobody may
+    run "$NYSBENCH" compare "$WORK/r"
+    expect "SmolLM2-135M-Instruct: no pair has a result."
+    drawn --set 'strategies=[uniform, "command(run=\"false\")"]' --set cores=iterative || true
+    lines 'assert lines and all(x["verdict"] == "none" and x["missing"] == 8 and x["pairs"] == 0 for x in lines)'
+    run "$NYSBENCH" compare "$WORK/r" --failures worst
+    expect_status 0
+    [ "$(grep -ci '\bnan\b' <<<"$output")" -eq 0 ]
+}
+
+@test "wrong arguments" {
+    drawn
+    while IFS='|' read -r options message; do
+        eval "run \"\$NYSBENCH\" compare \"\$WORK/r\" $options"
+        expect_status 2
+        expect "$message"
+    done <<'CASES'
+--by pairin|--by pairin is no column that tells rows apart; did you mean 'pairing'?
+--by error|--by error is no column that tells rows apart
+--by trial|rows cannot be compared by 'trial'
+--by pairing|the rows have only one pairing
+--metric eror|--metric eror is no measured column; did you mean 'error'?
+--metric strategy|--metric strategy is no measured column
+--format xml|--format xml is unknown; allowed: table, csv, json
+--scale log|--scale log is unknown; allowed: ratio, difference
+--failures keep|--failures keep is unknown; allowed: drop, worst
+--margin 0.9|--margin
+--confidence 95|--confidence
+--resamples many|--resamples
+--confounded pairings|--confounded pairings is unknown; did you mean 'pairing'?
+--pool error|--pool error is no other column that tells rows apart
+--where landmarks=5|landmarks=5: the run has no such row
+CASES
+    run "$NYSBENCH" compare "$WORK/none"
+    expect_status 2
+    run "$NYSBENCH" compare
+    expect_status 2
+}
+
+@test "rows of several programs are not compared with each other unless that is said" {
+    drawn
+    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("INSERT INTO manifests SELECT 99, 'other', 'other', text FROM manifests LIMIT 1")
+    db.execute("UPDATE results SET manifest = 99 WHERE strategy LIKE 'kmeans%'")
+PY
+    lines 'assert {x["verdict"] for x in lines if "kmeans" in x["method"]} == {"refused"}'
+    lines 'assert "build" in [x["why"] for x in lines if "kmeans" in x["method"]][0]'
+    lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded build
+}
