@@ -13,8 +13,9 @@
 void nb_bootstrap_mean(int count, const nb_source *sources, bool widened, gsl_rng *rng, int resamples,
                        double *deviations);
 
-/* a = sum d^3 / (6 (sum d^2)^1.5), with d = (m_i - m) / (k_g - 1) / strata what leaving source i out takes from the
- * mean (Efron, J. Am. Stat. Assoc. 82, 1987; strata as in Davison & Hinkley, section 5.3). 0 where no source moves it. */
+/* a = sum d^3 / (6 (sum d^2)^1.5), d = (m_i - m) / (k_g - 1), m the mean of the stratum: in proportion to what leaving
+ * out source i takes from the mean (Efron, J. Am. Stat. Assoc. 82, 1987; over strata: Davison & Hinkley, section 5.3).
+ * 0 where no source takes anything. */
 double nb_acceleration(int count, const nb_source *sources);
 
 /* The share of deviations below 0, with half of those that are 0 but for rounding (1e-12 of the largest), as a normal
@@ -28,8 +29,8 @@ nb_interval nb_percentile(int resamples, const double *deviations, double confid
 double nb_bca_level(double z0, double acceleration, double level);
 nb_interval nb_bca(int resamples, const double *deviations, double acceleration, double confidence);
 
-/* The BCa interval of the mean of strata's means, widened, with the stream of this seed; NaN for a stratum of fewer than
- * two sources, values that are not finite, or no resamples. */
+/* The BCa interval of the mean of strata's means, widened, with the stream of this seed; NaN for a stratum of fewer
+ * than two sources, values that are not finite, or no resamples. */
 nb_status nb_bootstrap_interval(int count, const nb_source *sources, double mean, double confidence, int resamples,
                                 long long seed, nb_interval *interval, nb_ctx *ctx);
 

@@ -16,8 +16,8 @@ typedef struct {
 } nb_estimate_terms;
 
 /* NaN: it cannot be had from so few sources, or from values that are not finite. What goes by ranks and signs takes
- * infinite ones, and pools the sources of all strata. Where sources do not differ at all, intervals have no width, and p
- * is 0 or 1. */
+ * infinite ones, and pools the sources of all strata. Where sources do not differ at all, intervals have no width, and
+ * p is 0 or 1. */
 typedef struct {
     int sources, units;
     int infinite;               /* units that are not finite */

@@ -14,8 +14,8 @@ nb_interval nb_t_interval(double mean, double se, double df, double confidence);
 /* Two-sided p of mean = 0; where se is 0: 1 for a mean of 0, else 0. */
 double nb_t_p(double mean, double se, double df);
 
-/* Two one-sided t tests (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987): the larger p, of mean <= -margin and of mean
- * >= margin; at most alpha where nb_t_interval at 1 - 2 alpha lies within -margin ... margin. Where se is 0: 0 for
+/* Two one-sided t tests (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987): the larger p, of mean <= -margin and of
+ * mean >= margin; at most alpha where nb_t_interval at 1 - 2 alpha lies within -margin ... margin. Where se is 0: 0 for
  * |mean| < margin, else 1. NaN unless margin > 0. */
 double nb_same_p(double mean, double se, double df, double margin);
 

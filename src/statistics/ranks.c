@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ranks.c - the signed rank statistic of ranks r_i is a sum of those whose sign is +, each with probability 1/2. Doubled
- * midranks are integers, so its distribution comes from the empty sum by one step P(s) <- (P(s) + P(s - 2 r_i)) / 2 for
- * each rank, over all sums up to n (n + 1): n^3 additions (Streitberg & Roehmel, Comput. Stat. Q. 3, 1986). */
+/* ranks.c - the signed rank statistic of ranks r_i is a sum of those whose sign is +, each with probability 1/2.
+ * Doubled midranks are integers, so its distribution comes from the empty sum by one step P(s) <- (P(s) + P(s - 2 r_i))
+ * / 2 for each rank, over all sums up to n (n + 1): n^3 additions (Streitberg & Roehmel, Comput. Stat. Q. 3, 1986). */
 #include "statistics/ranks.h"
 
 #include <gsl/gsl_cdf.h>

@@ -19,12 +19,12 @@ typedef struct {
     double error;           /* sum of the units' variances / units^2: what they say of the mean; NaN likewise */
 } nb_source;
 
-/* The sources in ascending order of stratum and number; they depend on no order of the units, to the bit. Infinite units
- * stand for +-M as M grows: where those of both signs are equally many, the mean is that of the finite units, each
- * infinite one counted as 0; else it is infinite.
+/* The sources in ascending order of stratum and number; they depend on no order of the units, to the bit. Infinite
+ * units stand for +-M as M grows: where those of both signs are equally many, the mean is that of the finite units,
+ * each infinite one counted as 0; else it is infinite.
  *
- * NB_EINVAL: a stratum outside of 0 ... strata - 1, a source below 0, or the variance of a finite value that is negative
- * or not finite. NB_ENUMERIC: a value is NaN. */
+ * NB_EINVAL: a stratum outside of 0 ... strata - 1, a source below 0, or the variance of a finite value that is
+ * negative or not finite. NB_ENUMERIC: a value is NaN. */
 nb_status nb_sources_gather(int count, const nb_unit_value *units, int strata, int *source_count, nb_source **sources,
                             nb_ctx *ctx);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Statistics against values from SciPy 1.17, or by enumeration where that is exact: four samples of one value a source
- * (B and C have ties of |value|, C has zeros), and two-level data. */
+/* Statistics against values from SciPy 1.17, or by enumeration where that is exact: four samples of one unit a source
+ * (B has zeros and ties in none, C has both), two-level data, tables of ranks. What is known by hand is derived beside
+ * it. */
 #include "testing.h"
 
+#include "statistics/agreement.h"
 #include "statistics/bootstrap.h"
 #include "statistics/estimate.h"
+#include "statistics/friedman.h"
 #include "statistics/intervals.h"
 #include "statistics/multiple.h"
 #include "statistics/nested.h"
@@ -12,9 +15,8 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 
-enum { MOST = 12, RESAMPLES = 20000 };
+enum { MOST = 12 };
 
 static const double d_ratios[] = {0.82, 0.79, 0.91, 1.04, 0.66, 0.88, 0.95, 0.73, 1.12, 0.84, 0.90, 0.77};
 
@@ -23,131 +25,161 @@ typedef struct {
 } signed_rank;
 
 static const struct sample {
-    const char *name;
     int n;
     double values[MOST];
     signed_rank dropped, pratt;
     double shift;
     nb_interval shift_interval;
     double sign_p;
-    int below;
+    int below, above;
     nb_interval clopper_pearson, wilson;
     double mean;
     nb_interval t;
     double ratio, flip_p, acceleration, se;
-} samples[] = {{"A",
-                5,
-                {-0.31, -0.12, -0.45, -0.08, -0.27},
-                {0, 0.0625},
-                {0, 0.0625},
-                -0.265,
-                {NAN, NAN},
-                0.0625,
-                5,
-                {0.478176249895019, 1},
-                {0.565517535216825, 1},
-                -0.246,
-                {-0.431959652440751, -0.0600403475592486},
-                0.781922224925477,
-                0.0625,
-                -0.0135878048561382,
-                0.0669776081985614},
-               {"B",
-                10,
-                {-0.31, -0.12, 0.05, -0.45, -0.08, -0.27, -0.02, 0.11, -0.36, -0.19},
-                {6, 0.02734375},
-                {6, 0.02734375},
-                -0.165,
-                {-0.31, -0.02},
-                0.109375,
-                8,
-                {0.443904537692358, 0.974789273673166},
-                {0.490162471536642, 0.943317848545625},
-                -0.164,
-                {-0.295482175516841, -0.0325178244831587},
-                0.848742021880207,
-                0.025390625,
-                -0.00120181011908338,
-                0.0581224760503389},
-               {"C",
-                12,
-                {0.2, -0.1, 0.1, 0, -0.3, -0.2, -0.4, 0, -0.1, -0.5, 0.3, -0.6},
-                {13, 0.1640625},
-                {19, 0.166015625},
-                -0.125,
-                {-0.3, 0.05},
-                0.34375,
-                7,
-                {0.347547149939992, 0.933260488822266},
-                {0.396778147461145, 0.892208732593699},
-                -0.13333333333333333,
-                {-0.309606570316883, 0.0429399036502160},
-                0.875173319042947,
-                0.15234375,
-                -0.00831966025593105,
-                0.0800883350691061},
-               {"D",
-                12,
-                {0},
-                {6, 0.0068359375},
-                {6, 0.0068359375},
-                -0.15149955325908182,
-                {-0.25491306171645356, -0.051293294387550578},
-                0.03857421875,
-                10,
-                {0.515862251313923, 0.979137474540338},
-                {0.551969137747027, 0.953034857816146},
-                -0.15219717290763982,
-                {-0.246191287508555, -0.0582030583067250},
-                0.858818928220594,
-                0.005859375,
-                0.00356943259011923,
-                0.0427054740328196}};
+} samples[] = {{
+                   .n = 5,
+                   .values = {-0.31, -0.12, -0.45, -0.08, -0.27},
+                   .dropped = {0, 0.0625},
+                   .pratt = {0, 0.0625},
+                   .shift = -0.265,
+                   .shift_interval = {NAN, NAN},
+                   .sign_p = 0.0625,
+                   .below = 5,
+                   .above = 0,
+                   .clopper_pearson = {0.478176249895019, 1},
+                   .wilson = {0.565517535216825, 1},
+                   .mean = -0.246,
+                   .t = {-0.431959652440751, -0.0600403475592486},
+                   .ratio = 0.781922224925477,
+                   .flip_p = 0.0625,
+                   .acceleration = -0.0135878048561382,
+                   .se = 0.0669776081985614,
+               },
+               {
+                   .n = 10,
+                   .values = {-0.31, -0.12, 0.05, -0.45, -0.08, -0.27, -0.02, 0.11, -0.36, -0.19},
+                   .dropped = {6, 0.02734375},
+                   .pratt = {6, 0.02734375},
+                   .shift = -0.165,
+                   .shift_interval = {-0.31, -0.02},
+                   .sign_p = 0.109375,
+                   .below = 8,
+                   .above = 2,
+                   .clopper_pearson = {0.443904537692358, 0.974789273673166},
+                   .wilson = {0.490162471536642, 0.943317848545625},
+                   .mean = -0.164,
+                   .t = {-0.295482175516841, -0.0325178244831587},
+                   .ratio = 0.848742021880207,
+                   .flip_p = 0.025390625,
+                   .acceleration = -0.00120181011908338,
+                   .se = 0.0581224760503389,
+               },
+               {
+                   .n = 12,
+                   .values = {0.2, -0.1, 0.1, 0, -0.3, -0.2, -0.4, 0, -0.1, -0.5, 0.3, -0.6},
+                   .dropped = {13, 0.1640625},
+                   .pratt = {19, 0.166015625},
+                   .shift = -0.125,
+                   .shift_interval = {-0.3, 0.05},
+                   .sign_p = 0.34375,
+                   .below = 7,
+                   .above = 3,
+                   .clopper_pearson = {0.347547149939992, 0.933260488822266},
+                   .wilson = {0.396778147461145, 0.892208732593699},
+                   .mean = -0.13333333333333333,
+                   .t = {-0.309606570316883, 0.0429399036502160},
+                   .ratio = 0.875173319042947,
+                   .flip_p = 0.15234375,
+                   .acceleration = -0.00831966025593105,
+                   .se = 0.0800883350691061,
+               },
+               {
+                   .n = 12, /* the logarithms of d_ratios */
+                   .dropped = {6, 0.0068359375},
+                   .pratt = {6, 0.0068359375},
+                   .shift = -0.15149955325908182,
+                   .shift_interval = {-0.25491306171645356, -0.051293294387550578},
+                   .sign_p = 0.03857421875,
+                   .below = 10,
+                   .above = 2,
+                   .clopper_pearson = {0.515862251313923, 0.979137474540338},
+                   .wilson = {0.551969137747027, 0.953034857816146},
+                   .mean = -0.15219717290763982,
+                   .t = {-0.246191287508555, -0.0582030583067250},
+                   .ratio = 0.858818928220594,
+                   .flip_p = 0.005859375,
+                   .acceleration = 0.00356943259011923,
+                   .se = 0.0427054740328196,
+               }};
 
-enum { SAMPLES = sizeof samples / sizeof *samples };
+enum { A, B, C, D, SAMPLES };
+
+/* Of two-level data: four sources of three units. */
+static const double g_values[4][3] = {{.10, .12, .08}, {.25, .21, .29}, {.15, .18, .12}, {.40, .36, .38}};
 
 static const nb_estimate_terms terms = {.confidence = 0.95, .resamples = 2000, .seed = 7, .margin = 0.048790164169432};
 
-static void values_of(const struct sample *s, double *values)
-{
-    for (int i = 0; i < s->n; i++) values[i] = *s->name == 'D' ? log(d_ratios[i]) : s->values[i];
-}
-
-/* One unit a source, one stratum. */
-static void units_of(int n, const double *values, nb_unit_value *units)
-{
-    for (int i = 0; i < n; i++) units[i] = (nb_unit_value){.source = i, .value = values[i]};
-}
-
-static nb_estimate estimate_values(int n, const double *values, nb_ctx *ctx)
-{
-    nb_unit_value units[32];
-    nb_estimate e[2];
-    units_of(n, values, units);
-    assert_ok(ctx, nb_estimate_units(n, units, 1, &terms, e, ctx));
-    assert_int_equal(e[0].sources, e[1].sources);
-    assert_true(e[0].mean == e[1].mean && e[0].shift == e[1].shift);
-    return e[0];
-}
+#define AT(field) offsetof(nb_estimate, field)
+static const size_t reals[] = {AT(confidence), AT(mean),       AT(sd),         AT(se),         AT(df),
+                               AT(low),        AT(high),       AT(t_p),        AT(same_p),     AT(same_low),
+                               AT(same_high),  AT(boot_low),   AT(boot_high),  AT(median),     AT(below_share),
+                               AT(below_low),  AT(below_high), AT(wilcoxon_w), AT(wilcoxon_p), AT(sign_p),
+                               AT(shift),      AT(shift_low),  AT(shift_high), AT(icc),        AT(design_effect),
+                               AT(effective)};
 
 /* Equal, or both NaN. */
 #define assert_near(a, b) \
     do { \
         double near_a = (a), near_b = (b); \
-        if (!isnan(near_a) || !isnan(near_b)) assert_close(near_a, near_b, 1e-12); \
+        if (isnan(near_a) != isnan(near_b) || fabs(near_a - near_b) > 1e-12) \
+            fail_msg("%s = %.17g, expected %s = %.17g", #a, near_a, #b, near_b); \
     } while (0)
 
-#define assert_interval(interval, expected) \
+#define assert_interval(of_low, of_high, expected) \
     do { \
-        nb_interval of_ = (interval), expected_ = (expected); \
-        assert_near(of_.low, expected_.low); \
-        assert_near(of_.high, expected_.high); \
+        assert_near((of_low), (expected).low); \
+        assert_near((of_high), (expected).high); \
     } while (0)
+
+static void assert_same(const nb_estimate *a, const nb_estimate *b)
+{
+    assert_int_equal(a->sources, b->sources);
+    assert_int_equal(a->units, b->units);
+    assert_int_equal(a->infinite, b->infinite);
+    assert_int_equal(a->below, b->below);
+    assert_int_equal(a->above, b->above);
+    assert_int_equal(a->ties, b->ties);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        assert_memory_equal((const char *)a + reals[i], (const char *)b + reals[i], sizeof(double));
+}
+
+static void values_of(const struct sample *s, double *values)
+{
+    for (int i = 0; i < s->n; i++) values[i] = s == &samples[D] ? log(d_ratios[i]) : s->values[i];
+}
+
+/* One unit a source, one stratum. */
+static nb_estimate estimate_values(int n, const double *values, nb_ctx *ctx)
+{
+    nb_unit_value units[32];
+    nb_estimate e[2];
+    for (int i = 0; i < n; i++) units[i] = (nb_unit_value){.source = i, .value = values[i]};
+    assert_ok(ctx, nb_estimate_units(n, units, 1, &terms, e, ctx));
+    assert_same(&e[0], &e[1]);
+    return e[0];
+}
+
+static int two_level_units(int stratum, nb_unit_value *units)
+{
+    for (int i = 0; i < 12; i++)
+        units[i] =
+            (nb_unit_value){.stratum = stratum, .source = 100 * stratum + i / 3, .value = g_values[i / 3][i % 3]};
+    return 12;
+}
 
 static void test_estimates(void **state)
 {
-    for (int i = 0; i < SAMPLES; i++) {
-        const struct sample *s = &samples[i];
+    for (const struct sample *s = samples; s < samples + SAMPLES; s++) {
         double values[MOST];
         values_of(s, values);
         nb_estimate e = estimate_values(s->n, values, *state);
@@ -155,26 +187,667 @@ static void test_estimates(void **state)
         assert_int_equal(e.units, s->n);
         assert_int_equal(e.infinite, 0);
         assert_int_equal(e.below, s->below);
+        assert_int_equal(e.above, s->above);
+        assert_int_equal(e.ties, s->n - s->below - s->above);
         assert_near(e.wilcoxon_w, s->pratt.w);
         assert_near(e.wilcoxon_p, s->pratt.p);
         assert_near(e.shift, s->shift);
-        assert_interval(((nb_interval){e.shift_low, e.shift_high}), s->shift_interval);
+        assert_interval(e.shift_low, e.shift_high, s->shift_interval);
         assert_near(e.sign_p, s->sign_p);
-        assert_interval(((nb_interval){e.below_low, e.below_high}), s->clopper_pearson);
+        assert_near(e.below_share, (double)s->below / (s->below + s->above));
+        assert_interval(e.below_low, e.below_high, s->clopper_pearson);
         assert_near(e.mean, s->mean);
         assert_near(e.se, s->se);
         assert_near(e.sd, s->se * sqrt(s->n));
         assert_near(e.df, s->n - 1);
-        assert_interval(((nb_interval){e.low, e.high}), s->t);
+        assert_interval(e.low, e.high, s->t);
         assert_near(exp(e.mean), s->ratio);
+        assert_near(e.t_p, 2 * gsl_cdf_tdist_P(e.mean / e.se, s->n - 1));
         assert_true(isnan(e.icc) && isnan(e.design_effect) && isnan(e.effective));
     }
+}
+
+static void test_of_values(void **state)
+{
+    for (const struct sample *s = samples; s < samples + SAMPLES; s++) {
+        double values[MOST], w, p;
+        values_of(s, values);
+        assert_ok(*state, nb_wilcoxon(s->n, values, NB_ZEROS_DROPPED, &w, &p, *state));
+        assert_near(w, s->dropped.w);
+        assert_near(p, s->dropped.p);
+        nb_interval wilson = nb_wilson(s->below, s->below + s->above, 0.95);
+        assert_interval(wilson.low, wilson.high, s->wilson);
+        assert_true(nb_sign_flip_p(s->n, values) == s->flip_p);
+    }
+}
+
+/* Two one-sided tests of D at a ratio of 1.05: p 0.98 against one edge, and
+ * 0.0003 against the other, which does not count. */
+static void test_equivalence(void **state)
+{
+    double values[MOST];
+    values_of(&samples[D], values);
+    nb_estimate e = estimate_values(12, values, *state);
+    assert_close(nb_same_p(e.mean, e.se, 11, log(1.05)), 0.983038652907062, 1e-12);
+    assert_close((e.mean - log(1.05)) / e.se, -4.70636005404391, 1e-12);
+    assert_close(gsl_cdf_tdist_P(-4.70636005404391, 11), 0.000321742010300653, 1e-12);
+    assert_close(e.same_p, 0.983038652907062, 1e-12);
+    /* where the narrower interval ends at the margin, p is 0.05 */
+    assert_close(nb_same_p(e.mean, e.se, 11, -e.same_low), 0.05, 1e-12);
+    assert_near(e.same_low + e.same_high, 2 * e.mean);
+    assert_true(isnan(nb_same_p(0.1, 0.1, 3, 0)) && isnan(nb_same_p(0.1, 0.1, 0, 1)));
+    assert_true(nb_same_p(0.1, 0, 3, 0.2) == 0 && nb_same_p(0.1, 0, 3, 0.1) == 1);
+}
+
+static void test_more_sources(void **state)
+{
+    nb_estimate e = {.sources = 4, .se = 0.1, .mean = 0.3, .confidence = 0.95}; /* sd 0.2 */
+    (void)state;
+    assert_close(nb_units_for_power(0.2, 0.1, 0.05, 0.8), 31.3955189373964, 1e-12);
+    assert_close(nb_units_for_power(0.35, 0.05, 0.05, 0.8), 384.595106983105, 1e-11);
+    assert_true(nb_estimate_more(&e, 0.2) == 28 && nb_estimate_more(&e, 0.4) == 28);
+    assert_true(nb_estimate_more(&e, 5) == 0);
+    assert_true(isnan(nb_estimate_more(&e, 0.3)));
+    e.se = NAN;
+    assert_true(isnan(nb_estimate_more(&e, 0.2)));
+}
+
+/* P(W <= w) for n = 10, and the index of the interval with its coverage. */
+static void test_signed_rank_distribution(void **state)
+{
+    static const int at_most[] = {1, 2, 3, 5, 7, 10, 14, 19, 25, 33, 43};
+    static const struct {
+        int n, k;
+    } index[] = {{1, 0}, {2, 0},  {5, 0},   {6, 1},   {7, 3},   {8, 4},
+                 {9, 6}, {10, 9}, {12, 14}, {15, 26}, {20, 53}, {25, 90}};
+    for (int w = 0; w <= 10; w++) {
+        double values[10], sum, p;
+        int left = w;
+        for (int i = 9; i >= 0; i--) { /* |value| is the rank; those above 0 add up to w */
+            values[i] = i < left ? i + 1 : -(i + 1);
+            left -= i < left ? i + 1 : 0;
+        }
+        assert_ok(*state, nb_wilcoxon(10, values, NB_ZEROS_PRATT, &sum, &p, *state));
+        assert_true(sum == w && p == 2 * at_most[w] / 1024.0);
+    }
+    for (size_t i = 0; i < sizeof index / sizeof *index; i++) {
+        long long k;
+        assert_ok(*state, nb_walsh_index(index[i].n, 0.95, &k, *state));
+        assert_int_equal(k, index[i].k);
+    }
+}
+
+/* All signs, one after the other, beside the recursion: ties and zeros by both rules. */
+static void test_signed_rank_by_enumeration(void **state)
+{
+    static const double values[] = {0.3, -0.3, 0, 1.5, -0.3, 2.385, 0, -7.1, 1.5};
+    static const double pratt[] = {4, -4, 0, 6.5, -4, 8, 0, -9, 6.5}, dropped[] = {2, -2, 0, 4.5, -2, 6, 0, -7, 4.5};
+    for (int zeros = NB_ZEROS_PRATT; zeros <= NB_ZEROS_DROPPED; zeros++) {
+        const double *ranks = zeros == NB_ZEROS_PRATT ? pratt : dropped;
+        double w, p, positive = 0, mean = 0;
+        int extreme = 0;
+        for (int i = 0; i < 9; i++) {
+            positive += ranks[i] > 0 ? ranks[i] : 0;
+            mean += fabs(ranks[i]) / 2;
+        }
+        for (int signs = 0; signs < 512; signs++) {
+            double sum = 0;
+            for (int i = 0; i < 9; i++) sum += signs >> i & 1 ? fabs(ranks[i]) : 0;
+            extreme += fabs(sum - mean) >= fabs(positive - mean);
+        }
+        assert_ok(*state, nb_wilcoxon(9, values, (nb_zeros)zeros, &w, &p, *state));
+        assert_near(w, positive);
+        assert_near(p, extreme / 512.0);
+    }
+}
+
+/* Values with little order, of either sign and with ties. */
+static void many_values(int n, double *values)
+{
+    for (int i = 0; i < n; i++) values[i] = (double)((i * 7919 + 13) % 1009) / 64 - 7.5;
+}
+
+/* Above the limit the test is normal: near to what is exact at the limit. */
+static void test_signed_rank_of_many(void **state)
+{
+    double values[NB_EXACT_RANKS + 1], w, exact, normal;
+    long long k, next;
+    many_values(NB_EXACT_RANKS + 1, values);
+    values[NB_EXACT_RANKS] = 0;
+    assert_ok(*state, nb_wilcoxon(NB_EXACT_RANKS, values, NB_ZEROS_DROPPED, &w, &exact, *state));
+    assert_ok(*state, nb_wilcoxon(NB_EXACT_RANKS + 1, values, NB_ZEROS_PRATT, &w, &normal, *state));
+    assert_true(exact > 1e-6 && exact < 0.5);
+    assert_close(normal / exact, 1, 0.01);
+    assert_ok(*state, nb_walsh_index(NB_EXACT_RANKS, 0.95, &k, *state));
+    assert_ok(*state, nb_walsh_index(NB_EXACT_RANKS + 1, 0.95, &next, *state));
+    assert_close((double)next / (double)k, 1, 0.006); /* it grows like n^2 / 2 */
+}
+
+static void test_walsh_averages(void **state)
+{
+    enum { N = 37 };
+    double values[N], all[N * (N + 1) / 2];
+    int count = 0;
+    (void)state;
+    many_values(N, values);
+    values[3] = -0.0;
+    values[5] = 1e-320;
+    gsl_sort(values, 1, N);
+    for (int i = 0; i < N; i++)
+        for (int j = i; j < N; j++) all[count++] = (values[i] + values[j]) / 2;
+    gsl_sort(all, 1, (size_t)count);
+    for (int k = 1; k <= count; k++) assert_true(nb_walsh(N, values, k) == all[k - 1]);
+}
+
+/* Infinite values have the largest ranks; where two of opposite sign cancel, they stand for 0. */
+static void test_infinite_ranks(void **state)
+{
+    static const double values[] = {-INFINITY, -0.3, INFINITY, 0.2, INFINITY, 0.7, 1.1};
+    static const double same[] = {-50, -0.3, 50, 0.2, 50, 0.7, 1.1}, pair[] = {-INFINITY, INFINITY};
+    double w, p, w_same, p_same, shift, shift_same;
+    nb_interval interval, interval_same;
+    assert_ok(*state, nb_wilcoxon(7, values, NB_ZEROS_PRATT, &w, &p, *state));
+    assert_ok(*state, nb_wilcoxon(7, same, NB_ZEROS_PRATT, &w_same, &p_same, *state));
+    assert_true(w == w_same && p == p_same);
+    assert_ok(*state, nb_hodges_lehmann(7, values, 0.95, &shift, &interval, *state));
+    assert_ok(*state, nb_hodges_lehmann(7, same, 0.95, &shift_same, &interval_same, *state));
+    assert_near(shift, 0.675);
+    assert_true(shift == shift_same);
+    assert_true(interval.low == -INFINITY && interval.high == INFINITY);
+    assert_ok(*state, nb_hodges_lehmann(2, pair, 0.95, &shift, &interval, *state));
+    assert_true(shift == 0 && isnan(interval.low) && nb_median_sorted(2, pair) == 0);
+    assert_true(isnan(nb_median_sorted(0, pair)) && nb_median_sorted(3, same) == -0.3);
+}
+
+/* All resamples of A, 5^5. Its golden values are those of the bootstrap that is not widened. */
+static void test_bootstrap_of_all_resamples(void **state)
+{
+    static double deviations[3125];
+    nb_source sources[5] = {{0}};
+    for (int i = 0; i < 5; i++) sources[i] = (nb_source){.units = 1, .mean = samples[A].values[i]};
+    double mean = nb_sources_mean(5, sources), a = nb_acceleration(5, sources);
+    for (int b = 0; b < 3125; b++) {
+        deviations[b] = 0;
+        for (int i = 0, digits = b; i < 5; i++, digits /= 5) deviations[b] += (sources[digits % 5].mean - mean) / 5;
+    }
+    gsl_sort(deviations, 1, 3125);
+    nb_interval percentile = nb_percentile(3125, deviations, 0.95), bca = nb_bca(3125, deviations, a, 0.95);
+    double z0 = nb_bias_correction(3125, deviations);
+    assert_interval(mean + percentile.low, mean + percentile.high, ((nb_interval){-0.358, -0.134}));
+    assert_near(z0, -0.00762022370251862);
+    assert_near(a, samples[A].acceleration);
+    assert_near(nb_bca_level(z0, a, 0.025), 0.0212162592919394);
+    assert_near(nb_bca_level(z0, a, 0.975), 0.970905413926567);
+    assert_interval(mean + bca.low, mean + bca.high, ((nb_interval){-0.366, -0.134}));
+    (void)state;
+}
+
+static void test_bootstrap_by_chance(void **state)
+{
+    enum { RESAMPLES = 20000 };
+    static double plain[RESAMPLES], widened[RESAMPLES];
+    const nb_stream stream = {.seed = 11, .role = "test", .component = "bootstrap"};
+    nb_source sources[5] = {{0}};
+    gsl_rng *rng;
+    for (int i = 0; i < 5; i++) sources[i] = (nb_source){.units = 1, .mean = samples[A].values[i]};
+    assert_ok(*state, nb_random_new(&rng, *state));
+    nb_random_seed(rng, &stream);
+    nb_bootstrap_mean(5, sources, false, rng, RESAMPLES, plain);
+    nb_random_seed(rng, &stream);
+    nb_bootstrap_mean(5, sources, true, rng, RESAMPLES, widened);
+    for (int b = 0; b < RESAMPLES; b++) assert_near(widened[b], sqrt(1.25) * plain[b]);
+    gsl_sort(plain, 1, RESAMPLES);
+    nb_interval percentile = nb_percentile(RESAMPLES, plain, 0.95);
+    nb_interval bca = nb_bca(RESAMPLES, plain, nb_acceleration(5, sources), 0.95);
+    assert_close(-0.246 + percentile.low, -0.358, 0.005);
+    assert_close(-0.246 + percentile.high, -0.134, 0.005);
+    assert_close(-0.246 + bca.low, -0.366, 0.005);
+    assert_close(-0.246 + bca.high, -0.134, 0.005);
+}
+
+/* The jackknife's acceleration of the mean. */
+static void test_acceleration(void **state)
+{
+    (void)state;
+    for (const struct sample *s = samples; s < samples + SAMPLES; s++) {
+        nb_source sources[MOST] = {{0}};
+        double values[MOST];
+        values_of(s, values);
+        for (int i = 0; i < s->n; i++) sources[i] = (nb_source){.units = 1, .mean = values[i]};
+        assert_near(nb_acceleration(s->n, sources), s->acceleration);
+    }
+}
+
+static void test_levels(void **state)
+{
+    static const double sorted[] = {1, 2, 4, 7, 11};
+    (void)state;
+    nb_interval of = nb_percentile(5, sorted, 0.8), middle = nb_percentile(5, sorted, 0);
+    assert_interval(of.low, of.high, ((nb_interval){1.4, 9.4}));
+    assert_interval(middle.low, middle.high, ((nb_interval){4, 4}));
+    assert_near(nb_bca_level(0, 0, 0.025), 0.025);
+    assert_true(nb_bca_level(0, 0.5, 0.999) == 1 && nb_bca_level(0, -0.5, 0.001) == 0); /* beyond the pole */
+    assert_true(isfinite(nb_bias_correction(5, sorted)));
+}
+
+/* The variance of the cluster bootstrap of G before it is widened, in the limit of many resamples; the same bits for
+ * the same seed, others for another. */
+static void test_bootstrap_of_sources(void **state)
+{
+    enum { RESAMPLES = 200000 };
+    nb_unit_value units[12];
+    nb_source *sources;
+    nb_estimate e[2], again[2], other[2];
+    nb_estimate_terms seed = terms;
+    gsl_rng *rng;
+    double *deviations, variance = 0;
+    int count;
+    two_level_units(0, units);
+    assert_ok(*state, nb_sources_gather(12, units, 1, &count, &sources, *state));
+    assert_int_equal(count, 4);
+    assert_ok(*state, nb_random_new(&rng, *state));
+    assert_non_null(deviations = nb_alloc_reals(*state, RESAMPLES, 1));
+    nb_bootstrap_mean(4, sources, false, rng, RESAMPLES, deviations);
+    for (int b = 0; b < RESAMPLES; b++) variance += deviations[b] * deviations[b] / RESAMPLES;
+    assert_close(variance, 0.0028625, 0.00004);
+    assert_ok(*state, nb_estimate_units(12, units, 1, &terms, e, *state));
+    assert_ok(*state, nb_estimate_units(12, units, 1, &terms, again, *state));
+    seed.seed++;
+    assert_ok(*state, nb_estimate_units(12, units, 1, &seed, other, *state));
+    assert_same(e, again);
+    assert_same(e, e + 1);
+    assert_true(e->boot_low < e->mean && e->mean < e->boot_high);
+    assert_true(e->boot_low != other->boot_low && e->low == other->low);
+    seed.resamples = 0;
+    assert_ok(*state, nb_estimate_units(12, units, 1, &seed, other, *state));
+    assert_true(isnan(other->boot_low) && isnan(other->boot_high) && e->low == other->low);
+}
+
+static void test_nested(void **state)
+{
+    nb_unit_value units[12];
+    nb_source *sources;
+    nb_estimate e[2];
+    int count;
+    two_level_units(0, units);
+    assert_ok(*state, nb_sources_gather(12, units, 1, &count, &sources, *state));
+    nb_nested n = nb_nested_anova(count, sources);
+    assert_near(n.between, 0.0458);
+    assert_near(n.within, 0.000825);
+    assert_near(n.size, 3);
+    assert_ok(*state, nb_estimate_units(12, units, 1, &terms, e, *state));
+    assert_near(e->icc, 0.947839831401475);
+    assert_near(e->design_effect, 2.89567966280295);
+    assert_near(e->effective, 4.14410480349345);
+    assert_near(e->se * e->se, 0.00381666666666667);
+    assert_interval(e->low, e->high, ((nb_interval){0.0233910875495387, 0.416608912450461}));
+}
+
+/* (1 2 3)(4 6)(5): means 2, 5, 5 about 3.5; 13.5 = 3 x 1.5^2 + 2 x 1.5^2 + 1.5^2 with 2 degrees of freedom, 2 + 2 with
+ * 3; r0 = (6 - 14/6) / 2; ICC = (6.75 - 4/3) / (6.75 + 5/6 x 4/3). */
+static void test_unequal_sources(void **state)
+{
+    static const nb_unit_value units[] = {{0, 4, 1, 0}, {0, 4, 2, 0}, {0, 4, 3, 0},
+                                          {0, 5, 4, 0}, {0, 5, 6, 0}, {0, 9, 5, 0}};
+    nb_estimate e[2];
+    assert_ok(*state, nb_estimate_units(6, units, 1, &terms, e, *state));
+    assert_int_equal(e->sources, 3);
+    assert_near(e->icc, 195.0 / 283);
+    assert_near(e->design_effect, 1 + 5.0 / 6 * 195 / 283);
+    assert_near(e->effective, 6 / e->design_effect);
+    assert_near(e->mean, 4); /* of sources, not of units */
+    assert_near(e->se, 1);
+}
+
+/* Units differ more than sources: (1 3)(3 1) has an ICC of -1, which no design makes use of. */
+static void test_negative_correlation(void **state)
+{
+    static const nb_unit_value units[] = {{0, 0, 1, 0}, {0, 0, 3, 0}, {0, 1, 3, 0}, {0, 1, 1, 0}};
+    nb_estimate e[2];
+    assert_ok(*state, nb_estimate_units(4, units, 1, &terms, e, *state));
+    assert_near(e->icc, -1);
+    assert_near(e->design_effect, 1);
+    assert_near(e->effective, 4);
+}
+
+/* G as stratum 0, D as stratum 2, none in 1: equal weights; Satterthwaite. */
+static void test_strata(void **state)
+{
+    nb_unit_value units[24];
+    nb_estimate e[4];
+    int count = two_level_units(0, units);
+    for (int i = 0; i < 12; i++)
+        units[count++] = (nb_unit_value){.stratum = 2, .source = 50 + i, .value = log(d_ratios[i])};
+    assert_ok(*state, nb_estimate_units(count, units, 3, &terms, e, *state));
+    double v0 = 0.00381666666666667 / 4, v2 = samples[D].se * samples[D].se / 4;
+    assert_int_equal(e[1].sources, 0);
+    assert_true(isnan(e[1].mean) && isnan(e[1].wilcoxon_p) && isnan(e[1].shift) && isnan(e[1].boot_low));
+    assert_near(e[2].mean, samples[D].mean);
+    assert_int_equal(e[3].sources, 16);
+    assert_int_equal(e[3].units, 24);
+    assert_near(e[3].mean, (0.22 + samples[D].mean) / 2);
+    assert_near(e[3].se * e[3].se, v0 + v2);
+    assert_near(e[3].df, (v0 + v2) * (v0 + v2) / (v0 * v0 / 3 + v2 * v2 / 11));
+    assert_near(e[3].sd, sqrt((3 * 4 * 4 * v0 + 11 * 12 * 4 * v2) / 14));
+    assert_near(e[3].high, e[3].mean + gsl_cdf_tdist_Pinv(0.975, e[3].df) * e[3].se);
+    assert_true(e[3].boot_low < e[3].mean && e[3].mean < e[3].boot_high);
+    assert_close(e[3].boot_high - e[3].boot_low, e[3].high - e[3].low, 0.25 * (e[3].high - e[3].low));
+    assert_int_equal(e[3].below + e[3].above, 16);
+}
+
+/* Where two strata are far apart the spread within them alone counts, also for the ICC. */
+static void test_strata_far_apart(void **state)
+{
+    nb_unit_value units[24];
+    nb_estimate e[3];
+    two_level_units(0, units);
+    two_level_units(1, units + 12);
+    for (int i = 12; i < 24; i++) units[i].value += 2.385;
+    assert_ok(*state, nb_estimate_units(24, units, 2, &terms, e, *state));
+    assert_near(e[2].mean, 0.22 + 2.385 / 2);
+    assert_near(e[2].se, e[0].se / sqrt(2));
+    assert_near(e[2].df, 6);
+    assert_near(e[2].sd, e[0].sd);
+    assert_near(e[2].icc, e[0].icc);
+    assert_near(e[2].effective, 2 * e[0].effective);
+    assert_near(e[1].boot_high, e[0].boot_high + 2.385); /* one stream for all */
+}
+
+/* Units with errors of their own: se^2 grows by what the mean has of them, sum variance / (r_c k)^2. */
+static void test_errors_of_measurement(void **state)
+{
+    nb_unit_value units[12];
+    nb_estimate e[2], exact[2];
+    two_level_units(0, units);
+    assert_ok(*state, nb_estimate_units(12, units, 1, &terms, exact, *state));
+    for (int i = 0; i < 12; i++) units[i].variance = 0.001 * (i + 1);
+    assert_ok(*state, nb_estimate_units(12, units, 1, &terms, e, *state));
+    assert_near(e->se * e->se, exact->se * exact->se + 0.078 / 144);
+    assert_true(e->sd == exact->sd && e->df == 3 && e->boot_low == exact->boot_low);
+}
+
+static void test_any_order_of_units(void **state)
+{
+    nb_unit_value units[24], shuffled[24];
+    nb_estimate e[3], other[3];
+    two_level_units(0, units);
+    two_level_units(1, units + 12);
+    for (int i = 0; i < 24; i++) units[i].variance = 0.013 * (i % 5);
+    for (int i = 0; i < 24; i++) shuffled[i] = units[(i * 7 + 5) % 24];
+    assert_ok(*state, nb_estimate_units(24, units, 2, &terms, e, *state));
+    assert_ok(*state, nb_estimate_units(24, shuffled, 2, &terms, other, *state));
+    for (int g = 0; g < 3; g++) assert_same(&e[g], &other[g]);
+}
+
+static void test_one_source(void **state)
+{
+    static const nb_unit_value units[] = {{0, 3, 0.7, 0}, {0, 3, 0.9, 0}};
+    nb_estimate e[2];
+    assert_ok(*state, nb_estimate_units(2, units, 1, &terms, e, *state));
+    assert_near(e->mean, 0.8);
+    assert_near(e->median, 0.8);
+    assert_true(isnan(e->sd) && isnan(e->se) && isnan(e->df) && isnan(e->low) && isnan(e->t_p) && isnan(e->same_p));
+    assert_true(isnan(e->boot_low) && isnan(e->icc) && isnan(e->effective) && isnan(e->shift_low));
+    assert_true(e->wilcoxon_p == 1 && e->sign_p == 1 && e->shift == e->mean);
+    assert_ok(*state, nb_estimate_units(0, NULL, 1, &terms, e, *state));
+    assert_int_equal(e->sources + e[1].sources, 0);
+    assert_true(isnan(e->mean) && isnan(e->sign_p) && isnan(e->below_share) && isnan(e[1].median));
+}
+
+/* No spread: intervals without width, p of 0 or 1. 0.1 is the mean of any number of itself. */
+static void test_equal_sources(void **state)
+{
+    static const double values[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, zeros[7] = {0};
+    nb_estimate e = estimate_values(7, values, *state), none = estimate_values(7, zeros, *state);
+    assert_true(e.mean == 0.1 && e.sd == 0 && e.se == 0 && e.low == 0.1 && e.high == 0.1 && e.t_p == 0);
+    assert_true(e.df == 6 && e.same_p == 1 && e.same_low == 0.1 && e.boot_low == 0.1 && e.boot_high == 0.1);
+    assert_true(e.wilcoxon_p == 0.015625 && e.shift == 0.1 && e.shift_low == 0.1 && e.shift_high == 0.1);
+    assert_true(none.mean == 0 && none.t_p == 1 && none.same_p == 0 && none.low == 0 && none.boot_high == 0);
+    assert_true(none.wilcoxon_p == 1 && none.wilcoxon_w == 0 && none.sign_p == 1 && none.shift == 0);
+    assert_true(none.ties == 7 && isnan(none.below_share) && isnan(none.below_low));
+    nb_unit_value units[12];
+    nb_estimate constant[2];
+    two_level_units(0, units);
+    for (int i = 0; i < 12; i++) units[i].value = 0.1;
+    assert_ok(*state, nb_estimate_units(12, units, 1, &terms, constant, *state));
+    assert_true(isnan(constant->icc) && isnan(constant->design_effect) && isnan(constant->effective));
+    assert_true(constant->se == 0 && constant->mean == 0.1);
+}
+
+static void test_infinite_units(void **state)
+{
+    static const double ratios[] = {0.3, INFINITY, -0.2, 0.8, 1.1, 0.9}, both[] = {0.3, INFINITY, -INFINITY, 0.8};
+    nb_estimate e = estimate_values(6, ratios, *state);
+    assert_true(e.mean == INFINITY && e.infinite == 1 && isnan(e.se) && isnan(e.low) && isnan(e.t_p));
+    assert_true(isnan(e.boot_low) && isnan(e.icc) && isnan(e.effective));
+    assert_near(e.median, 0.85);
+    assert_true(e.above == 5 && e.below == 1 && e.wilcoxon_w == 20 && e.wilcoxon_p == 0.0625);
+    e = estimate_values(4, both, *state);
+    assert_true(isnan(e.mean) && e.infinite == 2 && e.above == 3);
+    assert_near(e.median, 0.55);
+    /* within a source: as many of either sign cancel */
+    static const nb_unit_value units[] = {{0, 0, INFINITY, NAN},  {0, 0, -INFINITY, 0}, {0, 0, 0.6, 0},
+                                          {0, 1, -INFINITY, NAN}, {0, 1, 7, 0},         {0, 2, 0.4, 0}};
+    nb_source *sources;
+    int count;
+    assert_ok(*state, nb_sources_gather(6, units, 1, &count, &sources, *state));
+    assert_int_equal(count, 3);
+    assert_near(sources[0].mean, 0.2);
+    assert_true(sources[1].mean == -INFINITY && isnan(sources[0].squares) && isnan(sources[1].error));
+}
+
+static void test_bad_units(void **state)
+{
+    static const nb_unit_value nan = {0, 0, NAN, 0}, stratum = {2, 0, 1, 0}, source = {0, -1, 1, 0},
+                               variance = {0, 0, 1, -0.5}, unknown = {0, 0, 1, NAN};
+    static const double nothing[] = {0.3, NAN};
+    nb_estimate_terms bad = terms;
+    nb_estimate e[3];
+    double w, p;
+    assert_error(*state, nb_estimate_units(1, &nan, 2, &terms, e, *state), NB_ENUMERIC, "unit 0 is NaN");
+    assert_error(*state, nb_estimate_units(1, &stratum, 2, &terms, e, *state), NB_EINVAL, "strata 0 ... 1");
+    assert_error(*state, nb_estimate_units(1, &source, 2, &terms, e, *state), NB_EINVAL, "source -1");
+    assert_error(*state, nb_estimate_units(1, &variance, 2, &terms, e, *state), NB_EINVAL, "-0.5");
+    assert_error(*state, nb_estimate_units(1, &unknown, 2, &terms, e, *state), NB_EINVAL, "variance");
+    bad.confidence = 1;
+    assert_error(*state, nb_estimate_units(0, NULL, 2, &bad, e, *state), NB_EINVAL, "confidence of 1");
+    assert_error(*state, nb_wilcoxon(2, nothing, NB_ZEROS_PRATT, &w, &p, *state), NB_ENUMERIC, "NaN");
+}
+
+/* Each allocation fails in turn: an error, no leak. */
+static void test_out_of_memory(void **state)
+{
+    nb_unit_value units[12];
+    nb_estimate e[2];
+    nb_status status = NB_ENOMEM;
+    nb_mark mark = nb_ctx_mark(*state);
+    int failures = 0;
+    two_level_units(0, units);
+    for (long k = 1; status != NB_OK; k++) {
+        nb_ctx_fail_alloc(*state, k);
+        status = nb_estimate_units(12, units, 1, &terms, e, *state);
+        failures += status == NB_ENOMEM;
+        assert_true(status == NB_OK || status == NB_ENOMEM);
+        if (status == NB_OK) assert_int_equal(nb_ctx_blocks(*state), mark);
+        nb_ctx_release(*state, mark);
+        nb_error_clear(*state);
+    }
+    nb_ctx_fail_alloc(*state, 0);
+    assert_true(failures > 10);
+    assert_false(nb_ctx_overrun(*state));
+}
+
+static void test_holm(void **state)
+{
+    static const double p[] = {.01, .04, .03, .005}, equal[] = {.02, .02, .5}, nan[] = {NAN, .01, NAN, .04, .03, .005};
+    static const double p_adjusted[] = {.03, .06, .06, .02}, equal_adjusted[] = {.06, .06, .5};
+    double q[6];
+    assert_ok(*state, nb_holm(4, p, q, *state));
+    for (int i = 0; i < 4; i++) assert_near(q[i], p_adjusted[i]);
+    assert_ok(*state, nb_holm(3, equal, q, *state));
+    for (int i = 0; i < 3; i++) assert_near(q[i], equal_adjusted[i]);
+    assert_ok(*state, nb_holm(6, nan, q, *state));
+    assert_true(isnan(q[0]) && isnan(q[2]));
+    for (int i = 0, at[] = {1, 3, 4, 5}; i < 4; i++) assert_near(q[at[i]], p_adjusted[i]);
+    assert_ok(*state, nb_holm(1, nan, q, *state));
+    assert_ok(*state, nb_holm(0, NULL, q, *state));
+}
+
+static void test_friedman(void **state)
+{
+    static const double table[] = {.50, .42, .47, .61, .71, .66, .66, .80, .33, .35, .30, .41,
+                                   .90, .72, .81, .88, .55, .49, .52, .55, .62, .58, .60, .70};
+    static const double ranks[] = {3.0833333333333335, 1.4166666666666667, 1.75, 3.75};
+    double mean_ranks[4];
+    nb_friedman t;
+    assert_ok(*state, nb_friedman_test(6, 4, table, mean_ranks, &t, *state));
+    for (int j = 0; j < 4; j++) assert_near(mean_ranks[j], ranks[j]);
+    assert_close(t.chi2, 13.551724137931, 1e-12);
+    assert_near(t.p, 0.0035834130496981);
+    assert_near(t.w, 0.752873563218391);
+    assert_near(t.f, 15.2325581395349 + 0); /* all digits */
+    assert_near(t.f_p, 8.02058983308757e-05);
+    assert_close(nb_nemenyi_difference(6, 4, 0.05), 1.914843227, 5e-10);
+    assert_close(nb_nemenyi_p(6, 4, nb_nemenyi_difference(6, 4, 0.013)), 0.013, 1e-12);
+}
+
+static void test_friedman_at_its_ends(void **state)
+{
+    static const double equal[6] = {0}, agreed[] = {1, 2, 3, 4, 9, INFINITY, -INFINITY, 0, 2}, nan[] = {1, NAN};
+    double mean_ranks[3];
+    nb_friedman t;
+    assert_ok(*state, nb_friedman_test(2, 3, equal, mean_ranks, &t, *state));
+    assert_true(t.chi2 == 0 && t.p == 1 && t.w == 0 && t.f == 0 && t.f_p == 1 && mean_ranks[1] == 2);
+    assert_ok(*state, nb_friedman_test(3, 3, agreed, mean_ranks, &t, *state));
+    assert_true(t.chi2 == 6 && t.w == 1 && t.f == INFINITY && t.f_p == 0 && mean_ranks[0] == 1);
+    assert_ok(*state, nb_friedman_test(1, 3, agreed, mean_ranks, &t, *state));
+    assert_true(isnan(t.chi2) && isnan(t.p) && isnan(t.f) && mean_ranks[2] == 3);
+    assert_error(*state, nb_friedman_test(1, 2, nan, mean_ranks, &t, *state), NB_ENUMERIC, "NaN");
+    assert_true(isnan(nb_nemenyi_difference(3, 1, 0.05)) && isnan(nb_nemenyi_difference(0, 3, 0.05)));
+}
+
+/* Nemenyi's q: of infinitely many degrees of freedom, over sqrt(2). For two the range is |N(0, 2)|. */
+static void test_range(void **state)
+{
+    static const double q[] = {1.959964, 2.343701, 2.569032, 2.727774, 2.849705,
+                               2.948320, 3.030878, 3.101730, 3.163684};
+    (void)state;
+    for (int k = 2; k <= 10; k++)
+        assert_close(nb_nemenyi_difference(60, k, 0.05) / sqrt(k * (k + 1) / 360.0), q[k - 2], 5.1e-7);
+    assert_near(nb_range_p(2, 1.7), 2 * gsl_cdf_ugaussian_Q(1.7 / sqrt(2)));
+    assert_true(nb_range_p(50, 0) == 1 && isnan(nb_range_p(1, 1)));
+    assert_near(nb_range_p(7, 40), 0);
+}
+
+static void test_agreement(void **state)
+{
+    static const double x[] = {1, 2, 3, 4, 5, 6, 7}, y[] = {2, 1, 4, 3, 7, 5, 6};
+    static const double tied[] = {1, 2, 2, 4, 5}, ties[] = {1, 3, 2, 2, 5};
+    nb_agreement a;
+    assert_ok(*state, nb_spearman(7, x, y, &a, *state));
+    assert_near(a.value, 0.821428571428572);
+    assert_ok(*state, nb_kendall(7, x, y, &a, *state));
+    assert_near(a.value, 0.619047619047619);
+    assert_near(a.p, 0.0690476190476191);
+    assert_ok(*state, nb_spearman(5, tied, ties, &a, *state));
+    assert_near(a.value, 0.763157894736842);
+    assert_ok(*state, nb_kendall(5, tied, ties, &a, *state));
+    assert_near(a.value, 0.666666666666667);
+}
+
+static void test_agreement_at_its_ends(void **state)
+{
+    static const double x[] = {-INFINITY, 2, 3, INFINITY}, down[] = {7, 6, 5, -4}, equal[] = {1, 1, 1, 1};
+    static const double nan[] = {1, NAN};
+    nb_agreement a;
+    assert_ok(*state, nb_spearman(4, x, down, &a, *state));
+    assert_true(a.value == -1 && a.p == 0);
+    assert_ok(*state, nb_kendall(4, x, down, &a, *state));
+    assert_true(a.value == -1);
+    assert_near(a.p, 2.0 / 24);
+    assert_ok(*state, nb_spearman(4, x, equal, &a, *state));
+    assert_true(isnan(a.value) && isnan(a.p));
+    assert_ok(*state, nb_kendall(4, equal, x, &a, *state));
+    assert_true(isnan(a.value) && isnan(a.p));
+    assert_ok(*state, nb_kendall(1, x, x, &a, *state));
+    assert_true(isnan(a.value));
+    assert_ok(*state, nb_kendall(2, x, x, &a, *state));
+    assert_true(a.value == 1 && a.p == 1);
+    assert_error(*state, nb_kendall(2, x, nan, &a, *state), NB_ENUMERIC, "pair 1");
+    assert_error(*state, nb_spearman(2, nan, x, &a, *state), NB_ENUMERIC, "pair 1");
+}
+
+/* The exact p against the normal one, of one more pair: last in x, in the middle in y. */
+static void test_kendall_of_many(void **state)
+{
+    double x[NB_EXACT_ORDERS + 1], y[NB_EXACT_ORDERS + 1], order[NB_EXACT_ORDERS + 1];
+    nb_agreement exact, normal;
+    for (int i = 0; i <= NB_EXACT_ORDERS; i++) {
+        x[i] = i;
+        y[i] = (i * 79 + 3) % 1009 + 0.4 * i;
+        order[i] = y[i];
+    }
+    gsl_sort(order, 1, NB_EXACT_ORDERS);
+    y[NB_EXACT_ORDERS] = nb_median_sorted(NB_EXACT_ORDERS, order);
+    assert_ok(*state, nb_kendall(NB_EXACT_ORDERS, x, y, &exact, *state));
+    assert_ok(*state, nb_kendall(NB_EXACT_ORDERS + 1, x, y, &normal, *state));
+    assert_true(exact.p > 1e-3 && exact.p < 0.5);
+    assert_close(normal.p / exact.p, 1, 0.03);
+}
+
+static void test_signs_and_shares(void **state)
+{
+    static const double many[21] = {1}, large[] = {1e300, INFINITY};
+    (void)state;
+    assert_true(nb_sign_p(0, 0) == 1 && nb_sign_p(3, 3) == 1 && nb_sign_p(1, 0) == 1);
+    assert_near(nb_sign_p(0, 6), 0.03125);
+    assert_true(isnan(nb_clopper_pearson(0, 0, 0.95).low) && isnan(nb_wilson(0, 0, 0.95).high));
+    assert_true(nb_clopper_pearson(0, 5, 0.95).low == 0 && nb_wilson(0, 5, 0.95).low == 0);
+    assert_near(nb_clopper_pearson(0, 5, 0.95).high, 1 - samples[A].clopper_pearson.low);
+    assert_near(nb_wilson(0, 5, 0.95).high, 1 - samples[A].wilson.low);
+    assert_true(isnan(nb_sign_flip_p(0, many)) && isnan(nb_sign_flip_p(21, many)) && isnan(nb_sign_flip_p(2, large)));
+    assert_true(nb_sign_flip_p(1, many) == 1 && nb_sign_flip_p(20, many + 1) == 1);
+    assert_true(isnan(nb_t_p(1, 1, 0)) && nb_t_p(0, 0, 3) == 1 && nb_t_p(1e-9, 0, 3) == 0);
+    assert_true(isnan(nb_t_interval(1, NAN, 3, 0.95).low) && isnan(nb_t_interval(1, 1, 0, 0.95).high));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_estimates),
+        test_with_ctx(test_of_values),
+        test_with_ctx(test_equivalence),
+        cmocka_unit_test(test_more_sources),
+        test_with_ctx(test_signed_rank_distribution),
+        test_with_ctx(test_signed_rank_by_enumeration),
+        test_with_ctx(test_signed_rank_of_many),
+        cmocka_unit_test(test_walsh_averages),
+        test_with_ctx(test_infinite_ranks),
+        cmocka_unit_test(test_bootstrap_of_all_resamples),
+        test_with_ctx(test_bootstrap_by_chance),
+        cmocka_unit_test(test_acceleration),
+        cmocka_unit_test(test_levels),
+        test_with_ctx(test_bootstrap_of_sources),
+        test_with_ctx(test_nested),
+        test_with_ctx(test_unequal_sources),
+        test_with_ctx(test_negative_correlation),
+        test_with_ctx(test_strata),
+        test_with_ctx(test_strata_far_apart),
+        test_with_ctx(test_errors_of_measurement),
+        test_with_ctx(test_any_order_of_units),
+        test_with_ctx(test_one_source),
+        test_with_ctx(test_equal_sources),
+        test_with_ctx(test_infinite_units),
+        test_with_ctx(test_bad_units),
+        test_with_ctx(test_out_of_memory),
+        test_with_ctx(test_holm),
+        test_with_ctx(test_friedman),
+        test_with_ctx(test_friedman_at_its_ends),
+        cmocka_unit_test(test_range),
+        test_with_ctx(test_agreement),
+        test_with_ctx(test_agreement_at_its_ends),
+        test_with_ctx(test_kendall_of_many),
+        cmocka_unit_test(test_signs_and_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
