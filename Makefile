@@ -63,7 +63,8 @@ LDFLAGS += -Wl,--wrap=_exit
 OBJ += $B/tests/coverage/exit.o
 endif
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
-UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ)
+ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/*.c))
+UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
 .PHONY: all deps demo unit test test-long asan fuzz fuzzers bench docs install clean help FORCE
@@ -170,6 +171,12 @@ $B/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h tests/fuzz/replay.c $B/l
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests/fuzz $(LDFLAGS) $< $(FUZZER) $B/libnysbench.a $(LDLIBS) -o $@
+
+# What an oracle asks, where that is not the program.
+$B/tests/oracle_%: tests/oracle/%.c $B/libnysbench.a
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
 $B/bench/engine: tests/bench/engine.c $B/libnysbench.a
 	@mkdir -p $(@D)
