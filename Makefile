@@ -183,6 +183,11 @@ $B/bench/engine: tests/bench/engine.c $B/libnysbench.a
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
+$B/long/%: tests/long/%.c $B/libnysbench.a
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
+
 unit: $(UNIT)
 
 demo: nysbench
@@ -201,7 +206,7 @@ asan: deps
 # What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
 test-long: PACKAGES += slurm-wlm munge parallel strace $(FUZZ_PACKAGES)
 test-long: nysbench
-	@$(MAKE) --no-print-directory $(JOBS) unit
+	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates
 	@tests/long.sh
 
 # Looks for new inputs; make test replays the kept ones.
@@ -262,7 +267,7 @@ help:
 	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
 	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
 	@echo 'make test       build, run all tests; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
+	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, simulated studies, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make format     lay out the C sources as .clang-format says'
 	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'

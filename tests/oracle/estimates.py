@@ -74,7 +74,7 @@ def signed_rank(x, zero_rule):
 
 
 def walsh(x, confidence):
-    """The median of the averages, and their k-th from both ends; k by the number of subsets of 1 ... n with each sum."""
+    """The median of the averages, and their k-th from both ends; k by how many subsets of 1 ... n have each sum."""
     n = len(x)
     averages = np.sort([(x[i] + x[j]) / 2 for i in range(n) for j in range(i, n)])
     subsets = np.ones(1)
@@ -155,7 +155,8 @@ def check_two_strata(r, x, y):
         welch = stats.ttest_ind(x, y, equal_var=False)
         r.near("two strata, Welch's test", e["mean"] / e["se"], welch.statistic)
         r.near("two strata, Welch's test", e["t_p"], welch.pvalue)
-        r.near("two strata, Welch's test", e["high"], e["mean"] + stats.t.isf((1 - CONFIDENCE) / 2, e["df"]) * e["se"], QUANTILE)
+        half = stats.t.isf((1 - CONFIDENCE) / 2, e["df"]) * e["se"]
+        r.near("two strata, Welch's test", e["high"], e["mean"] + half, QUANTILE)
     r.ask(units_text(2, units), 3, check)
 
 
@@ -180,7 +181,8 @@ def check_nested(r):
         means = np.array([g.mean() for g in groups])
         own = sum(v.sum() / len(v) ** 2 for v in variances) / k**2
         r.near("errors of measurement", e["se"], np.sqrt(means.var(ddof=1) / k + own))
-        r.near("errors of measurement", e["low"], means.mean() - stats.t.isf((1 - CONFIDENCE) / 2, k - 1) * e["se"], QUANTILE)
+        half = stats.t.isf((1 - CONFIDENCE) / 2, k - 1) * e["se"]
+        r.near("errors of measurement", e["low"], means.mean() - half, QUANTILE)
     r.ask(units_text(1, units), 2, check)
 
 
@@ -221,7 +223,8 @@ def check_range(r, count, value):
                              [-12, -6, -3, -1, 0, 2, 4, 8])
         r.near("range of normal numbers", lines[0][0], float(1 - count * inside), 1e-12)
         if value == 3.5:
-            r.near("range of normal numbers, SciPy", lines[0][0], stats.studentized_range.sf(value, count, np.inf), 1e-8)
+            scipys = stats.studentized_range.sf(value, count, np.inf)
+            r.near("range of normal numbers, SciPy", lines[0][0], scipys, 1e-8)
     r.ask(f"range {count} {value}", 1, check)
 
 
