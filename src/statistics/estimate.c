@@ -75,7 +75,7 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
     e->se = sqrt(m.variance);
     if (isnan(e->se)) return;
     e->sd = sqrt(m.squares / (count - strata));
-    e->df = m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
+    e->df = strata > 1 && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
     e->t_p = nb_t_p(e->mean, e->se, e->df);
     nb_interval interval = nb_t_interval(e->mean, e->se, e->df, terms->confidence);
     e->low = interval.low;

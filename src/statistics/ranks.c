@@ -110,11 +110,10 @@ double nb_median_sorted(int n, const double *sorted)
     return n < 1 ? NAN : nb_midpoint(sorted[(n - 1) / 2], sorted[n / 2]);
 }
 
-/* Doubles as integers in the same order, from -inf to inf. */
+/* Doubles as integers in the same order, from -inf to inf; 0 and -0 are 0. */
 static int64_t ordinal(double value)
 {
     int64_t bits;
-    value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
     return bits >= 0 ? bits : INT64_MIN - bits;
 }

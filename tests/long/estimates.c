@@ -3,12 +3,12 @@
  * each: y = source + head, with variances of icc and 1 - icc; the sources normal, or lognormal (exp of a standard
  * normal number, standardised; its skewness is 6.2), the heads normal. The true mean is 0.
  *
- * build/long/estimates        prints the tables; status 1 if a figure is not where it must be
+ *     build/long/estimates        prints a table; status 1 if a figure is not where it must be
  *
  * Rates of 10,000 studies (2,000 for the bootstrap, of 1,000 resamples) must lie within 4 binomial standard deviations
  * of what is known of the normal model: the t interval covers 0.95; a test by ranks or signs rejects as often as its
  * largest p up to 0.05 says; the t test over all heads, as if they were independent, errs as often as naive_level says.
- * For the others there is no exact value: they must reach their floors, some 0.03 below what they had at first. */
+ * For the others there is no exact value: they must reach their floors. */
 #include "base/random.h"
 #include "statistics/estimate.h"
 #include "statistics/intervals.h"
