@@ -36,13 +36,15 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
     const nb_estimate_terms terms = {.confidence = c->terms->confidence,
                                      .resamples = c->terms->resamples,
                                      .seed = c->terms->seed,
-                                     .margin = c->terms->margin};
+                                     .margin = c->terms->margin,
+                                     .common = contrast->common};
     nb_compared item = {.contrasts = of, .contrast = contrast, .baseline = baseline, .more = NAN};
     NB_NEED(estimates, nb_alloc(c->ctx, (size_t)strata + 1, sizeof *estimates));
     NB_TRY(c->ctx, nb_estimate_units(contrast->unit_count, contrast->units, strata, &terms, estimates, c->ctx));
     item.stratum = NB_OVER_STRATA;
     item.estimate = estimates[strata];
     item.pairs = &contrast->counts[strata];
+    item.trials = contrast->common[strata].trials;
     NB_TRY(c->ctx, add(c, item));
     for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
     for (int s = 0; s < strata; s++) {
@@ -50,6 +52,7 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         item.stratum = s;
         item.estimate = estimates[s];
         item.pairs = &contrast->counts[s];
+        item.trials = contrast->common[s].trials;
         NB_TRY(c->ctx, add(c, item));
     }
     return NB_OK;

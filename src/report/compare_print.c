@@ -79,6 +79,9 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
         {"design_effect", e->design_effect, false},
         {"effective", e->effective, false},
         {"sd", e->sd, false},
+        {"se", e->se, false},
+        {"se_trials", e->common_se, false},
+        {"trials", x->trials, true},
         {"df", e->df, false},
         {"t_p", e->t_p, false},
         {"t_holm_p", x->t_holm, false},
@@ -279,6 +282,7 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", x->t_holm));
     NB_TRY(g->ctx, nb_grid_int(g, e->sources));
     NB_TRY(g->ctx, nb_grid_int(g, e->units));
+    NB_TRY(g->ctx, nb_grid_int(g, x->trials));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2f", isnan(e->icc) ? NAN : fmax(e->icc, 0)));
     NB_TRY(g->ctx, nb_grid_real(g, "%.1f", e->effective));
     NB_NEED(text, k->missing || k->missing_baseline ? nb_format(g->ctx, "%d|%d", k->missing, k->missing_baseline)
@@ -349,9 +353,10 @@ static nb_status print_notes(FILE *out, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
     double confidence = 100 * p->terms->confidence;
-    int few = 0;
+    int few = 0, one = 0;
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_estimate *e = &p->comparison->items[i].estimate;
+        one += e->sources > 0 && p->comparison->items[i].trials == 1;
         few += e->sources > 0 && e->sources < 20;
     }
     NB_TRY(p->ctx, print_refusals(out, p));
@@ -365,8 +370,8 @@ static nb_status print_notes(FILE *out, const printer *p)
     for (int i = 0; i < p->comparison->turn_count; i++) fprintf(out, "WARNING: %s.\n", p->comparison->turns[i]);
     fprintf(out,
             "%s: %s over sources, each the mean of its heads, each the mean of its trials%s; all:\n"
-            "models count the same. [..]: %.0f %% t interval over sources, and BCa bootstrap of sources. wins: sources "
-            "with less\nthan the baseline. p: Wilcoxon's signed ranks, t; Holm: t's, over all lines of the same model. "
+            "models count the same. [..]: %.0f %% t interval over sources and trials, and BCa bootstrap of sources. wins: "
+            "sources\nwith less than the baseline. p: Wilcoxon's signed ranks, t; Holm: t's, over all lines of the same model. "
             "ICC: share of the\nspread that heads of a source have in common; effective: independent heads that the "
             "heads are worth.\nmissing: pairs without a result of the method | of the baseline, which %s.\n",
             p->terms->contrast.difference ? "difference" : "ratio",
@@ -378,6 +383,8 @@ static nb_status print_notes(FILE *out, const printer *p)
             "Verdicts: better or worse if the interval and Holm's p exclude none; equivalent if within %.3g at most "
             "(two one-sided\ntests); none for fewer than %d sources, or more than %.0f %% missing pairs.\n",
             shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+    if (one > 0)
+        fputs("With one trial, what a method owes to its draws is in no interval.\n", out);
     if (few > 0)
         fputs("With fewer than 20 sources the bootstrap's interval is too short: it covers 0.84 to 0.92 instead of 0.95.\n", out);
     return NB_OK;
@@ -400,7 +407,8 @@ nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compa
                                 "median",  "wins",
                                 "p, ranks", "p, t",
                                 "Holm",    "sources",
-                                "heads",   "ICC",
+                                "heads",   "trials",
+                                "ICC",
                                 "effective", "missing",
                                 "verdict"};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heads[count++] = rest[i];

@@ -11,7 +11,7 @@
 enum { MOST_COLUMNS = 32 };
 
 typedef struct { /* one pair of rows */
-    int setting, source, head, stratum, instance;
+    int setting, source, head, stratum, trial, instance;
     bool a_ok, b_ok, a_skipped, b_skipped, tie;
     double value, variance;
 } pair;
@@ -167,6 +167,7 @@ static nb_status find_pairs(maker *m, int value, int *count, bool *seen)
                   .source = r->source[any],
                   .stratum = r->stratum[any],
                   .head = r->head[any],
+                  .trial = m->pivot.repetition[i],
                   .instance = i,
                   .a_ok = is_ok(m, a),
                   .b_ok = is_ok(m, b),
@@ -230,6 +231,24 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
     return NB_OK;
 }
 
+/* Pairs first ... end - 1 are of one setting. */
+static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
+{
+    nb_crossed_value *values;
+    int strata = m->out->replicates.strata, count = 0;
+    NB_NEED(c->common, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->common));
+    nb_mark mark = nb_ctx_mark(m->ctx);
+    NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
+    for (int i = first; i < end; i++) {
+        const pair *p = &m->pairs[i];
+        if (p->a_ok && p->b_ok && isfinite(p->value))
+            values[count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
+    }
+    nb_status status = nb_crossed_errors(count, values, strata, c->common, m->ctx);
+    nb_ctx_release(m->ctx, mark);
+    return status;
+}
+
 static nb_status add_contrasts(maker *m, int value, int count, bool seen)
 {
     nb_contrasts *out = m->out;
@@ -239,6 +258,7 @@ static nb_status add_contrasts(maker *m, int value, int count, bool seen)
         nb_contrast *c = &out->items[out->count++];
         *c = (nb_contrast){.value = value, .setting = m->pairs[i].setting};
         NB_TRY(m->ctx, add_units(m, c, i, next));
+        NB_TRY(m->ctx, find_common(m, c, i, next));
         if (!seen || among(NB_ROWS_SEEN, m->terms->confounded)) continue;
         c->unit_count = 0;
         NB_NEED(c->refusal, nb_format(m->ctx,
@@ -285,6 +305,7 @@ static nb_status add_refusal(maker *m, int value)
     nb_contrast *c = &m->out->items[m->out->count++];
     *c = (nb_contrast){.value = value, .setting = m->out->settings.of[row]};
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
+    NB_NEED(c->common, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->common));
     if (names)
         NB_NEED(c->refusal, nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
     else

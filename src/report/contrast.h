@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* contrast.h - one value of a column against another, where nothing else differs: rows of the same problem, head and
  * trial that agree in all columns of their identity but that one. A setting is what they agree in. Trials of a head
- * are averaged, on the scale of the comparison; heads are the units, see statistics/estimate.h. */
+ * are averaged, on the scale of the comparison; heads are the units, see statistics/estimate.h. A trial draws the same
+ * random numbers for all heads of the same n: what sources have in common by it is kept apart. */
 #ifndef NB_CONTRAST_H
 #define NB_CONTRAST_H
 
@@ -41,6 +42,7 @@ typedef struct {
     int unit_count;
     nb_unit_value *units;   /* the method's value against the baseline's: below 0 it is less */
     nb_pair_counts *counts; /* of each stratum, then of all */
+    nb_common_error *common; /* likewise: what trials draw alike for all sources */
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 

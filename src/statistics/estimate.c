@@ -5,7 +5,7 @@
  *     se^2   sum_g w_g^2 (sd_g^2 / k_g + sum_i error_i / k_g^2)  =  sum_g v_g
  *     df     (sum_g v_g)^2 / sum_g v_g^2 / (k_g - 1)             (Satterthwaite, Biometrics Bull. 2, 1946)
  *
- * with error_i the variance of m_i by its units' own. */
+ * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, with df of its own. */
 #include "statistics/estimate.h"
 
 #include "statistics/bootstrap.h"
@@ -21,6 +21,7 @@ static const nb_estimate unknown = {.confidence = NAN,
                                     .sd = NAN,
                                     .se = NAN,
                                     .df = NAN,
+                                    .common_se = NAN,
                                     .low = NAN,
                                     .high = NAN,
                                     .t_p = NAN,
@@ -63,7 +64,8 @@ static void add_stratum(int k, const nb_source *sources, double w, moments *m)
     m->squares += squares;
 }
 
-static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms, nb_estimate *e)
+static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms,
+                     const nb_common_error *common, nb_estimate *e)
 {
     int strata = nb_sources_strata(count, sources);
     moments m = {.mean = 0};
@@ -71,11 +73,16 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
         end = nb_sources_end(count, sources, i);
         add_stratum(end - i, sources + i, 1.0 / strata, &m);
     }
+    double v = common ? common->variance : 0;
+    bool parts = strata > 1 || v > 0;
+    m.variance += v;
+    m.df_sum += v > 0 ? v * v / common->df : 0;
     e->mean = m.mean;
     e->se = sqrt(m.variance);
+    e->common_se = sqrt(v);
     if (isnan(e->se)) return;
     e->sd = sqrt(m.squares / (count - strata));
-    e->df = strata > 1 && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
+    e->df = parts && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
     e->t_p = nb_t_p(e->mean, e->se, e->df);
     nb_interval interval = nb_t_interval(e->mean, e->se, e->df, terms->confidence);
     e->low = interval.low;
@@ -137,8 +144,8 @@ static nb_status set_ranks(int count, const nb_source *sources, double confidenc
     return NB_OK;
 }
 
-static nb_status estimate(int count, const nb_source *sources, const nb_estimate_terms *terms, nb_estimate *e,
-                          nb_ctx *ctx)
+static nb_status estimate(int count, const nb_source *sources, const nb_estimate_terms *terms,
+                          const nb_common_error *common, nb_estimate *e, nb_ctx *ctx)
 {
     int plus = 0, minus = 0;
     *e = unknown;
@@ -154,7 +161,7 @@ static nb_status estimate(int count, const nb_source *sources, const nb_estimate
     if (e->infinite > 0) {
         e->mean = minus == 0 ? INFINITY : plus == 0 ? -INFINITY : NAN;
     } else {
-        set_mean(count, sources, terms, e);
+        set_mean(count, sources, terms, common, e);
         set_nested(count, sources, e);
         NB_TRY(ctx, set_bootstrap(count, sources, terms, e, ctx));
     }
@@ -173,16 +180,20 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
     for (int g = 0; g < strata; g++) {
         int end =
             first < source_count && sources[first].stratum == g ? nb_sources_end(source_count, sources, first) : first;
-        NB_TRY(ctx, estimate(end - first, sources + first, terms, &estimates[g], ctx));
+        const nb_common_error *common = terms->common ? &terms->common[g] : NULL;
+        NB_TRY(ctx, estimate(end - first, sources + first, terms, common, &estimates[g], ctx));
         first = end;
     }
-    NB_TRY(ctx, estimate(source_count, sources, terms, &estimates[strata], ctx));
+    const nb_common_error *common = terms->common ? &terms->common[strata] : NULL;
+    NB_TRY(ctx, estimate(source_count, sources, terms, common, &estimates[strata], ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 
 double nb_estimate_more(const nb_estimate *e, double edge)
 {
-    double needed = nb_units_for_power(e->se * sqrt(e->sources), e->mean - edge, 1 - e->confidence, 0.8);
+    double common = e->common_se * e->common_se, own = e->se * e->se - common;
+    double bound = pow(e->mean - edge, 2) / nb_units_for_power(1, 1, 1 - e->confidence, 0.8);
+    double needed = common < bound ? e->sources * own / (bound - common) : NAN;
     return isfinite(needed) ? fmax(0, ceil(needed) - e->sources) : NAN;
 }

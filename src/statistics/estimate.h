@@ -6,6 +6,7 @@
 #define NB_ESTIMATE_H
 
 #include "base/ctx.h"
+#include "statistics/crossed.h"
 #include "statistics/sources.h"
 
 typedef struct {
@@ -13,6 +14,7 @@ typedef struct {
     int resamples;     /* of the bootstrap; 0: none */
     long long seed;    /* of the bootstrap */
     double margin;     /* > 0: what is within -margin ... margin is the same, for the two one-sided tests; 0: none */
+    const nb_common_error *common; /* of each stratum, then of all; NULL: none */
 } nb_estimate_terms;
 
 /* NaN: it cannot be had from so few sources, or from values that are not finite. What goes by ranks and signs takes
@@ -24,7 +26,8 @@ typedef struct {
     double confidence;          /* of what follows */
     double mean;                /* of the means of sources; over strata: of the means of strata; +-inf if units are */
     double sd;                  /* of the means of sources; over strata: pooled */
-    double se, df;              /* of the mean; Satterthwaite's over strata */
+    double se, df;              /* of the mean; Satterthwaite's where it has several parts */
+    double common_se;           /* the part of se that all sources have in common */
     double low, high;           /* t interval of the mean */
     double t_p;                 /* two-sided, of mean = 0 */
     double same_p;              /* the larger of the two one-sided tests' against the margin */
@@ -43,13 +46,15 @@ typedef struct {
  * values in any order of units.
  *
  * The units' own variances are added to se^2, though part of them is in the spread of sources already: se is an upper
- * bound, too large by at most them. The bootstrap leaves them out. design_effect takes an icc below 0 as 0.
+ * bound, too large by at most them. The bootstrap leaves them out, and what sources
+ * have in common; so do ranks and signs. design_effect takes an icc below 0 as 0.
  *
  * NB_EINVAL, NB_ENUMERIC: as nb_sources_gather; NB_EINVAL: a confidence below 0.5 or not below 1. */
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
                             nb_estimate *estimates, nb_ctx *ctx);
 
-/* About how many more sources bring the interval off `edge`, with power 0.8; NaN where that cannot be said. */
+/* About how many more sources bring the interval off `edge`, with power 0.8; NaN where that cannot be said, or where no
+ * number of them would, because of what sources have in common. */
 double nb_estimate_more(const nb_estimate *estimate, double edge);
 
 #endif

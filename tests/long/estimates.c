@@ -180,6 +180,69 @@ static void print(const model *m, const tally *t)
            t->wilcoxon_rejects / n, t->sign_rejects / n, t->heads_reject / n, t->icc, t->effective);
 }
 
+/* Sources measured in the same trials: y = source + trial + rest, with standard deviations `source`, `trial`, 1. */
+typedef struct {
+    int sources, trials;
+    double source, trial;
+    double floor; /* of the coverage; Satterthwaite's degrees of freedom are an approximation */
+} crossed_model;
+
+enum { MOST_TRIALS = 20 };
+
+/* How often the t interval covers 0, with and without what trials have in common. */
+static void simulate_crossed(const crossed_model *m, int *covered, int *covered_without, nb_ctx *ctx)
+{
+    nb_unit_value units[MOST];
+    nb_crossed_value values[MOST * MOST_TRIALS];
+    nb_common_error common[2];
+    nb_estimate e[2];
+    gsl_rng *rng;
+    MUST(nb_random_new(&rng, ctx));
+    for (int study = 0; study < STUDIES; study++) {
+        const nb_stream stream = {
+            .seed = 1, .trial = study, .role = "simulation", .component = "crossed", .m = m->trials};
+        double of_trial[MOST_TRIALS];
+        nb_random_seed(rng, &stream);
+        for (int t = 0; t < m->trials; t++) of_trial[t] = gsl_ran_gaussian_ziggurat(rng, m->trial);
+        for (int c = 0; c < m->sources; c++) {
+            double source = gsl_ran_gaussian_ziggurat(rng, m->source);
+            units[c] = (nb_unit_value){.source = c};
+            for (int t = 0; t < m->trials; t++) {
+                double y = source + of_trial[t] + gsl_ran_gaussian_ziggurat(rng, 1);
+                values[c * m->trials + t] = (nb_crossed_value){.source = c, .trial = t, .value = y};
+                units[c].value += y / m->trials;
+            }
+        }
+        MUST(nb_crossed_errors(m->sources * m->trials, values, 1, common, ctx));
+        for (int with = 0; with < 2; with++) {
+            nb_estimate_terms terms = {.confidence = 0.95, .common = with ? common : NULL};
+            MUST(nb_estimate_units(m->sources, units, 1, &terms, e, ctx));
+            *(with ? covered : covered_without) += covers(e->low, e->high);
+        }
+    }
+}
+
+static int check_crossed(nb_ctx *ctx)
+{
+    static const crossed_model models[] = {{8, 5, 0, 0, 0.94},   {8, 5, 1, 1, 0.92},   {8, 20, 1, 1, 0.92},
+                                           {24, 5, 1, 1, 0.92},  {24, 20, 1, 1, 0.92}, {24, 20, 0.3, 1, 0.92},
+                                           {8, 5, 0.3, 3, 0.92}, {24, 2, 1, 1, 0.85}};
+    int bad = 0;
+    puts("\nsources in the same trials; standard deviations relative to the rest\n"
+         "sources  trials  sd of sources  sd of trials  t interval  without what trials have in common");
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        const crossed_model *m = &models[i];
+        int covered = 0, without = 0;
+        simulate_crossed(m, &covered, &without, ctx);
+        printf("%7d  %6d  %13.1f  %12.1f  %10.4f  %34.4f\n", m->sources, m->trials, m->source, m->trial,
+               covered / (double)STUDIES, without / (double)STUDIES);
+        if (covered >= m->floor * STUDIES) continue;
+        fprintf(stderr, "%d sources in %d trials: the interval covers too seldom\n", m->sources, m->trials);
+        bad++;
+    }
+    return bad;
+}
+
 int main(void)
 {
     static const model models[] = {{"normal", 5, false, 0.5, 0.94, 0.85},   {"normal", 10, false, 0.5, 0.94, 0.89},
@@ -197,6 +260,7 @@ int main(void)
         print(&models[i], &t);
         bad += check(&models[i], &t, ctx);
     }
+    bad += check_crossed(ctx);
     nb_ctx_free(ctx);
     return bad > 0;
 }

@@ -7,8 +7,8 @@ Prints TAP. Heads are random: two models of 8 and 7 sources with two heads each 
 generated problem with 7 trials, and a causal model under which some methods are skipped. Nothing is shared with the
 program but the rows: pairs are dictionaries, signed ranks are counted over all signs.
 
-Tolerance: 1e-9 of each number, some 10^5 roundings of sums of logarithms that cancel; of intervals
-and p of t 1e-7, the accuracy of GSL's inverse beta and t distributions (1e-8).
+Tolerance: 1e-9 of each number, some 10^5 roundings of sums of logarithms that cancel; of intervals and
+p of t 1e-7, the accuracy of GSL's inverse beta and t distributions (1e-8).
 """
 import csv
 import itertools
@@ -69,7 +69,7 @@ def stratum_and_source(row):
 
 
 def units_of(rows, by, method, baseline, setting, scale="ratio", metric="error"):
-    """{(stratum, source, head): mean over trials of log(method / baseline)}"""
+    """{(stratum, source, problem, head): {trial: log(method / baseline)}}"""
     picked = {}
     for r in rows:
         if all(r[k] == v for k, v in setting.items()) and r["status"] == "ok" and r[metric]:
@@ -89,8 +89,38 @@ def units_of(rows, by, method, baseline, setting, scale="ratio", metric="error")
             tie = abs(x - y) <= noise
             y = 0.0 if tie else np.log(x / y) if scale == "ratio" else x - y
             row = a if a["trial"] == str(t) else b
-            values.setdefault((*stratum_and_source(row), problem, head), []).append(y)
-    return {key: np.mean(v) for key, v in values.items()}
+            values.setdefault((*stratum_and_source(row), problem, head), {})[t] = y
+    return values
+
+
+def anova(units, stratum):
+    """Two-way layout of sources and the trials that all of them have: y[source, trial], None for fewer than 2 trials."""
+    table = {}
+    for (s, source, *_), by_trial in units.items():
+        for t, y in by_trial.items():
+            if s == stratum:
+                table.setdefault(source, {}).setdefault(t, []).append(y)
+    trials = sorted(set.intersection(*(set(v) for v in table.values()))) if table else []
+    if len(trials) < 2:
+        return None
+    return trials, np.array([[np.mean(v[t]) for t in trials] for v in table.values()])
+
+
+def common_error(units, strata, used):
+    """(variance, df) of what the trials of all sources have in common, in the mean over strata with equal weights."""
+    layouts = [x for x in (anova(units, s) for s in strata) if x]
+    if not layouts:
+        return 0, np.nan
+    trials = sorted(set.intersection(*(set(t) for t, _ in layouts)))
+    total, noise = np.zeros(len(trials)), 0
+    for own, y in layouts:
+        total += y[:, [own.index(t) for t in trials]].mean(0) / used
+        k, n = y.shape
+        if k > 1:
+            residual = y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()
+            noise += (residual ** 2).sum() / (k - 1) / (n - 1) / k / n / used ** 2
+    variance = max(0, total.var(ddof=1) / len(trials) - noise)
+    return (variance, len(trials) - 1) if variance > 1e-20 else (0, np.nan)
 
 
 def wilcoxon(x):
@@ -110,7 +140,7 @@ def estimate(units, strata):
     by_source = {}
     for (stratum, source, *_), y in units.items():
         if stratum in strata:
-            by_source.setdefault((stratum, source), []).append(y)
+            by_source.setdefault((stratum, source), []).append(np.mean(list(y.values())))
     means = {k: np.mean(v) for k, v in by_source.items()}
     groups = [np.array([m for (s, _), m in means.items() if s == stratum]) for stratum in strata]
     groups = [g for g in groups if len(g)]
@@ -121,7 +151,11 @@ def estimate(units, strata):
     if all(len(g) > 1 for g in groups):
         var = [g.var(ddof=1) / len(g) for g in groups]
         total = sum(w * w * v for v in var)
-        df = total ** 2 / sum((w * w * v) ** 2 / (len(g) - 1) for v, g in zip(var, groups))
+        parts = sum((w * w * v) ** 2 / (len(g) - 1) for v, g in zip(var, groups))
+        common, freedom = common_error(units, strata, len(groups))
+        total += common
+        df = total ** 2 / (parts + (common ** 2 / freedom if common else 0))
+        out["se_trials"] = np.sqrt(common)
         half = stats.t.ppf(0.975, df) * np.sqrt(total)
         out.update(low=np.exp(mean - half), high=np.exp(mean + half), df=df,
                    t_p=2 * stats.t.sf(abs(mean) / np.sqrt(total), df))
@@ -158,9 +192,9 @@ def check_lines(tap, rows, lines, by, keys):
         chosen = strata if line["model"] == "all" else [s for s in strata if names[s] == line["model"]]
         truth = estimate(units, chosen)
         for name in ("ratio", "low", "high", "median", "wins", "wins_low", "wins_high", "wilcoxon_w", "wilcoxon_p",
-                     "sign_p", "hodges_lehmann", "t_p", "df", "sources", "heads"):
+                     "sign_p", "hodges_lehmann", "t_p", "df", "se_trials", "sources", "heads"):
             count += 1
-            tolerance = 1e-7 if name in ("low", "high", "wins_low", "wins_high", "t_p", "df") else 1e-9
+            tolerance = 1e-7 if name in ("low", "high", "wins_low", "wins_high", "t_p", "df", "se_trials") else 1e-9
             if not close(line[name], truth.get(name), tolerance):
                 worst = worst or f"{line['method']}, {line['model']}: {name} {line[name]}, {truth.get(name)}"
     tap.check(worst == "" and count > 300, f"{count} numbers are those of NumPy and SciPy, by {by}" +

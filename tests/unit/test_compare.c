@@ -48,7 +48,7 @@ typedef struct {
 } bakery;
 
 /* A row of each recipe ("plain", "sweet") on each head, plain's error 1, sweet's `ratio` times a factor of its source
- * that has the geometric mean 1, of its head and of its trial likewise. */
+ * that has the geometric mean 1, of its head likewise, and of its trial, where a source is lucky and the next is not. */
 static void bake(bakery *b, int sources, double ratio)
 {
     b->count = 0;
@@ -58,7 +58,7 @@ static void bake(bakery *b, int sources, double ratio)
             for (int t = 0; t < TRIALS; t++)
                 for (int sweet = 0; sweet < 2; sweet++) {
                     double of_source = exp(0.01 * (2 * s - sources + 1)), of_head = h ? 1.25 : 0.8,
-                           of_trial = t ? 1.1 : 1 / 1.1;
+                           of_trial = (t + s) % 2 ? 1.1 : 1 / 1.1;
                     double error = sweet ? ratio * of_source * of_head * of_trial : 1;
                     b->rows[b->count++] = (cake){.problem = b->names[s],
                                                  .model = "M",
@@ -240,6 +240,27 @@ static void test_noise(void **state)
     assert_error(*state, nb_compare(&f, &terms, &c, *state), NB_EINVAL, "these have no ratio");
 }
 
+/* A trial in which all sources are lucky is worth one observation: of two trials, one degree of freedom. */
+static void test_trials(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    nb_estimate before = compare(*state, &b, &terms).items[0].estimate;
+    assert_true(before.common_se == 0);
+    for (int i = 1; i < b.count; i += 2) scale(&b.rows[i], exp(b.rows[i].trial ? 0.05 : -0.05));
+    nb_comparison c = compare(*state, &b, &terms);
+    const nb_estimate *e = &c.items[0].estimate;
+    double of_trials = 2 * 0.05 * 0.05 / TRIALS, of_noise = pow(log(1.1), 2) * SOURCES * TRIALS / (SOURCES - 1);
+    double common = of_trials - of_noise / (SOURCES * TRIALS), own = before.se * before.se;
+    assert_true(common > 0);
+    assert_int_equal(c.items[0].trials, TRIALS);
+    assert_close(e->mean, before.mean, 1e-14);
+    assert_close(e->common_se * e->common_se, common, 1e-15);
+    assert_close(e->se * e->se, own + common, 1e-15);
+    assert_close(e->df, (own + common) * (own + common) / (own * own / (SOURCES - 1) + common * common), 1e-9);
+}
+
 /* Sampled rows: their standard errors widen the interval, by the variance of a mean over trials, heads, sources. */
 static void test_sampling_error(void **state)
 {
@@ -363,6 +384,7 @@ int main(void)
         test_with_ctx(test_ratio),    test_with_ctx(test_verdicts),       test_with_ctx(test_replicates), test_with_ctx(test_failures),
         test_with_ctx(test_noise),    test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),   test_with_ctx(test_builds),
         test_with_ctx(test_settings), test_with_ctx(test_strata),
+        test_with_ctx(test_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* crossed.c - see crossed.h */
+#include "statistics/crossed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* of one stratum: sources x trials, those trials alone that all sources have */
+    int sources, trials;
+    int *trial;        /* their numbers, ascending */
+    double *mean;      /* by trial, over sources */
+    double residual_s; /* s_e^2 / (k T) */
+} layout;
+
+static int compare_values(const void *a, const void *b)
+{
+    const nb_crossed_value *x = a, *y = b;
+    if (x->stratum != y->stratum) return x->stratum < y->stratum ? -1 : 1;
+    if (x->trial != y->trial) return x->trial < y->trial ? -1 : 1;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value); /* the same sum in any order */
+}
+
+/* One value a source and trial. */
+static int average(int count, nb_crossed_value *values)
+{
+    int kept = 0;
+    for (int i = 0, next; i < count; i = next) {
+        nb_crossed_value sum = values[i];
+        for (next = i + 1; next < count && values[next].stratum == sum.stratum && values[next].trial == sum.trial &&
+                           values[next].source == sum.source;
+             next++)
+            sum.value += values[next].value;
+        sum.value /= next - i;
+        values[kept++] = sum;
+    }
+    return kept;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* Different ones. */
+static nb_status count_sources(int count, const nb_crossed_value *values, int *sources, nb_ctx *ctx)
+{
+    int *numbers;
+    *sources = count > 0;
+    NB_NEED(numbers, nb_alloc(ctx, (size_t)count + 1, sizeof *numbers));
+    for (int i = 0; i < count; i++) numbers[i] = values[i].source;
+    qsort(numbers, (size_t)count, sizeof *numbers, compare_numbers);
+    for (int i = 1; i < count; i++) *sources += numbers[i] != numbers[i - 1];
+    return NB_OK;
+}
+
+/* In a trial that has all sources, they stand in the same order. */
+static nb_status lay_out(int count, const nb_crossed_value *values, layout *l, nb_ctx *ctx)
+{
+    double *sums, grand = 0, squares = 0;
+    NB_TRY(ctx, count_sources(count, values, &l->sources, ctx));
+    NB_NEED(l->trial, nb_alloc(ctx, (size_t)count + 1, sizeof *l->trial));
+    NB_NEED(l->mean, nb_alloc_reals(ctx, (size_t)count + 1, 1));
+    NB_NEED(sums, nb_alloc_reals(ctx, (size_t)l->sources + 1, 1));
+    for (int i = 0, next; i < count; i = next) {
+        for (next = i; next < count && values[next].trial == values[i].trial; next++) continue;
+        if (next - i < l->sources) continue;
+        for (int s = 0; s < l->sources; s++) {
+            l->mean[l->trials] += values[i + s].value / l->sources;
+            sums[s] += values[i + s].value;
+        }
+        l->trial[l->trials++] = values[i].trial;
+    }
+    for (int t = 0; t < l->trials; t++) grand += l->mean[t] / l->trials;
+    for (int i = 0, t = 0; i < count && t < l->trials; i++) {
+        if (values[i].trial != l->trial[t]) continue;
+        for (int s = 0; s < l->sources; s++)
+            squares += pow(values[i + s].value - sums[s] / l->trials - l->mean[t] + grand, 2);
+        i += l->sources - 1;
+        t++;
+    }
+    double freedom = (l->sources - 1.0) * (l->trials - 1.0);
+    l->residual_s = freedom > 0 ? squares / freedom / l->sources / l->trials : 0;
+    return NB_OK;
+}
+
+/* Of weighted means of layouts over the trials that all of them have. */
+static nb_common_error error_of(int count, const layout *const *layouts, double weight)
+{
+    double sum = 0, squares = 0, residual_s = 0;
+    int trials = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int used = 0;
+        for (int t = 0; t < layouts[0]->trials; t++) {
+            double mean = 0;
+            int in = 0;
+            for (int g = 0; g < count; g++)
+                for (int u = 0; u < layouts[g]->trials; u++)
+                    if (layouts[g]->trial[u] == layouts[0]->trial[t]) {
+                        mean += weight * layouts[g]->mean[u];
+                        in++;
+                    }
+            if (in < count) continue;
+            used++;
+            if (pass == 0)
+                sum += mean;
+            else
+                squares += (mean - sum / trials) * (mean - sum / trials);
+        }
+        trials = used;
+    }
+    for (int g = 0; g < count; g++) residual_s += weight * weight * layouts[g]->residual_s;
+    nb_common_error e = {.variance = 0, .df = NAN, .trials = trials};
+    if (trials < 2) return e;
+    double variance = squares / (trials - 1) / trials - residual_s;
+    if (!(variance > 1e-30 * (1 + sum * sum))) return e; /* no more than rounding of the means: none */
+    e.variance = variance;
+    e.df = trials - 1;
+    return e;
+}
+
+nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, nb_common_error *errors, nb_ctx *ctx)
+{
+    nb_crossed_value *own;
+    layout *layouts;
+    const layout **used;
+    int used_count = 0, with_values = 0;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(own, nb_alloc(ctx, (size_t)count + 1, sizeof *own));
+    NB_NEED(layouts, nb_alloc(ctx, (size_t)strata + 1, sizeof *layouts));
+    NB_NEED(used, nb_alloc(ctx, (size_t)strata + 1, sizeof *used));
+    if (count > 0) memcpy(own, values, (size_t)count * sizeof *own);
+    for (int i = 0; i < count; i++)
+        NB_REQUIRE(ctx, own[i].stratum >= 0 && own[i].stratum < strata, NB_EINVAL, "stratum %d of %d", own[i].stratum,
+                   strata);
+    qsort(own, (size_t)count, sizeof *own, compare_values);
+    count = average(count, own);
+    for (int g = 0, first = 0, end; g < strata; g++, first = end) {
+        const layout *one = &layouts[g];
+        for (end = first; end < count && own[end].stratum == g; end++) continue;
+        NB_TRY(ctx, lay_out(end - first, own + first, &layouts[g], ctx));
+        errors[g] = error_of(1, &one, 1);
+        with_values += end > first;
+        if (layouts[g].trials > 1) used[used_count++] = one;
+    }
+    errors[strata] = (nb_common_error){.variance = 0, .df = NAN, .trials = 1};
+    if (used_count > 0) errors[strata] = error_of(used_count, used, 1.0 / with_values);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
