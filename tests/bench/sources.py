@@ -1,29 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""sources.py NYSBENCH HEADS FOLDER [STRATEGY]... - a strategy (profile) against kmeans(restarts=4) with sources as the
-unit: HEADS holds files MODEL_SOURCE_nN_LLAYER.safetensors of several models; heads, layers and lengths of one source are
-averaged first (logarithms of the ratio in the same trial), and the 95 % t interval is over sources. Without causal masks.
-FOLDER is for the run. Prints CSV: a line for each core, model and m, and for m = all; `all` models: each with the same
-weight, no interval. `unseen`: the ratio over the rows that neither strategies nor cores have looked at. `sources`: all, or `untuned`, those that no setting of profile was chosen on, but for the least number of rows, which
+"""sources.py NYSBENCH HEADS FOLDER [STRATEGY]... - strategies (profile) against kmeans(restarts=4) on all .safetensors
+files of the folder HEADS, without causal masks, by `nysbench compare`. FOLDER is for the run. Prints CSV: a line for each
+core, model and m, and for m = all. `unseen`: the ratio over the rows that neither strategies nor cores have looked at.
+`kind`: all, or `untuned`, the sources that no setting of profile was chosen on, but for the least number of rows, which
 was chosen on all of Whisper's: its lines for m = 8 are not held out."""
 import csv
 import glob
-import math
 import os
-import re
 import subprocess
 import sys
 
-import numpy as np
-from scipy import stats
-
-# Settings of profile were chosen on these, in the folder of many sources; the least number of rows, 64, on all of Whisper's.
+# Settings of profile were chosen on these, of the folder of many sources.
 TUNED = {"minilm": "anarchist-faq foldoc perl-faq1", "smollm2": "anarchist-faq foldoc opticks-b sqlite-whentouse",
          "vit": "astronaut coins flower rigging", "whisper": "carlo-it espeak-sqlite-whentouse librivox-sense"}
 BASELINE = "kmeans(restarts=4)"
 CONFIG = """\
 question: sources
-trials: 1
+trials: 5
 landmarks: [8, 16, 32, 64]
 problems: [{problems}]
 strategies: [{strategies}]
@@ -32,64 +26,55 @@ metrics: error
 baseline: "{baseline}"
 plots: []
 """
+FIELDS = "ratio low high sources_below sources".split()
+
+
+def is_tuned(path):
+    model, _, rest = os.path.basename(path).partition("_")
+    return rest.split("_")[0] in TUNED.get(model, "").split()
 
 
 def run(program, files, strategies, folder):
     config = os.path.join(folder, "sources.yaml")
     os.makedirs(folder, exist_ok=True)
-    with open(config, "w") as out:
+    with open(config, "w", encoding="utf-8") as out:
         out.write(CONFIG.format(problems=", ".join(f'"heads(file={os.path.abspath(f)}, causal=false)"' for f in files),
                                 strategies=", ".join(f'"{s}"' for s in [BASELINE, *strategies]), baseline=BASELINE))
-    subprocess.run([program, "run", config, "-q", "--out", os.path.join(folder, "run")], check=True, stdout=subprocess.DEVNULL)
-    with open(os.path.join(folder, "run", "rows.csv"), newline="") as rows:
-        return list(csv.DictReader(rows))
+    out = os.path.join(folder, "run")
+    subprocess.run([program, "run", config, "-q", "--out", out], check=True, stdout=subprocess.DEVNULL)
+    return out
 
 
-def ratios(rows):
-    """{(strategy, core, model, source, m): logarithms of the ratios to the baseline, of all rows and of those unseen}, over heads and files."""
-    errors = {}
-    for r in rows:
-        if r["status"] != "ok":
-            sys.exit(f"{r['problem']}, {r['strategy']}, m = {r['landmarks']}: {r['status']}: {r['reason']}")
-        name = re.search(r"/([^_/]+)_([^/]+)_n\d+_L\d+\.", r["problem"])
-        errors[r["strategy"], r["core"].split("(")[0], name[1], name[2], int(r["landmarks"]), r["problem"], r["head"]] = (
-            float(r["error"]), float(r["error_unseen"] or "nan"))
-    strategies = list(dict.fromkeys(key[0] for key in errors))
-    found = {}
-    for (strategy, *rest), error in errors.items():
-        if strategy != strategies[0]:
-            found.setdefault((strategy, *rest[:4]), []).append(np.log(np.divide(error, errors[(strategies[0], *rest)])))
-    return found
+def untuned(folder):
+    """Conditions for `compare`: rows of files that nothing was chosen on."""
+    with open(os.path.join(folder, "rows.csv"), newline="", encoding="utf-8") as rows:
+        problems = {r["problem"] for r in csv.DictReader(rows)}
+    kept = [p for p in problems if not is_tuned(p.split("file=")[1].split(".safetensors")[0])]
+    return [x for p in sorted(kept) for x in ("--where", f"problem={p}")]
 
 
-def line(found, strategy, core, model, m, untuned):
-    by_source = {}
-    for (s, c, mo, source, of), values in found.items():
-        if (s, c, mo) == (strategy, core, model) and m in (of, "all") and not (untuned and source in TUNED.get(mo, "").split()):
-            by_source.setdefault(source, []).append(np.nanmean(values, axis=0))
-    x, unseen = np.array([np.nanmean(v, axis=0) for v in by_source.values()]).reshape(-1, 2).T
-    if len(x) == 0:
-        return math.nan, math.nan, math.nan, 0, 0, math.nan
-    half = stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.nan
-    return x.mean(), x.mean() - half, x.mean() + half, int((x < 0).sum()), len(x), np.nanmean(unseen)
+def compare(program, folder, *options):
+    """{(method, core, model, m): line}"""
+    text = subprocess.run([program, "compare", folder, "--confounded", "pairing", "--confounded", "rows_seen", "--format",
+                           "csv", "--resamples", "0", *options], check=True, capture_output=True, text=True).stdout
+    return {(r["method"], r["core"].split("(")[0], r["model"], r["landmarks"]): r
+            for r in csv.DictReader(text.splitlines())}
+
+
+def shown(line, fields):
+    return [line[f] if "sources" in f or not line[f] else f"{float(line[f]):.3f}" for f in fields]
 
 
 def main():
     program, heads, folder, *strategies = sys.argv[1:]
-    found = ratios(run(program, sorted(glob.glob(os.path.join(heads, "*.safetensors"))), strategies or ["profile"], folder))
-    order = [list(dict.fromkeys(key[i] for key in found)) for i in range(5)]
-    print("strategy,core,model,landmarks,sources,ratio,low,high,below,of,unseen")
-    for strategy in order[0]:
-        for core in order[1]:
-            for m in [*order[4], "all"]:
-                for kind in ("all", "untuned"):
-                    means = []
-                    for model in order[2]:
-                        mean, low, high, below, count, unseen = line(found, strategy, core, model, m, kind == "untuned")
-                        means.append((mean, unseen))
-                        print(f'"{strategy}",{core},{model},{m},{kind},' + ",".join("" if math.isnan(v) else f"{math.exp(v):.3f}" for v in (mean, low, high)) + f",{below},{count}," + ("" if math.isnan(unseen) else f"{math.exp(unseen):.3f}"))
-                    mean, unseen = np.exp(np.nanmean(means, axis=0))
-                    print(f'"{strategy}",{core},all,{m},{kind},{mean:.3f},,,,,{unseen:.3f}')
+    rows = run(program, sorted(glob.glob(os.path.join(heads, "*.safetensors"))), strategies or ["profile"], folder)
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow("strategy core model landmarks kind ratio low high below sources unseen".split())
+    for kind, where in (("all", []), ("untuned", untuned(rows))):
+        for pool in ([], ["--pool", "landmarks"]):
+            unseen = compare(program, rows, "--metric", "error_unseen", *pool, *where)
+            for key, line in compare(program, rows, *pool, *where).items():
+                out.writerow([*key[:4], kind, *shown(line, FIELDS), *shown(unseen.get(key, {"ratio": ""}), ["ratio"])])
 
 
 if __name__ == "__main__":
