@@ -282,7 +282,7 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", x->t_holm));
     NB_TRY(g->ctx, nb_grid_int(g, e->sources));
     NB_TRY(g->ctx, nb_grid_int(g, e->units));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.0f", x->trials ? x->trials : NAN));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.0f", x->trials ? (double)x->trials : NAN));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2f", isnan(e->icc) ? NAN : fmax(e->icc, 0)));
     NB_TRY(g->ctx, nb_grid_real(g, "%.1f", e->effective));
     NB_NEED(text, k->missing || k->missing_baseline ? nb_format(g->ctx, "%d|%d", k->missing, k->missing_baseline)
