@@ -116,7 +116,9 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
     if (item->contrast->refusal)
         item->why = item->contrast->refusal;
     else if (k->pairs == 0)
-        item->why = k->skipped || k->skipped_baseline ? "skipped: no pair has a result" : "no pair has a result";
+        item->why = k->noise > 0 ? "nothing is above its rounding noise"
+                    : k->skipped || k->skipped_baseline ? "skipped: no pair has a result"
+                                                        : "no pair has a result";
     else if (e->infinite > 0)
         NB_NEED(item->why, nb_format(c->ctx, "%d of %d ratios are 0 or infinite", e->infinite, e->units));
     else if (e->sources < NB_LEAST_SOURCES)

@@ -69,6 +69,7 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
         {"heads", e->units, true},
         {"pairs", k->pairs, true},
         {"ties", k->ties, true},
+        {"noise", k->noise, true},
         {"missing", k->missing, true},
         {"missing_baseline", k->missing_baseline, true},
         {"skipped", k->skipped, true},

@@ -12,7 +12,7 @@ enum { MOST_COLUMNS = 32 };
 
 typedef struct { /* one pair of rows */
     int setting, source, head, stratum, trial, instance;
-    bool a_ok, b_ok, a_skipped, b_skipped, tie;
+    bool a_ok, b_ok, a_skipped, b_skipped, tie, noise;
     double value, variance;
 } pair;
 
@@ -124,6 +124,7 @@ static nb_status measure(const maker *m, int a, int b, pair *p)
     double x = real_of(m, m->metric, a), y = real_of(m, m->metric, b);
     double noise_x = fmax(real_of(m, m->noise, a), 0), noise_y = fmax(real_of(m, m->noise, b), 0);
     double se_x = fmax(real_of(m, m->se, a), 0), se_y = fmax(real_of(m, m->se, b), 0);
+    p->noise = m->noise && x <= noise_x && y <= noise_y;
     p->tie = x == y || fabs(x - y) <= noise_x + noise_y;
     if (m->terms->difference) {
         p->value = p->tie ? 0 : x - y;
@@ -183,10 +184,16 @@ static nb_status find_pairs(maker *m, int value, int *count, bool *seen)
     return NB_OK;
 }
 
+static bool is_pair(const pair *p)
+{
+    return p->a_ok && p->b_ok && !p->noise;
+}
+
 static void count(nb_pair_counts *c, const pair *p)
 {
-    c->pairs += p->a_ok && p->b_ok;
-    c->ties += p->tie;
+    c->pairs += is_pair(p);
+    c->ties += is_pair(p) && p->tie;
+    c->noise += p->noise;
     c->missing += !p->a_ok && p->b_ok;
     c->missing_baseline += p->a_ok && !p->b_ok;
     c->skipped += p->a_skipped && p->b_ok;
@@ -199,7 +206,7 @@ static double worst(const pair *pairs, int first, int end)
 {
     double most = 0;
     for (int i = first; i < end; i++)
-        if (pairs[i].a_ok && pairs[i].b_ok && isfinite(pairs[i].value)) most = fmax(most, fabs(pairs[i].value));
+        if (is_pair(&pairs[i]) && isfinite(pairs[i].value)) most = fmax(most, fabs(pairs[i].value));
     return most;
 }
 
@@ -217,8 +224,8 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
             const pair *here = &m->pairs[next];
             count(&c->counts[here->stratum], here);
             count(&c->counts[m->out->replicates.strata], here);
-            bool both = here->a_ok && here->b_ok, either = here->a_ok || here->b_ok;
-            if (!(m->terms->failures == NB_FAILURES_DROP ? both : either)) continue;
+            bool both = is_pair(here), one = here->a_ok != here->b_ok;
+            if (!both && !(one && m->terms->failures == NB_FAILURES_WORST)) continue;
             unit.value += both ? here->value : here->a_ok ? -most : most;
             unit.variance += here->variance;
             used++;
@@ -241,7 +248,7 @@ static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
     for (int i = first; i < end; i++) {
         const pair *p = &m->pairs[i];
-        if (p->a_ok && p->b_ok && isfinite(p->value))
+        if (is_pair(p) && isfinite(p->value))
             values[count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
     }
     nb_status status = nb_crossed_errors(count, values, strata, c->common, m->ctx);

@@ -212,7 +212,8 @@ static void test_failures(void **state)
     assert_true(isnan(c.items[0].estimate.mean));
 }
 
-/* Differences within rounding are none, and no error is less than its rounding: no ratio of 0. */
+/* Two that are noise say nothing, differences within rounding are none, and no error is less than its rounding: no
+ * ratio of 0. */
 static void test_noise(void **state)
 {
     static bakery b;
@@ -223,9 +224,15 @@ static void test_noise(void **state)
         b.rows[i].error_noise = 1e-15;
     }
     nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].pairs->noise, b.count / 2);
+    assert_int_equal(c.items[0].pairs->pairs, 0);
+    assert_string_equal(c.items[0].why, "nothing is above its rounding noise");
+    for (int i = 0; i < b.count; i++) b.rows[i].error = b.rows[i].error_unseen = i % 2 ? 1e-14 : 0.95e-14;
+    c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].pairs->ties, b.count / 2);
     assert_true(c.items[0].estimate.mean == 0 && c.items[0].estimate.wilcoxon_p == 1);
     assert_int_equal(c.items[0].verdict, NB_EQUIVALENT);
+    for (int i = 1; i < b.count; i += 2) b.rows[i].error = b.rows[i].error_unseen = 0;
     for (int i = 0; i < b.count; i += 2) b.rows[i].error = b.rows[i].error_unseen = 1e-12;
     c = compare(*state, &b, &terms);
     assert_close(c.items[0].estimate.mean, log(1e-15 / 1e-12), 1e-12);
