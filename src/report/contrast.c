@@ -13,6 +13,7 @@ enum { MOST_COLUMNS = 32 };
 typedef struct { /* one pair of rows */
     int setting, source, head, stratum, trial, instance;
     bool a_ok, b_ok, a_skipped, b_skipped, tie, noise;
+    bool one_has_seen; /* rows that it is judged on, and the other has not */
     double value, variance;
 } pair;
 
@@ -153,12 +154,11 @@ static int compare_pairs(const void *a, const void *b)
     return (x->instance > y->instance) - (x->instance < y->instance);
 }
 
-/* The pairs of a value, sorted; *seen: in some, one of the two alone has looked at the rows. */
-static nb_status find_pairs(maker *m, int value, int *count, bool *seen)
+/* The pairs of a value, sorted. */
+static nb_status find_pairs(maker *m, int value, int *count)
 {
     const nb_replicates *r = &m->out->replicates;
     *count = 0;
-    *seen = false;
     for (int i = 0; i < m->pivot.count; i++) {
         int a = m->pivot.rows[i * m->pivot.width + value], b = m->pivot.rows[i * m->pivot.width + m->terms->baseline];
         m->unpaired[value] += a >= 0 && b < 0;
@@ -176,7 +176,7 @@ static nb_status find_pairs(maker *m, int value, int *count, bool *seen)
                   .b_skipped = is_skipped(m, b)};
         if (p.a_ok && p.b_ok) {
             NB_TRY(m->ctx, measure(m, a, b, &p));
-            *seen = *seen || has_seen(m, a) != has_seen(m, b);
+            p.one_has_seen = has_seen(m, a) != has_seen(m, b);
         }
         m->pairs[(*count)++] = p;
     }
@@ -256,7 +256,14 @@ static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
     return status;
 }
 
-static nb_status add_contrasts(maker *m, int value, int count, bool seen)
+static bool one_has_seen(const maker *m, int first, int end)
+{
+    bool any = false;
+    for (int i = first; i < end; i++) any = any || m->pairs[i].one_has_seen;
+    return any && !among(NB_ROWS_SEEN, m->terms->confounded);
+}
+
+static nb_status add_contrasts(maker *m, int value, int count)
 {
     nb_contrasts *out = m->out;
     for (int i = 0, next; i < count; i = next) {
@@ -266,7 +273,7 @@ static nb_status add_contrasts(maker *m, int value, int count, bool seen)
         *c = (nb_contrast){.value = value, .setting = m->pairs[i].setting};
         NB_TRY(m->ctx, add_units(m, c, i, next));
         NB_TRY(m->ctx, find_common(m, c, i, next));
-        if (!seen || among(NB_ROWS_SEEN, m->terms->confounded)) continue;
+        if (!one_has_seen(m, i, next)) continue;
         c->unit_count = 0;
         NB_NEED(c->refusal, nb_format(m->ctx,
                                       "it or the baseline, and not both, has looked at rows of S that they are judged "
@@ -341,10 +348,9 @@ nb_status nb_contrasts_make(const nb_frame *f, const nb_contrast_terms *terms, n
     out->unpaired = m.unpaired;
     for (int v = 0; v < out->values.count && terms->baseline >= 0; v++) {
         int count;
-        bool seen;
         if (v == terms->baseline) continue;
-        NB_TRY(ctx, find_pairs(&m, v, &count, &seen));
-        NB_TRY(ctx, count > 0 ? add_contrasts(&m, v, count, seen) : add_refusal(&m, v));
+        NB_TRY(ctx, find_pairs(&m, v, &count));
+        NB_TRY(ctx, count > 0 ? add_contrasts(&m, v, count) : add_refusal(&m, v));
     }
     return NB_OK;
 }
