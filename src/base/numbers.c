@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,4 +46,16 @@ bool nb_parse_real(const char *text, double lo, double hi, double *number)
     if (*end || !isfinite(found) || found < lo || found > hi) return false;
     *number = found;
     return true;
+}
+
+void nb_real_text(double x, char *text)
+{
+    if (x == rint(x) && fabs(x) < 1e6) {
+        snprintf(text, NB_REAL_TEXT, "%.0f", x);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, NB_REAL_TEXT, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) return;
+    }
 }

@@ -229,15 +229,10 @@ static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
     return needs_quotes(text) ? quote(text, ctx) : text;
 }
 
-/* The shortest text that reads back as the same number; 60, not 6e+01. */
 static const char *shortest(double x, nb_ctx *ctx)
 {
-    char text[32];
-    if (x == rint(x) && fabs(x) < 1e6) return nb_format(ctx, "%.0f", x);
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) break;
-    }
+    char text[NB_REAL_TEXT];
+    nb_real_text(x, text);
     return nb_strdup(ctx, text);
 }
 

@@ -6,7 +6,7 @@
 
 bool nb_config_makes_rows(const char *key)
 {
-    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline"};
+    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline", "claims"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(key, others[i]) == 0) return false;
     return true;

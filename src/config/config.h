@@ -6,6 +6,7 @@
 
 #include "base/range.h"
 #include "components/study.h"
+#include "config/claim.h"
 #include "problems/problem.h"
 
 /* Where the value of a key comes from: "FILE:LINE", "--set", "default". */
@@ -80,6 +81,8 @@ struct nb_config {
     const char **metrics; /* as written: names of columns, or "all" */
     int plot_count;
     const char **plots;
+    int claim_count;
+    nb_claim *claims;     /* what its rows are asked in the end */
     nb_origins origins;   /* of the keys that hold for the whole experiment */
     nb_mistakes warnings; /* what may be a mistake, but is allowed */
 };

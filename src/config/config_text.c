@@ -179,6 +179,13 @@ static nb_status print_settings(const printer *p, nb_ctx *ctx)
     return NB_OK;
 }
 
+static void print_claims(const printer *p)
+{
+    fprintf(p->out, "claims:%s", p->config->claim_count ? "" : " []");
+    print_origin(p, &p->config->origins, "claims");
+    for (int i = 0; i < p->config->claim_count; i++) fprintf(p->out, "  - %s\n", p->config->claims[i].text);
+}
+
 static nb_status print_config(printer *p, nb_ctx *ctx)
 {
     const nb_config *c = p->config;
@@ -193,6 +200,7 @@ static nb_status print_config(printer *p, nb_ctx *ctx)
     print_list(p, &c->origins, "metrics", c->metric_count, c->metrics);
     NB_TRY(ctx, print_settings(p, ctx));
     print_list(p, &c->origins, "plots", c->plot_count, c->plots);
+    print_claims(p);
     return NB_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "components/plugin.h"
 #include "components/output.h"
 #include "components/registry.h"
+#include "config/claims.h"
 #include "config/lookup.h"
 #include "config/values.h"
 
@@ -201,17 +202,29 @@ static nb_status read_plots(const nb_config_loader *l, const nb_config_key *k, n
     return nb_read_words(k->name, f, figures, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
 }
 
+static nb_status read_claims(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    nb_config *c = l->config;
+    (void)k;
+    NB_TRY(l->ctx, nb_claims_read(f, c->study, true, &c->claim_count, &c->claims, l->mistakes));
+    return nb_claims_check(c, l->mistakes);
+}
+
 int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS])
 {
-    static const nb_config_key before[] = {
-        {"name", initial_name, NULL, read_name, NULL}, {"question", NULL, "\"\"", read_question, NULL},
-        {"seed", NULL, "20260101", read_seed, NULL},   {"plugins", NULL, "[]", nothing, NULL},
-        {"study", NULL, "default", nothing, NULL},     {"metrics", NULL, "all", read_metrics, NULL}};
+    static const nb_config_key before[] = {{.name = "name", .initial = initial_name, .read = read_name},
+                                           {.name = "question", .fixed = "\"\"", .read = read_question},
+                                           {.name = "seed", .fixed = "20260101", .read = read_seed},
+                                           {.name = "plugins", .fixed = "[]", .read = nothing},
+                                           {.name = "study", .fixed = "default", .read = nothing},
+                                           {.name = "metrics", .fixed = "all", .read = read_metrics}};
     int count = sizeof before / sizeof *before;
     memcpy(keys, before, sizeof before);
-    for (const nb_option *o = study->component.options; o && o->key && count < NB_MOST_KEYS - 2; o++)
-        keys[count++] = (nb_config_key){o->key, initial_setting, NULL, read_setting, o};
-    keys[count++] = (nb_config_key){"plots", initial_plots, NULL, read_plots, NULL};
-    if (study->baseline >= 0) keys[count++] = (nb_config_key){"baseline", NULL, "default", read_baseline, NULL};
+    for (const nb_option *o = study->component.options; o && o->key && count < NB_MOST_KEYS - 3; o++)
+        keys[count++] = (nb_config_key){.name = o->key, .initial = initial_setting, .read = read_setting, .option = o};
+    keys[count++] = (nb_config_key){.name = "plots", .initial = initial_plots, .read = read_plots};
+    if (study->baseline >= 0)
+        keys[count++] = (nb_config_key){.name = "baseline", .fixed = "default", .read = read_baseline, .late = true};
+    keys[count++] = (nb_config_key){.name = "claims", .fixed = "[]", .read = read_claims, .late = true};
     return count;
 }

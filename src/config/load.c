@@ -74,14 +74,6 @@ static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
     return nb_mistakes_add(l->common.mistakes, at, "key '%s' is unknown%s", key, hint);
 }
 
-/* YAML's null, in one of its spellings. */
-static bool is_nothing(nb_yaml value)
-{
-    const char *text = nb_yaml_scalar(value);
-    return text && value.node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
-}
-
 static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
 {
     const char *name = nb_yaml_scalar(key);
@@ -96,7 +88,7 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(key),
                                "key '%s' appears a second time; it is already on line %d", name,
                                (int)entries[index].value.node->start_mark.line + 1);
-    if (is_nothing(value))
+    if (nb_yaml_is_null(value))
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(key),
                                "key '%s' has no value; leave the line out for its default, if it has one", name);
     entries[index].value = value;
@@ -130,7 +122,7 @@ static nb_status override(loader *l, const nb_override *o, entry *entries)
     if (index < 0) return unknown_key(l, o->key, key_count(l), (nb_place){.source = source});
     nb_yaml value;
     NB_TRY(l->common.ctx, nb_yaml_text(o->value, source, &value, l->common.mistakes));
-    if (value.node && is_nothing(value))
+    if (value.node && nb_yaml_is_null(value))
         return nb_mistakes_add(l->common.mistakes, nb_yaml_place(value), "expected a value, found '%s'", o->value);
     if (value.node) entries[index] = (entry){.value = value, .replaced = true, .origin = "--set"};
     return NB_OK;
@@ -284,13 +276,15 @@ static nb_status read_entries(loader *l, const entry *entries)
 {
     draft d = {.count = 0};
     nb_config *c = l->common.config;
-    int early = l->rest_count - (l->study->baseline >= 0);
+    int early = 0;
+    while (early < l->rest_count && !l->rest[early].late) early++;
     NB_NEED(c->origins.items, nb_alloc(l->common.ctx, NB_MOST_KEYS, sizeof *c->origins.items));
     for (int i = 0; i < early; i++) NB_TRY(l->common.ctx, read_rest(l, i, entries[first_rest(l) + i]));
     NB_TRY(l->common.ctx, collect_blocks(l, entries, &d));
     NB_TRY(l->common.ctx, read_blocks(l, entries, &d));
     NB_TRY(l->common.ctx, check_blocks(l, &d));
     if (l->common.mistakes->count == 0) NB_TRY(l->common.ctx, fill_blocks(l, &d));
+    if (l->common.mistakes->count == 0) NB_TRY(l->common.ctx, problem_shapes(l));
     NB_TRY(l->common.ctx, read_rules(l, entries, &d));
     for (int i = early; i < l->rest_count; i++) NB_TRY(l->common.ctx, read_rest(l, i, entries[first_rest(l) + i]));
     return l->study->check ? l->study->check(c, (nb_place){.source = l->common.path}, l->common.mistakes) : NB_OK;
@@ -306,7 +300,7 @@ static nb_status peek(const nb_config_loader *l, nb_yaml root, int count, const 
     for (int i = 0; i < nb_yaml_pairs(root) && !value->node; i++) {
         nb_yaml name, here;
         nb_yaml_pair(root, i, &name, &here);
-        if (nb_yaml_scalar(name) && strcmp(nb_yaml_scalar(name), key) == 0 && !is_nothing(here)) *value = here;
+        if (nb_yaml_scalar(name) && strcmp(nb_yaml_scalar(name), key) == 0 && !nb_yaml_is_null(here)) *value = here;
     }
     for (int i = 0; i < count; i++) {
         const char *source;
@@ -348,6 +342,5 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     NB_TRY(ctx, collect(&l, root, 0, entries));
     for (int i = 0; i < override_count; i++) NB_TRY(ctx, override(&l, &overrides[i], entries));
     if (root.node->type != YAML_MAPPING_NODE) return NB_OK;
-    NB_TRY(ctx, read_entries(&l, entries));
-    return mistakes->count == 0 ? problem_shapes(&l) : NB_OK;
+    return read_entries(&l, entries);
 }

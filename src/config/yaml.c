@@ -23,6 +23,13 @@ const char *nb_yaml_scalar(nb_yaml value)
     return strlen(text) == value.node->data.scalar.length ? text : NULL;
 }
 
+bool nb_yaml_is_null(nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    return text && value.node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
+}
+
 int nb_yaml_count(nb_yaml value)
 {
     return value.node->type == YAML_SEQUENCE_NODE

@@ -25,6 +25,9 @@ const char *nb_yaml_kind(nb_yaml value); /* "a list" ..., for a value that is no
 /* NULL if it is not a scalar, or has a NUL byte, where it would be cut. */
 const char *nb_yaml_scalar(nb_yaml value);
 
+/* YAML's null, in one of its spellings. */
+bool nb_yaml_is_null(nb_yaml value);
+
 /* The items of a list; anything else stands for a list of one. */
 int nb_yaml_count(nb_yaml value);
 nb_yaml nb_yaml_item(nb_yaml value, int index);

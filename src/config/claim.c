@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claim.c - see claim.h */
+#include "config/claim.h"
+
+#include "base/numbers.h"
+#include "config/yaml_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const nb_claim_forms[] = {"compare", "measure", "order", "slope", "correlate", "untested", NULL};
+const char *const nb_claim_expectations[] = {"ratio", "difference", "wins",        "equal", "equal_difference",
+                                             "value", "slope",      "correlation", NULL};
+const char *const nb_claim_statistics[] = {"mean", "median", "geometric_mean", NULL};
+const char *const nb_claim_failure_words[] = {"drop", "worst", NULL};
+
+const char *const nb_claim_options[] = {"each", "confounded", "failures", "confidence", "smallest", NULL};
+
+bool nb_claim_takes(const nb_claim *c, const char *option)
+{
+    bool pairs = c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER;
+    if (c->form == NB_CLAIM_UNTESTED) return false;
+    if (strcmp(option, "confounded") == 0) return pairs || c->form == NB_CLAIM_CORRELATE;
+    if (strcmp(option, "failures") == 0) return pairs;
+    if (strcmp(option, "smallest") == 0) return c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
+    return true;
+}
+
+static void print_key(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "%s: ", key);
+    nb_yaml_print_quoted(out, text);
+}
+
+static void print_number(FILE *out, double x)
+{
+    char text[NB_REAL_TEXT];
+    nb_real_text(x, text);
+    fputs(isnan(x) ? "null" : text, out);
+}
+
+static void print_values(FILE *out, const char *key, int count, const nb_claim_value *values)
+{
+    fprintf(out, "%s: [", key);
+    for (int i = 0; i < count; i++) {
+        if (i > 0) fputs(", ", out);
+        nb_yaml_print_quoted(out, values[i].text);
+    }
+    fputc(']', out);
+}
+
+static void print_where(FILE *out, const nb_claim_where *where)
+{
+    fputs(", where: {", out);
+    for (int i = 0; i < where->count; i++) {
+        if (i > 0) fputs(", ", out);
+        print_values(out, where->items[i].column, where->items[i].count, where->items[i].values);
+    }
+    fputc('}', out);
+}
+
+static void print_series(FILE *out, const char *key, const nb_claim_series *s)
+{
+    fprintf(out, ", %s: {", key);
+    print_key(out, "metric", s->metric.text);
+    print_where(out, &s->where);
+    fputc('}', out);
+}
+
+static void print_body(FILE *out, const nb_claim *c)
+{
+    fprintf(out, ", %s: {", nb_claim_forms[c->form]);
+    if (c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER)
+        print_values(out, c->column, c->value_count, c->values);
+    if (c->form == NB_CLAIM_MEASURE) fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
+    if (c->form == NB_CLAIM_SLOPE) fprintf(out, "against: %s", c->column);
+    if (c->form == NB_CLAIM_CORRELATE) {
+        fprintf(out, "over: %s", c->column);
+        print_series(out, "x", &c->series[0]);
+        print_series(out, "y", &c->series[1]);
+    } else {
+        fputs(", ", out);
+        print_key(out, "metric", c->series[0].metric.text);
+    }
+    print_where(out, &c->where);
+    fputc('}', out);
+}
+
+static void print_expectation(FILE *out, const nb_claim *c)
+{
+    bool range = c->expectation != NB_EXPECT_EQUAL && c->expectation != NB_EXPECT_EQUAL_DIFFERENCE && isnan(c->within);
+    if (c->expectation == NB_EXPECT_NOTHING) return;
+    fprintf(out, ", expect: {%s: %s", nb_claim_expectations[c->expectation], range ? "[" : "");
+    print_number(out, c->given[0]);
+    if (range) fputs(", ", out);
+    if (range) print_number(out, c->given[1]);
+    if (range) fputc(']', out);
+    if (!isnan(c->within)) fputs(", within: ", out);
+    if (!isnan(c->within)) print_number(out, c->within);
+    fputc('}', out);
+}
+
+static void print_names(FILE *out, const char *const *names)
+{
+    fputc('[', out);
+    for (int i = 0; names[i]; i++) fprintf(out, "%s%s", i ? ", " : "", names[i]);
+    fputc(']', out);
+}
+
+static void print_option(FILE *out, const nb_claim *c, const char *option)
+{
+    fprintf(out, ", %s: ", option);
+    if (strcmp(option, "each") == 0) print_names(out, (const char *const *)c->each);
+    if (strcmp(option, "confounded") == 0) print_names(out, (const char *const *)c->confounded);
+    if (strcmp(option, "failures") == 0) fputs(nb_claim_failure_words[c->failures], out);
+    if (strcmp(option, "confidence") == 0) print_number(out, c->confidence);
+    if (strcmp(option, "smallest") == 0) print_number(out, c->smallest);
+}
+
+static void print_claim(FILE *out, const nb_claim *c)
+{
+    fputc('{', out);
+    print_key(out, "id", c->id);
+    fputs(", ", out);
+    print_key(out, "says", c->says);
+    if (*c->source) fputs(", ", out);
+    if (*c->source) print_key(out, "source", c->source);
+    if (c->untested) {
+        fputs(", ", out);
+        print_key(out, "untested", c->untested);
+    } else {
+        print_body(out, c);
+        print_expectation(out, c);
+    }
+    for (const char *const *option = nb_claim_options; *option; option++)
+        if (nb_claim_takes(c, *option)) print_option(out, c, *option);
+    fputc('}', out);
+}
+
+nb_status nb_claim_describe(nb_claim *claim, nb_ctx *ctx)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: a claim's text");
+    print_claim(out, claim);
+    bool whole = !ferror(out);
+    if (fclose(out) != 0 || !whole) {
+        free(text);
+        NB_FAIL(ctx, NB_ENOMEM, "out of memory: a claim's text");
+    }
+    claim->text = text;
+    return nb_defer(ctx, free, text);
+}
