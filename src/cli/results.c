@@ -2,6 +2,7 @@
 /* results.c - see results.h */
 #include "cli/results.h"
 
+#include "cli/claims.h"
 #include "cli/outcomes.h"
 #include "report/builds.h"
 #include "report/csv.h"
@@ -18,6 +19,8 @@ static void print_places(const nb_experiment *e, const nb_telling *how)
 {
     printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
     nb_tables_print_files(stdout, e->config.study->component.name);
+    if (e->config.claim_count && !e->shard.count)
+        printf("  %-16s what these rows say of the experiment's claims\n", NB_CLAIMS_FILE);
     printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
     printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
            NB_CONFIG_FILE, NB_MANIFEST_FILE);
@@ -25,6 +28,20 @@ static void print_places(const nb_experiment *e, const nb_telling *how)
         printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
                how->draw ? "figures (SVG, PNG), their data and scripts"
                          : "data and scripts of the figures; gnuplot is missing");
+}
+
+/* Rows of a shard alone are asked nothing. */
+static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_row_list *rows, bool quiet, nb_ctx *ctx)
+{
+    nb_claim_results results = {.count = 0};
+    if (e->shard.count) return NB_OK;
+    if (e->config.claim_count)
+        NB_TRY(ctx, nb_claims_ask(store, rows, e->config.claim_count, e->config.claims, &results, ctx));
+    NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
+    if (quiet || results.count == 0) return NB_OK;
+    NB_TRY(ctx, nb_claims_print_lines(stdout, 1, &results, ctx));
+    fputc('\n', stdout);
+    return NB_OK;
 }
 
 nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
@@ -40,6 +57,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
         fputc('\n', stdout);
     }
+    NB_TRY(ctx, tell_claims(e, store, &results.rows, how->quiet, ctx));
     NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));
     if (!how->quiet) print_places(e, how);
     fflush(stdout);

@@ -14,9 +14,9 @@ typedef struct {
     const volatile sig_atomic_t *interrupted; /* then there are no figures; NULL: it never is */
 } nb_telling;
 
-/* Writes rows.csv and the study's files of the store's planned rows, prints its tables and what went
- * wrong, and draws the experiment's figures. *failures: rows that are neither ok nor skipped, of all
- * or of those that `only` flags. */
+/* Writes rows.csv, the study's files of the store's planned rows and the verdicts on the experiment's claims, prints
+ * its tables, the verdicts and what went wrong, and draws the experiment's figures. *failures: rows that are neither ok
+ * nor skipped, of all or of those that `only` flags. */
 nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
                           int *failures, nb_ctx *ctx);
 

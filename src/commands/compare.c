@@ -87,21 +87,11 @@ static nb_status find_baseline(const nb_frame *f, const char *by, const char *te
 /* By row: which program has measured it; of times, in which session too. */
 static nb_status derive_builds(nb_frame *f, nb_store *store, bool sessions, nb_ctx *ctx)
 {
-    long long *ids;
-    nb_signed *manifests;
-    int count, manifest_count, *build;
-    NB_TRY(ctx, nb_store_signatures(store, &count, &ids, ctx));
-    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
-    NB_NEED(build, nb_alloc(ctx, (size_t)f->count + 1, sizeof *build));
-    for (int i = 0; i < f->count && i < count; i++) {
-        int own = 0, first = 0;
-        while (own < manifest_count && manifests[own].id != ids[i]) own++;
-        while (!sessions && first < own && own < manifest_count &&
-               !nb_program_same(&manifests[first].manifest.program, &manifests[own].manifest.program))
-            first++;
-        build[i] = sessions ? own : first;
-    }
-    return nb_frame_derive(f, NB_BUILD, build, ctx);
+    const int *builds;
+    int count;
+    NB_TRY(ctx, nb_builds_of_rows(store, sessions, &count, &builds, ctx));
+    NB_REQUIRE(ctx, count == f->count, NB_EIO, "%s: is being planned anew: try again", store->path);
+    return nb_frame_derive(f, NB_BUILD, builds, ctx);
 }
 
 static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms,

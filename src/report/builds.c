@@ -22,3 +22,24 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
     fprintf(out, "%s\n", after);
     return NB_OK;
 }
+
+nb_status nb_builds_of_rows(nb_store *store, bool sessions, int *count, const int **builds, nb_ctx *ctx)
+{
+    long long *ids;
+    nb_signed *manifests;
+    int manifest_count, *build;
+    NB_TRY(ctx, nb_store_signatures(store, count, &ids, ctx));
+    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
+    NB_NEED(build, nb_alloc(ctx, (size_t)*count + 1, sizeof *build));
+    for (int i = 0; i < *count; i++) {
+        int own = 0, first = 0;
+        while (own < manifest_count && manifests[own].id != ids[i]) own++;
+        if (own == manifest_count) continue;
+        while (!sessions && first < own &&
+               !nb_program_same(&manifests[first].manifest.program, &manifests[own].manifest.program))
+            first++;
+        build[i] = sessions ? own : first;
+    }
+    *builds = build;
+    return NB_OK;
+}

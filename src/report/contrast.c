@@ -218,7 +218,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     for (int i = first, next; i < end; i = next) {
         const pair *p = &m->pairs[i];
-        nb_unit_value unit = {.stratum = p->stratum, .source = p->source};
+        nb_unit_value unit = {.stratum = p->stratum, .source = p->source, .head = p->head};
         int used = 0;
         for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
             const pair *here = &m->pairs[next];

@@ -2,14 +2,18 @@
 /* where.c - see where.h */
 #include "report/where.h"
 
-#include "base/numbers.h"
+#include "base/range.h"
 #include "components/registry.h"
+#include "components/study.h"
 
 #include <string.h>
 
-/* Of the component that a column names, or NULL: it names none. */
-static const nb_registry *registry_of(const nb_column *column)
+/* Of the component that a column names, by its study's axes or else by its name; NULL: it names none. */
+static const nb_registry *registry_of(const nb_frame *f, const nb_column *column)
 {
+    const nb_study *study = nb_study_of(f->columns);
+    for (const nb_axis *axis = study ? study->axes : NULL; axis && axis->key; axis++)
+        if (strcmp(axis->column, column->name) == 0) return axis->registry;
     for (const nb_registry *const *r = nb_registries; *r; r++)
         if (strcmp((*r)->kind, column->name) == 0) return *r;
     return NULL;
@@ -53,20 +57,30 @@ static nb_status match_components(const nb_frame *f, const nb_codes *codes, cons
     return NB_OK;
 }
 
-static nb_status match_values(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
-                              bool *means, nb_ctx *ctx)
+static nb_status match_texts(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
+                             bool *means, nb_ctx *ctx)
 {
-    long long number = 0;
-    NB_REQUIRE(ctx, column->type == NB_COLUMN_TEXT || nb_parse_integer(text, LLONG_MIN, LLONG_MAX, &number), NB_EINVAL,
-               "%s=%s: expected a whole number", column->name, text);
+    const char *const *values;
+    NB_TRY(ctx, nb_frame_texts(f, column->name, &values, ctx));
+    for (int v = 0; v < codes->count; v++) {
+        const char *value = values[codes->first[v]];
+        if (value && strcmp(value, text) == 0) means[v] = true;
+    }
+    return NB_OK;
+}
+
+static nb_status match_numbers(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
+                               bool *means, nb_ctx *ctx)
+{
+    nb_range range;
+    const char *wrong;
+    NB_TRY(ctx, nb_range_parse(text, &range, &wrong, ctx));
+    NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s=%s: expected a whole number, or a range as 8..64 step 8", column->name,
+               text);
     for (int v = 0; v < codes->count; v++) {
         const char *field = (const char *)nb_frame_row(f, codes->first[v]) + column->offset;
-        if (column->type == NB_COLUMN_TEXT) {
-            const char *value = *(const char *const *)field;
-            means[v] = value && strcmp(value, text) == 0;
-        } else {
-            means[v] = (column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field) == number;
-        }
+        long long value = column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field;
+        if (nb_range_holds(&range, value)) means[v] = true;
     }
     return NB_OK;
 }
@@ -78,11 +92,12 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *value
     bool any = false;
     NB_TRY(ctx, find_column(f, name, &column, ctx));
     NB_TRY(ctx, nb_frame_codes(f, column->name, &codes, ctx));
-    const nb_registry *registry = registry_of(column);
+    const nb_registry *registry = registry_of(f, column);
     if (registry)
         NB_TRY(ctx, match_components(f, &codes, registry, column, value, means, ctx));
     else
-        NB_TRY(ctx, match_values(f, &codes, column, value, means, ctx));
+        NB_TRY(ctx,
+               (column->type == NB_COLUMN_TEXT ? match_texts : match_numbers)(f, &codes, column, value, means, ctx));
     for (int v = 0; v < codes.count; v++) any = any || means[v];
     NB_REQUIRE(ctx, any, NB_EINVAL, "%s=%s: the run has no such row", name, value);
     return NB_OK;

@@ -5,14 +5,14 @@
 
 #include "report/frame.h"
 
-/* The rows for which all conditions "column=value" hold, of several on one column any. A number means itself and a text
- * itself; where the column is named after a kind of component, its name means it with any options, and a spec with those
- * that it says. `conditions` ends with NULL; NULL: none. NB_EINVAL for what is no condition, an unknown column, what is no
- * number or no component, and what means no row. */
+/* The rows for which all conditions "column=value" hold, of several on one column any. A number means itself, a range
+ * as 8..64 step 8 its numbers, a text itself; where the column is one of components, a name means it with any options,
+ * and a spec with those that it says. `conditions` ends with NULL; NULL: none. NB_EINVAL for what is no condition, an
+ * unknown column, what is no number or no component, and what means no row. */
 nb_status nb_where(const nb_frame *frame, const char *const *conditions, nb_frame *rows, nb_ctx *ctx);
 
-/* Marks the values of a column that the text means; `means`: a flag for each, see nb_frame_codes, all false before. The
- * same errors. */
+/* Marks the values of a column that the text means; `means`: a flag for each, see nb_frame_codes; the others stay as
+ * they are. The same errors. */
 nb_status nb_where_values(const nb_frame *frame, const char *column, const char *value, bool *means, nb_ctx *ctx);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "components/plugin.h"
 #include "components/registry.h"
+#include "config/claims.h"
 #include "config/lookup.h"
 #include "config/yaml.h"
 
@@ -101,20 +102,27 @@ static nb_status peek(const char *folder, const char *name, const char **path, n
     return NB_OK;
 }
 
-nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
+static nb_status load_plugins(const char *folder, nb_ctx *ctx)
 {
     const char *path, *file;
-    nb_yaml study, plugins;
-    NB_TRY(ctx, peek(folder, "study", &path, &study, ctx));
-    if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
+    nb_yaml plugins;
     NB_TRY(ctx, peek(folder, "plugins", &path, &plugins, ctx));
-    for (int i = 0; i < nb_yaml_count(plugins); i++) {
+    for (int i = 0; plugins.node && i < nb_yaml_count(plugins); i++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(plugins, i));
         if (!text) continue;
         NB_TRY(ctx, nb_lookup_path(text, path, &file, ctx));
         NB_TRY(ctx, nb_plugin_load(file, ctx));
     }
     return NB_OK;
+}
+
+nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
+{
+    const char *path;
+    nb_yaml study;
+    NB_TRY(ctx, peek(folder, "study", &path, &study, ctx));
+    if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
+    return load_plugins(folder, ctx);
 }
 
 nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
@@ -132,6 +140,23 @@ nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ct
     nb_yaml value;
     NB_TRY(ctx, peek(folder, "baseline", &path, &value, ctx));
     *canonical = value.node ? nb_yaml_scalar(value) : NULL;
+    return NB_OK;
+}
+
+nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx)
+{
+    const char *path;
+    nb_yaml value;
+    nb_mistakes mistakes;
+    *count = 0;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, peek(folder, "claims", &path, &value, ctx));
+    if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
+    nb_status status = load_plugins(folder, ctx);
+    if (status != NB_EIO) NB_TRY(ctx, status);
+    nb_error_clear(ctx); /* a plug-in that is gone may be loaded already, or of no use here */
+    NB_TRY(ctx, nb_claims_read(value, study, false, count, claims, &mistakes));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return NB_OK;
 }
 

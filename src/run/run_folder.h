@@ -14,6 +14,7 @@
 #define NB_CONFIG_FILE "resolved.yaml"
 #define NB_MANIFEST_FILE "manifest.json"
 #define NB_FAILURES_FILE "failures.txt"
+#define NB_CLAIMS_FILE "claims.csv"
 #define NB_PLOTS_FOLDER "plots"
 #define NB_SHARDS_FOLDER "shards" /* of folders of runs, I-of-N */
 
@@ -36,6 +37,9 @@ nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb
 
 /* What the others are compared with; NULL if the folder has no config, or nothing is compared. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx);
+
+/* The claims of its config, whose plug-ins are loaded; none if the folder has no config, or an older one. */
+nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx);
 
 /* Writes folder/name; see nb_write_file. */
 nb_status nb_run_write(const char *folder, const char *name,

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
+#include "cli/command.h"
+
+#include "cli/claims.h"
+#include "components/study.h"
+#include "run/run_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef nb_status print_function(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+
+static const struct {
+    const char *name;
+    print_function *print;
+} formats[] = {{"table", nb_claims_print_text},
+               {"csv", nb_claims_print_csv},
+               {"json", nb_claims_print_json},
+               {"markdown", nb_claims_print_markdown}};
+
+static print_function *find_format(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0) return formats[i].print;
+    return NULL;
+}
+
+static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
+{
+    nb_store *store;
+    nb_row_list *rows;
+    nb_claim *claims;
+    int count;
+    NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
+    NB_NEED(rows, nb_alloc(ctx, 1, sizeof *rows));
+    NB_TRY(ctx, nb_run_load(folder, store, rows, ctx));
+    const nb_study *study = nb_study_of(rows->columns);
+    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
+    NB_TRY(ctx, nb_run_claims(folder, study, &count, &claims, ctx));
+    if (count == 0) nb_print_warning("%s: its experiment makes no claims", folder);
+    return nb_claims_ask(store, rows, count, claims, results, ctx);
+}
+
+/* *open: claims that are tested and not reproduced. */
+static nb_status answer(const char *const *folders, print_function *print, int *open, nb_ctx *ctx)
+{
+    int runs = 0, tally[NB_CLAIM_VERDICTS];
+    nb_claim_results *results;
+    while (folders[runs]) runs++;
+    NB_NEED(results, nb_alloc(ctx, (size_t)runs, sizeof *results));
+    for (int r = 0; r < runs; r++) NB_TRY(ctx, ask(folders[r], &results[r], ctx));
+    nb_claims_tally(runs, results, tally);
+    *open = 0;
+    for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
+        if (v != NB_CLAIM_IS_REPRODUCED && v != NB_CLAIM_IS_UNTESTED) *open += tally[v];
+    return print(stdout, runs, results, ctx);
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    enum { MOST = 256 };
+    char *format = NULL;
+    int strict = 0, open = 0;
+    const char **plugins = NULL, **arguments;
+    print_function *print = nb_claims_print_text;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"format", 'f', POPT_ARG_STRING, &format, 0, "table (default), csv, json or markdown", "FORMAT"},
+        {"strict", '\0', POPT_ARG_NONE, &strict, 0,
+         "Exit with 1 unless every claim is reproduced; those that are untested do not count", NULL},
+        NB_PLUGIN_OPTION(plugins),
+        POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
+    nb_status status = nb_command_plugins(plugins, ctx);
+    if (format && status == NB_OK) status = nb_defer(ctx, free, format);
+    if (code == NB_GO_ON && format && !(print = find_format(format))) {
+        nb_print_error("claims: --format %s is unknown; allowed: table, csv, json, markdown", format);
+        code = NB_EXIT_USAGE;
+    }
+    for (int r = 0; code == NB_GO_ON && arguments[r]; r++) code = nb_command_check_run(arguments[r], ctx);
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = answer(arguments, print, &open, ctx);
+    if (status != NB_OK) return nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
+}
+
+const nb_command nb_command_claims = {
+    "claims", "RUN...", "Tell what the rows of a run say of its experiment's claims, with intervals and verdicts",
+    run,      false,    68};

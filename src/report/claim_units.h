@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claim_units.h - what the rows say of a claim, head by head: units for statistics/estimate.h, one for each head and
+ * source. Whatever else the rows differ in (several m, kernels, trials) is averaged within the head, where each setting
+ * counts the same. */
+#ifndef NB_CLAIM_UNITS_H
+#define NB_CLAIM_UNITS_H
+
+#include "config/claim.h"
+#include "report/contrast.h"
+
+typedef struct {
+    int strata;
+    const char *const *names; /* of the strata */
+    int count;
+    /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
+    nb_unit_value *units;
+    int infinite;       /* values that were not finite before they were averaged within the head */
+    int found, missing; /* pairs of rows, rows, or lines through a head's rows: that have a result, that lack one */
+    const char *why;    /* why there are none, or none that count; NULL: there are */
+} nb_claim_units;
+
+/* The rows that a condition means; *why: it means none (NULL: it does). */
+nb_status nb_claim_rows(const nb_frame *frame, const nb_claim_where *where, nb_selection from, nb_selection *rows,
+                        const char **why, nb_ctx *ctx);
+
+/* Of a frame of the claim's rows; compare, order: values[pair] against values[pair + 1]. `frame` may have NB_BUILD. */
+nb_status nb_claim_units_make(const nb_frame *frame, const nb_claim *claim, int pair, nb_claim_units *units,
+                              nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claims.c - see claims.h. Ratios and geometric means are estimated as logarithms and shown as what they are. The
+ * interval of a median is by order statistics of the sources' means, x_(k) to x_(n + 1 - k) with k the largest for
+ * which 2 P(Binomial(n, 1/2) < k) <= 1 - confidence; it covers at least at its confidence, whatever they follow. */
+#include "report/claims.h"
+
+#include "report/claim_units.h"
+#include "report/compare.h"
+#include "report/labels.h"
+#include "statistics/intervals.h"
+#include "statistics/ranks.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <string.h>
+
+const char *const nb_claim_verdicts[] = {
+    [NB_CLAIM_IS_REPRODUCED] = "reproduced", [NB_CLAIM_IS_REFUTED] = "refuted", [NB_CLAIM_IS_EQUIVALENT] = "equivalent",
+    [NB_CLAIM_IS_UNDECIDED] = "undecided",   [NB_CLAIM_IS_VOID] = "void",       [NB_CLAIM_IS_UNTESTED] = "untested"};
+
+typedef struct {
+    const nb_claim *claim;
+    nb_ctx *ctx;  /* of what is needed on the way */
+    nb_ctx *keep; /* of the answers */
+} judge;
+
+static bool is_log(const nb_claim *c)
+{
+    return c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO || c->expectation == NB_EXPECT_EQUAL ||
+           (c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_GEOMETRIC_MEAN);
+}
+
+static bool is_median(const nb_claim *c)
+{
+    return c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_MEDIAN;
+}
+
+/* What goes by order alone takes infinite values. */
+static bool takes_infinite(const nb_claim *c)
+{
+    return c->expectation == NB_EXPECT_WINS || is_median(c);
+}
+
+typedef struct { /* on the scale of the expectation */
+    double estimate, low, high;
+    double sd; /* of a source, on the scale of the estimates; NaN: not known */
+} range;
+
+static nb_status median_range(int count, const nb_unit_value *units, int stratum, int strata, double confidence,
+                              range *r, nb_ctx *ctx)
+{
+    nb_source *sources;
+    double *means;
+    int source_count, n = 0, k = 0;
+    NB_TRY(ctx, nb_sources_gather(count, units, strata, &source_count, &sources, ctx));
+    NB_NEED(means, nb_alloc_reals(ctx, (size_t)source_count + 1, 1));
+    for (int i = 0; i < source_count; i++)
+        if (stratum == strata || sources[i].stratum == stratum) means[n++] = sources[i].mean;
+    gsl_sort(means, 1, (size_t)n);
+    while (n > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)n) <= 1 - confidence) k++;
+    r->estimate = nb_median_sorted(n, means);
+    r->low = k > 0 ? means[k - 1] : NAN;
+    r->high = k > 0 ? means[n - k] : NAN;
+    return NB_OK;
+}
+
+static range range_of(const nb_claim *c, const nb_estimate *e)
+{
+    if (c->expectation == NB_EXPECT_WINS) {
+        int n = e->below + e->above;
+        double share = (e->below + 1.0) / (n + 2.0); /* not 0 or 1, where a source would seem to have no spread */
+        return (range){e->below_share, e->below_low, e->below_high, sqrt(share * (1 - share))};
+    }
+    range r = {e->mean, e->low, e->high, e->se * sqrt(e->sources)};
+    if (is_log(c)) r = (range){exp(r.estimate), exp(r.low), exp(r.high), r.sd};
+    if (c->form == NB_CLAIM_CORRELATE) {
+        r.low = fmax(r.low, -1);
+        r.high = fmin(r.high, 1);
+        if (isnan(e->low)) r.low = r.high = NAN;
+    }
+    return r;
+}
+
+/* Of each stratum, then of all. */
+static nb_status estimate(const judge *j, const nb_claim_units *u, double confidence, nb_estimate *estimates,
+                          range *ranges)
+{
+    const nb_estimate_terms terms = {.confidence = confidence};
+    NB_TRY(j->ctx, nb_estimate_units(u->count, u->units, u->strata, &terms, estimates, j->ctx));
+    for (int s = 0; s <= u->strata; s++) {
+        ranges[s] = range_of(j->claim, &estimates[s]);
+        if (!is_median(j->claim)) continue;
+        ranges[s].sd *= sqrt(M_PI / 2); /* the median's standard error beside the mean's, of normal values */
+        NB_TRY(j->ctx, median_range(u->count, u->units, s, u->strata, confidence, &ranges[s], j->ctx));
+    }
+    return NB_OK;
+}
+
+static void describe(nb_claim_answer *a, const nb_estimate *e, const range *r)
+{
+    a->estimate = r->estimate;
+    a->low = r->low;
+    a->high = r->high;
+    a->sources = e->sources;
+    a->heads = e->units;
+}
+
+static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *ranges,
+                            nb_claim_answer *a)
+{
+    NB_NEED(a->models, nb_alloc(j->keep, (size_t)u->strata + 1, sizeof *a->models));
+    for (int s = 0; s < u->strata; s++) {
+        nb_claim_answer *model = &a->models[a->model_count];
+        if (estimates[s].sources == 0) continue;
+        *model = (nb_claim_answer){.more = NAN};
+        NB_NEED(model->name, nb_strdup(j->keep, u->names[s]));
+        describe(model, &estimates[s], &ranges[s]);
+        a->model_count++;
+    }
+    return NB_OK;
+}
+
+/* The model that has but one source, where intervals need two. */
+static const char *lonely_model(const nb_claim_units *u, const nb_estimate *estimates)
+{
+    for (int s = 0; s < u->strata; s++)
+        if (estimates[s].sources == 1) return u->names[s];
+    return NULL;
+}
+
+static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *r,
+                             const char **why)
+{
+    const nb_estimate *e = &estimates[u->strata];
+    const char *lonely = lonely_model(u, estimates);
+    int total = u->found + u->missing;
+    double share = total > 0 ? (double)u->missing / total : 0;
+    *why = NULL;
+    if (u->why)
+        NB_NEED(*why, nb_strdup(j->keep, u->why));
+    else if (u->count == 0)
+        *why = "nothing has a result";
+    else if (u->infinite > 0 && !takes_infinite(j->claim))
+        NB_NEED(*why, nb_format(j->keep, "%d value%s not finite", u->infinite, u->infinite == 1 ? " is" : "s are"));
+    else if (e->sources < NB_LEAST_SOURCES)
+        NB_NEED(*why, nb_format(j->keep, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
+                                NB_LEAST_SOURCES));
+    else if (share > NB_MOST_MISSING)
+        NB_NEED(*why, nb_format(j->keep, "%d of %d results are missing, more than %.0f %%", u->missing, total,
+                                100 * NB_MOST_MISSING));
+    else if (isnan(r->low) && lonely)
+        NB_NEED(*why, nb_format(j->keep, "%s has one source alone: select models with more", lonely));
+    else if (isnan(r->low))
+        *why = j->claim->expectation == NB_EXPECT_WINS ? "no source differs" : "its interval cannot be had";
+    return NB_OK;
+}
+
+static bool is_within(const range *r, double low, double high)
+{
+    return r->low >= low && r->high <= high;
+}
+
+static bool is_outside(const range *r, double low, double high)
+{
+    return r->low > high || r->high < low;
+}
+
+/* About how many more sources bring the interval off the nearest end of what is expected. */
+static double more_sources(const nb_claim *c, const range *r, int sources)
+{
+    bool logs = is_log(c);
+    double x = logs ? log(r->estimate) : r->estimate, least = INFINITY;
+    const double ends[] = {c->low, c->high};
+    for (int i = 0; i < 2; i++) {
+        double end = logs ? log(fmax(ends[i], 0)) : ends[i];
+        if (isfinite(end)) least = fmin(least, fabs(x - end));
+    }
+    double needed = nb_units_for_power(r->sd, least, 1 - c->confidence, 0.8);
+    return isfinite(needed) ? fmax(1, ceil(needed) - sources) : NAN;
+}
+
+/* `strict`: the interval at the confidence that refuting one of several parts takes. */
+static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, const range *strict)
+{
+    bool ratio = c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
+    if (is_within(r, c->low, c->high) && (c->form != NB_CLAIM_ORDER || r->high < c->high))
+        return NB_CLAIM_IS_REPRODUCED;
+    if (is_outside(strict, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
+    return ratio && is_within(r, 1 / c->smallest, c->smallest) ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
+}
+
+/* One of `parts` parts: from its units to its answer. */
+static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_claim_answer *a)
+{
+    const nb_claim *c = j->claim;
+    nb_estimate *estimates;
+    range *ranges, *strict;
+    size_t count = (size_t)u->strata + 1;
+    NB_NEED(estimates, nb_alloc(j->ctx, count, sizeof *estimates));
+    NB_NEED(ranges, nb_alloc(j->ctx, count, sizeof *ranges));
+    NB_NEED(strict, nb_alloc(j->ctx, count, sizeof *strict));
+    NB_TRY(j->ctx, estimate(j, u, 1 - (1 - c->confidence) / parts, estimates, strict));
+    NB_TRY(j->ctx, estimate(j, u, c->confidence, estimates, ranges));
+    describe(a, &estimates[u->strata], &ranges[u->strata]);
+    NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
+    NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
+    a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], &strict[u->strata]);
+    if (a->verdict == NB_CLAIM_IS_UNDECIDED) a->more = more_sources(c, &ranges[u->strata], a->sources);
+    return NB_OK;
+}
+
+/* "landmarks 8, model minilm: uniform < kmeans" */
+static nb_status name_part(const judge *j, const nb_frame *f, int row, int pair, bool several, const char **name)
+{
+    const nb_claim *c = j->claim;
+    const char *text = "", *label;
+    for (const char **column = c->each; *column; column++) {
+        NB_TRY(j->ctx, nb_label_of(f, *column, row, &label, j->ctx));
+        NB_NEED(text, nb_format(j->ctx, "%s%s%s %s", text, *text ? ", " : "", *column, label));
+    }
+    if (several)
+        NB_NEED(text, nb_format(j->ctx, "%s%s%s < %s", text, *text ? ": " : "", c->values[pair].text,
+                                c->values[pair + 1].text));
+    NB_NEED(*name, nb_strdup(j->keep, text));
+    return NB_OK;
+}
+
+/* How far the interval is within what is expected, at its nearer end. */
+static double slack(const nb_claim *c, const nb_claim_answer *a)
+{
+    return fmin(a->low - c->low, c->high - a->high);
+}
+
+/* Which part decides: the first that is refuted, void, undecided or equivalent; else the one with the least slack. */
+static int find_deciding(const nb_claim *c, int count, const nb_claim_answer *parts)
+{
+    static const nb_claim_verdict order[] = {NB_CLAIM_IS_REFUTED, NB_CLAIM_IS_VOID, NB_CLAIM_IS_UNDECIDED,
+                                             NB_CLAIM_IS_EQUIVALENT};
+    int least = 0;
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
+        for (int i = 0; i < count; i++)
+            if (parts[i].verdict == order[o]) return i;
+    for (int i = 1; i < count; i++)
+        if (slack(c, &parts[i]) < slack(c, &parts[least])) least = i;
+    return least;
+}
+
+static void conclude(const nb_claim *c, nb_claim_result *r)
+{
+    int equivalent = 0;
+    r->answer = r->parts[find_deciding(c, r->part_count, r->parts)];
+    for (int i = 0; i < r->part_count; i++) equivalent += r->parts[i].verdict == NB_CLAIM_IS_EQUIVALENT;
+    if (r->answer.verdict == NB_CLAIM_IS_EQUIVALENT && equivalent < r->part_count)
+        r->answer.verdict = NB_CLAIM_IS_UNDECIDED;
+    if (r->part_count == 1 && !*r->parts[0].name) {
+        r->answer.name = NULL;
+        r->part_count = 0;
+    }
+}
+
+/* The parts of rows that the claim is about: by the columns of `each`, and the pairs of an order. */
+static nb_status ask_parts(const judge *j, const nb_frame *f, nb_claim_result *r)
+{
+    const nb_claim *c = j->claim;
+    nb_selection all;
+    nb_groups groups;
+    int pairs = c->form == NB_CLAIM_ORDER ? c->value_count - 1 : 1;
+    NB_TRY(j->ctx, nb_frame_all(f, &all, j->ctx));
+    NB_TRY(j->ctx, nb_frame_group(f, all, (const char *const *)c->each, &groups, j->ctx));
+    NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(groups.count * pairs) + 1, sizeof *r->parts));
+    for (int g = 0; g < groups.count; g++) {
+        nb_frame part = *f;
+        if (groups.count > 1) NB_TRY(j->ctx, nb_frame_take(f, nb_group_rows(&groups, g), &part, j->ctx));
+        for (int p = 0; p < pairs; p++) {
+            nb_claim_units units;
+            nb_claim_answer *a = &r->parts[r->part_count++];
+            *a = (nb_claim_answer){.more = NAN};
+            NB_TRY(j->ctx, name_part(j, &part, 0, p, pairs > 1, &a->name));
+            NB_TRY(j->ctx, nb_claim_units_make(&part, c, p, &units, j->ctx));
+            NB_TRY(j->ctx, answer(j, &units, groups.count * pairs, a));
+        }
+    }
+    conclude(c, r);
+    return NB_OK;
+}
+
+/* A copy of the rows that the claim selects, with which build has measured them. */
+static nb_status select_rows(const judge *j, const nb_claim_evidence *rows, nb_frame *f, const char **why)
+{
+    nb_selection all, some;
+    nb_frame view;
+    const nb_column *metric = nb_column_find(rows->frame->columns, j->claim->series[0].metric.text);
+    NB_REQUIRE(j->ctx, metric, NB_EBUG, "claim %s: no column '%s'", j->claim->id, j->claim->series[0].metric.text);
+    const int *builds = metric->time ? rows->sessions : rows->programs;
+    NB_TRY(j->ctx, nb_frame_all(rows->frame, &all, j->ctx));
+    NB_TRY(j->ctx, nb_claim_rows(rows->frame, &j->claim->where, all, &some, why, j->ctx));
+    if (*why) return NB_OK;
+    NB_TRY(j->ctx, nb_frame_view(rows->frame, &view, j->ctx));
+    if (builds) NB_TRY(j->ctx, nb_frame_derive(&view, NB_BUILD, builds, j->ctx));
+    return nb_frame_take(&view, some, f, j->ctx);
+}
+
+static nb_status ask(const judge *j, const nb_claim_evidence *rows, nb_claim_result *r)
+{
+    nb_frame f;
+    const char *why = NULL;
+    *r = (nb_claim_result){
+        .claim = j->claim,
+        .answer = {.verdict = NB_CLAIM_IS_UNTESTED, .estimate = NAN, .low = NAN, .high = NAN, .more = NAN}};
+    r->answer.why = j->claim->untested;
+    if (j->claim->untested) return NB_OK;
+    NB_TRY(j->ctx, select_rows(j, rows, &f, &why));
+    if (!why) return ask_parts(j, &f, r);
+    r->answer.verdict = NB_CLAIM_IS_VOID;
+    NB_NEED(r->answer.why, nb_strdup(j->keep, why));
+    return NB_OK;
+}
+
+nb_status nb_claims_evaluate(const nb_claim_evidence *rows, int count, const nb_claim *claims,
+                             nb_claim_result **results, nb_ctx *ctx)
+{
+    judge j = {.ctx = ctx};
+    NB_NEED(*results, nb_alloc(ctx, (size_t)count + 1, sizeof **results));
+    NB_NEED(j.keep, nb_ctx_child(ctx));
+    for (int i = 0; i < count; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        j.claim = &claims[i];
+        NB_TRY(ctx, ask(&j, rows, &(*results)[i]));
+        nb_ctx_release(ctx, mark);
+    }
+    return NB_OK;
+}

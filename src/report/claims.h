@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claims.h - what the rows of a run say of an experiment's claims.
+ *
+ * The interval of an answer is over sources (statistics/estimate.h), at the claim's confidence:
+ *     reproduced    it lies within what is expected
+ *     refuted       it lies outside
+ *     equivalent    neither, and the ratio lies within 1 / smallest ... smallest
+ *     undecided     neither
+ *     void          the rows cannot tell: too few sources, too many missing, not comparable
+ * A claim with several parts (`each`, or steps of an order) is reproduced if each part is, at its own confidence
+ * (intersection-union), and refuted if one of k parts is at confidence 1 - (1 - confidence) / k (Bonferroni). */
+#ifndef NB_CLAIMS_H
+#define NB_CLAIMS_H
+
+#include "config/claim.h"
+#include "report/frame.h"
+
+typedef enum {
+    NB_CLAIM_IS_REPRODUCED,
+    NB_CLAIM_IS_REFUTED,
+    NB_CLAIM_IS_EQUIVALENT,
+    NB_CLAIM_IS_UNDECIDED,
+    NB_CLAIM_IS_VOID,
+    NB_CLAIM_IS_UNTESTED,
+    NB_CLAIM_VERDICTS
+} nb_claim_verdict;
+extern const char *const nb_claim_verdicts[NB_CLAIM_VERDICTS];
+
+typedef struct nb_claim_answer {
+    const char *name; /* of the part, or of the model; NULL: the claim has one part */
+    nb_claim_verdict verdict;
+    double estimate, low, high; /* on the scale of the expectation; NaN: not known */
+    int sources, heads;
+    double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
+    const char *why; /* VOID, UNTESTED; NULL for the others */
+    int model_count; /* of a model: 0, and no verdict */
+    struct nb_claim_answer *models;
+} nb_claim_answer;
+
+typedef struct {
+    const nb_claim *claim;
+    nb_claim_answer answer; /* of several parts, that of the one that decides, with the verdict of all */
+    int part_count;         /* 0: there is one */
+    nb_claim_answer *parts;
+} nb_claim_result;
+
+typedef struct {
+    const nb_frame *frame;
+    /* By row, see nb_builds_of_rows: which program has measured it, and, for times, in which call; NULL: one. */
+    const int *programs, *sessions;
+} nb_claim_evidence;
+
+nb_status nb_claims_evaluate(const nb_claim_evidence *rows, int count, const nb_claim *claims,
+                             nb_claim_result **results, nb_ctx *ctx);
+
+#endif

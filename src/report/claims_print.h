@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claims_print.h - answers to claims, for people and as data. */
+#ifndef NB_CLAIMS_PRINT_H
+#define NB_CLAIMS_PRINT_H
+
+#include "report/claims.h"
+
+#include <stdio.h>
+
+typedef struct { /* of one run */
+    const char *experiment;
+    int count;
+    const nb_claim_result *results;
+} nb_claim_results;
+
+/* How many claims there are of each verdict, by verdict. */
+void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLAIM_VERDICTS]);
+
+/* A paragraph for each claim, with its models and parts; and a line for each. */
+nb_status nb_claims_print_text(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+nb_status nb_claims_print_lines(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+
+/* A row for each claim, then one for each of its models and parts. */
+nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+/* A list of objects, one for each claim; what is not known, open or infinite is null. */
+nb_status nb_claims_print_json(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+/* A table of those that are tested, and a list of the others. */
+nb_status nb_claims_print_markdown(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+
+#endif
