@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recomputes with NumPy and SciPy, from rows.csv, what nysbench claims says of claims of every form.
+
+usage: claims.py NYSBENCH WORK_FOLDER
+
+Prints TAP. Twelve small files of heads are made: two models, six sources each, two heads a file. Of a head, trials are
+averaged first (segment means has trial 0 alone), then whatever else its rows differ in; of a source its heads. The
+interval over sources is Student's; over models, which count the same, with Satterthwaite's degrees of freedom:
+
+    se^2 = sum_g v_g,  v_g = w_g^2 sd_g^2 / k_g,  df = se^4 / sum_g v_g^2 / (k_g - 1)
+
+Tolerance: 1e-10 of each estimate; of the ends of intervals 1e-7, the accuracy of GSL's inverse t distribution (1e-8).
+"""
+import collections
+import csv
+import json
+import math
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import scipy.stats
+
+from measures import Tap
+
+CONFIG = """
+problems: [{problems}]
+kernels: [softmax, gram(of=queries)]
+strategies: [uniform, kmeans, segment_means, farthest_point]
+landmarks: [4, 8, 16]
+cores: "svd(rcond=1e-6)"
+trials: 3
+metrics: error
+plots: []
+claims:
+  - {{id: ratio, says: x, compare: {{strategy: [kmeans, uniform], metric: error, where: {{kernel: softmax}}}}, expect: {{ratio: [0, 0.99]}}}}
+  - {{id: each, says: x, compare: {{strategy: [segment_means, uniform], metric: error, where: {{kernel: softmax}}}},
+     expect: {{ratio: [0.5, 1.5]}}, each: [landmarks, model]}}
+  - {{id: difference, says: x, compare: {{strategy: [segment_means, uniform], metric: error, where: {{landmarks: [4..8 step 4]}}}},
+     expect: {{difference: [0, null]}}, confidence: 0.9}}
+  - {{id: wins, says: x, compare: {{strategy: [kmeans, uniform], metric: error}}, expect: {{wins: [0.5, null]}}}}
+  - {{id: equal, says: x, compare: {{strategy: [kmeans, farthest_point], metric: error}}, expect: {{equal: 1.2}}}}
+  - {{id: mean, says: x, measure: {{metric: error, where: {{strategy: kmeans, kernel: gram}}}}, expect: {{value: 0.2, within: 0.1}}}}
+  - {{id: median, says: x, measure: {{metric: error, statistic: median, where: {{strategy: uniform}}}}, expect: {{value: [0.1, 0.9]}}}}
+  - {{id: geometric, says: x, measure: {{metric: error, statistic: geometric_mean, where: {{strategy: uniform}}}}, expect: {{value: [0.1, 0.9]}}}}
+  - {{id: order, says: x, order: {{strategy: [kmeans, uniform, segment_means], metric: error, where: {{kernel: softmax}}}}, confidence: 0.9}}
+  - {{id: slope, says: x, slope: {{metric: error, against: landmarks, where: {{kernel: softmax}}}}, expect: {{slope: [null, 0]}}}}
+  - {{id: correlation, says: x, correlate: {{over: strategy, metrics: [error, mse]}}, expect: {{correlation: [0.8, null]}}}}
+  - {{id: kernels, says: x, correlate: {{over: strategy, x: {{metric: error, where: {{kernel: gram}}}}, y: {{metric: error, where: {{kernel: softmax}}}}}},
+     expect: {{correlation: [0, null]}}, confounded: [pairing]}}
+"""
+INF = math.inf
+
+
+def write_heads(path, model, source, seed):
+    """A file of two heads: clusters of points, so that strategies differ."""
+    rng = np.random.default_rng(seed)
+    arrays = {}
+    for name in "qkv":
+        centres = rng.standard_normal((2, 6, 4)) * 2
+        arrays[name] = (centres[:, rng.integers(6, size=48)] + 0.3 * rng.standard_normal((2, 48, 4))).astype("<f8")
+    header, at = {"__metadata__": {"model": model, "source": source}}, 0
+    for name, x in arrays.items():
+        header[name] = {"dtype": "F64", "shape": list(x.shape), "data_offsets": [at, at + x.nbytes]}
+        at += x.nbytes
+    text = json.dumps(header).encode()
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text + b"".join(x.tobytes() for x in arrays.values()))
+
+
+class Rows:
+    def __init__(self, path):
+        self.all = list(csv.DictReader(open(path, newline="")))
+        for r in self.all:
+            r["name"] = r["strategy"].split("(")[0]
+            r["m"] = int(r["landmarks"])
+            for key in ("error", "mse", "error_noise"):
+                r[key] = float(r[key])
+
+    def where(self, **conditions):
+        return [r for r in self.all if all(r[k] in v if isinstance(v, tuple) else r[k].startswith(v) if isinstance(v, str) else r[k] == v
+                                           for k, v in conditions.items())]
+
+
+def head_of(r):
+    return r["model"], r["source"], r["problem"], r["head"]
+
+
+def average(pairs):
+    """The mean of the values of each key."""
+    found = collections.defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def units(lines):
+    """From values of lines, (head, setting) -> value, to those of heads."""
+    return average((head, value) for (head, _), value in lines.items())
+
+
+def contrast(rows, a, b, difference=False):
+    """Head by head: A against B in the same trial, where trial 0 stands for all if it is alone. What differs by
+    no more than rounding is the same, and no error is less than its rounding."""
+    of = collections.defaultdict(dict)
+    for r in rows:
+        of[head_of(r), r["kernel"], r["m"], r["pairing"], r["name"]][r["trial"]] = r
+    lines = collections.defaultdict(list)
+    for (*setting, name), trials in of.items():
+        if name != a:
+            continue
+        others = of[(*setting, b)]
+        for t in sorted(set(trials) | set(others)):
+            x, y = (d[t] if t in d else d["0"] for d in (trials, others))
+            tie = abs(x["error"] - y["error"]) <= x["error_noise"] + y["error_noise"]
+            above = [max(r["error"], r["error_noise"]) for r in (x, y)]
+            value = x["error"] - y["error"] if difference else math.log(above[0] / above[1])
+            lines[setting[0], tuple(setting[1:])].append(0 if tie else value)
+    return units({key: float(np.mean(values)) for key, values in lines.items()})
+
+
+def measure(rows, scale=float):
+    return units(average(((head_of(r), (r["kernel"], r["m"], r["pairing"], r["name"])), scale(r["error"])) for r in rows))
+
+
+def slope(rows):
+    points = average(((head_of(r), (r["kernel"], r["pairing"], r["name"]), r["m"]), math.log(r["error"])) for r in rows)
+    lines = collections.defaultdict(dict)
+    for (*line, m), y in points.items():
+        lines[tuple(line)][m] = y
+    return units({line: scipy.stats.linregress([math.log(m) for m in of], list(of.values())).slope for line, of in lines.items()})
+
+
+def correlate(xs, ys, x, y, setting):
+    lines = collections.defaultdict(lambda: ({}, {}))
+    for side, rows, metric in ((0, xs, x), (1, ys, y)):
+        for (line, name), value in average((((head_of(r), setting(r)), r["name"]), r[metric]) for r in rows).items():
+            lines[line][side][name] = value
+    return units({line: scipy.stats.spearmanr([a[k] for k in a], [b[k] for k in a]).statistic for line, (a, b) in lines.items()})
+
+
+def strata(heads):
+    """The means of sources, by model."""
+    sources = average(((model, source), value) for (model, source, *_), value in heads.items())
+    found = collections.defaultdict(list)
+    for (model, _), value in sources.items():
+        found[model].append(value)
+    return found
+
+
+def interval(groups, confidence):
+    """Mean, low, high, the standard deviation of a source that the standard error stands for."""
+    w = 1 / len(groups)
+    mean = sum(w * np.mean(g) for g in groups)
+    v = [w**2 * np.var(g, ddof=1) / len(g) for g in groups]
+    df = sum(v) ** 2 / sum(x**2 / (len(g) - 1) for x, g in zip(v, groups))
+    half = scipy.stats.t.ppf((1 + confidence) / 2, df) * math.sqrt(sum(v))
+    return mean, mean - half, mean + half, math.sqrt(sum(v) * sum(map(len, groups)))
+
+
+def answer(kind, groups, confidence):
+    """Estimate, low, high, and the sd on the scale of the estimates."""
+    pooled = np.sort(np.concatenate(groups))
+    n = len(pooled)
+    if kind == "wins":
+        below, total = sum(pooled < 0), sum(pooled != 0)
+        found = scipy.stats.binomtest(int(below), int(total)).proportion_ci(confidence, "exact")
+        share = (below + 1) / (total + 2)
+        return below / total, found.low, found.high, math.sqrt(share * (1 - share))
+    mean, low, high, sd = interval(groups, confidence)
+    if kind == "median":
+        k = max([i for i in range(1, n) if 2 * scipy.stats.binom.cdf(i - 1, n, 0.5) <= 1 - confidence], default=0)
+        low, high = (pooled[k - 1], pooled[n - k]) if k else (math.nan, math.nan)
+        return np.median(pooled), low, high, sd * math.sqrt(math.pi / 2)
+    if kind in ("ratio", "geometric"):
+        return math.exp(mean), math.exp(low), math.exp(high), sd
+    if kind == "correlation":
+        return mean, max(low, -1), min(high, 1), sd
+    return mean, low, high, sd
+
+
+def verdict(kind, heads, low, high, confidence, parts, strict_end=False):
+    """What the claim's answer must be: verdict, estimate, low, high, sources, heads, how many more."""
+    groups = list(strata(heads).values())
+    count = sum(map(len, groups))
+    more = None
+    if count < 6:
+        return ("void", *answer(kind, groups, confidence)[:3], count, len(heads), more)
+    estimate, lo, hi, sd = answer(kind, groups, confidence)
+    _, far_lo, far_hi, _ = answer(kind, groups, 1 - (1 - confidence) / parts)
+    if lo >= low and hi <= high and not (strict_end and hi == high):
+        name = "reproduced"
+    elif far_lo > high or far_hi < low:
+        name = "refuted"
+    elif kind == "ratio" and 1 / 1.02 <= lo and hi <= 1.02:
+        name = "equivalent"
+    else:
+        name = "undecided"
+        logs = kind in ("ratio", "geometric")
+        ends = [math.log(e) if logs else e for e in (low, high) if math.isfinite(e) and (e > 0 or not logs)]
+        distance = min(abs((math.log(estimate) if logs else estimate) - e) for e in ends)
+        z = scipy.stats.norm.ppf((1 + confidence) / 2) + scipy.stats.norm.ppf(0.8)
+        more = max(1, math.ceil((z * sd / distance) ** 2) - count)
+    return name, estimate, lo, hi, count, len(heads), more
+
+
+def expected(rows):
+    """Of each claim: kind, parts (heads of each), low, high, confidence."""
+    softmax = rows.where(kernel="softmax")
+    parts = [contrast([r for r in softmax if r["m"] == m and r["model"] == model], "segment_means", "uniform")
+             for model, m in dict.fromkeys((r["model"], r["m"]) for r in softmax)]
+    setting = lambda r: (r["kernel"], r["m"], r["pairing"])
+    return {
+        "ratio": ("ratio", [contrast(softmax, "kmeans", "uniform")], 0, 0.99, 0.95),
+        "each": ("ratio", parts, 0.5, 1.5, 0.95),
+        "difference": ("difference", [contrast(rows.where(m=(4, 8)), "segment_means", "uniform", True)], 0, INF, 0.9),
+        "wins": ("wins", [contrast(rows.all, "kmeans", "uniform")], 0.5, INF, 0.95),
+        "equal": ("ratio", [contrast(rows.all, "kmeans", "farthest_point")], 1 / 1.2, 1.2, 0.95),
+        "mean": ("mean", [measure(rows.where(name="kmeans", kernel="gram"))], 0.1, 0.3, 0.95),
+        "median": ("median", [measure(rows.where(name="uniform"))], 0.1, 0.9, 0.95),
+        "geometric": ("geometric", [measure(rows.where(name="uniform"), math.log)], 0.1, 0.9, 0.95),
+        "order": ("ratio", [contrast(softmax, "kmeans", "uniform"), contrast(softmax, "uniform", "segment_means")], -INF, 1, 0.9),
+        "slope": ("slope", [slope(softmax)], -INF, 0, 0.95),
+        "correlation": ("correlation", [correlate(rows.all, rows.all, "error", "mse", setting)], 0.8, INF, 0.95),
+        "kernels": ("correlation", [correlate(rows.where(kernel="gram"), softmax, "error", "error", lambda r: r["m"])], 0, INF, 0.95),
+    }
+
+
+def same(key, a, b):
+    tolerance = 1e-7 if key in ("low", "high") else 1e-10
+    return (a is None and b is None) or (None not in (a, b) and abs(a - b) <= tolerance * max(1, abs(b)))
+
+
+def agrees(found, wanted):
+    name, *numbers = wanted
+    return found["verdict"] == name and all(same(key, found[key], x) for key, x in zip(("estimate", "low", "high", "sources", "heads", "more_sources"), numbers))
+
+
+def combine(parts):
+    names = [p[0] for p in parts]
+    for name in ("refuted", "void"):
+        if name in names:
+            return name
+    return names[0] if len(set(names)) == 1 else "undecided"
+
+
+def check(tap, claim, kind, parts, low, high, confidence):
+    wanted = [verdict(kind, heads, low, high, confidence, len(parts), claim["form"] == "order") for heads in parts]
+    if len(wanted) == 1:
+        tap.check(agrees(claim, wanted[0]), f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
+        models = strata(parts[0])
+        for m in claim["models"]:
+            estimate = answer(kind, [models[m["model"]]], confidence)[:3]
+            wrong = not all(same(k, m[k], None if math.isnan(x) else x) for k, x in zip(("estimate", "low", "high"), estimate))
+            tap.check(not wrong, f"{claim['id']}: {m['model']}", f"{m} {estimate}")
+        return
+    tap.check(claim["verdict"] == combine(wanted) and len(claim["parts"]) == len(wanted), f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
+    for part, w in zip(claim["parts"], wanted):
+        tap.check(agrees(part, w), f"{claim['id']}, {part['part']}: {part['verdict']}", f"{part} {w}")
+
+
+def main():
+    program, folder = sys.argv[1:3]
+    os.makedirs(folder, exist_ok=True)
+    problems = []
+    for i in range(12):
+        path = os.path.join(folder, f"{i}.safetensors")
+        write_heads(path, ("small", "large")[i // 6], f"text {i}", i)
+        problems.append(f'"heads(file={path})"')
+    config, run = os.path.join(folder, "claims.yaml"), os.path.join(folder, "run")
+    with open(config, "w") as out:
+        out.write(CONFIG.format(problems=", ".join(problems)))
+    subprocess.run([program, "run", config, "--out", run, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    found = json.loads(subprocess.run([program, "claims", run, "--format", "json"], check=True, capture_output=True).stdout)
+    wanted = expected(Rows(os.path.join(run, "rows.csv")))
+    tap = Tap()
+    tap.check([c["id"] for c in found] == list(wanted), "every claim is answered", str([c["id"] for c in found]))
+    for claim in found:
+        check(tap, claim, *wanted[claim["id"]])
+    tap.check(len({c["verdict"] for c in found}) >= 3, "several verdicts", str({c["verdict"] for c in found}))
+    print(f"1..{tap.count}")
+    return tap.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_claims.c - claims about rows made by hand, whose estimates are known in closed form.
+ *
+ * RATIOS are twelve ratios whose mean logarithm, t interval, share below 1 and geometric mean were computed with SciPy
+ * 1.17 (0.858818928220594, log scale -0.246191287508555 ... -0.0582030583067250, 10 of 12: 0.515862251313923 ...
+ * 0.979137474540338); their order statistics can be read off. Spearman's coefficient of 1 ... 7 against 2 1 4 3 7 5 6
+ * is 1 - 6 * 10 / (7 * 48), of 1 2 2 4 5 against 1 3 2 2 5, with ties, 0.763157894736842 (SciPy). */
+#include "testing.h"
+
+#include "config/claims.h"
+#include "report/claims.h"
+#include "studies/error/study.h"
+
+enum { MOST = 4096, COUNT = 12 };
+
+static const double RATIOS[COUNT] = {0.82, 0.79, 0.91, 1.04, 0.66, 0.88, 0.95, 0.73, 1.12, 0.84, 0.90, 0.77};
+static const double MEAN = -0.15219717290763982, LOW = -0.246191287508555, HIGH = -0.0582030583067250;
+static const char *const sources[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+
+typedef struct {
+    int count;
+    nb_error_row rows[MOST];
+} table;
+
+static void set_error(nb_error_row *r, double error)
+{
+    r->measures.error = r->measures.error_unseen = error;
+}
+
+/* A row of head 0 of a source that is ok, for the caller to change. */
+static nb_error_row *add(table *t, int source, const char *strategy, int m, double error)
+{
+    nb_error_row *r = &t->rows[t->count++];
+    *r = (nb_error_row){.experiment = "e",
+                        .problem = "heads(file=x.safetensors)",
+                        .model = "minilm",
+                        .source = sources[source],
+                        .status = "ok",
+                        .reason = "",
+                        .seed = 1,
+                        .n = 64,
+                        .d = 8,
+                        .kernel = "softmax",
+                        .strategy = strategy,
+                        .landmarks = m,
+                        .pairing = "joint",
+                        .factors = "nystromformer",
+                        .core = "svd",
+                        .rows = "all",
+                        .engine = "streamed",
+                        .precision = "double",
+                        .head = source}; /* heads of one file, from different sources */
+    nb_measures_clear(&r->measures);
+    set_error(r, error);
+    return r;
+}
+
+/* The answer to one claim, written as in an experiment's file. */
+static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
+{
+    nb_frame frame;
+    nb_yaml value;
+    nb_mistakes mistakes;
+    nb_claim *claims;
+    nb_claim_result *results;
+    int count;
+    nb_mistakes_init(&mistakes, ctx);
+    assert_ok(ctx, nb_yaml_text(text, "test", &value, &mistakes));
+    assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+    if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
+    assert_int_equal(count, 1);
+    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, t->rows, sizeof *t->rows, t->count, ctx));
+    assert_ok(ctx, nb_claims_evaluate(&(nb_claim_evidence){.frame = &frame}, 1, claims, &results, ctx));
+    return results[0];
+}
+
+static void expect_verdict(const nb_claim_answer *a, nb_claim_verdict verdict)
+{
+    if (a->verdict != verdict)
+        fail_msg("%s: %.17g [%.17g, %.17g], %s; expected %s", nb_claim_verdicts[a->verdict], a->estimate, a->low,
+                 a->high, a->why ? a->why : "", nb_claim_verdicts[verdict]);
+}
+
+static void expect_numbers(const nb_claim_answer *a, double estimate, double low, double high, int count, int heads)
+{
+    assert_close(a->estimate, estimate, 1e-13);
+    assert_close(a->low, low, 2e-12); /* GSL's quantiles */
+    assert_close(a->high, high, 2e-12);
+    assert_int_equal(a->sources, count);
+    assert_int_equal(a->heads, heads);
+}
+
+static void expect_void(nb_claim_result r, const char *why)
+{
+    expect_verdict(&r.answer, NB_CLAIM_IS_VOID);
+    if (!strstr(r.answer.why, why)) fail_msg("'%s' is not in '%s'", why, r.answer.why);
+}
+
+/* kmeans has RATIOS of what uniform has, by source. */
+static void add_pairs(table *t, int m, double scale)
+{
+    for (int i = 0; i < COUNT; i++) {
+        add(t, i, "kmeans", m, scale * (i + 1) * RATIOS[i]);
+        add(t, i, "uniform", m, scale * (i + 1));
+    }
+}
+
+#define COMPARE_WITH(expect, options) \
+    "{says: x, compare: {strategy: [kmeans, uniform], metric: error}, expect: {" expect "}, " options "}"
+#define COMPARE(expect) COMPARE_WITH(expect, "id: x")
+
+static void test_ratio(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    nb_claim_result r = ask(&t, COMPARE("ratio: [null, 0.95]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    assert_int_equal(r.answer.model_count, 1);
+    assert_string_equal(r.answer.models[0].name, "minilm");
+    expect_numbers(&r.answer.models[0], exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    assert_int_equal(r.part_count, 0);
+    r = ask(&t, COMPARE("ratio: [0.95, null]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    r = ask(&t, COMPARE("ratio: [0, 0.78]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    r = ask(&t, COMPARE("ratio: [0.7, 0.9]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
+    /* ((1.959964 + 0.8416212) 0.1479370 / |log 0.8588189 - log 0.9|)^2 = 78.4 sources in all */
+    assert_true(r.answer.more == 67);
+    r = ask(&t, COMPARE("wins: [0.5, 1]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, 10.0 / 12, 0.515862251313923, 0.979137474540338, COUNT, COUNT);
+}
+
+static void test_difference(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++) {
+        add(&t, i, "kmeans", 8, 5 + log(RATIOS[i]));
+        add(&t, i, "uniform", 8, 5);
+    }
+    nb_claim_result r = ask(&t, COMPARE("difference: [null, 0]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, MEAN, LOW, HIGH, COUNT, COUNT);
+    r = ask(&t, COMPARE("equal_difference: 0.25"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    r = ask(&t, COMPARE("equal_difference: 0.05"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+}
+
+/* Ratios within a percent: the same for whoever does not care for 2 %. */
+static void test_equivalence(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++) {
+        add(&t, i, "kmeans", 8, 0.3 * pow(RATIOS[i], 0.02));
+        add(&t, i, "uniform", 8, 0.3);
+    }
+    nb_claim_result r = ask(&t, COMPARE("ratio: [0.997, 1.5]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_EQUIVALENT);
+    expect_numbers(&r.answer, exp(0.02 * MEAN), exp(0.02 * LOW), exp(0.02 * HIGH), COUNT, COUNT);
+    r = ask(&t, COMPARE_WITH("ratio: [0.997, 1.5]", "smallest: 1.001"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
+    r = ask(&t, COMPARE("equal: 1.006"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    r = ask(&t, COMPARE("equal: 1.004"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
+}
+
+/* Whatever differs within a head is averaged there: m, and trials, of which trial 0 alone stands for all. */
+static void test_pooling(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++)
+        for (int m = 8; m <= 32; m *= 2) {
+            double spread = m == 8 ? 0.3 : m == 16 ? -0.1 : -0.2;
+            add(&t, i, "uniform", m, 0.5);
+            for (int trial = 0; trial < 4; trial++)
+                add(&t, i, "kmeans", m, 0.5 * RATIOS[i] * exp(spread + 0.1 * trial - 0.15))->trial = trial;
+        }
+    nb_claim_result r = ask(&t, COMPARE("ratio: [null, 0.95]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    r = ask(
+        &t,
+        "{says: x, measure: {metric: error, statistic: geometric_mean, where: {strategy: kmeans}}, expect: {value: [0, "
+        "1]}}",
+        *state);
+    expect_numbers(&r.answer, 0.5 * exp(MEAN), 0.5 * exp(LOW), 0.5 * exp(HIGH), COUNT, COUNT);
+}
+
+/* Heads of one source are one replicate, and a head with fewer settings counts no less. */
+static void test_heads_of_a_source(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++)
+        for (int h = 0; h < 2; h++)
+            for (int m = 8; m <= (h ? 8 : 32); m *= 2)
+                add(&t, i, "kmeans", m, RATIOS[i] + (h ? 0.05 : -0.05))->head = 2 * i + h;
+    nb_claim_result r = ask(&t, "{says: x, measure: {metric: error}, expect: {value: 0.87, within: 0.1}}", *state);
+    double mean = 0, squares = 0;
+    for (int i = 0; i < COUNT; i++) mean += RATIOS[i] / COUNT;
+    for (int i = 0; i < COUNT; i++) squares += (RATIOS[i] - mean) * (RATIOS[i] - mean);
+    double half = 2.2009851600829505 * sqrt(squares / (COUNT - 1) / COUNT); /* t of 11 degrees, 0.975 */
+    expect_numbers(&r.answer, mean, mean - half, mean + half, COUNT, 2 * COUNT);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+}
+
+/* Of 12 values, 2 P(Binomial(12, 1/2) <= 2) = 158 / 4096 is at most 0.05, and of <= 3 is not: the 3rd and the 10th. */
+static void test_median(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 1);
+    for (int i = 0; i < COUNT; i++) t.rows[2 * i].measures.error = RATIOS[i];
+    nb_claim_result r = ask(
+        &t,
+        "{says: x, measure: {metric: error, statistic: median, where: {strategy: kmeans}}, expect: {value: [0.7, 1]}}",
+        *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, 0.86, 0.77, 0.95, COUNT, COUNT);
+    r = ask(&t,
+            "{says: x, measure: {metric: error, statistic: median, where: {strategy: kmeans}}, "
+            "expect: {value: 0.86, within: 0.01}}",
+            *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
+}
+
+static void test_slope(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++)
+        for (int m = 8; m <= 64; m *= 2) add(&t, i, "kmeans", m, (i + 1) * pow(m, log(RATIOS[i])));
+    nb_claim_result r =
+        ask(&t, "{says: x, slope: {metric: error, against: landmarks}, expect: {slope: [-0.3, 0]}}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, MEAN, LOW, HIGH, COUNT, COUNT);
+    expect_void(
+        ask(&t,
+            "{says: x, slope: {metric: error, against: landmarks, where: {landmarks: 8}}, expect: {slope: [-1, 0]}}",
+            *state),
+        "no head has results at two values of landmarks");
+    t.rows[5].measures.error = 0;
+    expect_void(ask(&t, "{says: x, slope: {metric: error, against: landmarks}, expect: {slope: [-1, 0]}}", *state),
+                "1 value is not finite");
+}
+
+static const char *const strategies[] = {
+    "uniform", "kmeans", "farthest_point", "leverage", "segment_means", "kmeans(restarts=1)", "kmeans(restarts=2)"};
+
+static void add_ranks(table *t, int source, int count, const double *x, const double *y)
+{
+    for (int s = 0; s < count; s++)
+        for (int trial = 0; trial < 2; trial++) {
+            nb_error_row *r = add(t, source, strategies[s], 8, x[s] + (trial ? 10 : -10));
+            r->trial = trial;
+            r->measures.mse = exp(y[s]) + (trial ? -1 : 1);
+        }
+}
+
+static void test_correlate(void **state)
+{
+    static const double one[] = {1, 2, 3, 4, 5, 6, 7}, other[] = {2, 1, 4, 3, 7, 5, 6};
+    static const double x[] = {1, 2, 2, 4, 5}, y[] = {1, 3, 2, 2, 5};
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < 6; i++) add_ranks(&t, i, 7, one, other);
+    nb_claim_result r = ask(
+        &t, "{says: x, correlate: {over: strategy, metrics: [error, mse]}, expect: {correlation: [0.8, 1]}}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, 1 - 60.0 / 336, 1 - 60.0 / 336, 1 - 60.0 / 336, 6, 6);
+    t.count = 0;
+    for (int i = 0; i < 6; i++) add_ranks(&t, i, 5, x, y);
+    r = ask(&t, "{says: x, correlate: {over: strategy, metrics: [error, mse]}, expect: {correlation: [0.8, 1]}}",
+            *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    assert_close(r.answer.estimate, 0.763157894736842, 1e-14);
+}
+
+/* The error under one kernel against the error under another, whose pairing is another too. */
+static void test_correlate_two_kernels(void **state)
+{
+    static const double one[] = {1, 2, 3, 4, 5, 6, 7}, other[] = {2, 1, 4, 3, 7, 5, 6};
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < 6; i++)
+        for (int s = 0; s < 7; s++) {
+            nb_error_row *r = add(&t, i, strategies[s], 8, one[s]);
+            r->kernel = "gram(of=queries)";
+            r->pairing = "queries";
+            add(&t, i, strategies[s], 8, other[s]);
+        }
+    const char *between =
+        "{says: x, correlate: {over: strategy, x: {metric: error, where: {kernel: gram}}, y: {metric: error, "
+        "where: {kernel: softmax}}}, expect: {correlation: [0.8, 1]}";
+    char text[512];
+    snprintf(text, sizeof text, "%s}", between);
+    expect_void(ask(&t, text, *state), "no head has both metrics at three values of strategy");
+    snprintf(text, sizeof text, "%s, confounded: [pairing]}", between);
+    nb_claim_result r = ask(&t, text, *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    expect_numbers(&r.answer, 1 - 60.0 / 336, 1 - 60.0 / 336, 1 - 60.0 / 336, 6, 6);
+}
+
+/* Two parts, each with the interval of RATIOS: [0, 0.78] is outside at 95 %, but not at 97.5 %, which is what refuting
+ * one of two parts takes. t of 11 degrees at 0.9875: 2.593093. */
+static void test_each(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    add_pairs(&t, 16, 0.02);
+    nb_claim_result r = ask(&t, COMPARE("ratio: [0, 0.78]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    r = ask(&t, COMPARE_WITH("ratio: [0, 0.78]", "each: landmarks"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
+    assert_int_equal(r.part_count, 2);
+    assert_string_equal(r.parts[1].name, "landmarks 16");
+    assert_string_equal(r.answer.name, "landmarks 8");
+    expect_numbers(&r.parts[1], exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    r = ask(&t, COMPARE_WITH("ratio: [0, 0.76]", "each: landmarks"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    r = ask(&t, COMPARE_WITH("ratio: [0, 0.95]", "each: landmarks"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    for (int i = 24; i < 48; i++) set_error(&t.rows[i], i % 2 ? 0.5 : 0.5 * 0.99);
+    r = ask(&t, COMPARE_WITH("ratio: [0, 0.992]", "each: landmarks"), *state);
+    expect_verdict(&r.parts[1], NB_CLAIM_IS_REPRODUCED);
+    set_error(&t.rows[24], 0.499);
+    r = ask(&t, COMPARE_WITH("ratio: [0, 0.992]", "each: landmarks"), *state);
+    expect_verdict(&r.parts[1], NB_CLAIM_IS_EQUIVALENT);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED); /* one part alone is equivalent */
+    assert_string_equal(r.answer.name, "landmarks 16");
+}
+
+static void test_order(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++) {
+        add(&t, i, "kmeans", 8, 0.1 * RATIOS[i] * RATIOS[i]);
+        add(&t, i, "farthest_point", 8, 0.1 * RATIOS[i]);
+        add(&t, i, "uniform", 8, 0.1);
+    }
+    nb_claim_result r =
+        ask(&t, "{says: x, order: {strategy: [kmeans, farthest_point, uniform], metric: error}}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    assert_int_equal(r.part_count, 2);
+    assert_string_equal(r.parts[0].name, "kmeans < farthest_point");
+    for (int i = 0; i < 2; i++) expect_numbers(&r.parts[i], exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    r = ask(&t, "{says: x, order: {strategy: [kmeans, uniform, farthest_point], metric: error}}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    assert_string_equal(r.answer.name, "uniform < farthest_point");
+    r = ask(&t, "{says: x, order: {strategy: [kmeans, uniform], metric: error}, each: landmarks}", *state);
+    assert_int_equal(r.part_count, 1);
+    assert_string_equal(r.parts[0].name, "landmarks 8");
+}
+
+/* Models count the same: means of 0.2 over six sources and 0.6 over two are 0.4 together. */
+static void test_models(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < 8; i++) {
+        nb_error_row *r =
+            add(&t, i, "kmeans", 8, i < 6 ? 0.2 + 0.01 * (i % 2 ? 1 : -1) : 0.6 + 0.01 * (i % 2 ? 1 : -1));
+        if (i >= 6) r->model = "vit", r->problem = "heads(file=y.safetensors)";
+    }
+    static const char claim[] = "{says: x, measure: {metric: error}, expect: {value: 0.4, within: 0.1}}";
+    nb_claim_result r = ask(&t, claim, *state);
+    assert_close(r.answer.estimate, 0.4, 1e-15);
+    assert_int_equal(r.answer.model_count, 2);
+    assert_close(r.answer.models[0].estimate, 0.2, 1e-15);
+    assert_close(r.answer.models[1].estimate, 0.6, 1e-15);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    r = ask(&t, "{says: x, measure: {metric: error}, each: model, expect: {value: 0.4, within: 0.1}}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
+    expect_verdict(&r.parts[0], NB_CLAIM_IS_REFUTED);
+    expect_verdict(&r.parts[1], NB_CLAIM_IS_VOID); /* two sources */
+    t.rows[7].source = t.rows[6].source;
+    expect_void(ask(&t, claim, *state), "vit has one source alone");
+}
+
+static void test_void(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    static const char claim[] = COMPARE("ratio: [null, 0.95]"),
+                      worst[] = COMPARE_WITH("ratio: [null, 0.95]", "failures: worst");
+    t.rows[0].status = "failed";
+    expect_void(ask(&t, claim, *state), "1 of 12 results are missing, more than 5 %");
+    nb_claim_result r = ask(&t, worst, *state);
+    assert_true(r.answer.verdict != NB_CLAIM_IS_VOID && r.answer.sources == COUNT);
+    t.rows[1].status = "failed";
+    expect_void(ask(&t, worst, *state), "1 of 12 results are missing"); /* neither has one */
+    t.rows[0].status = t.rows[1].status = "ok";
+    set_error(&t.rows[1], 0);
+    expect_void(ask(&t, claim, *state), "1 value is not finite");
+    r = ask(&t, COMPARE("wins: [0.1, 1]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    assert_close(r.answer.estimate, 9.0 / 12, 1e-15); /* one more has lost */
+    set_error(&t.rows[1], -1);
+    expect_void(ask(&t, claim, *state), "has values below 0");
+    set_error(&t.rows[1], 1);
+    expect_void(ask(&t, COMPARE_WITH("ratio: [null, 0.95]", "confidence: 0.9, each: head"), *state),
+                "1 source, fewer than 6");
+    expect_void(
+        ask(&t, "{says: x, compare: {strategy: [leverage, uniform], metric: error}, expect: {ratio: [0, 1]}}", *state),
+        "strategy=leverage: the run has no such row");
+    expect_void(
+        ask(&t, "{says: x, measure: {metric: error, where: {landmarks: 16..32}}, expect: {value: [0, 1]}}", *state),
+        "landmarks=16..32: the run has no such row");
+    expect_void(ask(&t, "{says: x, measure: {metric: mse}, expect: {value: [0, 1]}}", *state), "nothing has a result");
+    t.count = 10;
+    expect_void(ask(&t, claim, *state), "5 sources, fewer than 6");
+}
+
+/* What differs beside what is compared must be named, and rows that are planned for one alone are told. */
+static void test_confounded(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    for (int i = 0; i < t.count; i += 2) t.rows[i].pairing = "keys";
+    expect_void(ask(&t, COMPARE("ratio: [null, 0.95]"), *state), "it differs from the baseline in pairing too");
+    nb_claim_result r = ask(&t, COMPARE_WITH("ratio: [null, 0.95]", "confounded: [pairing]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    for (int i = 0; i < t.count; i += 2) t.rows[i].pairing = "joint";
+    for (int i = 0; i < t.count; i += 2) t.rows[i].measures.error_unseen = 2;
+    expect_void(ask(&t, COMPARE("ratio: [null, 0.95]"), *state), "has looked at rows");
+    r = ask(&t, COMPARE_WITH("ratio: [null, 0.95]", "confounded: [rows_seen]"), *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+    for (int i = 0; i < t.count; i += 2) t.rows[i].measures.error_unseen = t.rows[i].measures.error;
+    add(&t, 0, "uniform", 16, 0.1);
+    expect_void(ask(&t, COMPARE("ratio: [null, 0.95]"), *state), "1 of 13 results are missing");
+    r = ask(&t,
+            "{says: x, compare: {strategy: [kmeans, uniform], metric: error, where: {landmarks: 8}}, "
+            "expect: {ratio: [0, 1]}}",
+            *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+}
+
+/* Rows of another build are no pair; of times, rows of another call. */
+static void test_builds(void **state)
+{
+    static table t;
+    nb_claim *claims;
+    nb_claim_result *results;
+    nb_frame frame;
+    nb_yaml value;
+    nb_mistakes mistakes;
+    int count, other[2 * COUNT];
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    for (int i = 0; i < t.count; i++) {
+        other[i] = i % 2;
+        t.rows[i].measures.core_s = t.rows[i].measures.error;
+    }
+    nb_mistakes_init(&mistakes, *state);
+    assert_ok(*state,
+              nb_yaml_text("[" COMPARE("ratio: [0, 1]") ", {says: y, compare: {strategy: [kmeans, uniform], metric: "
+                                                        "core_s}, expect: {ratio: [0, 1]}}]",
+                           "test", &value, &mistakes));
+    assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+    assert_int_equal(mistakes.count, 0);
+    assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
+    nb_claim_evidence evidence = {&frame, .sessions = other};
+    assert_ok(*state, nb_claims_evaluate(&evidence, count, claims, &results, *state));
+    expect_verdict(&results[0].answer, NB_CLAIM_IS_REPRODUCED);
+    expect_void(results[1], "build");
+}
+
+static void test_untested(void **state)
+{
+    static table t;
+    t.count = 0;
+    add(&t, 0, "kmeans", 8, 1);
+    nb_claim_result r = ask(&t, "{says: x, untested: needs training}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_UNTESTED);
+    assert_string_equal(r.answer.why, "needs training");
+    assert_true(isnan(r.answer.estimate) && r.answer.sources == 0);
+}
+
+/* A claim's text reads back as the same claim. */
+static void test_text(void **state)
+{
+    static const char *const texts[] = {
+        COMPARE_WITH("ratio: [0.65, 0.75]",
+                     "id: a.b-c, source: 'p. 3, \"x\" \\ y', each: [landmarks, model], failures: worst, "
+                     "confidence: 0.9, smallest: 1.05, confounded: [pairing, rows_seen]"),
+        COMPARE("wins: [0.5, null]"),
+        COMPARE("equal: 1.02"),
+        COMPARE("equal_difference: 1e-3"),
+        "{says: a\n  b, order: {landmarks: [64, 32, 8], metric: mse, where: {core: [svd, 'svd(rcond=[0.1, 0.01])'], "
+        "head: 2..5}}}",
+        "{says: x, measure: {metric: error}, expect: {value: 0.22, within: 0.05}}",
+        "{says: x, measure: {metric: error, statistic: median}, expect: {value: [null, 1e-9]}}",
+        "{says: x, slope: {metric: error, against: landmarks}, expect: {slope: [-1.5, -0.5]}}",
+        "{says: x, correlate: {over: core, metrics: [error, mse], where: {trial: 0}}, "
+        "expect: {correlation: [0.5, null]}}",
+        "{says: x, correlate: {over: strategy, x: {metric: error, where: {kernel: gram}}, y: {metric: mse}}, "
+        "expect: {correlation: [-1, 0.1]}, confounded: [pairing]}",
+        "{says: x, source: s, untested: 'needs: training'}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = texts[i], *before = NULL;
+        for (int turn = 0; turn < 2; turn++) {
+            nb_yaml value;
+            nb_mistakes mistakes;
+            nb_claim *claims;
+            int count;
+            nb_mistakes_init(&mistakes, *state);
+            assert_ok(*state, nb_yaml_text(text, "test", &value, &mistakes));
+            assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+            if (mistakes.count > 0) fail_msg("%s: %s", text, mistakes.texts[0]);
+            if (before) assert_string_equal(claims[0].text, before);
+            text = before = claims[0].text;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_ratio),
+        test_with_ctx(test_difference),
+        test_with_ctx(test_equivalence),
+        test_with_ctx(test_pooling),
+        test_with_ctx(test_heads_of_a_source),
+        test_with_ctx(test_median),
+        test_with_ctx(test_slope),
+        test_with_ctx(test_correlate),
+        test_with_ctx(test_correlate_two_kernels),
+        test_with_ctx(test_each),
+        test_with_ctx(test_order),
+        test_with_ctx(test_models),
+        test_with_ctx(test_void),
+        test_with_ctx(test_confounded),
+        test_with_ctx(test_builds),
+        test_with_ctx(test_untested),
+        test_with_ctx(test_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
