@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Claims: what an experiment says about its rows, whether they bear it out, and mistakes in what it says. The rank of A is
+# m and the best error of rank m that of the data, whatever the strategy, so some ratios are known beforehand; a trial of
+# generated data is a source.
+
+load helpers
+
+# An experiment of eight sources, below the claims of standard input.
+experiment() {
+    cat >"$WORK/c.yaml"
+    cat >>"$WORK/c.yaml" <<'Y'
+problems: ["gaussian(n=48, d=8)"]
+strategies: [uniform, segment_means, kmeans]
+landmarks: [4, 8, 16]
+cores: [svd]
+trials: 8
+metrics: error
+plots: []
+Y
+}
+
+# A word of the claims' JSON: json RUN 'EXPRESSION of c, the list'. NaN and inf are no JSON.
+json() {
+    "$NYSBENCH" claims "$1" --format json | /usr/bin/python3 -c '
+import json, sys
+def refuse(word):
+    raise ValueError(word)
+c = json.load(sys.stdin, parse_constant=refuse)
+print(eval(sys.argv[1]))' "$2"
+}
+
+all_forms() {
+    experiment <<'Y'
+claims:
+  - {id: twice, says: twice the landmarks have twice the rank, source: by construction, compare: {landmarks: [8, 4], metric: landmark_rank},
+     expect: {ratio: [1.99, 2.01]}}
+  - {id: thrice, says: thrice, compare: {landmarks: [8, 4], metric: landmark_rank}, expect: {ratio: [2.5, null]}}
+  - {id: same, says: the floor is that of the data, compare: {strategy: [kmeans, uniform], metric: floor_rank}, expect: {equal: 1.001}}
+  - {id: no-less, says: not even by nothing, compare: {strategy: [kmeans, uniform], metric: floor_rank}, expect: {equal_difference: 1e-9}}
+  - {id: always, says: A below B, compare: {landmarks: [4, 16], metric: landmark_rank}, expect: {wins: [0.5, 1]}}
+  - {id: rank, says: the rank is m, measure: {metric: landmark_rank, where: {landmarks: 8}}, expect: {value: 8, within: 0.1}}
+  - {id: middle, says: the rank is m, measure: {metric: landmark_rank, statistic: median, where: {landmarks: 8..16}}, expect: {value: [11.9, 12.1]}}
+  - {id: geometric, says: the rank is m, measure: {metric: landmark_rank, statistic: geometric_mean, where: {landmarks: [4, 16]}}, expect: {value: [7.9, 8.1]}}
+  - {id: up, says: more landmarks have more rank, order: {landmarks: [4, 8, 16], metric: landmark_rank}}
+  - {id: down, says: more landmarks have less rank, order: {landmarks: [16, 8, 4], metric: landmark_rank}}
+  - {id: line, says: the rank goes with m, slope: {metric: landmark_rank, against: landmarks}, expect: {slope: [0.99, 1.01]}, each: strategy}
+  - {id: alike, says: mse is a function of the error, correlate: {over: strategy, metrics: [error, mse]}, expect: {correlation: [0.99, null]}}
+  - {id: close, says: close to 2, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [1e-9, 1e9]}, confidence: 0.99}
+  - {id: few, says: too few, compare: {landmarks: [8, 4], metric: landmark_rank, where: {trial: 0..4}}, expect: {ratio: [0, 3]}}
+  - {id: other, says: needs training, source: "p. 1", untested: nothing is trained here}
+Y
+}
+
+@test "claims of every form, true and false by construction, and a rerun that computes nothing" {
+    all_forms
+    run "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r"
+    expect_status 0
+    expect "Claims: 11 reproduced, 2 refuted, 1 void, 1 untested"
+    expect "  refuted     thrice     ratio 2 [2, 2], expected at least 2.5; 8 sources, 8 heads"
+    expect "  void        few        ratio 2 [2, 2], expected 0 to 3; 5 sources, 5 heads; 5 sources, fewer than 6"
+    expect "  untested    other      nothing is trained here"
+    expect "  claims.csv       what these rows say of the experiment's claims"
+    [ "$(json "$WORK/r" '" ".join(x["id"] for x in c if x["verdict"] == "refuted")')" = "thrice down" ]
+    [ "$(json "$WORK/r" '" ".join(x["id"] for x in c if x["verdict"] == "reproduced")')" = \
+        "twice same no-less always rank middle geometric up line alike close" ]
+    [ "$(json "$WORK/r" '[[round(x[k], 9) for k in ("estimate", "low", "high")] for x in c if x["id"] in ("twice", "geometric", "line")]')" = \
+        "[[2.0, 2.0, 2.0], [8.0, 8.0, 8.0], [1.0, 1.0, 1.0]]" ]
+    [ "$(json "$WORK/r" '[(p["part"], p["verdict"]) for x in c if x["id"] == "line" for p in x["parts"]]')" = \
+        "[('strategy uniform', 'reproduced'), ('strategy segment_means', 'reproduced'), ('strategy kmeans', 'reproduced')]" ]
+    cp "$WORK/r/rows.csv" "$WORK/before.csv"
+    cp "$WORK/r/claims.csv" "$WORK/claims.csv"
+    sed -i 's/\[2.5, null\]/[1.5, null]/; /id: alike/d' "$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    expect "Claims: 11 reproduced, 1 refuted, 1 void, 1 untested"
+    cmp "$WORK/before.csv" "$WORK/r/rows.csv" # with the times of the first run
+    [ "$(diff "$WORK/claims.csv" "$WORK/r/claims.csv" | grep -c '^[<>] c,[a-z]*,claim')" -eq 3 ]
+    diff "$WORK/claims.csv" "$WORK/r/claims.csv" | grep '^> c,thrice,claim,,reproduced,.*expect: {ratio: \[1.5, null\]}'
+}
+
+@test "too few sources and too wide an interval leave it open, and how many would decide is told" {
+    experiment <<'Y'
+claims:
+  - {id: narrow, says: x, compare: {strategy: [kmeans, uniform], metric: error, where: {landmarks: 16}}, expect: {ratio: [0, 1]}}
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    edge=$(json "$WORK/r" 'c[0]["estimate"] * 1.001')
+    sed -i "s/\[0, 1\]/[0, $edge]/" "$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run "$NYSBENCH" claims "$WORK/r"
+    expect_status 0
+    expect "undecided   narrow: x"
+    [[ "$output" =~ "about "[0-9]+" more sources would decide" ]]
+    [ "$(json "$WORK/r" 'c[0]["more_sources"] > 1000')" = True ]
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/few"
+    run "$NYSBENCH" claims "$WORK/few"
+    expect_status 0
+    expect "5 sources, fewer than 6"
+}
+
+@test "--strict, formats, several runs" {
+    all_forms
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run "$NYSBENCH" claims "$WORK/r" --strict
+    expect_status 1
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --set 'claims=[{says: a, measure: {metric: landmark_rank}, expect: {value: [1, 20]}}, {says: b, untested: c}]' -o "$WORK/r2"
+    expect_status 0
+    run "$NYSBENCH" claims "$WORK/r2" --strict
+    expect_status 0
+    expect "Claims: 1 reproduced, 1 untested"
+    run "$NYSBENCH" claims "$WORK/r" "$WORK/r2" --format markdown
+    expect_status 0
+    expect "| claim | said in | expected | found | units | verdict |"
+    expect "| twice the landmarks have twice the rank | by construction | ratio 1.99 to 2.01 | ratio 2 [2, 2] | 8 sources, 8 heads | reproduced |"
+    expect "| 5 sources, 5 heads | void: 5 sources, fewer than 6 |"
+    expect "* needs training (p. 1): nothing is trained here"
+    expect "* b: c"
+    [ "$(grep -c '^|' <<<"$output")" -eq 17 ]
+    [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "|||||||" ]
+    [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = "(15, ['claim', 'estimate', 'expected_high', 'expected_low', 'experiment', 'form', 'heads', \
+'high', 'id', 'low', 'models', 'more_sources', 'part', 'parts', 'quantity', 'says', 'source', 'sources', 'verdict', 'why'])" ]
+    [ "$(json "$WORK/r" 'c[-1]["estimate"], c[-1]["sources"], c[-1]["models"], c[1]["expected_high"]')" = "(None, 0, [], None)" ]
+    "$NYSBENCH" claims "$WORK/r" -f csv | cmp - "$WORK/r/claims.csv"
+    /usr/bin/python3 -c 'import csv, sys
+rows = list(csv.reader(open(sys.argv[1], newline="")))
+assert len(rows) > 30 and {len(r) for r in rows} == {18}, rows
+assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]' "$WORK/r/claims.csv"
+    run "$NYSBENCH" claims "$WORK/r"
+    [ "$(grep -ciw 'nan\|inf' <<<"$output")" -eq 0 ]
+    run "$NYSBENCH" claims "$WORK/r" --format xml
+    expect_status 2
+    expect "claims: --format xml is unknown; allowed: table, csv, json, markdown"
+    run "$NYSBENCH" claims "$WORK"
+    expect_status 2
+    expect "is not the folder of a run"
+}
+
+@test "without claims there is nothing to tell, and --set claims=[] takes them away" {
+    all_forms
+    cd "$WORK"
+    "$NYSBENCH" run c.yaml -q
+    [ -s results/c/claims.csv ]
+    "$NYSBENCH" run c.yaml -q --set claims=[] # makes no other rows, so no other folder
+    [ "$(ls results)" = c ]
+    [ ! -e results/c/claims.csv ]
+    run "$NYSBENCH" claims results/c --strict
+    expect_status 0
+    expect "results/c: its experiment makes no claims"
+    [ "$("$NYSBENCH" claims results/c -f json 2>/dev/null)" = "[]" ]
+}
+
+@test "the resolved config reads back the same" {
+    all_forms
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/a"
+    [ "$(grep -c '^  - {id: ' "$WORK/a/resolved.yaml")" -eq 15 ]
+    "$NYSBENCH" run "$WORK/a/resolved.yaml" -q -o "$WORK/b"
+    cmp "$WORK/a/resolved.yaml" "$WORK/b/resolved.yaml"
+    cmp "$WORK/a/claims.csv" "$WORK/b/claims.csv"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins
+    expect "claims:  # $WORK/c.yaml:1"
+}
+
+@test "rows of a part are asked nothing; merged they are, and rows that are missing count" {
+    experiment <<<"claims: {says: x, order: {landmarks: [4, 8, 16], metric: landmark_rank}}"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set 'problems=gaussian(n=[48, 50], d=8)' -o "$WORK/whole"
+    for i in 1 2; do
+        run "$NYSBENCH" run "$WORK/c.yaml" --set 'problems=gaussian(n=[48, 50], d=8)' --shard "$i/2" -o "$WORK/r"
+        expect_status 0
+        [[ "$output" != *"Claims:"* ]]
+        [ ! -e "$WORK/r/shards/$i-of-2/claims.csv" ]
+    done
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 0
+    expect "Claims: 1 reproduced"
+    cmp "$WORK/whole/claims.csv" "$WORK/r/claims.csv"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --only trial=0 -o "$WORK/part"
+    run "$NYSBENCH" claims "$WORK/part"
+    expect_status 0
+    expect "void"
+}
+
+@test "a file beside the config is found, also by a claim, and the folder is asked without it" {
+    experiment <<'Y'
+claims: {says: x, measure: {metric: landmark_rank, where: {problem: "heads(file=h.safetensors)", head: 0..1, n: 257}}, expect: {value: [0, 99]}}
+Y
+    cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/h.safetensors"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set 'problems=heads(file=h.safetensors)' -o "$WORK/r" && return 1
+    sed -i 's/^problems:.*/problems: heads(file=h.safetensors)/' "$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    mv "$WORK/h.safetensors" "$WORK/gone.safetensors"
+    run "$NYSBENCH" claims "$WORK/r"
+    expect_status 0
+    expect "1 source, 2 heads; 1 source, fewer than 6"
+}
+
+@test "a study out of the tree" {
+    build_plugin tests/cli/plugins/norms.c "$WORK/norms.so"
+    cat >"$WORK/c.yaml" <<Y
+study: norms
+plugins: $WORK/norms.so
+problems: gaussian(n=40, d=4)
+exponents: [1, 2, 4]
+trials: 8
+plots: []
+claims:
+  - {says: powers of one norm, order: {exponent: [1, 2, 4], metric: norm_most}, each: side}
+  - {says: faster than a line, slope: {metric: norm_most, against: exponent}, expect: {slope: [1, null]}}
+  - {says: much the same, compare: {side: [queries, keys], metric: norm_mean, where: {exponent: 1}}, expect: {equal: 1.5}}
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run "$NYSBENCH" claims "$WORK/r" --strict
+    expect_status 0
+    expect "Claims: 3 reproduced"
+    expect "side queries: 1 < 2: reproduced"
+    sed -i 's/exponent: \[1, 2, 4\], metric/exponents: [1, 2, 4], metric/; s/against: exponent/against: side/; s/norm_mean/norm/' "$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "key 'exponents' is unknown; did you mean 'exponent'?"
+    expect "claims: slope: against: 'side' is unknown; allowed: exponent"
+    expect "claims: metric: 'norm' is unknown; did you mean 'norm_s'?"
+}
+
+refuses() {
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/out"
+    expect_status 2
+    [ ! -e "$WORK/out" ]
+}
+
+@test "mistakes in what claims say are told all at once, each with its place" {
+    experiment <<'Y'
+claims:
+  - sais: x
+    compare: {strategi: [uniform, kmeans], metric: eror}
+    expect: {ratio: [0.9, 0.7]}
+  - says: a
+    measure: {metric: error, statistic: mode}
+    slope: {metric: error}
+  - says: b
+    measure: {metric: strategy}
+    expect: {value: 0.2}
+    smallest: 1.02
+    confidence: 2
+    each: [landmarks, landmark]
+    failures: worst
+  - says: c
+    expect: {ratio: [0, 1]}
+  - says: d
+    slope: {metric: error, against: strategy}
+    expect: {slope: [steep, 1]}
+  - says: e
+    order: {strategy: [uniform], landmarks: [4, 8], metric: error}
+    expect: {ratio: [0, 1]}
+    each: [strategy]
+  - says: f
+    correlate: {over: strategy, metrics: [error], x: {metric: error}}
+    expect: {correlation: [0, 2]}
+  - just a text
+  - says: ""
+    untested:
+  - says: g
+    id: a b
+    compare: {landmarks: [4, 8], metric: error, where: [a]}
+    expect: {equal: 0.9, wins: [0, 1]}
+    confounded: [problem]
+  - {says: h, compare: {strategy: [uniform, kmeans], metric: error}, expect: {value: [0, 1]}}
+  - {says: i, compare: {strategy: [uniform, kmeans], metric: error}, expect: {ratio: [null, null]}}
+  - {says: j, compare: {strategy: [uniform, kmeans], metric: error}}
+  - {says: k, id: same, untested: no}
+  - {says: l, id: same, untested: no}
+Y
+    refuses
+    expect "c.yaml:2:5: claims: key 'sais' is unknown; did you mean 'says'?"
+    expect "c.yaml:2:5: claims: key 'says' is missing"
+    expect "c.yaml:3:15: claims: compare: key 'strategi' is unknown; did you mean 'strategy'?"
+    expect "c.yaml:3:14: claims: compare: expected a column with its values, as kernel: [A, B]"
+    expect "c.yaml:3:52: claims: metric: 'eror' is unknown; did you mean 'error'?"
+    expect "c.yaml:4:21: claims: expect: ratio: the range is empty: 0.9 is not below 0.7"
+    expect "c.yaml:5:5: claims: expected one of compare, measure, order, slope, correlate and untested, found several"
+    expect "c.yaml:9:23: claims: metric: 'strategy' is unknown; allowed: error"
+    expect "c.yaml:10:21: claims: expect: value: expected [LOW, HIGH], or a number and a margin, as {value: 0.22, within: 0.05}"
+    expect "c.yaml:12:17: claims: confidence: expected a number of at least 0.5, below 1, found '2'"
+    expect "c.yaml:13:23: claims: each: 'landmark' is unknown; did you mean 'landmarks'?"
+    expect "c.yaml:14:15: claims: failures: means nothing for measure"
+    expect "c.yaml:15:5: claims: expected one of compare, measure, order, slope, correlate and untested, found none"
+    expect "c.yaml:18:37: claims: slope: against: 'strategy' is unknown; allowed: landmarks"
+    expect "c.yaml:19:22: claims: expect: slope: expected a number, or null, found 'steep'"
+    expect "c.yaml:21:23: claims: order: strategy: expected at least [A, B], found 1 value"
+    expect "c.yaml:21:12: claims: order: expected values of one column, found 'strategy' and 'landmarks'"
+    expect "c.yaml:22:13: claims: expect: order expects nothing else"
+    expect "c.yaml:23:12: claims: each: the claim itself is about values of 'strategy'"
+    expect "c.yaml:25:16: claims: correlate: expected either metrics: [A, B], or x and y"
+    expect "c.yaml:25:42: claims: metrics: expected two, as [error, mse]"
+    expect "c.yaml:26:31: claims: expect: correlation: expected a number from -1 to 1, or null, found '2'"
+    expect "c.yaml:27:5: claims: expected {says: ...}, found a text"
+    expect "c.yaml:28:12: claims: says: expected some words, found none"
+    expect "c.yaml:29:5: claims: key 'untested' has no value"
+    expect "c.yaml:31:9: claims: id: expected letters, digits"
+    expect "c.yaml:32:56: claims: where: expected {problem: ...}, found a list"
+    expect "c.yaml:33:13: claims: expect: expected one of ratio, difference, wins, equal, equal_difference, found several"
+    expect "c.yaml:34:18: claims: confounded: 'problem' is unknown; allowed: kernel, strategy, landmarks, pairing, factors, core, rows, engine, precision, rows_seen, build"
+    expect "c.yaml:35:86: claims: expect: 'value' is not for compare, which has ratio, difference, wins, equal, equal_difference"
+    expect "c.yaml:36:86: claims: expect: ratio: expects nothing: both ends are open"
+    expect "c.yaml:37:5: claims: key 'expect' is missing"
+    expect "c.yaml:39:5: claims: id: two claims are called 'same'"
+}
+
+@test "what the experiment does not have or measure is told with what it has" {
+    experiment <<'Y'
+claims:
+  - {says: a, compare: {strategy: [uniform, "uniform(strided=false)"], metric: error}, expect: {ratio: [0, 1]}}
+  - {says: b, compare: {strategy: [uniform, leverage], metric: error}, expect: {ratio: [0, 1]}}
+  - {says: c, compare: {strategy: [uniform, unform], metric: spectral_error}, expect: {ratio: [0, 1]}}
+  - {says: d, measure: {metric: error, where: {landmarks: [4, 5], trial: 8, n: 64, head: 1, core: identity}}, expect: {value: [0, 1]}}
+  - {says: e, measure: {metric: error, where: {problem: "gaussian(d=9)", pairing: sides, rows: "sample(4)", kernel: gram}}, expect: {value: [0, 1]}}
+  - {says: f, measure: {metric: error, where: {strategy: "uniform(stride=2)", landmarks: 17..20}}, expect: {value: [0, 1]}}
+Y
+    refuses
+    expect "c.yaml:2:46: claims: compare: 'uniform' and 'uniform(strided=false)' are the same strategy"
+    expect "c.yaml:3:45: claims: compare: the experiment has no strategy 'leverage'"
+    expect "c.yaml:4:45: no strategy 'unform'; did you mean 'uniform'?"
+    expect "c.yaml:5:63: claims: where: the experiment has no landmarks '5'; it has 4, 8, 16"
+    expect "c.yaml:5:74: claims: where: the experiment has no trial '8'; it has 0..7"
+    expect "c.yaml:5:80: claims: where: the experiment has no n '64'; it has 48"
+    expect "c.yaml:5:90: claims: where: the experiment has no head '1'; it has 0"
+    expect "c.yaml:5:99: claims: where: the experiment has no core 'identity'"
+    expect "c.yaml:6:58: claims: where: the experiment has no problem 'gaussian(d=9)'; allowed: gaussian(n=48, d=8)"
+    expect "c.yaml:6:83: claims: where: pairing: 'sides' is unknown"
+    expect "c.yaml:6:97: claims: where: the experiment has no rows 'sample(4)'"
+    expect "c.yaml:6:117: claims: where: the experiment has no kernel 'gram'"
+    expect "c.yaml:7:67: uniform has no option 'stride'; did you mean 'strided'?"
+    expect "c.yaml:7:90: claims: where: the experiment has no landmarks '17..20'; it has 4, 8, 16"
+    sed -i 's/uniform, unform/uniform, kmeans/' "$WORK/c.yaml"
+    refuses
+    expect "c.yaml:4:62: claims: metric: 'spectral_error' is not among the config's metrics"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'claims=[{says: x, measure: {metric: eror}, expect: {value: [0, 1]}}]'
+    expect_status 2
+    expect "--set claims: claims: metric: 'eror' is unknown; did you mean 'error'?"
+}
+
+@test "a text that means several values of the experiment names none" {
+    experiment <<<"claims: {says: a, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
+    expect_status 2
+    expect "c.yaml:1:40: claims: compare: 'kmeans' means 2 values of strategy that the experiment has; name one"
+    sed -i 's/\[kmeans, uniform\]/["kmeans(restarts=4)", uniform]/' "$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
+    expect_status 0
+}
