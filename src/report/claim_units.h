@@ -14,7 +14,8 @@ typedef struct {
     int count;
     /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
     nb_unit_value *units;
-    int infinite;       /* values that were not finite before they were averaged within the head */
+    nb_common_error *common; /* of each stratum, then of all: what trials draw alike for all sources */
+    int infinite;            /* values that were not finite before they were averaged within the head */
     int found, missing; /* pairs of rows, rows, or lines through a head's rows: that have a result, that lack one */
     const char *why;    /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;

@@ -44,7 +44,7 @@ static bool takes_infinite(const nb_claim *c)
 
 typedef struct { /* on the scale of the expectation */
     double estimate, low, high;
-    double sd; /* of a source, on the scale of the estimates; NaN: not known */
+    double sd; /* of a source, where the estimate is no mean; else NaN */
 } range;
 
 static nb_status median_range(int count, const nb_unit_value *units, int stratum, int strata, double confidence,
@@ -72,8 +72,8 @@ static range range_of(const nb_claim *c, const nb_estimate *e)
         double share = (e->below + 1.0) / (n + 2.0); /* not 0 or 1, where a source would seem to have no spread */
         return (range){e->below_share, e->below_low, e->below_high, sqrt(share * (1 - share))};
     }
-    range r = {e->mean, e->low, e->high, e->se * sqrt(e->sources)};
-    if (is_log(c)) r = (range){exp(r.estimate), exp(r.low), exp(r.high), r.sd};
+    range r = {e->mean, e->low, e->high, NAN};
+    if (is_log(c)) r = (range){exp(r.estimate), exp(r.low), exp(r.high), NAN};
     if (c->form == NB_CLAIM_CORRELATE) {
         r.low = fmax(r.low, -1);
         r.high = fmin(r.high, 1);
@@ -86,12 +86,12 @@ static range range_of(const nb_claim *c, const nb_estimate *e)
 static nb_status estimate(const judge *j, const nb_claim_units *u, double confidence, nb_estimate *estimates,
                           range *ranges)
 {
-    const nb_estimate_terms terms = {.confidence = confidence};
+    const nb_estimate_terms terms = {.confidence = confidence, .common = u->common};
     NB_TRY(j->ctx, nb_estimate_units(u->count, u->units, u->strata, &terms, estimates, j->ctx));
     for (int s = 0; s <= u->strata; s++) {
         ranges[s] = range_of(j->claim, &estimates[s]);
         if (!is_median(j->claim)) continue;
-        ranges[s].sd *= sqrt(M_PI / 2); /* the median's standard error beside the mean's, of normal values */
+        ranges[s].sd = estimates[s].sd * sqrt(M_PI / 2); /* the median's error beside the mean's, of normal values */
         NB_TRY(j->ctx, median_range(u->count, u->units, s, u->strata, confidence, &ranges[s], j->ctx));
     }
     return NB_OK;
@@ -166,18 +166,22 @@ static bool is_outside(const range *r, double low, double high)
     return r->low > high || r->high < low;
 }
 
-/* About how many more sources bring the interval off the nearest end of what is expected. */
-static double more_sources(const nb_claim *c, const range *r, int sources)
+/* About how many more sources bring the interval off the nearest end of what is expected; of a mean, as
+ * nb_estimate_more, else by the sources' standard deviation on this scale. */
+static double more_sources(const nb_claim *c, const nb_estimate *e, const range *r)
 {
     bool logs = is_log(c);
-    double x = logs ? log(r->estimate) : r->estimate, least = INFINITY;
+    double x = logs ? log(r->estimate) : r->estimate, nearest = INFINITY, needed;
     const double ends[] = {c->low, c->high};
     for (int i = 0; i < 2; i++) {
         double end = logs ? log(fmax(ends[i], 0)) : ends[i];
-        if (isfinite(end)) least = fmin(least, fabs(x - end));
+        if (isfinite(end) && fabs(x - end) < fabs(x - nearest)) nearest = end;
     }
-    double needed = nb_units_for_power(r->sd, least, 1 - c->confidence, 0.8);
-    return isfinite(needed) ? fmax(1, ceil(needed) - sources) : NAN;
+    if (isnan(r->sd))
+        needed = nb_estimate_more(e, nearest);
+    else
+        needed = ceil(nb_units_for_power(r->sd, x - nearest, 1 - c->confidence, 0.8)) - e->sources;
+    return isfinite(needed) ? fmax(1, needed) : NAN;
 }
 
 /* `strict`: the interval at the confidence that refuting one of several parts takes. */
@@ -206,7 +210,7 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
     a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], &strict[u->strata]);
-    if (a->verdict == NB_CLAIM_IS_UNDECIDED) a->more = more_sources(c, &ranges[u->strata], a->sources);
+    if (a->verdict == NB_CLAIM_IS_UNDECIDED) a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
     return NB_OK;
 }
 

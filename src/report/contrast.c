@@ -242,18 +242,16 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
 {
     nb_crossed_value *values;
-    int strata = m->out->replicates.strata, count = 0;
+    int strata = m->out->replicates.strata;
     NB_NEED(c->common, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->common));
-    nb_mark mark = nb_ctx_mark(m->ctx);
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
     for (int i = first; i < end; i++) {
         const pair *p = &m->pairs[i];
         if (is_pair(p) && isfinite(p->value))
-            values[count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
+            values[c->crossed_count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
     }
-    nb_status status = nb_crossed_errors(count, values, strata, c->common, m->ctx);
-    nb_ctx_release(m->ctx, mark);
-    return status;
+    c->crossed = values;
+    return nb_crossed_errors(c->crossed_count, values, strata, c->common, m->ctx);
 }
 
 static bool one_has_seen(const maker *m, int first, int end)

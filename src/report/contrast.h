@@ -44,6 +44,8 @@ typedef struct {
     nb_unit_value *units;   /* the method's value against the baseline's: below 0 it is less */
     nb_pair_counts *counts; /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
+    int crossed_count;
+    const nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 

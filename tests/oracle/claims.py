@@ -7,7 +7,10 @@ Prints TAP. Twelve small files of heads are made: two models, six sources each, 
 averaged first (segment means has trial 0 alone), then whatever else its rows differ in; of a source its heads. The
 interval over sources is Student's; over models, which count the same, with Satterthwaite's degrees of freedom:
 
-    se^2 = sum_g v_g,  v_g = w_g^2 sd_g^2 / k_g,  df = se^4 / sum_g v_g^2 / (k_g - 1)
+    se^2 = sum_g v_g + c,  v_g = w_g^2 sd_g^2 / k_g,  df = se^4 / (sum_g v_g^2 / (k_g - 1) + c^2 / (T - 1))
+
+with c what trials have in common over sources: the component of a two-way layout of sources and T trials, of each
+trial's values, or, of what is not linear in the trials, of the jackknife's pseudo-values T x - (T - 1) x_(-t).
 
 Tolerance: 1e-10 of each estimate; of the ends of intervals 1e-7, the accuracy of GSL's inverse t distribution (1e-8).
 """
@@ -23,6 +26,7 @@ import sys
 import numpy as np
 import scipy.stats
 
+from compare import common_error
 from measures import Tap
 
 CONFIG = """
@@ -96,100 +100,139 @@ def average(pairs):
     return {key: float(np.mean(values)) for key, values in found.items()}
 
 
-def units(lines):
-    """From values of lines, (head, setting) -> value, to those of heads."""
-    return average((head, value) for (head, _), value in lines.items())
+class Lines:
+    """What is found of each (head, setting), from points {value: {trial: number}}: over all trials, and by trial."""
+
+    def __init__(self):
+        self.whole, self.by_trial = {}, {}
+
+    def add(self, line, points, function):
+        trials = sorted({t for of in points.values() if set(of) != {0} for t in of})
+        self.whole[line] = x = function({v: np.mean(list(of.values())) for v, of in points.items()})
+        self.by_trial[line] = {}
+        for t in trials if len(trials) > 1 else []:
+            rest = {v: np.mean([y for u, y in of.items() if u != t or set(of) == {0}]) for v, of in points.items()}
+            self.by_trial[line][t] = len(trials) * x - (len(trials) - 1) * function(rest)
+
+    def heads(self):
+        return average((head, value) for (head, _), value in self.whole.items())
+
+    def crossed(self):
+        """By source and trial; what is not drawn stands in every trial."""
+        trials = sorted({t for of in self.by_trial.values() for t in of}) or [0]
+        return {(*head[:2], head, setting): of or dict.fromkeys(trials, self.whole[head, setting])
+                for (head, setting), of in self.by_trial.items()}
+
+
+def points_of(rows, line, value, number):
+    """{line: {value: {trial: number}}}"""
+    found = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for r in rows:
+        found[head_of(r), line(r)][value(r)][int(r["trial"])] = number(r)
+    return found
+
+
+def single(points):
+    return points[None]
 
 
 def contrast(rows, a, b, difference=False):
-    """Head by head: A against B in the same trial, where trial 0 stands for all if it is alone. What differs by
-    no more than rounding is the same, and no error is less than its rounding."""
-    of = collections.defaultdict(dict)
-    for r in rows:
-        of[head_of(r), r["kernel"], r["m"], r["pairing"], r["name"]][r["trial"]] = r
-    lines = collections.defaultdict(list)
-    for (*setting, name), trials in of.items():
-        if name != a:
-            continue
-        others = of[(*setting, b)]
-        for t in sorted(set(trials) | set(others)):
-            x, y = (d[t] if t in d else d["0"] for d in (trials, others))
+    """A against B in the same trial, where trial 0 stands for all if it is alone. What differs by no more than rounding
+    is the same, and no error is less than its rounding."""
+    of, lines = points_of(rows, lambda r: (r["kernel"], r["m"], r["pairing"]), lambda r: r["name"], lambda r: r), Lines()
+    for line, names in of.items():
+        values = {}
+        for t in sorted(set(names[a]) | set(names[b])):
+            x, y = (names[k].get(t) or names[k][0] for k in (a, b))
             tie = abs(x["error"] - y["error"]) <= x["error_noise"] + y["error_noise"]
             above = [max(r["error"], r["error_noise"]) for r in (x, y)]
             value = x["error"] - y["error"] if difference else math.log(above[0] / above[1])
-            lines[setting[0], tuple(setting[1:])].append(0 if tie else value)
-    return units({key: float(np.mean(values)) for key, values in lines.items()})
+            values[t] = 0.0 if tie else value
+        lines.add(line, {None: values}, single)
+    return lines
 
 
 def measure(rows, scale=float):
-    return units(average(((head_of(r), (r["kernel"], r["m"], r["pairing"], r["name"])), scale(r["error"])) for r in rows))
+    lines = Lines()
+    for line, points in points_of(rows, lambda r: (r["kernel"], r["m"], r["pairing"], r["name"]), lambda r: None,
+                                  lambda r: scale(r["error"])).items():
+        lines.add(line, points, single)
+    return lines
 
 
 def slope(rows):
-    points = average(((head_of(r), (r["kernel"], r["pairing"], r["name"]), r["m"]), math.log(r["error"])) for r in rows)
-    lines = collections.defaultdict(dict)
-    for (*line, m), y in points.items():
-        lines[tuple(line)][m] = y
-    return units({line: scipy.stats.linregress([math.log(m) for m in of], list(of.values())).slope for line, of in lines.items()})
+    lines = Lines()
+    for line, points in points_of(rows, lambda r: (r["kernel"], r["pairing"], r["name"]), lambda r: r["m"],
+                                  lambda r: math.log(r["error"])).items():
+        lines.add(line, points, lambda p: scipy.stats.linregress([math.log(m) for m in p], list(p.values())).slope)
+    return lines
 
 
 def correlate(xs, ys, x, y, setting):
-    lines = collections.defaultdict(lambda: ({}, {}))
+    """Over strategies: {(series, strategy): {trial: number}} for each line."""
+    lines, both = Lines(), collections.defaultdict(dict)
     for side, rows, metric in ((0, xs, x), (1, ys, y)):
-        for (line, name), value in average((((head_of(r), setting(r)), r["name"]), r[metric]) for r in rows).items():
-            lines[line][side][name] = value
-    return units({line: scipy.stats.spearmanr([a[k] for k in a], [b[k] for k in a]).statistic for line, (a, b) in lines.items()})
+        for line, points in points_of(rows, setting, lambda r: r["name"], lambda r: r[metric]).items():
+            both[line].update({(side, name): of for name, of in points.items()})
+    for line, points in both.items():
+        names = [name for side, name in points if side == 0]
+        lines.add(line, points, lambda p: scipy.stats.spearmanr([p[0, k] for k in names], [p[1, k] for k in names]).statistic)
+    return lines
 
 
-def strata(heads):
+def strata(lines):
     """The means of sources, by model."""
-    sources = average(((model, source), value) for (model, source, *_), value in heads.items())
+    sources = average(((model, source), value) for (model, source, *_), value in lines.heads().items())
     found = collections.defaultdict(list)
     for (model, _), value in sources.items():
         found[model].append(value)
     return found
 
 
-def interval(groups, confidence):
-    """Mean, low, high, the standard deviation of a source that the standard error stands for."""
+def interval(groups, common, confidence):
+    """Mean, low, high; the standard error's part that more sources lessen, and the other."""
     w = 1 / len(groups)
     mean = sum(w * np.mean(g) for g in groups)
     v = [w**2 * np.var(g, ddof=1) / len(g) for g in groups]
-    df = sum(v) ** 2 / sum(x**2 / (len(g) - 1) for x, g in zip(v, groups))
-    half = scipy.stats.t.ppf((1 + confidence) / 2, df) * math.sqrt(sum(v))
-    return mean, mean - half, mean + half, math.sqrt(sum(v) * sum(map(len, groups)))
+    c, freedom = common
+    df = (sum(v) + c) ** 2 / (sum(x**2 / (len(g) - 1) for x, g in zip(v, groups)) + (c**2 / freedom if c else 0))
+    half = scipy.stats.t.ppf((1 + confidence) / 2, df) * math.sqrt(sum(v) + c)
+    return mean, mean - half, mean + half, sum(v), c
 
 
-def answer(kind, groups, confidence):
-    """Estimate, low, high, and the sd on the scale of the estimates."""
+def answer(kind, lines, confidence, model=None):
+    """Estimate, low, high, and how many sources in all leave the interval clear of a distance from the estimate."""
+    found = strata(lines)
+    used = [model] if model else list(found)
+    groups = [found[k] for k in used]
     pooled = np.sort(np.concatenate(groups))
     n = len(pooled)
+    z = scipy.stats.norm.ppf((1 + confidence) / 2) + scipy.stats.norm.ppf(0.8)
+    mean, low, high, own, common = interval(groups, common_error(lines.crossed(), used, len(used)), confidence)
     if kind == "wins":
         below, total = sum(pooled < 0), sum(pooled != 0)
-        found = scipy.stats.binomtest(int(below), int(total)).proportion_ci(confidence, "exact")
+        ends = scipy.stats.binomtest(int(below), int(total)).proportion_ci(confidence, "exact")
         share = (below + 1) / (total + 2)
-        return below / total, found.low, found.high, math.sqrt(share * (1 - share))
-    mean, low, high, sd = interval(groups, confidence)
+        return below / total, ends.low, ends.high, lambda d: share * (1 - share) * (z / d) ** 2
     if kind == "median":
         k = max([i for i in range(1, n) if 2 * scipy.stats.binom.cdf(i - 1, n, 0.5) <= 1 - confidence], default=0)
         low, high = (pooled[k - 1], pooled[n - k]) if k else (math.nan, math.nan)
-        return np.median(pooled), low, high, sd * math.sqrt(math.pi / 2)
+        spread = sum(np.var(g, ddof=1) * (len(g) - 1) for g in groups) / (n - len(groups))
+        return np.median(pooled), low, high, lambda d: spread * math.pi / 2 * (z / d) ** 2
+    needed = lambda d: n * own / ((d / z) ** 2 - common) if common < (d / z) ** 2 else math.nan
     if kind in ("ratio", "geometric"):
-        return math.exp(mean), math.exp(low), math.exp(high), sd
+        return math.exp(mean), math.exp(low), math.exp(high), needed
     if kind == "correlation":
-        return mean, max(low, -1), min(high, 1), sd
-    return mean, low, high, sd
+        return mean, max(low, -1), min(high, 1), needed
+    return mean, low, high, needed
 
 
-def verdict(kind, heads, low, high, confidence, parts, strict_end=False):
+def verdict(kind, lines, low, high, confidence, parts, strict_end=False):
     """What the claim's answer must be: verdict, estimate, low, high, sources, heads, how many more."""
-    groups = list(strata(heads).values())
-    count = sum(map(len, groups))
+    count = sum(map(len, strata(lines).values()))
     more = None
-    if count < 6:
-        return ("void", *answer(kind, groups, confidence)[:3], count, len(heads), more)
-    estimate, lo, hi, sd = answer(kind, groups, confidence)
-    _, far_lo, far_hi, _ = answer(kind, groups, 1 - (1 - confidence) / parts)
+    estimate, lo, hi, needed = answer(kind, lines, confidence)
+    _, far_lo, far_hi, _ = answer(kind, lines, 1 - (1 - confidence) / parts)
     if lo >= low and hi <= high and not (strict_end and hi == high):
         name = "reproduced"
     elif far_lo > high or far_hi < low:
@@ -201,13 +244,12 @@ def verdict(kind, heads, low, high, confidence, parts, strict_end=False):
         logs = kind in ("ratio", "geometric")
         ends = [math.log(e) if logs else e for e in (low, high) if math.isfinite(e) and (e > 0 or not logs)]
         distance = min(abs((math.log(estimate) if logs else estimate) - e) for e in ends)
-        z = scipy.stats.norm.ppf((1 + confidence) / 2) + scipy.stats.norm.ppf(0.8)
-        more = max(1, math.ceil((z * sd / distance) ** 2) - count)
-    return name, estimate, lo, hi, count, len(heads), more
+        more = None if math.isnan(needed(distance)) else max(1, math.ceil(needed(distance)) - count)
+    return name, estimate, lo, hi, count, len(lines.heads()), more
 
 
 def expected(rows):
-    """Of each claim: kind, parts (heads of each), low, high, confidence."""
+    """Of each claim: kind, parts (lines of each), low, high, confidence."""
     softmax = rows.where(kernel="softmax")
     parts = [contrast([r for r in softmax if r["m"] == m and r["model"] == model], "segment_means", "uniform")
              for model, m in dict.fromkeys((r["model"], r["m"]) for r in softmax)]
@@ -247,12 +289,11 @@ def combine(parts):
 
 
 def check(tap, claim, kind, parts, low, high, confidence):
-    wanted = [verdict(kind, heads, low, high, confidence, len(parts), claim["form"] == "order") for heads in parts]
+    wanted = [verdict(kind, lines, low, high, confidence, len(parts), claim["form"] == "order") for lines in parts]
     if len(wanted) == 1:
         tap.check(agrees(claim, wanted[0]), f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
-        models = strata(parts[0])
         for m in claim["models"]:
-            estimate = answer(kind, [models[m["model"]]], confidence)[:3]
+            estimate = answer(kind, parts[0], confidence, m["model"])[:3]
             wrong = not all(same(k, m[k], None if math.isnan(x) else x) for k, x in zip(("estimate", "low", "high"), estimate))
             tap.check(not wrong, f"{claim['id']}: {m['model']}", f"{m} {estimate}")
         return

@@ -11,6 +11,8 @@
 #include "report/claims.h"
 #include "studies/error/study.h"
 
+#include <gsl/gsl_cdf.h>
+
 enum { MOST = 4096, COUNT = 12 };
 
 static const double RATIOS[COUNT] = {0.82, 0.79, 0.91, 1.04, 0.66, 0.88, 0.95, 0.73, 1.12, 0.84, 0.90, 0.77};
@@ -180,8 +182,10 @@ static void test_pooling(void **state)
         for (int m = 8; m <= 32; m *= 2) {
             double spread = m == 8 ? 0.3 : m == 16 ? -0.1 : -0.2;
             add(&t, i, "uniform", m, 0.5);
-            for (int trial = 0; trial < 4; trial++)
-                add(&t, i, "kmeans", m, 0.5 * RATIOS[i] * exp(spread + 0.1 * trial - 0.15))->trial = trial;
+            for (int trial = 0; trial < 4; trial++) {
+                double draw = (i % 2 ? 1 : -1) * (0.1 * trial - 0.15); /* not the same for all sources */
+                add(&t, i, "kmeans", m, 0.5 * RATIOS[i] * exp(spread + draw))->trial = trial;
+            }
         }
     nb_claim_result r = ask(&t, COMPARE("ratio: [null, 0.95]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
@@ -192,6 +196,41 @@ static void test_pooling(void **state)
         "1]}}",
         *state);
     expect_numbers(&r.answer, 0.5 * exp(MEAN), 0.5 * exp(LOW), 0.5 * exp(HIGH), COUNT, COUNT);
+}
+
+/* Four trials draw the same for all sources: to the variance of the mean of RATIOS' logarithms, of 11 degrees of
+ * freedom, comes that of four numbers 0.1 apart, (0.15^2 + 0.05^2) 2 / 3 / 4, of 3. The standard error is SciPy's. */
+static void test_trials(void **state)
+{
+    static table t;
+    double own = pow(0.0427054740328196, 2), common = (0.15 * 0.15 + 0.05 * 0.05) / 6, half;
+    half =
+        gsl_cdf_tdist_Pinv(0.975, pow(own + common, 2) / (own * own / 11 + common * common / 3)) * sqrt(own + common);
+    static const char *const claims[] = {
+        COMPARE("ratio: [0, 2]"),
+        "{says: x, measure: {metric: error, statistic: geometric_mean, where: {strategy: kmeans}}, "
+        "expect: {value: [0, 2]}}",
+        "{says: x, slope: {metric: error, against: landmarks, where: {strategy: kmeans, landmarks: [1, 4]}}, "
+        "expect: {slope: [-2, 2]}}"};
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++) {
+        add(&t, i, "uniform", 8, 1);
+        for (int trial = 0; trial < 4; trial++)
+            add(&t, i, "kmeans", 8, RATIOS[i] * exp(0.1 * trial - 0.15))->trial = trial;
+    }
+    for (int c = 0; c < 2; c++) {
+        nb_claim_result r = ask(&t, claims[c], *state);
+        assert_close(r.answer.low, exp(MEAN - half), 1e-9);
+        assert_close(r.answer.high, exp(MEAN + half), 1e-9);
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int trial = 0; trial < 4; trial++) {
+            add(&t, i, "kmeans", 1, 1)->trial = trial;
+            add(&t, i, "kmeans", 4, pow(RATIOS[i] * exp(0.1 * trial - 0.15), log(4)))->trial = trial;
+        }
+    nb_claim_result r = ask(&t, claims[2], *state);
+    assert_close(r.answer.low, MEAN - half, 1e-9);
+    assert_close(r.answer.high, MEAN + half, 1e-9);
 }
 
 /* Heads of one source are one replicate, and a head with fewer settings counts no less. */
@@ -528,23 +567,15 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),
-        test_with_ctx(test_difference),
-        test_with_ctx(test_equivalence),
-        test_with_ctx(test_pooling),
-        test_with_ctx(test_heads_of_a_source),
-        test_with_ctx(test_median),
-        test_with_ctx(test_slope),
-        test_with_ctx(test_correlate),
-        test_with_ctx(test_correlate_two_kernels),
-        test_with_ctx(test_each),
-        test_with_ctx(test_order),
-        test_with_ctx(test_models),
-        test_with_ctx(test_void),
-        test_with_ctx(test_confounded),
-        test_with_ctx(test_builds),
-        test_with_ctx(test_untested),
-        test_with_ctx(test_text),
+        test_with_ctx(test_ratio),       test_with_ctx(test_difference),
+        test_with_ctx(test_equivalence), test_with_ctx(test_pooling),
+        test_with_ctx(test_trials),      test_with_ctx(test_heads_of_a_source),
+        test_with_ctx(test_median),      test_with_ctx(test_slope),
+        test_with_ctx(test_correlate),   test_with_ctx(test_correlate_two_kernels),
+        test_with_ctx(test_each),        test_with_ctx(test_order),
+        test_with_ctx(test_models),      test_with_ctx(test_void),
+        test_with_ctx(test_confounded),  test_with_ctx(test_builds),
+        test_with_ctx(test_untested),    test_with_ctx(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* claim_units_private.h - what contrasts and lines share. */
+#ifndef NB_CLAIM_UNITS_PRIVATE_H
+#define NB_CLAIM_UNITS_PRIVATE_H
+
+#include "report/claim_units.h"
+
+typedef struct { /* values by source and trial */
+    int count, room;
+    nb_crossed_value *items;
+    int trials;  /* the largest number of one, and one more */
+    bool *drawn; /* by trial: whether there is something of it */
+} nb_crossed;
+
+nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
+/* What has trial 0 alone, where others have more, stands in each of theirs. */
+nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
+
+/* Sets units->common. */
+nb_status nb_claim_find_common(nb_claim_units *units, const nb_crossed *c, nb_ctx *ctx);
+
+/* From one unit for each setting of a head to their mean, for each head and source. */
+void nb_claim_unite(nb_claim_units *units);
+
+/* The units of a claim that measures, or looks for a slope or a correlation. */
+nb_status nb_claim_lines(const nb_frame *frame, const nb_claim *claim, nb_claim_units *units, nb_ctx *ctx);
+
+#endif
