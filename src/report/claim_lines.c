@@ -23,11 +23,11 @@ typedef struct {
     const nb_frame *frame;
     const nb_claim *claim;
     nb_replicates replicates;
-    const double *metric[2];
-    const bool *in[2]; /* by row: whether the series has it */
-    const int *trial;  /* by row */
-    nb_codes values;   /* of the claim's own column; one for all where it has none */
-    double *sum[2];    /* by value, as the next two; 0 between lines */
+    const double *metric[2], *noise[2]; /* noise: NULL where it is not known */
+    const bool *in[2];                  /* by row: whether the series has it */
+    const int *trial;                   /* by row */
+    nb_codes values;                    /* of the claim's own column; one for all where it has none */
+    double *sum[2];                     /* by value, as the next two; 0 between lines */
     int *count[2];
     bool *later[2]; /* rows of another trial than 0, which then stands for itself alone */
     double *x, *y;  /* points */
@@ -73,14 +73,21 @@ static nb_status name_settings(const liner *l, const char **names)
     return NB_OK;
 }
 
-/* The value of a row on the scale that is averaged; NaN: it has none. */
+/* Of a mean of values, 0 is as good a value as any; a logarithm or a rank of rounding noise says nothing. */
+static bool is_noise(const liner *l, int series, int row)
+{
+    bool mean = l->claim->form == NB_CLAIM_MEASURE && l->claim->statistic != NB_CLAIM_GEOMETRIC_MEAN;
+    return !mean && l->noise[series] && l->metric[series][row] <= l->noise[series][row];
+}
+
+/* The value of a row on the scale that is averaged; NaN: it has none, or none that counts. */
 static double value_of(const liner *l, int series, int row)
 {
     const nb_claim *c = l->claim;
     bool ok = strcmp(((const nb_row *)nb_frame_row(l->frame, row))->status, "ok") == 0;
     bool logs = c->form == NB_CLAIM_SLOPE || (c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_GEOMETRIC_MEAN);
     double x = l->metric[series][row];
-    return !ok ? NAN : logs ? log(x) : x;
+    return !ok || is_noise(l, series, row) ? NAN : logs ? log(x) : x;
 }
 
 /* What has no result, for the claim as a whole; and which values and trials the line has. */
@@ -91,11 +98,12 @@ static nb_status look_through(const liner *l, nb_selection rows)
             int row = rows.at[i];
             double value = value_of(l, s, row), x = l->metric[s][row];
             if (!l->in[s][row]) continue;
-            if (isnan(value) && x < 0 && !l->units->why)
+            if (isnan(value) && x < 0 && !is_noise(l, s, row) && !l->units->why)
                 NB_NEED(l->units->why, nb_format(l->ctx, "%s has values below 0, such as %.3g, which have no logarithm",
                                                  l->claim->series[s].metric.text, x));
             l->units->found += !isnan(value);
-            l->units->missing += isnan(value);
+            l->units->noise += isnan(value) && is_noise(l, s, row);
+            l->units->missing += isnan(value) && !is_noise(l, s, row);
             if (l->trial[row] > 0) l->later[s][l->values.of[row]] = true;
         }
     return NB_OK;
@@ -230,7 +238,7 @@ static void forget(const liner *l, nb_selection rows)
         for (int s = 0; s < 2; s++) l->later[s][l->values.of[rows.at[i]]] = false;
 }
 
-/* A line that says nothing counts as missing beside those that do: *silent. */
+/* A line that says nothing, and not because of rounding, counts as missing beside those that do: *silent. */
 static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
 {
     nb_claim_units *u = l->units;
@@ -238,10 +246,11 @@ static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
     for (int g = 0; g < lines->count; g++) {
         nb_selection rows = nb_group_rows(lines, g);
         int row = rows.at[0], stratum = l->replicates.stratum[row], source = l->replicates.source[row];
+        int noise = u->noise;
         double value;
         NB_TRY(l->ctx, look_through(l, rows));
         NB_TRY(l->ctx, measure_line(l, rows, -1, &value));
-        *silent += isnan(value);
+        *silent += isnan(value) && u->noise == noise;
         if (!isnan(value)) {
             u->units[u->count++] =
                 (nb_unit_value){.stratum = stratum, .source = source, .head = l->replicates.head[row], .value = value};
@@ -259,7 +268,9 @@ static nb_status find_rows(liner *l)
     NB_TRY(l->ctx, nb_frame_ints(l->frame, "trial", &l->trial, l->ctx));
     NB_TRY(l->ctx, nb_frame_all(l->frame, &all, l->ctx));
     for (int s = 0; s < l->claim->series_count && !l->units->why; s++) {
-        NB_TRY(l->ctx, nb_frame_reals(l->frame, l->claim->series[s].metric.text, &l->metric[s], l->ctx));
+        const char *name = l->claim->series[s].metric.text, *noise = nb_column_find(l->frame->columns, name)->noise;
+        NB_TRY(l->ctx, nb_frame_reals(l->frame, name, &l->metric[s], l->ctx));
+        if (noise) NB_TRY(l->ctx, nb_frame_reals(l->frame, noise, &l->noise[s], l->ctx));
         NB_TRY(l->ctx, nb_claim_rows(l->frame, &l->claim->series[s].where, all, &rows, &l->units->why, l->ctx));
         NB_NEED(in, nb_alloc(l->ctx, (size_t)l->frame->count + 1, sizeof *in));
         for (int i = 0; i < rows.count; i++) in[rows.at[i]] = true;
@@ -309,7 +320,7 @@ static nb_status find_lines(const liner *l, nb_groups *lines)
 static nb_status tell_short(const liner *l)
 {
     nb_claim_units *u = l->units;
-    if (u->count > 0 || u->why || u->found == 0) return NB_OK;
+    if (u->count > 0 || u->why || u->found == 0) return NB_OK; /* else no row has a result, which is told as such */
     if (l->claim->form == NB_CLAIM_SLOPE)
         NB_NEED(u->why, nb_format(l->ctx, "no head has results at two values of %s", l->claim->column));
     if (l->claim->form == NB_CLAIM_CORRELATE)

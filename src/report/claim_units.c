@@ -149,6 +149,7 @@ static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures fai
         if (x->unit_count > 0) memcpy(u->units + u->count, x->units, (size_t)x->unit_count * sizeof *u->units);
         u->count += x->unit_count;
         u->found += x->counts[all].pairs + (failures == NB_FAILURES_WORST ? single : 0);
+        u->noise += x->counts[all].noise;
         u->missing += x->counts[all].neither + (failures == NB_FAILURES_WORST ? 0 : single);
     }
     nb_claim_unite(u);

@@ -17,7 +17,8 @@ typedef struct {
     nb_common_error *common; /* of each stratum, then of all: what trials draw alike for all sources */
     int infinite;            /* values that were not finite before they were averaged within the head */
     int found, missing; /* pairs of rows, rows, or lines through a head's rows: that have a result, that lack one */
-    const char *why;    /* why there are none, or none that count; NULL: there are */
+    int noise;       /* left out: not above their rounding noise, where a ratio, a slope or an order would be noise */
+    const char *why; /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 
 /* The rows that a condition means; *why: it means none (NULL: it does). */

@@ -140,7 +140,7 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     if (u->why)
         NB_NEED(*why, nb_strdup(j->keep, u->why));
     else if (u->count == 0)
-        *why = "nothing has a result";
+        *why = u->noise > 0 ? "nothing is above its rounding noise" : "nothing has a result";
     else if (u->infinite > 0 && !takes_infinite(j->claim))
         NB_NEED(*why, nb_format(j->keep, "%d value%s not finite", u->infinite, u->infinite == 1 ? " is" : "s are"));
     else if (e->sources < NB_LEAST_SOURCES)

@@ -461,6 +461,28 @@ static void test_void(void **state)
     expect_void(ask(&t, claim, *state), "5 sources, fewer than 6");
 }
 
+/* Errors at m = 64 that are rounding, as of a matrix of rank 48: a ratio, a slope or an order of them says nothing. */
+static void test_noise(void **state)
+{
+    static table t;
+    t.count = 0;
+    for (int i = 0; i < COUNT; i++)
+        for (int m = 8; m <= 64; m *= 2)
+            for (int a = 0; a < 2; a++) {
+                double error = m < 64 ? (i + 1) * pow(m, log(RATIOS[i])) : 1e-16 * (i + 2 * a + 1);
+                add(&t, i, a ? "kmeans" : "uniform", m, error * (a && m < 64 ? RATIOS[i] : 1))->measures.error_noise =
+                    1e-14;
+            }
+    nb_claim_result r = ask(&t, COMPARE("ratio: [0, 1]"), *state);
+    expect_numbers(&r.answer, exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    r = ask(&t, "{says: x, slope: {metric: error, against: landmarks}, expect: {slope: [-1, 0]}}", *state);
+    expect_numbers(&r.answer, MEAN, LOW, HIGH, COUNT, COUNT);
+    expect_void(ask(&t, COMPARE_WITH("ratio: [0, 1]", "each: landmarks"), *state),
+                "nothing is above its rounding noise");
+    r = ask(&t, "{says: x, measure: {metric: error, where: {landmarks: 64}}, expect: {value: [0, 1e-9]}}", *state);
+    expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
+}
+
 /* What differs beside what is compared must be named, and rows that are planned for one alone are told. */
 static void test_confounded(void **state)
 {
@@ -567,15 +589,25 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),       test_with_ctx(test_difference),
-        test_with_ctx(test_equivalence), test_with_ctx(test_pooling),
-        test_with_ctx(test_trials),      test_with_ctx(test_heads_of_a_source),
-        test_with_ctx(test_median),      test_with_ctx(test_slope),
-        test_with_ctx(test_correlate),   test_with_ctx(test_correlate_two_kernels),
-        test_with_ctx(test_each),        test_with_ctx(test_order),
-        test_with_ctx(test_models),      test_with_ctx(test_void),
-        test_with_ctx(test_confounded),  test_with_ctx(test_builds),
-        test_with_ctx(test_untested),    test_with_ctx(test_text),
+        test_with_ctx(test_ratio),
+        test_with_ctx(test_difference),
+        test_with_ctx(test_equivalence),
+        test_with_ctx(test_pooling),
+        test_with_ctx(test_trials),
+        test_with_ctx(test_noise),
+        test_with_ctx(test_heads_of_a_source),
+        test_with_ctx(test_median),
+        test_with_ctx(test_slope),
+        test_with_ctx(test_correlate),
+        test_with_ctx(test_correlate_two_kernels),
+        test_with_ctx(test_each),
+        test_with_ctx(test_order),
+        test_with_ctx(test_models),
+        test_with_ctx(test_void),
+        test_with_ctx(test_confounded),
+        test_with_ctx(test_builds),
+        test_with_ctx(test_untested),
+        test_with_ctx(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
