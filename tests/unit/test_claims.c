@@ -266,9 +266,10 @@ static void test_median(void **state)
     expect_numbers(&r.answer, 0.86, 0.77, 0.95, COUNT, COUNT);
     r = ask(&t,
             "{says: x, measure: {metric: error, statistic: median, where: {strategy: kmeans}}, "
-            "expect: {value: 0.86, within: 0.01}}",
+            "expect: {value: 0.86, within: 0.01}, confidence: 0.9}",
             *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
+    expect_numbers(&r.answer, 0.86, 0.77, 0.95, COUNT, COUNT); /* 2 P(<= 3) = 598 / 4096 */
 }
 
 static void test_slope(void **state)
@@ -321,6 +322,17 @@ static void test_correlate(void **state)
             *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
     assert_close(r.answer.estimate, 0.763157894736842, 1e-14);
+    t.count = 0;
+    for (int i = 0; i < 6; i++) add_ranks(&t, i, 5, x, one);
+    r = ask(&t, "{says: x, correlate: {over: strategy, metrics: [error, mse]}, expect: {correlation: [0.8, 1]}}",
+            *state);
+    assert_close(r.answer.estimate, 9.5 / sqrt(9.5 * 10), 1e-14); /* sums of squares of 1 2.5 2.5 4 5 and of 1 ... 5 */
+    expect_void(
+        ask(&t,
+            "{says: x, correlate: {over: strategy, metrics: [error, mse], where: {strategy: [uniform, leverage]}}, "
+            "expect: {correlation: [0.8, 1]}}",
+            *state),
+        "no head has both metrics at three values of strategy");
 }
 
 /* The error under one kernel against the error under another, whose pairing is another too. */
