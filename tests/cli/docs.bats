@@ -71,4 +71,7 @@ blocks_of() {
     run "$NYSBENCH" plan "$WORK/both.yaml"
     expect_status 0
     expect "excluded:"
+    cat "$WORK/1.yaml" "$WORK/3.yaml" >"$WORK/claims.yaml"
+    run "$NYSBENCH" plan "$WORK/claims.yaml" --set 'cores=[svd(rcond=0.01), iterative(steps=6)]'
+    expect_status 0
 }
