@@ -40,6 +40,9 @@ small() { # OPTIONS...
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set landmarks=4 \
         --set 'problems=clusters(n=64, d=8, count=4)' -o "$WORK/alone"
     "$NYSBENCH" table "$WORK/alone" above -f csv | cmp - "$WORK/where"
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=4 --where landmarks=8 >"$WORK/listed"
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=2..9 | cmp - "$WORK/listed"
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=4 | cmp - "$WORK/listed" && return 1
     run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
     expect_status 0
     [ "$(grep -c 'iterative\|uniform' <<<"$output")" -eq 0 ]

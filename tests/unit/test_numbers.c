@@ -94,11 +94,30 @@ static void test_where_an_integer_ends(void **state)
     assert_int_equal(number, 12);
 }
 
+static void test_shortest_text(void **state)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } known[] = {
+        {0.65, "0.65"}, {60, "60"}, {1e-9, "1e-09"}, {0.1 + 0.2, "0.30000000000000004"}, {-2.5e300, "-2.5e+300"}};
+    char text[NB_REAL_TEXT];
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        nb_real_text(known[i].number, text);
+        assert_string_equal(text, known[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_no_integers),           cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_reals),    cmocka_unit_test(test_where_an_integer_ends),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_no_integers),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_reals),
+        cmocka_unit_test(test_where_an_integer_ends),
+        cmocka_unit_test(test_shortest_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
