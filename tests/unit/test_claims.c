@@ -561,6 +561,44 @@ static void test_untested(void **state)
     assert_true(isnan(r.answer.estimate) && r.answer.sources == 0);
 }
 
+/* Wherever memory runs out, it is told as such. */
+static void test_out_of_memory(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    add_pairs(&t, 16, 0.01);
+    static const char *const texts[] = {
+        COMPARE_WITH("ratio: [null, 0.95]", "each: landmarks"),
+        "{says: x, slope: {metric: error, against: landmarks, where: {landmarks: 8..16}}, expect: {slope: [null, 0]}}",
+        "{says: x, correlate: {over: strategy, x: {metric: error}, y: {metric: mse, where: {core: svd}}}, "
+        "expect: {correlation: [0, 1]}}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        nb_status status = NB_ENOMEM;
+        for (long k = 1; status == NB_ENOMEM; k++) {
+            nb_frame frame;
+            nb_yaml value;
+            nb_mistakes mistakes;
+            nb_claim *claims;
+            nb_claim_result *results;
+            int count;
+            nb_mark mark = nb_ctx_mark(*state);
+            nb_mistakes_init(&mistakes, *state);
+            assert_ok(*state, nb_yaml_text(texts[i], "test", &value, &mistakes));
+            assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
+            nb_ctx_fail_alloc(*state, k);
+            status = nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes);
+            if (status == NB_OK)
+                status = nb_claims_evaluate(&(nb_claim_evidence){.frame = &frame}, 1, claims, &results, *state);
+            nb_ctx_fail_alloc(*state, 0);
+            nb_error_clear(*state);
+            nb_ctx_release(*state, mark);
+            if (status == NB_OK) assert_true(k > 100);
+        }
+        assert_int_equal(status, NB_OK);
+    }
+}
+
 /* A claim's text reads back as the same claim. */
 static void test_text(void **state)
 {
@@ -619,6 +657,7 @@ int main(void)
         test_with_ctx(test_confounded),
         test_with_ctx(test_builds),
         test_with_ctx(test_untested),
+        test_with_ctx(test_out_of_memory),
         test_with_ctx(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
