@@ -32,6 +32,8 @@ typedef struct {
     bool *later[2]; /* rows of another trial than 0, which then stands for itself alone */
     double *x, *y;  /* points */
     bool *mine;     /* by trial: whether the line has it */
+    int item_count;
+    nb_head_value *items; /* by line */
     nb_crossed crossed;
     nb_claim_units *units;
     nb_ctx *ctx;
@@ -242,7 +244,7 @@ static void forget(const liner *l, nb_selection rows)
 static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
 {
     nb_claim_units *u = l->units;
-    NB_NEED(u->units, nb_alloc(l->ctx, (size_t)lines->count + 1, sizeof *u->units));
+    NB_NEED(l->items, nb_alloc(l->ctx, (size_t)lines->count + 1, sizeof *l->items));
     for (int g = 0; g < lines->count; g++) {
         nb_selection rows = nb_group_rows(lines, g);
         int row = rows.at[0], stratum = l->replicates.stratum[row], source = l->replicates.source[row];
@@ -252,8 +254,8 @@ static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
         NB_TRY(l->ctx, measure_line(l, rows, -1, &value));
         *silent += isnan(value) && u->noise == noise;
         if (!isnan(value)) {
-            u->units[u->count++] =
-                (nb_unit_value){.stratum = stratum, .source = source, .head = l->replicates.head[row], .value = value};
+            const nb_unit_value unit = {.stratum = stratum, .source = source, .value = value};
+            l->items[l->item_count++] = (nb_head_value){unit, l->replicates.head[row]};
             NB_TRY(l->ctx, cross(l, rows, (nb_crossed_value){stratum, source, 0, value}));
         }
         forget(l, rows);
@@ -320,7 +322,8 @@ static nb_status find_lines(const liner *l, nb_groups *lines)
 static nb_status tell_short(const liner *l)
 {
     nb_claim_units *u = l->units;
-    if (u->count > 0 || u->why || u->found == 0) return NB_OK; /* else no row has a result, which is told as such */
+    if (l->item_count > 0 || u->why || u->found == 0)
+        return NB_OK; /* else no row has a result, which is told as such */
     if (l->claim->form == NB_CLAIM_SLOPE)
         NB_NEED(u->why, nb_format(l->ctx, "no head has results at two values of %s", l->claim->column));
     if (l->claim->form == NB_CLAIM_CORRELATE)
@@ -343,10 +346,11 @@ nb_status nb_claim_lines(const nb_frame *f, const nb_claim *claim, nb_claim_unit
     NB_TRY(ctx, find_lines(&l, &lines));
     NB_TRY(ctx, add_lines(&l, &lines, &silent));
     NB_TRY(ctx, tell_short(&l));
-    if ((double)silent * u->found > (double)u->missing * u->count) { /* a larger share of the lines than of the rows */
+    if ((double)silent * u->found >
+        (double)u->missing * l.item_count) { /* a larger share of the lines than of the rows */
         u->missing = silent;
-        u->found = u->count;
+        u->found = l.item_count;
     }
-    nb_claim_unite(u);
+    NB_TRY(ctx, nb_claim_unite(l.item_count, l.items, u, ctx));
     return nb_claim_find_common(u, &l.crossed, ctx);
 }

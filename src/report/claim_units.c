@@ -51,39 +51,39 @@ static nb_status find_value(const nb_frame *f, const char *column, const char *t
     return NB_OK;
 }
 
-static int compare_units(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
-    const nb_unit_value *x = a, *y = b;
-    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    const nb_head_value *x = a, *y = b;
+    if (x->unit.source != y->unit.source) return x->unit.source < y->unit.source ? -1 : 1;
     if (x->head != y->head) return x->head < y->head ? -1 : 1;
-    return (x->value > y->value) - (x->value < y->value);
+    return (x->unit.value > y->unit.value) - (x->unit.value < y->unit.value);
 }
 
-/* The mean of the units first ... end - 1; of +inf and -inf together it is 0, neither. */
-static nb_unit_value mean_of(const nb_unit_value *units, int first, int end)
+/* Of the items first ... end - 1; of +inf and -inf together it is 0, neither. */
+static nb_unit_value mean_of(const nb_head_value *items, int first, int end)
 {
-    nb_unit_value mean = units[first];
-    mean.value = mean.variance = 0;
+    nb_unit_value mean = {.stratum = items[first].unit.stratum, .source = items[first].unit.source};
     for (int i = first; i < end; i++) {
-        mean.value += units[i].value / (end - first);
-        mean.variance += units[i].variance / ((double)(end - first) * (end - first));
+        mean.value += items[i].unit.value / (end - first);
+        mean.variance += items[i].unit.variance / ((double)(end - first) * (end - first));
     }
     if (isnan(mean.value)) mean.value = 0;
     return mean;
 }
 
 /* By sorting, so that the order of the settings does not matter. */
-void nb_claim_unite(nb_claim_units *u)
+nb_status nb_claim_unite(int count, nb_head_value *items, nb_claim_units *u, nb_ctx *ctx)
 {
-    int count = 0;
-    for (int i = 0; i < u->count; i++) u->infinite += !isfinite(u->units[i].value);
-    qsort(u->units, (size_t)u->count, sizeof *u->units, compare_units);
-    for (int i = 0, next; i < u->count; i = next) {
-        for (next = i; next < u->count && u->units[next].source == u->units[i].source; next++)
-            if (u->units[next].head != u->units[i].head) break;
-        u->units[count++] = mean_of(u->units, i, next);
+    NB_NEED(u->units, nb_alloc(ctx, (size_t)count + 1, sizeof *u->units));
+    if (count > 0) qsort(items, (size_t)count, sizeof *items, compare_items);
+    for (int i = 0, next; i < count; i = next) {
+        for (next = i; next < count && items[next].unit.source == items[i].unit.source; next++) {
+            if (items[next].head != items[i].head) break;
+            u->infinite += !isfinite(items[next].unit.value);
+        }
+        u->units[u->count++] = mean_of(items, i, next);
     }
-    u->count = count;
+    return NB_OK;
 }
 
 nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx)
@@ -138,22 +138,22 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
  * with one result counts as found. */
 static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures failures, nb_claim_units *u, nb_ctx *ctx)
 {
-    int total = 0, all = c->replicates.strata;
+    int total = 0, count = 0;
+    nb_head_value *items;
     for (int i = 0; i < c->count; i++) total += c->items[i].value == value ? c->items[i].unit_count : 0;
-    NB_NEED(u->units, nb_alloc(ctx, (size_t)total + 1, sizeof *u->units));
+    NB_NEED(items, nb_alloc(ctx, (size_t)total + 1, sizeof *items));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
+        const nb_pair_counts *all = &x->counts[c->replicates.strata];
         if (x->value != value) continue;
-        int single = x->counts[all].missing + x->counts[all].missing_baseline;
+        int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
-        if (x->unit_count > 0) memcpy(u->units + u->count, x->units, (size_t)x->unit_count * sizeof *u->units);
-        u->count += x->unit_count;
-        u->found += x->counts[all].pairs + (failures == NB_FAILURES_WORST ? single : 0);
-        u->noise += x->counts[all].noise;
-        u->missing += x->counts[all].neither + (failures == NB_FAILURES_WORST ? 0 : single);
+        for (int k = 0; k < x->unit_count; k++) items[count++] = (nb_head_value){x->units[k], x->heads[k]};
+        u->found += all->pairs + (failures == NB_FAILURES_WORST ? single : 0);
+        u->noise += all->noise;
+        u->missing += all->neither + (failures == NB_FAILURES_WORST ? 0 : single);
     }
-    nb_claim_unite(u);
-    return NB_OK;
+    return nb_claim_unite(count, items, u, ctx);
 }
 
 /* A against B, in a frame of their rows alone. */

@@ -19,8 +19,13 @@ nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ct
 /* Sets units->common. */
 nb_status nb_claim_find_common(nb_claim_units *units, const nb_crossed *c, nb_ctx *ctx);
 
-/* From one unit for each setting of a head to their mean, for each head and source. */
-void nb_claim_unite(nb_claim_units *units);
+typedef struct { /* of a head in one setting */
+    nb_unit_value unit;
+    int head;
+} nb_head_value;
+
+/* Sets the units to the means of each head and source; the items are sorted. */
+nb_status nb_claim_unite(int count, nb_head_value *items, nb_claim_units *units, nb_ctx *ctx);
 
 /* The units of a claim that measures, or looks for a slope or a correlation. */
 nb_status nb_claim_lines(const nb_frame *frame, const nb_claim *claim, nb_claim_units *units, nb_ctx *ctx);

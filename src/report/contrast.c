@@ -215,10 +215,11 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 {
     double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : 0;
     NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
+    NB_NEED(c->heads, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->heads));
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     for (int i = first, next; i < end; i = next) {
         const pair *p = &m->pairs[i];
-        nb_unit_value unit = {.stratum = p->stratum, .source = p->source, .head = p->head};
+        nb_unit_value unit = {.stratum = p->stratum, .source = p->source};
         int used = 0;
         for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
             const pair *here = &m->pairs[next];
@@ -233,6 +234,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
         if (used == 0) continue;
         unit.value /= used;
         unit.variance /= (double)used * used;
+        c->heads[c->unit_count] = p->head;
         c->units[c->unit_count++] = unit;
     }
     return NB_OK;

@@ -42,6 +42,7 @@ typedef struct {
     int value, setting; /* the code of its value; the setting's number */
     int unit_count;
     nb_unit_value *units;   /* the method's value against the baseline's: below 0 it is less */
+    int *heads;             /* of the units, see nb_replicates */
     nb_pair_counts *counts; /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
     int crossed_count;

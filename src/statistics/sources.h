@@ -9,7 +9,6 @@ typedef struct {
     int stratum, source; /* from 0; sources of different strata have different numbers */
     double value;        /* on a scale where differences mean something: a log ratio, a difference; +-inf is allowed */
     double variance;     /* of its own error of measurement; 0: none */
-    int head;            /* which unit of its source it is, for whoever unites units; estimates ignore it */
 } nb_unit_value;
 
 typedef struct {
