@@ -210,7 +210,9 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
     a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], &strict[u->strata]);
-    if (a->verdict == NB_CLAIM_IS_UNDECIDED) a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
+    if (a->verdict != NB_CLAIM_IS_UNDECIDED) return NB_OK;
+    a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
+    if (isnan(a->more) && estimates[u->strata].common_se > 0) a->why = "more trials would decide, not more sources";
     return NB_OK;
 }
 
@@ -221,6 +223,7 @@ static nb_status name_part(const judge *j, const nb_frame *f, int row, int pair,
     const char *text = "", *label;
     for (const char **column = c->each; *column; column++) {
         NB_TRY(j->ctx, nb_label_of(f, *column, row, &label, j->ctx));
+        if (strcmp(*column, "model") == 0) NB_TRY(j->ctx, nb_label_stratum(label, &label, j->ctx));
         NB_NEED(text, nb_format(j->ctx, "%s%s%s %s", text, *text ? ", " : "", *column, label));
     }
     if (several)

@@ -32,7 +32,7 @@ typedef struct nb_claim_answer {
     double estimate, low, high; /* on the scale of the expectation; NaN: not known */
     int sources, heads;
     double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why; /* VOID, UNTESTED; NULL for the others */
+    const char *why; /* VOID, UNTESTED; UNDECIDED: what else would decide, or NULL; NULL for the others */
     int model_count; /* of a model: 0, and no verdict */
     struct nb_claim_answer *models;
 } nb_claim_answer;

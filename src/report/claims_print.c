@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/csv.h"
+#include "report/labels.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -124,12 +125,13 @@ static nb_status print_parts(FILE *out, const nb_claim_result *r, nb_ctx *ctx)
 /* Only where there are several. */
 static nb_status print_models(FILE *out, const nb_claim_answer *a, nb_ctx *ctx)
 {
-    const char *found, *units;
+    const char *found, *units, *name;
     for (int i = 0; i < a->model_count && a->model_count > 1; i++) {
+        NB_TRY(ctx, nb_label_stratum(a->models[i].name, &name, ctx));
         NB_TRY(ctx, found_text(&a->models[i], &found, ctx));
         NB_TRY(ctx, units_text(&a->models[i], &units, ctx));
         fprintf(out, "%*s    ", VERDICT_WIDTH, "");
-        print_clean(out, a->models[i].name);
+        print_clean(out, name);
         fprintf(out, ": %s; %s\n", found, units);
     }
     return NB_OK;

@@ -223,6 +223,9 @@ static void test_trials(void **state)
         assert_close(r.answer.low, exp(MEAN - half), 1e-9);
         assert_close(r.answer.high, exp(MEAN + half), 1e-9);
     }
+    nb_claim_result open = ask(&t, COMPARE("ratio: [0, 0.9]"), *state);
+    expect_verdict(&open.answer, NB_CLAIM_IS_UNDECIDED);
+    assert_true(isnan(open.answer.more) && strstr(open.answer.why, "more trials"));
     for (int i = 0; i < COUNT; i++)
         for (int trial = 0; trial < 4; trial++) {
             add(&t, i, "kmeans", 1, 1)->trial = trial;
