@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* early.c - check, ready and traits_of. */
+/* early.c - check, ready, traits_of and points. */
 #include "calls/early.h"
 
 #include "base/apart.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "cores/core.h"
+#include "kernels/kernel.h"
 #include "strategies/strategy.h"
 
 static nb_status check_strategy(void *choice, nb_ctx *ctx)
@@ -62,4 +63,31 @@ nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
 {
     return ask(check_core, "calling its traits_of", &nb_cores, core, ctx);
+}
+
+typedef struct {
+    const nb_choice *kernel;
+    bool needs;
+} keys_question;
+
+/* Of a head of queries alone. */
+static nb_status ask_points(void *self, nb_ctx *ctx)
+{
+    keys_question *q = self;
+    double query = 0;
+    const nb_head head = {.n = 1, .d = 1, .q = &query};
+    (void)ctx;
+    q->needs = !((const nb_kernel *)q->kernel->component)->points(&head, q->kernel->options);
+    return NB_OK;
+}
+
+nb_status nb_kernel_needs_keys(const nb_choice *kernel, bool *needs, nb_ctx *ctx)
+{
+    keys_question q = {.kernel = kernel, .needs = true};
+    if (((const nb_kernel *)kernel->component)->points)
+        NB_TRY(ctx, nb_plugin_of(kernel->component)
+                        ? nb_apart_named(ask_points, &q, &q, sizeof q, kernel->label, "calling its points", ctx)
+                        : ask_points(&q, ctx));
+    *needs = q.needs;
+    return NB_OK;
 }

@@ -13,4 +13,7 @@ nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 /* Checks a core's traits. */
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
 
+/* Whether a kernel looks at keys; false where its one set of points is the queries. */
+nb_status nb_kernel_needs_keys(const nb_choice *kernel, bool *needs, nb_ctx *ctx);
+
 #endif

@@ -38,6 +38,7 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
     if (outside) { /* texts of the child's */
         shape->model = NULL;
         shape->sources = NULL;
+        if (shape->keyless) shape->keyless = "it has no keys";
     }
     NB_REQUIRE(
         ctx, !shape->causal || !permuted(problem), NB_EINVAL,
@@ -66,7 +67,7 @@ static nb_status permute(nb_head *h, gsl_rng *rng, nb_ctx *ctx)
     for (int i = 0; i < h->n; i++) order[i] = i;
     gsl_ran_shuffle(rng, order, (size_t)h->n, sizeof *order);
     NB_TRY(ctx, reorder(order, h->d, h->n, &h->q, ctx));
-    NB_TRY(ctx, reorder(order, h->d, h->n, &h->k, ctx));
+    if (h->k) NB_TRY(ctx, reorder(order, h->d, h->n, &h->k, ctx));
     return h->v ? reorder(order, h->dv, h->n, &h->v, ctx) : NB_OK;
 }
 

@@ -10,8 +10,8 @@
 #include "cores/core.h"
 #include "data/head.h"
 #include "kernels/kernel.h"
-#include "studies/error/study.h"
 #include "run/make_plan.h"
+#include "studies/error/methods.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +181,7 @@ nb_status nb_one_head_begin(const nb_one_head_texts *t, nb_one_head_plan *one, n
     NB_TRY(ctx, read_head(t, one, ctx));
     NB_TRY(ctx, choose(&c->lists[NB_ERROR_KERNEL].choices, &nb_kernels, "--kernel", kernel, ctx));
     NB_TRY(ctx, require_one(&c->lists[NB_ERROR_KERNEL].choices, "--kernel", kernel, ctx));
+    NB_TRY(ctx, nb_error_check_keys(&c->lists[NB_ERROR_KERNEL].choices.items[0], one->shape.keyless, ctx));
     NB_TRY(ctx, read_word("--pairing", t->pairing, NB_ERROR_PAIRING, c, ctx));
     NB_TRY(ctx, read_word("--factors", t->factors, NB_ERROR_FACTORS, c, ctx));
     NB_TRY(ctx, read_metrics(t->metrics, c, ctx));

@@ -59,6 +59,7 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
                shape.heads - 1);
     NB_REQUIRE(ctx, r->count == 0 || shape.d == r->d, NB_EDIM, "%s: heads of dimension d = %d, but %s has d = %d", path,
                shape.d, r->names[0].path, r->d);
+    NB_REQUIRE(ctx, shape.key_heads > 0, NB_EINVAL, "%s has no keys, and weights are fitted to queries and keys", path);
     NB_REQUIRE(ctx, r->rank < shape.n, NB_EINVAL, "--rank %d: expected less than the %d tokens of %s", r->rank, shape.n,
                path);
     int first = index < 0 ? 0 : index, end = index < 0 ? shape.heads : index + 1;

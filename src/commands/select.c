@@ -45,6 +45,14 @@ static nb_status pick(nb_one_head_plan *one, bool keys, const char *path, nb_ctx
     return NB_OK;
 }
 
+/* Under a kernel of the queries alone there may be none. */
+static nb_status require_keys(const nb_one_head_plan *one, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !one->shape.keyless, NB_EINVAL, "%s; --side keys needs keys, --side queries does not",
+               one->shape.keyless);
+    return NB_OK;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
@@ -74,6 +82,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     }
     if (status == NB_OK) status = owned;
     if (status == NB_OK) status = nb_one_head_begin(&t, &one, ctx);
+    if (status == NB_OK && keys) status = require_keys(&one, ctx);
     if (status == NB_OK) status = nb_one_head_finish(&t, NULL, 0, &one, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return pick(&one, keys, out, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

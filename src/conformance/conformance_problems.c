@@ -20,7 +20,8 @@ static nb_status make(nb_trial_run *run, int head, uint64_t seed, int trial, nb_
 static uint64_t digest(const nb_head *h)
 {
     size_t points = (size_t)h->n * (size_t)h->d * sizeof *h->q;
-    uint64_t sum = nb_checksum(h->k, points, nb_checksum(h->q, points, 0));
+    uint64_t sum = nb_checksum(h->q, points, 0);
+    if (h->k) sum = nb_checksum(h->k, points, sum);
     return h->v ? nb_checksum(h->v, (size_t)h->n * (size_t)h->dv * sizeof *h->v, sum) : sum;
 }
 
@@ -36,10 +37,10 @@ static nb_status check_head(const nb_head *h, const nb_problem_shape *s, nb_ctx 
     NB_REQUIRE(ctx, h->n == s->n && h->d == s->d && h->causal == s->causal, NB_EBUG,
                "n = %d, d = %d%s were announced, n = %d, d = %d%s made", s->n, s->d, s->causal ? ", causal" : "", h->n,
                h->d, h->causal ? ", causal" : "");
-    NB_REQUIRE(ctx, h->q && h->k && (h->v ? h->dv > 0 : h->dv == 0), NB_EBUG, "q or k is missing, or dv = %d %s v",
-               h->dv, h->v ? "with" : "without");
+    NB_REQUIRE(ctx, h->q && !h->k == (s->keyless != NULL) && (h->v ? h->dv > 0 : h->dv == 0), NB_EBUG,
+               "q or k is missing, or keyless says otherwise, or dv = %d %s v", h->dv, h->v ? "with" : "without");
     NB_TRY(ctx, check_points("q", n * d, h->q, ctx));
-    NB_TRY(ctx, check_points("k", n * d, h->k, ctx));
+    if (h->k) NB_TRY(ctx, check_points("k", n * d, h->k, ctx));
     return h->v ? check_points("v", n * (size_t)h->dv, h->v, ctx) : NB_OK;
 }
 
@@ -64,8 +65,8 @@ static nb_status check_heads(nb_trial_run *run, nb_ctx *ctx)
 static bool is_constant(const nb_head *h)
 {
     for (int i = 1; i < h->n * h->d; i++)
-        if (h->q[i] != h->q[0] || h->k[i] != h->q[0]) return false;
-    return h->k[0] == h->q[0];
+        if (h->q[i] != h->q[0] || (h->k && h->k[i] != h->q[0])) return false;
+    return !h->k || h->k[0] == h->q[0];
 }
 
 /* A head follows from its stream alone: not from what was drawn before. */

@@ -14,8 +14,8 @@
 typedef struct { /* one of q, k, v, wherever it lies */
     const char *path, *name;
     nb_tensor tensor;
-    bool there, tokens_first; /* tokens_first: (n, heads, d) */
-    int heads, n, d;
+    bool there, tokens_first; /* tokens_first: (n, heads, d) of each input */
+    int inputs, heads, n, d;  /* inputs: 0 without such a dimension; heads: of all inputs */
 } source;
 
 typedef enum { UNSAID, HEADS_FIRST, TOKENS_FIRST } file_layout;
@@ -49,12 +49,18 @@ nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *
     return NB_OK;
 }
 
+/* A file must have q. */
+static bool is_optional(const char *name)
+{
+    return strcmp(name, "q") != 0;
+}
+
 static nb_status open_npy(const char *folder, const char *name, source *s, nb_ctx *ctx)
 {
     struct stat info;
     s->name = name;
     NB_NEED(s->path, nb_format(ctx, "%s/%s.npy", folder, name));
-    if (strcmp(name, "v") == 0 && stat(s->path, &info) != 0 && errno == ENOENT) return NB_OK;
+    if (is_optional(name) && stat(s->path, &info) != 0 && errno == ENOENT) return NB_OK;
     s->there = true;
     return nb_npy_open(s->path, &s->tensor, ctx);
 }
@@ -81,7 +87,7 @@ static nb_status find_tensor(const char *path, const nb_safetensors *file, const
     const nb_tensor *tensor = nb_safetensors_find(file, name);
     *s = (source){.path = path, .name = name, .there = tensor};
     if (tensor) s->tensor = *tensor;
-    if (tensor || strcmp(name, "v") == 0) return NB_OK;
+    if (tensor || is_optional(name)) return NB_OK;
     const char *names;
     NB_NEED(names, names_of(file, ctx));
     NB_FAIL(ctx, NB_EIO, "%s: tensor '%s' is missing; the file has %s", path, name, names);
@@ -110,33 +116,46 @@ static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)
     return find_layout(path, nb_safetensors_metadata(&file, "layout"), &f->layout, ctx);
 }
 
-/* (heads, n, d), (n, heads, d) or (n, d). */
+/* (heads, n, d), (n, heads, d), the same with inputs before them, or (n, d). */
 static nb_status take_shape(source *s, file_layout layout, nb_ctx *ctx)
 {
     const nb_tensor *t = &s->tensor;
     if (!s->there) return NB_OK;
-    NB_REQUIRE(ctx, t->rank == 2 || t->rank == 3, NB_EDIM,
-               "%s: tensor '%s' has %d dimensions, expected (heads, n, d) or (n, d)", s->path, s->name, t->rank);
+    NB_REQUIRE(ctx, t->rank >= 2 && t->rank <= 4, NB_EDIM,
+               "%s: tensor '%s' has %d dimensions, expected (heads, n, d), (inputs, heads, n, d) or (n, d)", s->path,
+               s->name, t->rank);
     for (int i = 0; i < t->rank; i++)
         NB_REQUIRE(ctx, t->shape[i] >= 1 && t->shape[i] <= INT_MAX, NB_EDIM,
                    "%s: tensor '%s', shape: dimension %d is %lld", s->path, s->name, i, (long long)t->shape[i]);
     NB_REQUIRE(ctx, t->dtype <= NB_F64, NB_EIO,
                "%s: tensor '%s', dtype: holds integers, expected floating-point numbers", s->path, s->name);
-    s->tokens_first = t->rank == 3 && layout == TOKENS_FIRST;
-    s->heads = t->rank == 3 ? (int)t->shape[s->tokens_first] : 1;
-    s->n = (int)t->shape[s->tokens_first ? 0 : t->rank - 2];
+    s->tokens_first = t->rank >= 3 && layout == TOKENS_FIRST;
+    s->heads = t->rank >= 3 ? (int)t->shape[t->rank - (s->tokens_first ? 2 : 3)] : 1;
+    s->n = (int)t->shape[t->rank - (s->tokens_first ? 3 : 2)];
     s->d = (int)t->shape[t->rank - 1];
+    if (t->rank < 4) return NB_OK;
+    s->inputs = (int)t->shape[0];
+    NB_REQUIRE(ctx, (int64_t)s->inputs * s->heads <= NB_MOST_HEADS, NB_EDIM,
+               "%s: tensor '%s' has %d inputs of %d heads, allowed are %d heads in all", s->path, s->name, s->inputs,
+               s->heads, NB_MOST_HEADS);
+    s->heads *= s->inputs;
     return NB_OK;
 }
 
 static nb_status check_shapes(const char *path, const head_file *f, nb_ctx *ctx)
 {
     const source *q = &f->q, *k = &f->k, *v = &f->v;
+    NB_REQUIRE(ctx, k->there || !v->there, NB_EIO, "%s: there is a tensor 'v' and no 'k'", path);
+    if (!k->there) return NB_OK;
+    NB_REQUIRE(ctx, k->inputs == q->inputs, NB_EDIM, "%s: q has %d inputs, k has %d (0: no such dimension)", path,
+               q->inputs, k->inputs);
     NB_REQUIRE(ctx, k->n == q->n, NB_EDIM, "%s: q has %d tokens, k has %d", path, q->n, k->n);
     NB_REQUIRE(ctx, k->d == q->d, NB_EDIM, "%s: q has dimension d = %d, k has %d", path, q->d, k->d);
     NB_REQUIRE(ctx, k->heads <= q->heads && q->heads % k->heads == 0, NB_EDIM,
                "%s: q has %d heads, which is not a multiple of k's %d", path, q->heads, k->heads);
     if (!v->there) return NB_OK;
+    NB_REQUIRE(ctx, v->inputs == q->inputs, NB_EDIM, "%s: q has %d inputs, v has %d (0: no such dimension)", path,
+               q->inputs, v->inputs);
     NB_REQUIRE(ctx, v->n == q->n, NB_EDIM, "%s: q has %d tokens, v has %d", path, q->n, v->n);
     NB_REQUIRE(ctx, v->heads == k->heads, NB_EDIM, "%s: k has %d heads, v has %d", path, k->heads, v->heads);
     return NB_OK;
@@ -161,8 +180,13 @@ nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx
     nb_status status = open_file(path, &f, ctx);
     nb_ctx_release(ctx, mark);
     if (status != NB_OK) return status;
-    *shape = (nb_head_shape){
-        .heads = f.q.heads, .key_heads = f.k.heads, .n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
+    *shape = (nb_head_shape){.heads = f.q.heads,
+                             .key_heads = f.k.heads,
+                             .inputs = f.q.inputs,
+                             .n = f.q.n,
+                             .d = f.q.d,
+                             .dv = f.v.d,
+                             .causal = f.causal};
     shape->doubtful = f.q.tensor.rank == 3 && f.layout == UNSAID && (shape->heads > shape->n || shape->n < shape->d);
     return NB_OK;
 }
@@ -181,6 +205,23 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **t
     return NB_OK;
 }
 
+nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx)
+{
+    struct stat info;
+    nb_safetensors file;
+    *text = NULL;
+    if (shape->key_heads > 0) return NB_OK;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        NB_NEED(*text, nb_format(ctx, "%s has no keys (no k.npy)", path));
+        return NB_OK;
+    }
+    const char *names;
+    NB_TRY(ctx, nb_safetensors_open(path, &file, ctx));
+    NB_NEED(names, names_of(&file, ctx));
+    NB_NEED(*text, nb_format(ctx, "%s has no keys (it has %s)", path, names));
+    return NB_OK;
+}
+
 static nb_status copy_text(const nb_safetensors *file, const char *key, const char **text, nb_ctx *ctx)
 {
     const char *found = nb_safetensors_metadata(file, key);
@@ -188,37 +229,82 @@ static nb_status copy_text(const nb_safetensors *file, const char *key, const ch
     return NB_OK;
 }
 
-nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model,
-                          const char *const **sources, nb_ctx *ctx)
+static int count_words(const char *text)
+{
+    int count = 0;
+    while (*(text += strspn(text, " "))) {
+        text += strcspn(text, " ");
+        count++;
+    }
+    return count;
+}
+
+/* all[i] <- the words of the text, each up to a '[' where `cut`. */
+static nb_status take_words(const char *text, bool cut, const char **all, nb_ctx *ctx)
+{
+    while (*(text += strspn(text, " "))) {
+        size_t length = strcspn(text, " "), shown = cut ? strcspn(text, " [") : length;
+        NB_NEED(*all++, nb_format(ctx, "%.*s", (int)(shown > 0 ? shown : length), text));
+        text += length;
+    }
+    return NB_OK;
+}
+
+/* What each input comes from; `sources`, `input`: the metadata, or NULL. */
+static nb_status name_inputs(const char *path, int inputs, const char *sources, const char *input, const char **all,
+                             nb_ctx *ctx)
+{
+    if (sources) {
+        NB_REQUIRE(ctx, count_words(sources) == inputs, NB_EIO,
+                   "%s: __metadata__, sources: %d words, expected one for each of the %d inputs", path,
+                   count_words(sources), inputs);
+        return take_words(sources, false, all, ctx);
+    }
+    for (const char *colon; input && (colon = strstr(input, ": ")); input = colon + 2) continue;
+    if (input && count_words(input) == inputs) return take_words(input, true, all, ctx);
+    for (int i = 0; i < inputs; i++) NB_NEED(all[i], nb_format(ctx, "%s input %d", path, i));
+    return NB_OK;
+}
+
+nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model, const char *const **sources,
+                          nb_ctx *ctx)
 {
     struct stat info;
     nb_safetensors file;
-    const char **all, *name = NULL;
+    int inputs = shape->inputs > 0 ? shape->inputs : 1;
+    const char **all, **names, *input = NULL, *origin = NULL, *list = NULL;
     *model = NULL;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
         NB_TRY(ctx, nb_safetensors_open(path, &file, ctx));
         NB_TRY(ctx, copy_text(&file, "model", model, ctx));
-        NB_TRY(ctx, copy_text(&file, "input", &name, ctx));
-        NB_TRY(ctx, copy_text(&file, "source", &name, ctx));
+        NB_TRY(ctx, copy_text(&file, "input", &input, ctx));
+        NB_TRY(ctx, copy_text(&file, "source", &origin, ctx));
+        NB_TRY(ctx, copy_text(&file, "sources", &list, ctx));
     }
-    if (!name) NB_NEED(name, nb_strdup(ctx, path));
     NB_NEED(all, nb_alloc(ctx, (size_t)shape->heads, sizeof *all));
-    for (int h = 0; h < shape->heads; h++) all[h] = name;
+    NB_NEED(names, nb_alloc(ctx, (size_t)inputs, sizeof *names));
+    if (shape->inputs > 0)
+        NB_TRY(ctx, name_inputs(path, inputs, list, input, names, ctx));
+    else
+        NB_NEED(names[0], nb_strdup(ctx, origin ? origin : input ? input : path));
+    for (int h = 0; h < shape->heads; h++) all[h] = names[h / (shape->heads / inputs)];
     *sources = all;
     return NB_OK;
 }
 
-/* One head out of (n, heads, d), some tokens of all heads at a time. */
-static nb_status gather(const source *s, int head, double *x, nb_ctx *ctx)
+/* One head out of (n, heads, d) of its input, some tokens of all heads at a time. */
+static nb_status gather(const source *s, int index, double *x, nb_ctx *ctx)
 {
     enum { TOGETHER = 1 << 17 };
-    int64_t token = (int64_t)s->heads * s->d, most = token < TOGETHER ? TOGETHER / token : 1;
+    int heads = s->inputs > 0 ? s->heads / s->inputs : s->heads, head = index % heads;
+    int64_t token = (int64_t)heads * s->d, most = token < TOGETHER ? TOGETHER / token : 1;
+    int64_t first = (int64_t)(index / heads) * s->n * token;
     double *all;
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(all, nb_alloc_raw(ctx, (size_t)(most * token)));
     for (int64_t i = 0; i < s->n; i += most) {
         int64_t count = most < s->n - i ? most : s->n - i;
-        NB_TRY(ctx, nb_tensor_read_reals(s->path, &s->tensor, i * token, count * token, all, ctx));
+        NB_TRY(ctx, nb_tensor_read_reals(s->path, &s->tensor, first + i * token, count * token, all, ctx));
         for (int64_t t = 0; t < count; t++)
             memcpy(x + (i + t) * s->d, all + t * token + (int64_t)head * s->d, (size_t)s->d * sizeof *x);
     }
@@ -246,10 +332,10 @@ nb_status nb_head_load(const char *path, int index, nb_head *head, nb_ctx *ctx)
     NB_TRY(ctx, open_file(path, &f, ctx));
     NB_REQUIRE(ctx, index >= 0 && index < f.q.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path,
                index, f.q.heads - 1);
-    int key_head = index / (f.q.heads / f.k.heads);
+    int key_head = f.k.there ? index / (f.q.heads / f.k.heads) : 0;
     nb_head out = {.n = f.q.n, .d = f.q.d, .dv = f.v.d, .causal = f.causal};
     NB_TRY(ctx, read_points(&f.q, index, &out.q, ctx));
-    NB_TRY(ctx, read_points(&f.k, key_head, &out.k, ctx));
+    if (f.k.there) NB_TRY(ctx, read_points(&f.k, key_head, &out.k, ctx));
     if (f.v.there) NB_TRY(ctx, read_points(&f.v, key_head, &out.v, ctx));
     *head = out;
     return NB_OK;

@@ -7,10 +7,11 @@
 
 /* A point is a column. */
 typedef struct {
-    int n, d, dv;  /* tokens, dimension of q and k, dimension of v (0 without v) */
-    double *q, *k; /* d x n */
-    double *v;     /* dv x n, or NULL */
-    bool causal;   /* a query sees the keys up to its own position */
+    int n, d, dv; /* tokens, dimension of q and k, dimension of v (0 without v) */
+    double *q;    /* d x n */
+    double *k;    /* d x n, or NULL: there are none, and the problem's shape says so */
+    double *v;    /* dv x n, or NULL */
+    bool causal;  /* a query sees the keys up to its own position */
 } nb_head;
 
 /* Zeroed q, k, v (each d x n) of a head without a mask. */
@@ -24,27 +25,35 @@ nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *
 
 /* What the header of a head file says; nothing is read but the header(s). */
 typedef struct {
-    int heads;     /* query heads */
-    int key_heads; /* heads of k and v: divides heads; query head h uses h / (heads / key_heads) */
+    int heads;     /* query heads, of all inputs: head h of input i is i * heads / inputs + h */
+    int key_heads; /* heads of k and v: divides heads; query head h uses h / (heads / key_heads); 0: there is no k */
+    int inputs;    /* of arrays (inputs, heads, n, d); 0: they have no such dimension */
     int n, d, dv;  /* dv = 0: the file has no v */
     bool causal;   /* metadata `causal` is "true"; .npy folders have no metadata: false */
     bool doubtful; /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
 } nb_head_shape;
 
-/* FILE is .safetensors with tensors q, k and perhaps v, of shape (heads, n, d), (n, heads, d) where metadata
- * `layout` is "n,heads,d", or (n, d), or a folder with q.npy, k.npy and perhaps v.npy, (heads, n, d) or (n, d).
- * NB_EIO if it cannot be read or is not what it claims, NB_EDIM if shapes disagree; the message names the file and
- * the field. */
+/* FILE is .safetensors with tensors q and perhaps k or k and v, of shape (heads, n, d), (inputs, heads, n, d) or
+ * (n, d); where metadata `layout` is "n,heads,d", (n, heads, d) or (inputs, n, heads, d). Or it is a folder with
+ * q.npy and perhaps k.npy or k.npy and v.npy, of the same shapes without a layout. NB_EIO if it cannot be read or is
+ * not what it claims, NB_EDIM if shapes disagree; the message names the file and the field. */
 nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx);
+
+/* For people: that the file has no k, and what it has instead; *text is NULL if it has one. */
+nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
 /* For people: how an ambiguous file is read, and what to do if it is meant otherwise;
  * *text is NULL if there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
 /* The model that a file names (metadata `model`; NULL: none), and what each of its query heads comes from: metadata
- * `source`, else `input`, else the file. */
-nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model,
-                          const char *const **sources, nb_ctx *ctx);
+ * `source`, else `input`, else the file.
+ *
+ * Where the arrays have inputs, each of these has a source: the words of metadata `sources`, one for each input
+ * (NB_EIO if they are not as many); else, if they are as many, those of `input` behind its last ": ", up to a '[',
+ * since brick[4,172] is a part of brick; else "FILE input I". */
+nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model, const char *const **sources,
+                          nb_ctx *ctx);
 
 /* Query head `index` (from 0) with its keys and values; refuses NaN and Inf
  * (NB_ENUMERIC, with the tensor and the position). */

@@ -26,6 +26,7 @@ static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
         own->q = own->k = kernel->points(s->head, s->options);
         s->head = own;
     }
+    NB_REQUIRE(ctx, s->head->q && s->head->k, NB_EINVAL, "%s needs keys, and the head has none", s->kernel->label);
     if (kernel->resolve) {
         void *own;
         NB_NEED(own, nb_alloc(s->ctx, 1, kernel->component.options_size));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heads.c - attention heads from a file: .safetensors with q, k, v, or a folder
- * with q.npy, k.npy, v.npy; one scene a head. */
+/* heads.c - attention heads from a file: .safetensors with q, k, v, or a folder with q.npy, k.npy, v.npy, perhaps of
+ * many inputs; one scene a head. A file with q alone is for what looks at queries alone. */
 #include "problems/problem.h"
 
 typedef struct {
@@ -12,7 +12,10 @@ enum { AUTO, ON, OFF };
 static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
-    NB_FILE(heads_options, file, NULL, "a .safetensors file or a folder of .npy files"),
+    NB_FILE(
+        heads_options, file, NULL,
+        "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or of many inputs, "
+        "(inputs, heads, n, d); v may be missing, and k where only queries are looked at"),
     {.key = "head",
      .type = NB_OPTION_INT,
      .offset = NB_FIELD_(heads_options, head, int),
@@ -21,7 +24,7 @@ static const nb_option options[] = {
      .hi = 1 << 20,
      .word = "all",
      .selects_head = true,
-     .help = "which of the file's query heads, from 0; a list takes several"},
+     .help = "which of the file's query heads, from 0; a list takes several; head h of input i is i * heads + h"},
     NB_ENUM(heads_options, causal, "auto", masks,
             "whether a query sees only the keys up to its own position; auto: as the file says"),
     NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
@@ -56,6 +59,7 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .causal = causal(o, file.causal)};
     NB_TRY(ctx, nb_head_origins(o->file, &file, &shape->model, &shape->sources, ctx));
     shape->sources += shape->first;
+    NB_TRY(ctx, nb_head_lack(o->file, &file, &shape->keyless, ctx));
     return nb_head_doubt(o->file, &file, &shape->warning, ctx);
 }
 
@@ -66,7 +70,7 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
     out->causal = causal(o, out->causal);
     out->n = window(o, out->n);
     out->q += (size_t)o->first * (size_t)out->d;
-    out->k += (size_t)o->first * (size_t)out->d;
+    if (out->k) out->k += (size_t)o->first * (size_t)out->d;
     if (out->v) out->v += (size_t)o->first * (size_t)out->dv;
     return NB_OK;
 }

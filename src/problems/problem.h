@@ -29,6 +29,7 @@ typedef struct {
     int n, d;
     bool causal;
     const char *warning; /* a warning about the data; NULL: none */
+    const char *keyless; /* "FILE has no keys (it has q)"; NULL: the heads have keys */
     /* Of data that are not generated; NULL: not known. */
     const char *model;
     const char *const *sources; /* of each head: the text, image or recording that it comes from */

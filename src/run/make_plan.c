@@ -36,6 +36,7 @@ static void add_heads(nb_plan *plan, const int *indices)
                           .n = shape->n,
                           .d = shape->d,
                           .model = shape->model,
+                          .keyless = shape->keyless,
                           .causal = shape->causal};
     s.random = ((const nb_problem *)s.problem->component)->random;
     for (int axis = 0; c->study->axes[axis].key; axis++)

@@ -83,7 +83,7 @@ refused() {
     refused "heads(file=$WORK/values.safetensors)" "values.safetensors: q has 20 tokens, v has 19"
     refused "heads(file=$WORK/groups.safetensors)" "groups.safetensors: q has 3 heads, which is not a multiple of k's 2"
     refused "heads(file=$WORK/value_heads.safetensors)" "value_heads.safetensors: k has 2 heads, v has 4"
-    refused "heads(file=$WORK/rank.safetensors)" "rank.safetensors: tensor 'q' has 1 dimensions, expected (heads, n, d) or (n, d)"
+    refused "heads(file=$WORK/rank.safetensors)" "rank.safetensors: tensor 'q' has 1 dimensions, expected (heads, n, d), (inputs, heads, n, d) or (n, d)"
     for command in "select --strategy uniform -o $WORK/p.npy" measure\ --strategy\ uniform "fit -o $WORK/w.npy"; do
         run "$NYSBENCH" $command --head "$WORK/dimension.safetensors:0" -m 2
         expect_status 2

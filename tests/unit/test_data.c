@@ -814,7 +814,8 @@ static void test_folder_of_npy(void **state)
     fixture *f = *state;
     nb_head head;
     put_npy(f, "q.npy", 1, NPY("'<f2'", "True", "(2, 2)"), "\x00\x3c\x00\x40\x00\x42\x00\x44", 8);
-    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/k.npy", "No such file");
+    assert_ok(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx));
+    assert_true(head.n == 2 && head.d == 2 && !head.k && !head.v);
     put_npy(f, "k.npy", 2, NPY("'>f2'", "False", "(2, 2)"), "\x3c\x00\x40\x00\x42\x00\x44\x00", 8);
     assert_ok(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx));
     assert_true(head.n == 2 && head.d == 2 && head.dv == 0 && !head.v && !head.causal);
@@ -873,10 +874,170 @@ static void test_heads_that_are_refused(void **state)
     save_head(f, 3, shape, shape, shape, "false");
     assert_ok(f->ctx, nb_head_file_shape(path, &out, f->ctx));
     assert_false(out.causal);
-    put_safetensors(f, "head.safetensors", ONE("\"F32\"", "[1,1]", "[0,4]"), "\0\0\0\0", 4);
-    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, "tensor 'k' is missing");
+    static const char *const names[2] = {"k", "v"}, *const messages[2] = {"tensor 'q' is missing; the file has k",
+                                                                          "there is a tensor 'v' and no 'k'"};
+    for (int i = 0; i < 2; i++) {
+        nb_tensor_out tensors[2] = {ramp(f, names[i], 3, shape, 1), ramp(f, "q", 3, shape, 1)};
+        assert_ok(f->ctx, nb_safetensors_save(path, i + 1, tensors, NULL, f->ctx));
+        assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, messages[i]);
+    }
     put_safetensors(f, "head.safetensors", TWO("[0,4]", "[4,8]"), "\0\0\0\0\0\0\0\0", 8);
     assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q' has 1 dimensions");
+}
+
+/* Element e of q has the value 1000 + e, of k 2000 + e, of v 3000 + e. Key head 1 of input 1 is number 3 of 2 x 2. */
+static void test_many_inputs(void **state)
+{
+    static const int64_t q[4] = {2, 6, 3, 2}, k[4] = {2, 2, 3, 2}, v[4] = {2, 2, 3, 5};
+    fixture *f = *state;
+    nb_head_shape shape;
+    nb_head head;
+    const char *text, *path = save_head(f, 4, q, k, v, "true");
+    assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+    assert_true(shape.heads == 12 && shape.key_heads == 4 && shape.inputs == 2 && shape.n == 3 && shape.d == 2 &&
+                shape.dv == 5 && !shape.doubtful);
+    assert_ok(f->ctx, nb_head_lack(path, &shape, &text, f->ctx));
+    assert_null(text);
+    for (int i = 0; i < 2; i++)
+        for (int h = 0; h < 6; h++) {
+            assert_ok(f->ctx, nb_head_load(path, 6 * i + h, &head, f->ctx));
+            assert_true(head.n == 3 && head.d == 2 && head.dv == 5 && head.causal);
+            check_ramp(head.q, 6, 1000 + 36 * i + 6 * h);
+            check_ramp(head.k, 6, 2000 + 12 * i + 6 * (h / 3));
+            check_ramp(head.v, 15, 3000 + 30 * i + 15 * (h / 3));
+        }
+    assert_refused(f->ctx, nb_head_load(path, 12, &head, f->ctx), NB_EINVAL, path,
+                   "head 12 is not one of its heads 0 to 11");
+}
+
+/* (inputs, n, heads, d) = (2, 3, 4, 2): token t of head h of input i begins at ((i 3 + t) 4 + h) 2. */
+static void test_many_inputs_tokens_first(void **state)
+{
+    static const int64_t tokens_first[4] = {2, 3, 4, 2};
+    fixture *f = *state;
+    nb_head_shape shape;
+    nb_head head;
+    const char *path = path_of(f, "head.safetensors");
+    nb_tensor_out tensor = ramp(f, "q", 4, tokens_first, 0);
+    json_t *metadata = json_pack("{s:s}", "layout", "n,heads,d");
+    nb_status status = nb_safetensors_save(path, 1, &tensor, metadata, f->ctx);
+    json_decref(metadata);
+    assert_ok(f->ctx, status);
+    assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+    assert_true(shape.heads == 8 && shape.key_heads == 0 && shape.inputs == 2 && shape.n == 3 && shape.d == 2);
+    for (int index = 0; index < 8; index++) {
+        assert_ok(f->ctx, nb_head_load(path, index, &head, f->ctx));
+        for (int e = 0; e < 6; e++) assert_true(head.q[e] == ((index / 4 * 3 + e / 2) * 4 + index % 4) * 2 + e % 2);
+    }
+}
+
+static void test_queries_alone(void **state)
+{
+    static const int64_t shape[4] = {3, 1, 2, 2};
+    fixture *f = *state;
+    nb_head_shape out;
+    nb_head head;
+    const char *text, *path = path_of(f, "head.safetensors"), *folder = path_of(f, "folder");
+    nb_tensor_out tensors[2] = {ramp(f, "q", 4, shape, 7), ramp(f, "keys", 4, shape, 7)};
+    assert_ok(f->ctx, nb_safetensors_save(path, 2, tensors, NULL, f->ctx));
+    assert_ok(f->ctx, nb_head_file_shape(path, &out, f->ctx));
+    assert_true(out.heads == 3 && out.key_heads == 0 && out.dv == 0);
+    assert_ok(f->ctx, nb_head_lack(path, &out, &text, f->ctx));
+    assert_string_equal(text, nb_format(f->ctx, "%s has no keys (it has q, keys)", path));
+    assert_ok(f->ctx, nb_head_load(path, 2, &head, f->ctx));
+    assert_null(head.k);
+    assert_null(head.v);
+    check_ramp(head.q, 4, 15);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "folder/q.npy"), 4, tensors[0].shape, tensors[0].values, f->ctx));
+    assert_ok(f->ctx, nb_head_file_shape(folder, &out, f->ctx));
+    assert_true(out.heads == 3 && out.inputs == 3 && out.key_heads == 0);
+    assert_ok(f->ctx, nb_head_lack(folder, &out, &text, f->ctx));
+    assert_string_equal(text, nb_format(f->ctx, "%s has no keys (no k.npy)", folder));
+}
+
+static void test_inputs_that_disagree(void **state)
+{
+    static const int64_t rank5[5] = {1, 1, 1, 2, 2}, none[4] = {0, 2, 3, 4}, wide[4] = {1025, 1024, 1, 1};
+    static const struct {
+        int ranks[3];
+        int64_t q[4], k[4], v[4];
+        const char *message;
+    } heads[] = {
+        {{4, 4, 4}, {2, 2, 3, 4}, {3, 2, 3, 4}, {3, 2, 3, 4}, "q has 2 inputs, k has 3"},
+        {{4, 3, 3}, {2, 2, 3, 4}, {4, 3, 4}, {4, 3, 4}, "q has 2 inputs, k has 0 (0: no such dimension)"},
+        {{3, 4, 4}, {2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}, "q has 0 inputs, k has 1"},
+        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, {4, 1, 3, 4}, "q has 2 inputs, v has 4"},
+        {{4, 4, 4}, {2, 3, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, "q has 6 heads, which is not a multiple of k's 4"},
+        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 4}, "q has 3 tokens, k has 5"},
+        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, {2, 1, 3, 4}, "k has 4 heads, v has 2"},
+    };
+    fixture *f = *state;
+    nb_head_shape shape;
+    const char *path = path_of(f, "head.safetensors");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        nb_tensor_out tensors[3] = {ramp(f, "q", heads[i].ranks[0], heads[i].q, 1),
+                                    ramp(f, "k", heads[i].ranks[1], heads[i].k, 1),
+                                    ramp(f, "v", heads[i].ranks[2], heads[i].v, 1)};
+        assert_ok(f->ctx, nb_safetensors_save(path, 3, tensors, NULL, f->ctx));
+        assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path, heads[i].message);
+    }
+    save_head(f, 5, rank5, rank5, NULL, NULL);
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path,
+                   "tensor 'q' has 5 dimensions, expected (heads, n, d), (inputs, heads, n, d) or (n, d)");
+    save_head(f, 4, none, none, NULL, NULL);
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path,
+                   "tensor 'q', shape: dimension 0 is 0");
+    save_head(f, 4, wide, wide, NULL, NULL);
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path,
+                   "1025 inputs of 1024 heads, allowed are 1048576 heads in all");
+}
+
+/* The origins of a file of 3 inputs with 2 heads each, or (rank 3) of one with 6 heads, with one line of metadata. */
+static nb_status origins(fixture *f, int rank, const char *key, const char *text, const char *const **sources)
+{
+    static const int64_t shapes[2][4] = {{6, 1, 1}, {3, 2, 1, 1}};
+    const char *model, *path = path_of(f, "head.safetensors");
+    nb_head_shape shape;
+    nb_tensor_out q = ramp(f, "q", rank, shapes[rank - 3], 1);
+    json_t *metadata = json_pack("{s:s, s:s, s:s}", "model", "a model", "source", "many", key, text);
+    nb_status status = nb_safetensors_save(path, 1, &q, metadata, f->ctx);
+    json_decref(metadata);
+    assert_ok(f->ctx, status);
+    assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+    status = nb_head_origins(path, &shape, &model, sources, f->ctx);
+    if (status == NB_OK) assert_string_equal(model, "a model");
+    return status;
+}
+
+static void test_sources_of_inputs(void **state)
+{
+    static const struct {
+        const char *key, *text, *names[3]; /* "": the file and a number */
+    } lists[] = {
+        {"input", "3 samples, in order: brick[4,172] brick[172,4] kjv-gen", {"brick", "brick", "kjv-gen"}},
+        {"input", "  a b  c ", {"a", "b", "c"}},
+        {"input", "at 10:30: a: b [c] d]", {"b", "[c]", "d]"}},
+        {"input", "3 samples: a b", {""}},
+        {"input", "a b c d", {""}},
+        {"input", "of: ", {""}},
+        {"other", "a b c", {""}},
+        {"sources", " book book[1]  other: ", {"book", "book[1]", "other:"}},
+    };
+    fixture *f = *state;
+    const char *const *sources, *path = path_of(f, "head.safetensors");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        assert_ok(f->ctx, origins(f, 4, lists[i].key, lists[i].text, &sources));
+        for (int h = 0; h < 6; h++) {
+            const char *name =
+                *lists[i].names[0] ? lists[i].names[h / 2] : nb_format(f->ctx, "%s input %d", path, h / 2);
+            assert_string_equal(sources[h], name);
+        }
+        assert_ok(f->ctx, origins(f, 3, lists[i].key, lists[i].text, &sources));
+        for (int h = 0; h < 6; h++) assert_string_equal(sources[h], "many");
+    }
+    assert_refused(f->ctx, origins(f, 4, "sources", "a b", &sources), NB_EIO, path,
+                   "sources: 2 words, expected one for each of the 3 inputs");
 }
 
 /* Head 1, token 2, coordinate 1 of (2, 3, 2). */
@@ -926,11 +1087,17 @@ static nb_status use_everything(const char *heads, const char *folder, const cha
     static const int64_t shape[2] = {1, 2};
     static const double values[2] = {2.385, -1};
     const nb_tensor_out out = {"x", NB_F16, 2, {1, 2}, values};
+    const char *model, *text, *const *sources;
     nb_head_shape head_shape;
     nb_head head;
     nb_tensor t;
     double read[2];
     NB_TRY(ctx, nb_head_file_shape(heads, &head_shape, ctx));
+    NB_TRY(ctx, nb_head_origins(heads, &head_shape, &model, &sources, ctx));
+    head_shape.key_heads = 0;
+    NB_TRY(ctx, nb_head_lack(heads, &head_shape, &text, ctx));
+    head_shape.inputs = head_shape.heads;
+    NB_TRY(ctx, nb_head_origins(heads, &head_shape, &model, &sources, ctx));
     NB_TRY(ctx, nb_head_load(heads, 1, &head, ctx));
     NB_TRY(ctx, nb_head_load(folder, 0, &head, ctx));
     NB_TRY(ctx, nb_head_new(3, 2, &head, ctx));
@@ -1045,6 +1212,11 @@ int main(void)
         test_with_folder(test_folder_of_npy),
         test_with_folder(test_shapes_that_disagree),
         test_with_folder(test_heads_that_are_refused),
+        test_with_folder(test_many_inputs),
+        test_with_folder(test_many_inputs_tokens_first),
+        test_with_folder(test_queries_alone),
+        test_with_folder(test_inputs_that_disagree),
+        test_with_folder(test_sources_of_inputs),
         test_with_folder(test_nan_is_refused_with_its_place),
         test_with_folder(test_no_file_stays_open),
         test_with_folder(test_kth_allocation_fails),

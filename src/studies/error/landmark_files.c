@@ -86,7 +86,7 @@ static nb_status save_head(const char *folder, const nb_head *h, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_TRY(ctx, save_points(folder, "q.npy", h->d, h->n, h->q, ctx));
-    NB_TRY(ctx, save_points(folder, "k.npy", h->d, h->n, h->k, ctx));
+    if (h->k) NB_TRY(ctx, save_points(folder, "k.npy", h->d, h->n, h->k, ctx));
     return h->v ? save_points(folder, "v.npy", h->dv, h->n, h->v, ctx) : NB_OK;
 }
 

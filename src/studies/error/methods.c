@@ -2,6 +2,8 @@
 /* methods.c - see methods.h */
 #include "studies/error/methods.h"
 
+#include "calls/early.h"
+#include "components/plugin.h"
 #include "components/registry.h"
 #include "config/axes.h"
 #include "cores/core.h"
@@ -261,11 +263,39 @@ nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* The kernels of the program that do without keys, as "gram(of=queries)". */
+static nb_status keyless_kernels(const char **names, nb_ctx *ctx)
+{
+    *names = "";
+    for (const nb_entry *e = nb_kernels.entries; e->component; e++) {
+        nb_choice kernel;
+        bool needs;
+        if (nb_plugin_of(e->component)) continue;
+        NB_TRY(ctx, nb_choice_parse(&nb_kernels, e->component->name, &kernel, ctx));
+        NB_TRY(ctx, nb_kernel_needs_keys(&kernel, &needs, ctx));
+        if (!needs) NB_NEED(*names, nb_format(ctx, "%s%s%s", *names, **names ? ", " : "", kernel.full));
+    }
+    return NB_OK;
+}
+
+nb_status nb_error_check_keys(const nb_choice *kernel, const char *keyless, nb_ctx *ctx)
+{
+    const char *others;
+    bool needs;
+    if (!keyless) return NB_OK;
+    NB_TRY(ctx, nb_kernel_needs_keys(kernel, &needs, ctx));
+    if (!needs) return NB_OK;
+    NB_TRY(ctx, keyless_kernels(&others, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s; the kernel %s needs keys; what does without them is %s", keyless, kernel->label,
+            others);
+}
+
 /* q, k and v, and F and B of the largest m that is not skipped: less than this is never needed. */
 nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
 {
     double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     int m = 0;
+    NB_TRY(ctx, nb_error_check_keys(nb_error_kernel(plan, s), s->keyless, ctx));
     for (int i = 0; i < plan->method_count; i++) {
         int landmarks = nb_error_methods(plan)[i].m;
         if (landmarks <= s->n && landmarks > m) m = landmarks;

@@ -18,6 +18,8 @@ int nb_error_value_under(const nb_config *config, int axis, const nb_planned_sce
 bool nb_error_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
 nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx);
 nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
+/* NB_EINVAL for a kernel that looks at keys, where there are none: `keyless` (see nb_problem_shape) is not NULL. */
+nb_status nb_error_check_keys(const nb_choice *kernel, const char *keyless, nb_ctx *ctx);
 nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings);
 
 #endif
