@@ -8,8 +8,8 @@ import os
 import re
 import sys
 
-ORDER = """base statistics components linalg data problems kernels nystrom strategies cores attentions calls conformance config
-           run report studies cli commands main""".split()
+ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions attentions calls
+           conformance config run report studies cli commands main""".split()
 GENERATED = {"build.h"}  # build/
 
 

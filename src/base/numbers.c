@@ -59,3 +59,10 @@ void nb_real_text(double x, char *text)
         if (strtod(text, NULL) == x) return;
     }
 }
+
+char *nb_real_copy(nb_ctx *ctx, double x)
+{
+    char text[NB_REAL_TEXT];
+    nb_real_text(x, text);
+    return nb_strdup(ctx, text);
+}

@@ -5,7 +5,7 @@
 #ifndef NB_NUMBERS_H
 #define NB_NUMBERS_H
 
-#include <stdbool.h>
+#include "base/ctx.h"
 
 bool nb_parse_integer(const char *text, long long lo, long long hi, long long *number);
 bool nb_parse_int(const char *text, int lo, int hi, int *number);
@@ -17,5 +17,8 @@ void nb_real_text(double x, char *text);
 
 /* The integer that the text begins with: if it ends; NULL if there is none from lo to hi. */
 const char *nb_integer_at(const char *text, long long lo, long long hi, long long *number);
+
+/* A copy of that text, the ctx's; NULL when out of memory. */
+char *nb_real_copy(nb_ctx *ctx, double x);
 
 #endif

@@ -32,6 +32,8 @@ static void print_values(const nb_config *c, const nb_planned_scene *s)
         if (!a->scene) continue;
         if (a->type == NB_AXIS_INTEGER)
             printf(", %s %d", a->column, value);
+        else if (a->type == NB_AXIS_REAL)
+            printf(", %s %g", a->column, c->lists[axis].reals[value]);
         else
             printf(", %s", a->type == NB_AXIS_WORD ? a->words[value] : nb_config_choice(c, axis, value)->label);
     }

@@ -17,6 +17,7 @@ typedef struct {
     bool integer;     /* a REAL whose numbers are integers */
     bool time;        /* differs from run to run */
     bool whole;       /* measured on all rows of S alone */
+    bool infinite;    /* a REAL that may be: JSON then has the text "inf" or "-inf" */
     /* REAL: the columns with its rounding error, its standard error where it is an estimate, and the same measure on
      * what the method has not looked at; NULL: there is none. */
     const char *noise, *se, *unseen;

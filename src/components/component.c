@@ -229,13 +229,6 @@ static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
     return needs_quotes(text) ? quote(text, ctx) : text;
 }
 
-static const char *shortest(double x, nb_ctx *ctx)
-{
-    char text[NB_REAL_TEXT];
-    nb_real_text(x, text);
-    return nb_strdup(ctx, text);
-}
-
 static const char *option_text(const void *options, const nb_option *o, int digits, nb_ctx *ctx)
 {
     const void *field = (const char *)options + o->offset;
@@ -248,7 +241,7 @@ static const char *option_text(const void *options, const nb_option *o, int digi
     case NB_OPTION_REAL: {
         double value = *(const double *)field;
         if (o->word && isnan(value)) return o->word;
-        return digits > 0 ? nb_format(ctx, "%.*g", digits, value) : shortest(value, ctx);
+        return digits > 0 ? nb_format(ctx, "%.*g", digits, value) : nb_real_copy(ctx, value);
     }
     case NB_OPTION_BOOL: return *(const int *)field ? "true" : "false";
     case NB_OPTION_ENUM: return o->choices[*(const int *)field];

@@ -20,6 +20,11 @@ const nb_study *nb_study_of(const nb_column *columns)
     return NULL;
 }
 
+bool nb_axis_has_list(const nb_axis *axis)
+{
+    return axis->type == NB_AXIS_COMPONENT || axis->type == NB_AXIS_REAL;
+}
+
 static const nb_column *column_of(const nb_study *s, const char *name, nb_column_type type)
 {
     const nb_column *column = nb_column_find(s->columns, name);
@@ -29,8 +34,10 @@ static const nb_column *column_of(const nb_study *s, const char *name, nb_column
 /* A column of an axis has the type of its values, and is part of the row's identity. */
 static bool shows(const nb_study *s, const nb_axis *axis)
 {
-    const nb_column *column =
-        column_of(s, axis->column, axis->type == NB_AXIS_INTEGER ? NB_COLUMN_INT : NB_COLUMN_TEXT);
+    nb_column_type type = axis->type == NB_AXIS_INTEGER ? NB_COLUMN_INT
+                          : axis->type == NB_AXIS_REAL  ? NB_COLUMN_REAL
+                                                        : NB_COLUMN_TEXT;
+    const nb_column *column = column_of(s, axis->column, type);
     return column && column->identity;
 }
 
@@ -44,6 +51,7 @@ static const char *lacks_axis(const nb_study *s, int index)
     if (axis->type == NB_AXIS_WORD && !axis->words) return "words for each axis of words";
     if (axis->type == NB_AXIS_INTEGER && (axis->lo < 0 || axis->hi > 1000000))
         return "a range from 0 to 1000000 for each axis of integers";
+    if (axis->type == NB_AXIS_REAL && !(axis->lo < axis->hi)) return "a range for each axis of real numbers";
     return axis->resolved && !s->matches ? "the function matches for its resolved axis" : NULL;
 }
 

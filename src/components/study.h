@@ -27,11 +27,11 @@ typedef struct nb_prediction nb_prediction;       /* run/prediction.h */
 typedef struct nb_store nb_store;                 /* run/store.h */
 typedef struct nb_results nb_results;             /* report/results.h */
 
-typedef enum { NB_AXIS_COMPONENT, NB_AXIS_INTEGER, NB_AXIS_WORD } nb_axis_type;
+typedef enum { NB_AXIS_COMPONENT, NB_AXIS_INTEGER, NB_AXIS_REAL, NB_AXIS_WORD } nb_axis_type;
 
 enum { NB_MOST_AXES = 12, NB_AXIS_PROBLEM = 0 };
 
-/* What rows differ in. A value of it is an index: into the config's list (components), of a
+/* What rows differ in. A value of it is an index: into the config's list (components, reals), of a
  * word in `words`, or the integer itself. */
 typedef struct {
     const char *key;    /* of a config: "strategies" */
@@ -40,7 +40,7 @@ typedef struct {
     bool scene;                    /* part of the data that methods share, not of the method */
     bool resolved;                 /* the value in a row may differ from the config's: the study's `matches` decides */
     const nb_registry *registry;   /* COMPONENT: of what */
-    int lo, hi;                    /* INTEGER: the range, of at most a million */
+    double lo, hi;                 /* INTEGER, REAL: the range; of integers, at most a million */
     const char *const *words;      /* WORD: NULL-terminated */
     const char *extra;             /* WORD: one more that a config may say, as index -1; or NULL */
     const char *initial;           /* the default, as YAML, for a config without the key; NULL: the key is required */
@@ -49,6 +49,8 @@ typedef struct {
     nb_status (*check)(const nb_choice *choice, nb_ctx *ctx);
     nb_status (*ready)(const nb_choice *choice, nb_ctx *ctx);
 } nb_axis;
+
+bool nb_axis_has_list(const nb_axis *axis); /* its values are indices into the config's list */
 
 /* The first axis of every study. */
 #define NB_AXIS_PROBLEMS \

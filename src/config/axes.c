@@ -2,6 +2,7 @@
 /* axes.c - see axes.h */
 #include "config/axes.h"
 
+#include "base/numbers.h"
 #include "calls/heads.h"
 #include "components/registry.h"
 #include "config/lookup.h"
@@ -88,7 +89,8 @@ static nb_status read_integers(const nb_axis *axis, nb_yaml value, nb_key_values
     nb_range *ranges;
     int count;
     long long total = 0;
-    NB_TRY(mistakes->ctx, nb_read_ranges(axis->key, value, axis->lo, axis->hi, &count, &ranges, mistakes));
+    NB_TRY(mistakes->ctx,
+           nb_read_ranges(axis->key, value, (long long)axis->lo, (long long)axis->hi, &count, &ranges, mistakes));
     for (int i = 0; i < count; i++) total += nb_range_count(&ranges[i]);
     if (total > MOST_VALUES)
         return nb_mistakes_add(mistakes, v->place, "%s: the list has %lld items, at most %d are allowed", axis->key,
@@ -180,6 +182,8 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
     if (key == nb_block_key_zip(study)) return read_zip(study, value, values, mistakes);
     if (axis->type == NB_AXIS_INTEGER) return read_integers(axis, value, values, mistakes);
     if (axis->type == NB_AXIS_WORD) return read_words(axis, value, values, mistakes);
+    if (axis->type == NB_AXIS_REAL)
+        return nb_read_reals(axis->key, value, axis->lo, axis->hi, &values->count, &values->reals, mistakes);
     NB_TRY(mistakes->ctx, read_choices(axis, value, &values->choices, mistakes));
     values->count = values->choices.count;
     return NB_OK;
@@ -193,6 +197,26 @@ static nb_status unite_choices(nb_axis_list *list, const nb_key_values *v, int *
         if (at < 0) NB_TRY(ctx, nb_choices_append(&list->choices, v->choices.items[i], ctx));
     }
     list->count = list->choices.count;
+    return NB_OK;
+}
+
+static int find_real(int count, const double *reals, double x)
+{
+    int at = 0;
+    while (at < count && reals[at] != x) at++;
+    return at;
+}
+
+static nb_status unite_reals(nb_axis_list *list, const nb_key_values *v, int *indices, nb_ctx *ctx)
+{
+    double *united;
+    NB_NEED(united, nb_alloc_reals(ctx, (size_t)list->count + (size_t)v->count + 1, 1));
+    if (list->count > 0) memcpy(united, list->reals, (size_t)list->count * sizeof *united);
+    list->reals = united;
+    for (int i = 0; i < v->count; i++) {
+        indices[i] = find_real(list->count, united, v->reals[i]);
+        if (indices[i] == list->count) united[list->count++] = v->reals[i];
+    }
     return NB_OK;
 }
 
@@ -255,6 +279,11 @@ static nb_status repeats(const nb_axis *axis, const nb_key_values *v, int index,
         *text = v->choices.items[index].label;
         for (int i = 0; i < index && !*repeated; i++)
             *repeated = strcmp(v->choices.items[i].resolved, v->choices.items[index].resolved) == 0;
+        return NB_OK;
+    }
+    if (axis->type == NB_AXIS_REAL) {
+        *repeated = find_real(index, v->reals, v->reals[index]) < index;
+        NB_NEED(*text, nb_real_copy(ctx, v->reals[index]));
         return NB_OK;
     }
     int number = v->numbers[index];
@@ -320,6 +349,8 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         if (study->axes[axis].type == NB_AXIS_COMPONENT)
             NB_TRY(ctx, unite_choices(list, keys[axis], block->values[axis], ctx));
+        else if (study->axes[axis].type == NB_AXIS_REAL)
+            NB_TRY(ctx, unite_reals(list, keys[axis], block->values[axis], ctx));
         else
             NB_TRY(ctx, unite_numbers(list, keys[axis], block->values[axis], ctx));
     }

@@ -23,7 +23,8 @@ struct nb_key_values { /* of one key */
     bool right;         /* read without a mistake */
     nb_choices choices; /* of components */
     int count;
-    int *numbers; /* integers; indices of words; trials: one; zip: the group of each axis */
+    double *reals; /* real numbers */
+    int *numbers;  /* integers; indices of words; trials: one; zip: the group of each axis */
 };
 
 /* The default, as YAML; NULL: the key must be there. */

@@ -31,6 +31,11 @@ const nb_axis *nb_config_axis(const nb_config *config, const char *column)
     return NULL;
 }
 
+int nb_config_value(const nb_config *config, int axis, int index)
+{
+    return nb_axis_has_list(&config->study->axes[axis]) ? index : config->lists[axis].numbers[index];
+}
+
 const nb_choice *nb_config_choice(const nb_config *config, int axis, int value)
 {
     return &config->lists[axis].choices.items[value];

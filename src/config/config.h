@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
     int count;
     nb_choices choices; /* of components */
+    double *reals;      /* of real numbers */
     int *numbers;       /* of all others: integers, or indices of words (-1: the axis's extra one) */
 } nb_axis_list;
 
@@ -52,7 +53,7 @@ typedef enum { NB_RULE_HEAD, NB_RULE_TRIAL, NB_RULE_N, NB_RULE_D, NB_RULE_NUMBER
 typedef struct { /* removes the rows that match all its keys */
     nb_place place;
     int block;                        /* of which alone; -1: of all */
-    const bool *chosen[NB_MOST_AXES]; /* components, by index into the config's list; NULL: any */
+    const bool *chosen[NB_MOST_AXES]; /* components and reals, by index into the config's list; NULL: any */
     unsigned words[NB_MOST_AXES];     /* a bit for each word; 0: any */
     nb_number_ranges integers[NB_MOST_AXES];
     nb_number_ranges numbers[NB_RULE_NUMBERS];
@@ -95,6 +96,9 @@ nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *
 
 const nb_axis *nb_config_axis(const nb_config *config, const char *column); /* NULL: it has none of that name */
 int nb_config_axis_count(const nb_config *config);
+
+/* What a method or scene has as the value of an axis, for the index of a value in the config's list. */
+int nb_config_value(const nb_config *config, int axis, int index);
 
 /* The component that is a value of an axis. */
 const nb_choice *nb_config_choice(const nb_config *config, int axis, int value);

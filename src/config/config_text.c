@@ -47,11 +47,17 @@ static void print_list(const printer *p, const nb_origins *origins, const char *
     }
 }
 
-/* Integers stand on one line. */
-static void print_integers(const printer *p, const nb_config_block *b, int axis)
+/* Numbers stand on one line. */
+static void print_numbers(const printer *p, const nb_config_block *b, int axis)
 {
-    for (int i = 0; i < b->count[axis]; i++)
-        fprintf(p->out, "%s%d", i ? ", " : " [", p->config->lists[axis].numbers[b->values[axis][i]]);
+    const nb_axis_list *list = &p->config->lists[axis];
+    for (int i = 0; i < b->count[axis]; i++) {
+        fputs(i ? ", " : " [", p->out);
+        if (p->config->study->axes[axis].type == NB_AXIS_REAL)
+            fprintf(p->out, "%.17g", list->reals[b->values[axis][i]]);
+        else
+            fprintf(p->out, "%d", list->numbers[b->values[axis][i]]);
+    }
     fputc(']', p->out);
 }
 
@@ -66,11 +72,11 @@ static const char *value_text(const nb_config *c, int axis, int index)
 static void print_values(const printer *p, const nb_config_block *b, int axis)
 {
     const nb_axis *a = &p->config->study->axes[axis];
-    bool integers = a->type == NB_AXIS_INTEGER;
+    bool numbers = a->type == NB_AXIS_INTEGER || a->type == NB_AXIS_REAL;
     fprintf(p->out, "%s:", a->key);
-    if (integers) print_integers(p, b, axis);
+    if (numbers) print_numbers(p, b, axis);
     print_origin(p, &b->origins, a->key);
-    for (int i = 0; i < b->count[axis] && !integers; i++) {
+    for (int i = 0; i < b->count[axis] && !numbers; i++) {
         fprintf(p->out, "%*s- ", p->indent + 2, "");
         nb_yaml_print_quoted(p->out, value_text(p->config, axis, b->values[axis][i]));
         fputc('\n', p->out);

@@ -91,6 +91,22 @@ static nb_status read_components(nb_yaml value, int axis, const nb_config *c, nb
     return NB_OK;
 }
 
+static nb_status read_reals(nb_yaml value, const char *name, int axis, const nb_config *c, nb_rule *rule,
+                            nb_mistakes *mistakes)
+{
+    const nb_axis_list *list = &c->lists[axis];
+    double *reals;
+    bool *chosen;
+    int count;
+    NB_NEED(chosen, nb_alloc(mistakes->ctx, (size_t)list->count + 1, sizeof *chosen));
+    NB_TRY(mistakes->ctx,
+           nb_read_reals(name, value, c->study->axes[axis].lo, c->study->axes[axis].hi, &count, &reals, mistakes));
+    for (int i = 0; i < list->count; i++)
+        for (int r = 0; r < count; r++) chosen[i] |= list->reals[i] == reals[r];
+    rule->chosen[axis] = chosen;
+    return NB_OK;
+}
+
 static nb_status read_bits(nb_yaml value, const char *name, const char *const *allowed, unsigned *bits,
                            nb_mistakes *mistakes)
 {
@@ -131,6 +147,7 @@ static nb_status read_key(nb_yaml value, int key, const nb_config *c, nb_rule *r
     NB_NEED(name, nb_format(mistakes->ctx, "exclude: %s", written->key));
     if (!axis) return read_ranges(value, name, &rule->numbers[key], mistakes);
     if (axis->type == NB_AXIS_INTEGER) return read_ranges(value, name, &rule->integers[at], mistakes);
+    if (axis->type == NB_AXIS_REAL) return read_reals(value, name, at, c, rule, mistakes);
     return read_bits(value, name, axis->words, &rule->words[at], mistakes);
 }
 

@@ -90,6 +90,28 @@ nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long
     return NB_OK;
 }
 
+nb_status nb_read_reals(const char *key, nb_yaml value, double lo, double hi, int *count, double **out,
+                        nb_mistakes *mistakes)
+{
+    nb_ctx *ctx = mistakes->ctx;
+    *count = 0;
+    NB_NEED(*out, nb_alloc_reals(ctx, (size_t)nb_yaml_count(value) + 1, 1));
+    NB_TRY(ctx, empty_list(key, value, mistakes));
+    for (int i = 0; i < nb_yaml_count(value); i++) {
+        nb_yaml one = nb_yaml_item(value, i);
+        const char *text = nb_yaml_scalar(one), *hint = "";
+        if (text && nb_parse_real(text, lo, hi, &(*out)[*count])) {
+            ++*count;
+            continue;
+        }
+        if (text) NB_NEED(hint, nb_list_hint(text, ctx));
+        NB_TRY(ctx,
+               nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a number from %g to %g, found %s%s%s%s", key,
+                               lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(one), text ? "'" : "", hint));
+    }
+    return NB_OK;
+}
+
 nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char ***out, nb_mistakes *mistakes)
 {
     int total = nb_yaml_count(value);

@@ -18,6 +18,10 @@ const char *nb_list_hint(const char *text, nb_ctx *ctx);
 nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
                          nb_mistakes *mistakes);
 
+/* A list of numbers from lo to hi; those that are right. */
+nb_status nb_read_reals(const char *key, nb_yaml value, double lo, double hi, int *count, double **out,
+                        nb_mistakes *mistakes);
+
 /* Each item's text, in order; *out ends with NULL. */
 nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char ***out, nb_mistakes *mistakes);
 

@@ -104,6 +104,8 @@ static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
     case NB_COLUMN_INT: return json_integer(*(const int *)field);
     case NB_COLUMN_SEED: return json_integer(*(const long long *)field);
     case NB_COLUMN_REAL:
+        if (c->infinite && isinf(*(const double *)field))
+            return json_string(*(const double *)field > 0 ? "inf" : "-inf");
         if (!isfinite(*(const double *)field)) return json_null();
         return c->integer ? json_integer((json_int_t) * (const double *)field) : json_real(*(const double *)field);
     }

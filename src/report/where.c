@@ -2,10 +2,12 @@
 /* where.c - see where.h */
 #include "report/where.h"
 
+#include "base/numbers.h"
 #include "base/range.h"
 #include "components/registry.h"
 #include "components/study.h"
 
+#include <float.h>
 #include <string.h>
 
 /* Of the component that a column names, by its study's axes or else by its name; NULL: it names none. */
@@ -19,17 +21,23 @@ static const nb_registry *registry_of(const nb_frame *f, const nb_column *column
     return NULL;
 }
 
+/* A measured number is not what rows are selected by. */
+static bool selects(const nb_column *column)
+{
+    return column->type != NB_COLUMN_REAL || column->identity;
+}
+
 static nb_status find_column(const nb_frame *f, const char *name, const nb_column **column, nb_ctx *ctx)
 {
     int count = 0;
     const char **names, *hint;
     *column = nb_column_find(f->columns, name);
-    if (*column && (*column)->type != NB_COLUMN_REAL) return NB_OK;
+    if (*column && selects(*column)) return NB_OK;
     while (f->columns[count].name) count++;
     NB_NEED(names, nb_alloc(ctx, (size_t)count + 1, sizeof *names));
     count = 0;
     for (const nb_column *c = f->columns; c->name; c++)
-        if (c->type != NB_COLUMN_REAL) names[count++] = c->name;
+        if (selects(c)) names[count++] = c->name;
     NB_NEED(hint, nb_hint(name, names, ctx));
     NB_FAIL(ctx, NB_EINVAL, "no column '%s' that rows can be selected by%s", name, hint);
 }
@@ -69,6 +77,19 @@ static nb_status match_texts(const nb_frame *f, const nb_codes *codes, const nb_
     return NB_OK;
 }
 
+static nb_status match_reals(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
+                             bool *means, nb_ctx *ctx)
+{
+    double real;
+    NB_REQUIRE(ctx, nb_parse_real(text, -DBL_MAX, DBL_MAX, &real), NB_EINVAL, "%s=%s: expected a number", column->name,
+               text);
+    for (int v = 0; v < codes->count; v++) {
+        const char *field = (const char *)nb_frame_row(f, codes->first[v]) + column->offset;
+        if (*(const double *)field == real) means[v] = true;
+    }
+    return NB_OK;
+}
+
 static nb_status match_numbers(const nb_frame *f, const nb_codes *codes, const nb_column *column, const char *text,
                                bool *means, nb_ctx *ctx)
 {
@@ -96,8 +117,9 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *value
     if (registry)
         NB_TRY(ctx, match_components(f, &codes, registry, column, value, means, ctx));
     else
-        NB_TRY(ctx,
-               (column->type == NB_COLUMN_TEXT ? match_texts : match_numbers)(f, &codes, column, value, means, ctx));
+        NB_TRY(ctx, (column->type == NB_COLUMN_TEXT   ? match_texts
+                     : column->type == NB_COLUMN_REAL ? match_reals
+                                                      : match_numbers)(f, &codes, column, value, means, ctx));
     for (int v = 0; v < codes.count; v++) any = any || means[v];
     NB_REQUIRE(ctx, any, NB_EINVAL, "%s=%s: the run has no such row", name, value);
     return NB_OK;

@@ -21,11 +21,6 @@ static bool has_scene(const nb_plan *plan, const nb_planned_scene *new)
     return false;
 }
 
-static int value_of(const nb_config *c, int axis, int index)
-{
-    return c->study->axes[axis].type == NB_AXIS_COMPONENT ? index : c->lists[axis].numbers[index];
-}
-
 /* The heads of one problem, with these values of the other scene axes. */
 static void add_heads(nb_plan *plan, const int *indices)
 {
@@ -40,7 +35,7 @@ static void add_heads(nb_plan *plan, const int *indices)
                           .causal = shape->causal};
     s.random = ((const nb_problem *)s.problem->component)->random;
     for (int axis = 0; c->study->axes[axis].key; axis++)
-        if (c->study->axes[axis].scene) s.value[axis] = value_of(c, axis, indices[axis]);
+        if (c->study->axes[axis].scene) s.value[axis] = nb_config_value(c, axis, indices[axis]);
     for (int h = 0; h < shape->count; h++) {
         nb_planned_scene *new = &plan->scenes[plan->scene_count];
         *new = s;
@@ -100,7 +95,7 @@ static void add_product(nb_methods *methods)
     do {
         nb_method method = {{0}};
         for (int axis = 0; c->study->axes[axis].key; axis++)
-            if (!c->study->axes[axis].scene) method.value[axis] = value_of(c, axis, indices[axis]);
+            if (!c->study->axes[axis].scene) method.value[axis] = nb_config_value(c, axis, indices[axis]);
         nb_methods_add(methods, &method);
     } while (advance(c, false, indices));
 }

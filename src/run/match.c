@@ -5,6 +5,7 @@
 #include "base/numbers.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static bool meets(const nb_condition *c, const nb_plan *plan, int index, const v
     const char *field = (const char *)row + c->column->offset;
     if (c->column->type == NB_COLUMN_INT) return *(const int *)field == c->number;
     if (c->column->type == NB_COLUMN_SEED) return *(const long long *)field == c->number;
+    if (c->column->type == NB_COLUMN_REAL) return *(const double *)field == c->real;
     const char *text = *(const char *const *)field;
     return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : same_text(c->text, text);
 }
@@ -86,6 +88,11 @@ static nb_status find_column(const nb_study *study, const char *name, const nb_c
 
 static nb_status read_number(nb_condition *c, nb_ctx *ctx)
 {
+    if (c->column->type == NB_COLUMN_REAL) {
+        NB_REQUIRE(ctx, nb_parse_real(c->text, -DBL_MAX, DBL_MAX, &c->real), NB_EINVAL, "%s '%s': expected a number",
+                   c->column->name, c->text);
+        return NB_OK;
+    }
     NB_REQUIRE(ctx, nb_parse_integer(c->text, LLONG_MIN, LLONG_MAX, &c->number), NB_EINVAL,
                "%s '%s': expected a whole number", c->column->name, c->text);
     return NB_OK;
@@ -174,6 +181,8 @@ static nb_status value_text(const nb_column *column, const nb_plan *plan, int in
         *text = *(const char *const *)field;
         int axis = axis_of(plan->config->study, column);
         if (axis >= 0) *text = nb_plan_choice(plan, index, axis)->label;
+    } else if (column->type == NB_COLUMN_REAL) {
+        NB_NEED(*text, nb_real_copy(ctx, *(const double *)field));
     } else {
         long long number = column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field;
         NB_NEED(*text, nb_format(ctx, "%lld", number));

@@ -11,7 +11,8 @@ typedef struct {
     int axis;              /* of the component that the column names; -1: it names none */
     const char *text;      /* the value as written */
     const char *canonical; /* if it is a component's spec with options: their canonical text; else NULL */
-    long long number;      /* where the column holds numbers */
+    long long number;      /* where the column holds integers */
+    double real;           /* where it holds other numbers */
 } nb_condition;
 
 typedef struct {

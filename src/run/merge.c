@@ -21,7 +21,8 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
 /* Not what only describes the row, which a store of an older program may lack. */
 static bool is_result(const nb_column *c)
 {
-    return c->type == NB_COLUMN_REAL || strcmp(c->name, "status") == 0 || strcmp(c->name, "reason") == 0;
+    return (c->type == NB_COLUMN_REAL && !c->identity) || strcmp(c->name, "status") == 0 ||
+           strcmp(c->name, "reason") == 0;
 }
 
 /* The first column in which two results of a row differ, times aside; NULL: none. */

@@ -21,6 +21,8 @@ static void put_value(const nb_plan *plan, int axis, int value, char *row)
     void *field = row + plan->axis_columns[axis]->offset;
     if (a->type == NB_AXIS_INTEGER)
         *(int *)field = value;
+    else if (a->type == NB_AXIS_REAL)
+        *(double *)field = plan->config->lists[axis].reals[value];
     else
         *(const char **)field =
             a->type == NB_AXIS_WORD ? a->words[value] : nb_config_choice(plan->config, axis, value)->canonical;
@@ -74,7 +76,7 @@ const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis)
     return nb_config_choice(plan->config, axis, nb_plan_value(plan, row, axis));
 }
 
-/* The values of those axes, each behind ", "; an integer has its column's name. */
+/* The values of those axes, each behind ", "; a number has its column's name. */
 static nb_status add_values(const nb_study *study, bool scene, const void *row, const char **text, nb_ctx *ctx)
 {
     for (const nb_axis *axis = study->axes + 1; axis->key; axis++) {
@@ -82,6 +84,8 @@ static nb_status add_values(const nb_study *study, bool scene, const void *row, 
         if (axis->scene != scene) continue;
         if (axis->type == NB_AXIS_INTEGER)
             NB_NEED(*text, nb_format(ctx, "%s, %s %d", *text, axis->column, *(const int *)field));
+        else if (axis->type == NB_AXIS_REAL)
+            NB_NEED(*text, nb_format(ctx, "%s, %s %g", *text, axis->column, *(const double *)field));
         else
             NB_NEED(*text, nb_format(ctx, "%s, %s", *text, *(const char *const *)field));
     }

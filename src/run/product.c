@@ -18,7 +18,7 @@ static bool same_problem(const nb_config *c, int index, const nb_planned_scene *
 static bool matches(const nb_config *c, int axis, int index, const nb_planned_scene *scene, const nb_method *method)
 {
     const nb_axis *a = &c->study->axes[axis];
-    int value = a->type == NB_AXIS_COMPONENT ? index : c->lists[axis].numbers[index];
+    int value = nb_config_value(c, axis, index);
     if (axis == NB_AXIS_PROBLEM) return !scene || same_problem(c, index, scene);
     if (a->resolved) return c->study->matches(c, axis, value, scene, method);
     if (a->scene) return !scene || scene->value[axis] == value;

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* partition.c - what a partition's record must have. */
+#include "partitions/partition.h"
+
+const char *nb_partition_lacks(const nb_component *component)
+{
+    return !((const nb_partition *)component)->divide ? "the function divide" : NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* partition.h - the one header that a partition file includes.
+ *
+ * A partition is one file, src/partitions/NAME.c, that defines
+ *     const nb_partition nb_partition_NAME;
+ * It divides the n tokens of one set of points into clusters. */
+#ifndef NB_PARTITION_H
+#define NB_PARTITION_H
+
+#include "base/ctx.h"
+#include "components/component.h"
+#include "components/plugin.h"
+
+typedef struct {
+    nb_component component;
+    bool random; /* it draws from nb_ctx_rng(ctx), so another trial may give another partition */
+
+    /* cluster[i] <- which of the *count clusters, from 0, has token i; x is d x n, a token a column, and 1 <= k <= n.
+     * *count is k, and may become less; each cluster has a token. Memory is ctx's. */
+    nb_status (*divide)(int d, int n, const double *x, int k, const void *options, int *cluster, int *count,
+                        nb_ctx *ctx);
+} nb_partition;
+
+/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
+const char *nb_partition_lacks(const nb_component *component);
+
+#endif
