@@ -137,20 +137,29 @@ static nb_status unknown(const char *name, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "no component '%s'%s", name, hint);
 }
 
-/* Of whatever kind; a name that two kinds have means both. */
+/* Of whatever kind; a name that two kinds have means both, as far as they take the options. */
 static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
 {
     const char *name;
+    const nb_registry *refused = NULL;
     bool found = false;
     NB_NEED(name, nb_format(ctx, "%.*s", (int)strcspn(text, "( "), text));
     for (int i = 0; nb_registries[i]; i++) {
         nb_choice choice;
         if (!nb_registry_find(nb_registries[i], name)) continue;
+        nb_status status = nb_choice_parse(nb_registries[i], text, &choice, ctx);
+        if (status == NB_EINVAL) {
+            if (!refused) refused = nb_registries[i];
+            nb_error_clear(ctx);
+            continue;
+        }
+        NB_TRY(ctx, status);
         found = true;
-        NB_TRY(ctx, nb_choice_parse(nb_registries[i], text, &choice, ctx));
         NB_TRY(ctx, check_record(nb_registries[i], choice.component, t, ctx));
         NB_TRY(ctx, check_choice(nb_registries[i], &choice, t, ctx));
     }
+    nb_choice none;
+    if (refused && !found) return nb_choice_parse(refused, text, &none, ctx);
     return found ? NB_OK : unknown(name, ctx);
 }
 

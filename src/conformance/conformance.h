@@ -21,7 +21,8 @@ typedef struct {
 } nb_check;
 
 /* Each ends with name == NULL. */
-extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[], nb_problem_checks[];
+extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[], nb_problem_checks[],
+    nb_partition_checks[];
 const nb_check *nb_checks_of(const nb_registry *registry);
 
 /* Whether its checks are for heads; else they are run once. */

@@ -225,6 +225,23 @@ static void test_problem(void **state)
     nb_ctx_free(ctx);
 }
 
+/* Each option, on the heads that break code. */
+static void test_partition(void **state)
+{
+    nb_ctx *ctx = nb_ctx_new();
+    nb_choices all = {.count = 0};
+    assert_ok(ctx, nb_conformance_variants(&nb_partitions, *state, "", &all, ctx));
+    for (int i = 0; i < all.count; i++)
+        for (int h = 0;; h++) {
+            nb_head head;
+            const char *name;
+            assert_ok(ctx, nb_conformance_head(h, &name, &head, ctx));
+            if (!name) break;
+            run_checks(ctx, nb_partition_checks, &all.items[i], NULL, &head, name);
+        }
+    nb_ctx_free(ctx);
+}
+
 /* What the scene gives of a kernel is the same rows: some of them, all, and without the
  * mask. Sums of d <= 64 products of moderate size. */
 static void check_rows(nb_ctx *ctx, const nb_scene *scene, double *row)
@@ -416,6 +433,7 @@ int main(void)
     add_all(ctx, tests, &count, &nb_kernels, test_kernel_checks, ": checks");
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, "");
+    add_all(ctx, tests, &count, &nb_partitions, test_partition, "");
     add_all(ctx, tests, &count, &nb_strategies, test_entries, ": entries of S");
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
     add(tests, &count, "one core is the identity", test_one_core_is_the_identity, NULL);
