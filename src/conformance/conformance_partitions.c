@@ -12,8 +12,8 @@ static nb_status divide(nb_trial_run *run, int k, uint64_t seed, int trial, nb_d
     gsl_rng *rng;
     run->calls++;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
-    return nb_divide(run->choice, h->d, h->n, h->q, k,
-                     (nb_stream){.seed = seed, .trial = trial, .role = "partition"}, rng, out, ctx);
+    return nb_divide(run->choice, h->d, h->n, h->q, k, (nb_stream){.seed = seed, .trial = trial, .role = "partition"},
+                     rng, out, ctx);
 }
 
 static bool same(int n, const nb_division *a, const nb_division *b)
@@ -50,8 +50,9 @@ static nb_status check_random(nb_trial_run *run, nb_ctx *ctx)
     if (run->head->n < LARGE) return NB_OK;
     NB_TRY(ctx, divide(run, K, 1, 0, &one, ctx));
     NB_TRY(ctx, divide(run, K, 1, 1, &two, ctx));
-    NB_REQUIRE(ctx, same(run->head->n, &one, &two) != random, NB_EBUG, "it says random = %s, and has %s in another trial",
-               random ? "true" : "false", random ? "the same clusters" : "others");
+    NB_REQUIRE(ctx, same(run->head->n, &one, &two) != random, NB_EBUG,
+               "it says random = %s, and has %s in another trial", random ? "true" : "false",
+               random ? "the same clusters" : "others");
     return NB_OK;
 }
 
