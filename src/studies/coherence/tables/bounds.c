@@ -120,6 +120,6 @@ const nb_table nb_table_bounds = {
     .component = {"bounds", "what Lemma 1 and Theorems 1 and 2 on block-coherence say, beside what is measured",
                   references, options, 0},
     .study = NB_COHERENCE_STUDY,
-    .place = 2,
+    .file = "bounds.csv",
     .print = print,
 };

@@ -4,13 +4,22 @@
 #include "report/table.h"
 #include "studies/coherence/summary.h"
 
-static nb_status add_text(nb_grid *g, const char *format, double a, double b, nb_ctx *ctx)
+#include <math.h>
+
+static void print_number(char *out, size_t size, int digits, double x)
+{
+    bool large = fabs(x) >= 1000 && isfinite(x);
+    snprintf(out, size, large ? "%.*f" : "%.*g", large ? 0 : digits, x);
+}
+
+/* Two numbers, with a few words between them; "-" without them. A spread that is rounding is 0. */
+static nb_status add_two(nb_grid *g, double a, const char *between, double b, nb_ctx *ctx)
 {
     char first[32], second[32];
     const char *text;
-    snprintf(first, sizeof first, "%.3g", a);
-    snprintf(second, sizeof second, "%.2g", b);
-    NB_NEED(text, nb_format(ctx, format, first, second));
+    print_number(first, sizeof first, 3, a);
+    print_number(second, sizeof second, 2, fabs(b) < 1e-9 * fabs(a) ? 0 : b);
+    NB_NEED(text, isnan(a) ? "-" : isnan(b) ? nb_strdup(ctx, first) : nb_format(ctx, "%s%s%s", first, between, second));
     return nb_grid_text(g, text);
 }
 
@@ -23,14 +32,14 @@ static nb_status add_line(nb_grid *g, const nb_coherence_summary *s, int group, 
     NB_TRY(ctx, nb_coherence_spread(s, group, "alpha_over_mu", false, &ratio, ctx));
     NB_TRY(ctx, nb_coherence_spread(s, group, "reduction", true, &reduction, ctx));
     NB_TRY(ctx, nb_coherence_add_keys(s, group, g, ctx));
-    NB_TRY(ctx, add_text(g, "%s +- %s", mu.mean, mu.sd, ctx));
+    NB_TRY(ctx, add_two(g, mu.mean, " +- ", mu.sd, ctx));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", mu.median));
-    NB_TRY(ctx, add_text(g, "%s +- %s", finite.mean, finite.sd, ctx));
+    NB_TRY(ctx, add_two(g, finite.mean, " +- ", finite.sd, ctx));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", block.median));
-    NB_TRY(ctx, add_text(g, "%s to %s", block.p10, block.p90, ctx));
+    NB_TRY(ctx, add_two(g, block.p10, " to ", block.p90, ctx));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", 100.0 * block.infinite / block.count));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", ratio.median));
-    return add_text(g, "%s +- %s", 100 * reduction.mean, 100 * reduction.sd, ctx);
+    return add_two(g, 100 * reduction.mean, " +- ", 100 * reduction.sd, ctx);
 }
 
 static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ctx)
