@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* given.c - clusters that somebody else has made, from a file: the cluster of each token, numbered from 0. */
+#include "partitions/partition.h"
+
+#include "data/tensor.h"
+
+typedef struct {
+    const char *file;
+} given_options;
+
+static const nb_option options[] = {
+    NB_FILE(given_options, file, NULL,
+            "a .npy file of integers, of shape (n): the cluster of each token, numbered from 0, each with a token"),
+    NB_OPTION_END};
+
+static nb_status divide(int d, int n, const double *x, int k, const void *opts, int *cluster, int *count, nb_ctx *ctx)
+{
+    const given_options *o = opts;
+    nb_tensor t;
+    int64_t *read, most = 0;
+    (void)d, (void)x;
+    NB_TRY(ctx, nb_npy_open(o->file, &t, ctx));
+    NB_REQUIRE(ctx, t.rank == 1 && t.shape[0] == n, NB_EDIM, "%s: has %lld numbers in %d dimensions, the head %d tokens",
+               o->file, (long long)t.count, t.rank, n);
+    NB_NEED(read, nb_alloc(ctx, (size_t)n, sizeof *read));
+    NB_TRY(ctx, nb_tensor_read_integers(o->file, &t, 0, n, read, ctx));
+    for (int i = 0; i < n; i++) {
+        NB_REQUIRE(ctx, read[i] >= 0 && read[i] < k, NB_EINVAL, "%s: token %d is in cluster %lld, expected 0 to %d",
+                   o->file, i, (long long)read[i], k - 1);
+        cluster[i] = (int)read[i];
+        most = read[i] > most ? read[i] : most;
+    }
+    *count = (int)most + 1;
+    return NB_OK;
+}
+
+static const char *const references[] = {"the .npy format (NumPy enhancement proposal 1)", NULL};
+
+const nb_partition nb_partition_given = {
+    .component = {"given", "clusters from a file", references, options, sizeof(given_options)},
+    .divide = divide,
+};
