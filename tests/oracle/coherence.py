@@ -131,7 +131,7 @@ def expected(row, q):
         blocks = sizes / ranks * most
     mu, block, finite = n / k * leverage.max(), blocks.max(), blocks[ranks > 0].max() if ranks.any() else np.nan
     tokens, kernel = nearest(q, cluster), q @ q.T
-    drawn = Stream(int(row["trial"]), f"uniform tokens of the {of}", row["problem"].replace(", permute=false", ""), k)
+    drawn = Stream(int(row["trial"]), f"uniform tokens of the {of}", row["problem"].split(",")[0] + ")", k)
     rest2, rest4, whole = (s[k:] ** 2).sum(), (s[k:] ** 4).sum(), (s**4).sum()
     gap = s[k - 1] / s[0]
     return {
