@@ -2,8 +2,10 @@
 /* dividing.c - see dividing.h */
 #include "calls/dividing.h"
 
+#include "base/apart.h"
 #include "base/clock.h"
 #include "calls/guard.h"
+#include "components/plugin.h"
 
 /* Each token has a cluster and each cluster a token. */
 static nb_status count_sizes(int n, int k, nb_division *v, nb_ctx *ctx)
@@ -40,4 +42,19 @@ nb_status nb_divide(const nb_choice *partition, int d, int n, const double *x, i
     nb_ctx_release(scratch, 0);
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
     return count_sizes(n, k, v, ctx);
+}
+
+static nb_status ask(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    return ((const nb_partition *)c->component)->check(c->options, ctx);
+}
+
+nb_status nb_partition_check(const nb_choice *partition, nb_ctx *ctx)
+{
+    nb_choice copy = *partition;
+    if (!((const nb_partition *)partition->component)->check) return NB_OK;
+    return nb_plugin_of(partition->component)
+               ? nb_apart_named(ask, &copy, NULL, 0, partition->label, "calling its check", ctx)
+               : ask(&copy, ctx);
 }

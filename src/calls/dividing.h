@@ -18,4 +18,7 @@ typedef struct {
 nb_status nb_divide(const nb_choice *partition, int d, int n, const double *x, int k, nb_stream stream, gsl_rng *rng,
                     nb_division *division, nb_ctx *ctx);
 
+/* Calls its check, before anything runs. */
+nb_status nb_partition_check(const nb_choice *partition, nb_ctx *ctx);
+
 #endif

@@ -15,6 +15,9 @@ typedef struct {
     nb_component component;
     bool random; /* it draws from nb_ctx_rng(ctx), so another trial may give another partition */
 
+    /* Optional, called before anything runs: an error for options that cannot be right, such as a file that is missing. */
+    nb_status (*check)(const void *options, nb_ctx *ctx);
+
     /* cluster[i] <- which of the *count clusters, from 0, has token i; x is d x n, a token a column, and 1 <= k <= n.
      * *count is k, and may become less; each cluster has a token. Memory is ctx's. */
     nb_status (*divide)(int d, int n, const double *x, int k, const void *options, int *cluster, int *count,

