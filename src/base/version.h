@@ -32,7 +32,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     6  rows of S that a core has looked at (seen, keep_rows), and traits that depend on its options
  *     7  the scene and the factors by functions alone; a strategy has no number of its own; a core may tell its cost
  *     8  a strategy may look at some rows of S; an option may have two words and be newer than published rows
- *     9  rows have a model and a source; so has the shape of a problem */
-enum { NB_ABI = 9 };
+ *     9  rows have a model and a source; so has the shape of a problem
+ *     10 a head may have no keys, and then the shape of its problem says so; axes of real numbers; partitions */
+enum { NB_ABI = 10 };
 
 #endif
