@@ -43,8 +43,8 @@ static nb_status check_columns(const nb_frame *f, const given *g, const nb_contr
     NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is no column that tells rows apart%s", terms->by,
                hint);
     if (!metric || metric->type != NB_COLUMN_REAL) NB_TRY(ctx, hint_column(f, terms->metric, true, &hint, ctx));
-    NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL, "compare: --metric %s is no measured column%s",
-               terms->metric, hint);
+    NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
+               "compare: --metric %s is no measured column%s", terms->metric, hint);
     for (const char *const *c = terms->confounded; c && *c; c++) {
         const nb_column *column = nb_column_find(f->columns, *c);
         bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
@@ -94,8 +94,8 @@ static nb_status derive_builds(nb_frame *f, nb_store *store, bool sessions, nb_c
     return nb_frame_derive(f, NB_BUILD, builds, ctx);
 }
 
-static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms, const nb_comparison *c,
-                       nb_ctx *ctx)
+static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms,
+                       const nb_comparison *c, nb_ctx *ctx)
 {
     if (format && strcmp(format, "csv") == 0) return nb_compare_print_csv(stdout, frame, terms, c, ctx);
     if (format && strcmp(format, "json") == 0) return nb_compare_print_json(stdout, frame, terms, c, ctx);
@@ -146,8 +146,7 @@ static int check_word(const char *option, const char *text, const char *const *w
 
 static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
 {
-    static const char *const formats[] = {"table", "csv", "json", NULL},
-                             *const scales[] = {"ratio", "difference", NULL},
+    static const char *const formats[] = {"table", "csv", "json", NULL}, *const scales[] = {"ratio", "difference", NULL},
                              *const failures[] = {"drop", "worst", NULL};
     (void)ctx;
     int code = check_word("format", g->format, formats);
@@ -164,7 +163,8 @@ static int read_terms(const nb_command *command, const given *g, nb_compare_term
     terms->margin = terms->contrast.difference ? margin : log(margin);
     if (code == NB_GO_ON)
         code = nb_command_real(command, "--confidence", g->confidence, 0.5, 0.9999, &terms->confidence);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--resamples", g->resamples, 0, 1000000, &terms->resamples);
+    if (code == NB_GO_ON)
+        code = nb_command_number(command, "--resamples", g->resamples, 0, 1000000, &terms->resamples);
     return code;
 }
 

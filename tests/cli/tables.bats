@@ -84,7 +84,7 @@ small() { # OPTIONS...
     expect_status 0
     expect "equal_cost (table): "
     run "$NYSBENCH" describe rows # a column, a figure and a table
-    expect "rows (column): "
+    expect "rows (column of error): "
     expect "rows (figure): "
     expect "rows (table): "
 }

@@ -88,6 +88,11 @@ class Stream:
         return chosen
 
 
+def drawn_from(row):
+    """The problem, as streams name it: without the options that have their defaults."""
+    return row["problem"].split(",")[0] + ")"
+
+
 def clusters_of(row, n, k, of):
     """The cluster of each token."""
     kind = row["partition"].partition("(")[0]
@@ -96,7 +101,7 @@ def clusters_of(row, n, k, of):
     if kind == "segments":
         return np.repeat(np.arange(k), [n // k + (j >= k - n % k) for j in range(k)])
     if kind == "random":
-        return Stream(int(row["trial"]), f"partition of the {of}", row["partition"], k).shuffle(np.arange(n) % k)
+        return Stream(int(row["trial"]), f"partition: {of}", row["partition"], k).shuffle(np.arange(n) % k)
     return np.load(row["partition"].split('"')[-2] if '"' in row["partition"] else row["partition"][11:-1])
 
 
@@ -119,7 +124,7 @@ def error2(kernel, tokens):
 
 def expected(row, q):
     n, k, tau = len(q), int(row["clusters"]), float(row["tau"])
-    of = f"{row['side']} of head {row['head']}"
+    of = f"{row['side']} of head {row['head']} of {drawn_from(row)}"
     u, s, _ = np.linalg.svd(q, full_matrices=False)
     leverage = (u[:, :k] ** 2).sum(axis=1)
     cluster = clusters_of(row, n, k, of)
@@ -131,7 +136,7 @@ def expected(row, q):
         blocks = sizes / ranks * most
     mu, block, finite = n / k * leverage.max(), blocks.max(), blocks[ranks > 0].max() if ranks.any() else np.nan
     tokens, kernel = nearest(q, cluster), q @ q.T
-    drawn = Stream(int(row["trial"]), f"uniform tokens of the {of}", row["problem"].split(",")[0] + ")", k)
+    drawn = Stream(int(row["trial"]), f"uniform tokens: {of}", drawn_from(row), k)
     rest2, rest4, whole = (s[k:] ** 2).sum(), (s[k:] ** 4).sum(), (s**4).sum()
     gap = s[k - 1] / s[0]
     return {

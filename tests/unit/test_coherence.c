@@ -101,6 +101,25 @@ static void test_lemma_and_centroids(void **state)
     assert_true(c.lemma1_sizes == 1 && c.lemma1_mean_rank == 1 && c.lemma1_least_rank == 0);
 }
 
+/* The identity of d = k = 16, C = 8 times: l_i = 1/8, and clusters of 8 different unit vectors have rank 8. Lemma 1's
+ * conditions are met, the one of its proof too, and the partition is the best; (4) says 1/8 <= 4/16 1/8. */
+static void test_a_counterexample_to_lemma_1(void **state)
+{
+    enum { D = 16, C = 8, N = C * D };
+    double q[N * D] = {0};
+    int cluster[N];
+    ctx = *state;
+    for (int i = 0; i < N; i++) {
+        q[i * D + i % D] = 1;
+        cluster[i] = (i % D + i / D) % D;
+    }
+    nb_coherence c = measured(D, N, q, D, D, cluster, 0.05);
+    assert_close(c.mu, 1, 1e-13);
+    assert_close(c.mu_block, 1 / 8.0, 1e-13);
+    assert_true(c.lemma1_sizes == 1 && c.lemma1_mean_rank == 1 && c.lemma1_least_rank == 1);
+    assert_true(c.lemma1 == 0 && c.lemma1_proof == 1);
+}
+
 /* C clusters of S tokens, of which token t is w e_(R j + t mod R): the singular vectors are the coordinates, those of the
  * cluster have local rank R, and l_i = w_i^2 over the sum of those with the same coordinate. With k = R C the blocks are
  * of n / C tokens, so mu_block / mu = k / (C R) = 1. */
@@ -339,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_a_diagonal_by_hand),
         test_with_ctx(test_lemma_and_centroids),
+        test_with_ctx(test_a_counterexample_to_lemma_1),
         test_with_ctx(test_orthogonal_blocks),
         test_with_ctx(test_identical_rows),
         test_with_ctx(test_rank_one),

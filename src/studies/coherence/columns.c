@@ -46,8 +46,10 @@ const nb_column nb_coherence_columns[] = {
     YES(lemma1_sizes, .help = "1 where no cluster has more than 2n/k tokens, the first condition of Lemma 1"),
     YES(lemma1_mean_rank, .help = "1 where local_rank_mean is at least k/2, its second condition as stated"),
     YES(lemma1_least_rank, .help = "1 where local_rank_least is at least k/2, the condition that its proof uses"),
-    YES(lemma1, .help = "1 where the inequality of Lemma 1 holds for alpha = mu_block: mu_block <= 4 alpha/k mu, which "
-                        "then says mu >= k/4, whatever the partition; empty where mu_block is infinite"),
+    YES(lemma1, .help =
+                    "1 where the inequality (4) of Lemma 1 holds for alpha = mu_block, the partition at hand taken for "
+                    "the best: mu_block <= 4 alpha/k mu, which then says mu >= k/4, whatever the partition; empty "
+                    "where mu_block is infinite"),
     YES(lemma1_proof, .help = "1 where the inequality (9) holds, at which its proof arrives: mu_block <= 4/k mu"),
     REAL(leverage_at_centroids,
          .help = "sum of the leverage scores of the tokens nearest to the means of the clusters, each another one"),

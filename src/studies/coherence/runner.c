@@ -72,14 +72,14 @@ static nb_status put_failure(const instance *in, nb_status status, const nb_choi
     return put_all(in, first, end, "failed", reason);
 }
 
-/* Draws depend on the side and the head too: what is random in one of them says nothing of another. */
+/* Draws depend on the head and the side too, so that their luck averages out over heads. */
 static nb_status stream_of(const instance *in, int trial, const char *what, nb_stream *stream)
 {
     const nb_planned_scene *s = scene_of(in);
     *stream = nb_plan_stream(in->plan, trial, s->problem);
     stream->component = s->problem->drawn;
-    NB_NEED(stream->role, nb_format(in->ctx, "%s of the %s of head %d", what,
-                                    nb_coherence_sides[s->value[NB_COHERENCE_SIDE]], s->head));
+    NB_NEED(stream->role, nb_format(in->ctx, "%s: %s of head %d of %s", what,
+                                    nb_coherence_sides[s->value[NB_COHERENCE_SIDE]], s->head, s->problem->drawn));
     return NB_OK;
 }
 
