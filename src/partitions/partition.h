@@ -15,7 +15,7 @@ typedef struct {
     nb_component component;
     bool random; /* it draws from nb_ctx_rng(ctx), so another trial may give another partition */
 
-    /* Optional, called before anything runs: an error for options that cannot be right, such as a file that is missing. */
+    /* Optional, called before anything runs: an error for options that cannot be right, such as a missing file. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
 
     /* cluster[i] <- which of the *count clusters, from 0, has token i; x is d x n, a token a column, and 1 <= k <= n.

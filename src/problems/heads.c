@@ -12,10 +12,9 @@ enum { AUTO, ON, OFF };
 static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
-    NB_FILE(
-        heads_options, file, NULL,
-        "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or of many inputs, "
-        "(inputs, heads, n, d); v may be missing, and k where only queries are looked at"),
+    NB_FILE(heads_options, file, NULL,
+            "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
+            "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at"),
     {.key = "head",
      .type = NB_OPTION_INT,
      .offset = NB_FIELD_(heads_options, head, int),

@@ -72,8 +72,8 @@ static void test_a_diagonal_by_hand(void **state)
     assert_close(c.mu_block_finite, 2, 1e-14);
 }
 
-/* Q = I and k = n = 8, a token a cluster: mu = mu_block = 1, so that neither (4), 1 >= k/4, nor (9), 1 <= 4/k, holds. In
- * one direction, l_i is w_i^2 over the sum; of 1, 2, 6 and 10, 20, 25, in another order, 2 and 20 are nearest to the
+/* Q = I and k = n = 8, a token a cluster: mu = mu_block = 1, so that neither (4), 1 >= k/4, nor (9), 1 <= 4/k, holds.
+ * In one direction, l_i is w_i^2 over the sum; of 1, 2, 6 and 10, 20, 25, in another order, 2 and 20 are nearest to the
  * means. And local ranks 2, 1, 2 of pairs with the same and with different coordinates, of which sizes up to 2n/k are
  * allowed. */
 static void test_lemma_and_centroids(void **state)
@@ -120,9 +120,9 @@ static void test_a_counterexample_to_lemma_1(void **state)
     assert_true(c.lemma1 == 0 && c.lemma1_proof == 1);
 }
 
-/* C clusters of S tokens, of which token t is w e_(R j + t mod R): the singular vectors are the coordinates, those of the
- * cluster have local rank R, and l_i = w_i^2 over the sum of those with the same coordinate. With k = R C the blocks are
- * of n / C tokens, so mu_block / mu = k / (C R) = 1. */
+/* C clusters of S tokens, of which token t is w e_(R j + t mod R): the singular vectors are the coordinates, a cluster
+ * has local rank R, and l_i = w_i^2 over the sum of those with the same coordinate. With k = R C the blocks are of n / C
+ * tokens, so mu_block / mu = k / (C R) = 1. */
 static void test_orthogonal_blocks(void **state)
 {
     enum { C = 5, S = 12, R = 3, N = C * S, K = R * C };
@@ -149,8 +149,8 @@ static void test_orthogonal_blocks(void **state)
     assert_close(c.best_rank2, 0, 1e-14);
 }
 
-/* n equal rows: l_i = 1/n and mu = 1; a cluster has the singular value sqrt(|C|) |q|, so it counts where |C| / n is above
- * tau^2. */
+/* n equal rows: l_i = 1/n and mu = 1; a cluster has the singular value sqrt(|C|) |q|, so it counts where |C| / n is
+ * above tau^2. */
 static void test_identical_rows(void **state)
 {
     enum { N = 36, D = 3 };
@@ -277,8 +277,8 @@ static nb_division divide(const char *spec, int d, int n, const double *x, int k
     return v;
 }
 
-/* Segments are those of segment means, 23 = 3 x 4 + 2 x 5 + ...; random clusters have the same sizes in any order; three
- * heaps are found whatever their order; one cluster is one. */
+/* Segments are those of segment means, 23 = 2 x 4 + 3 x 5; random clusters have the same sizes in any order; three heaps
+ * are found whatever their order; one cluster is one. */
 static void test_partitions(void **state)
 {
     enum { N = 23, K = 5 };

@@ -2,8 +2,8 @@
 /* measure.h - coherence and block-coherence of a set of points, as "On the geometric selection of landmarks for
  * low-rank self-attention approximation" (2025, OpenReview OdKBFAmCYX) defines them in section 2.
  *
- * Q is n x d, a token a row, Q = U diag(s) V' with r = min(n, d) singular values; l_i = |row i of U's first k columns|^2
- * are the leverage scores, which add up to k. Clusters C_1 ... C_c are a partition of the tokens. */
+ * Q is n x d, a token a row, Q = U diag(s) V' with r = min(n, d) singular values; the leverage scores l_i, which add up
+ * to k, are the squared lengths of the rows of U's first k columns. Clusters C_1 ... C_c part the tokens. */
 #ifndef NB_COHERENCE_MEASURE_H
 #define NB_COHERENCE_MEASURE_H
 

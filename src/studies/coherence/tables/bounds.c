@@ -88,15 +88,15 @@ static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ct
                                          "uniform",         "bound", "below 1",   "broken", NULL};
     if (s->groups.count == 0) return NB_OK;
     fputs(
-        "\nLemma 1: % of the rows that meet its conditions on sizes and local ranks (the mean, as stated; the least, as\n"
-        "the proof has it), and its inequalities (4) and (9). Theorem 1: leverage at the centroids, at as many random\n"
-        "tokens, of each cluster's largest, and the bound from these; % of the rows that break it. Medians.\n",
+        "\nLemma 1: % of the rows that meet its conditions on sizes and local ranks (the mean, as stated; the least,\n"
+        "as the proof has it), and its inequalities (4) and (9). Theorem 1: leverage at the centroids, at as many\n"
+        "random tokens, of each cluster's largest, and the bound from these; % of the rows that break it. Medians.\n",
         out);
     NB_TRY(ctx, print_part(out, s, leverage, true, false, false, ctx));
-    fputs(
-        "\nTheorem 2: squared relative errors of QQ' at rank k, from the tokens at the centroids, and from uniform ones,\n"
-        "with their bounds; % of the rows in which a bound is below 1, the error of 0, and that break it. Medians.\n",
-        out);
+    fputs("\nTheorem 2: squared relative errors of QQ' at rank k, from the tokens at the centroids, and from uniform\n"
+          "ones, with their bounds; % of the rows in which a bound is below 1, the error of 0, and that break it.\n"
+          "Medians.\n",
+          out);
     return print_part(out, s, errors, false, true, false, ctx);
 }
 

@@ -54,8 +54,9 @@ static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ct
           out);
     nb_grid_print(out, &grid);
     fputs(
-        "mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and alpha/mu,\n"
-        "the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves them out.\n"
+        "mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and\n"
+        "alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves\n"
+        "them out.\n"
         "What the partition 'random' has needs no clusters in the points, and is what others must be compared with.\n",
         out);
     return NB_OK;
