@@ -172,6 +172,7 @@ PY
 
 @test "nothing in src/ knows a component by name" {
     names=$(components strategies src/problems src/cores | grep -vx heads)
+    ! grep -rnE "nb_partition_(given|kmeans|none|random|segments)\b" src --include=*.c --include=*.h | grep -v "^src/partitions/" || return 1
     for name in $names; do
         ! grep -rnE "nb_(strategy|problem|core)_$name\b" src --include=*.c --include=*.h | grep -vE "^src/(problems|cores)/$name.c" || return 1
         # a word of a component's own options may be another's name

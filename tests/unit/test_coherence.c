@@ -121,8 +121,8 @@ static void test_a_counterexample_to_lemma_1(void **state)
 }
 
 /* C clusters of S tokens, of which token t is w e_(R j + t mod R): the singular vectors are the coordinates, a cluster
- * has local rank R, and l_i = w_i^2 over the sum of those with the same coordinate. With k = R C the blocks are of n / C
- * tokens, so mu_block / mu = k / (C R) = 1. */
+ * has local rank R, and l_i = w_i^2 over the sum of those with the same coordinate. With k = R C the blocks are of
+ * n / C tokens, so mu_block / mu = k / (C R) = 1. */
 static void test_orthogonal_blocks(void **state)
 {
     enum { C = 5, S = 12, R = 3, N = C * S, K = R * C };
@@ -277,8 +277,8 @@ static nb_division divide(const char *spec, int d, int n, const double *x, int k
     return v;
 }
 
-/* Segments are those of segment means, 23 = 2 x 4 + 3 x 5; random clusters have the same sizes in any order; three heaps
- * are found whatever their order; one cluster is one. */
+/* Segments are those of segment means, 23 = 2 x 4 + 3 x 5; random clusters have the same sizes in any order; three
+ * heaps are found whatever their order; one cluster is one. */
 static void test_partitions(void **state)
 {
     enum { N = 23, K = 5 };

@@ -53,12 +53,11 @@ static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ct
     fputs("\nCoherence and block-coherence: mean +- standard deviation, medians and quantiles over heads and trials\n",
           out);
     nb_grid_print(out, &grid);
-    fputs(
-        "mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and\n"
-        "alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves\n"
-        "them out.\n"
-        "What the partition 'random' has needs no clusters in the points, and is what others must be compared with.\n",
-        out);
+    fputs("mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and\n"
+          "alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves\n"
+          "them out.\n"
+          "What clusters have that know nothing of the points is no sign of clusters in them.\n",
+          out);
     return NB_OK;
 }
 
