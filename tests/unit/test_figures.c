@@ -35,7 +35,7 @@ static void read_cell(nb_ctx *ctx, const nb_column *column, const char **at, nb_
     const char *text = field(ctx, at);
     char *to = (char *)row + column->offset;
     switch (column->type) {
-    case NB_COLUMN_TEXT: *(const char **)to = text; break;
+    case NB_COLUMN_TEXT: *(const char **)to = *text ? text : NULL; break;
     case NB_COLUMN_INT: *(int *)to = atoi(text); break;
     case NB_COLUMN_SEED: *(long long *)to = atoll(text); break;
     case NB_COLUMN_REAL: *(double *)to = *text ? strtod(text, NULL) : NAN; break;
