@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* errors.c - for each problem and core: strategy x m, median error over heads and trials, the least of
- * each column among those of one pairing and factors marked, values not below the constant
- * matrix in brackets, the floor and 1/n beside them. */
+ * each column among those of one pairing and factors marked if it is surely below the next, values not below the
+ * constant matrix in brackets, the floor and 1/n beside them. */
+#include "report/compare.h"
 #include "report/grid.h"
 #include "report/table.h"
-#include "studies/error/summary.h"
+#include "studies/error/leads.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,10 +21,10 @@ static int name_width(const nb_summary *s)
 }
 
 /* Right-aligned, a place for the mark behind it. */
-static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool best, bool incomplete)
+static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool leads, bool incomplete)
 {
     char number[32], text[40];
-    const char *mark = best ? "*" : nb_statistic_is_noise(s) ? "~" : " ";
+    const char *mark = leads ? "*" : nb_statistic_is_noise(s) ? "~" : " ";
     snprintf(number, sizeof number, s->median >= 1000 ? "%.1e" : "%.3g", s->median);
     if (s->planned == 0)
         text[0] = '\0';
@@ -34,22 +35,6 @@ static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool b
     else
         snprintf(text, sizeof text, "%s%s", number, mark);
     fprintf(out, "%*s%s", CELL, text, incomplete ? "!" : " ");
-}
-
-/* Whether a variant's median is the least of those that it may be compared with, and there is one.
- * Of two that are rounding noise neither is less. */
-static bool is_least(const nb_summary *s, int panel, int variant, int core, int m)
-{
-    const nb_statistic *mine = &s->errors[nb_summary_cell(s, panel, variant, core, m)];
-    int rivals = 0;
-    for (int v = 0; v < s->variant_count && mine->count > 0; v++) {
-        const nb_statistic *other = &s->errors[nb_summary_cell(s, panel, v, core, m)];
-        if (v == variant || other->count == 0 || !nb_summary_peers(s, panel, v, variant)) continue;
-        if (other->median < mine->median || (other->median == mine->median && v < variant)) return false;
-        if (nb_statistic_is_noise(mine) && nb_statistic_is_noise(other)) return false;
-        rivals++;
-    }
-    return rivals > 0;
 }
 
 /* Rows that are planned with a core, of one variant or (-1) of all. */
@@ -68,7 +53,7 @@ static bool has_column(const nb_summary *s, int panel, int m)
     return s->floors[nb_summary_level(s, panel, m)].planned > 0;
 }
 
-static void print_core(FILE *out, const nb_summary *s, int panel, int core, int width)
+static void print_core(FILE *out, const nb_summary *s, const bool *leads, int panel, int core, int width)
 {
     if (count_planned(s, panel, -1, core) == 0) return;
     fprintf(out, "  %s\n", s->cores[core].label);
@@ -76,9 +61,10 @@ static void print_core(FILE *out, const nb_summary *s, int panel, int core, int 
         if (count_planned(s, panel, v, core) == 0) continue;
         fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
         for (int m = 0; m < s->landmark_count; m++) {
-            const nb_statistic *e = &s->errors[nb_summary_cell(s, panel, v, core, m)];
+            int cell = nb_summary_cell(s, panel, v, core, m);
+            const nb_statistic *e = &s->errors[cell];
             if (!has_column(s, panel, m)) continue;
-            print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, is_least(s, panel, v, core, m),
+            print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, leads[cell],
                        e->count > 0 && e->count < e->planned);
         }
         fputc('\n', out);
@@ -128,7 +114,7 @@ static bool has_results(const nb_summary *s, int panel)
     return false;
 }
 
-static void print_text(FILE *out, const nb_summary *s)
+static void print_text(FILE *out, const nb_summary *s, const bool *leads)
 {
     int width = name_width(s);
     for (int p = 0; p < s->panel_count; p++) {
@@ -143,7 +129,7 @@ static void print_text(FILE *out, const nb_summary *s)
         for (int m = 0; m < s->landmark_count; m++)
             if (has_column(s, p, m)) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
         fputc('\n', out);
-        for (int c = 0; c < s->core_count; c++) print_core(out, s, p, c, width);
+        for (int c = 0; c < s->core_count; c++) print_core(out, s, leads, p, c, width);
         print_level(out, "best rank m", s, p, s->floors, width);
         char constant[32];
         snprintf(constant, sizeof constant, "constant %s", s->constant);
@@ -152,12 +138,13 @@ static void print_text(FILE *out, const nb_summary *s)
     }
     fprintf(out,
             "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
-            "* least of its column and core among strategies with the same pairing and factors, if there are "
-            "several;\n"
+            "* least of its column and core among strategies with the same pairing and factors, and surely so: the\n"
+            "  95 %% t interval of its error over the next one's in the same trial is below 1. It takes %d sources or\n"
+            "  more: a head file is most often one; where data are drawn, each trial is one;\n"
             "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
             "! some rows are missing, - all of them: skipped, failed or not run.\n"
             "%s",
-            s->constant, has_holes(s) ? "Blank: not planned.\n" : "");
+            NB_LEAST_SOURCES, s->constant, has_holes(s) ? "Blank: not planned.\n" : "");
     if (s->pairing) fprintf(out, "The pairing is %s unless a line names another.\n", s->pairing);
     for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
 }
@@ -199,9 +186,11 @@ static nb_status print_csv(FILE *out, const nb_summary *s, nb_ctx *ctx)
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     nb_summary s;
+    bool *leads;
     NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
     if (form->csv) return print_csv(out, &s, ctx);
-    print_text(out, &s);
+    NB_TRY(ctx, nb_leads_find(&s, &leads, ctx));
+    print_text(out, &s, leads);
     return NB_OK;
 }
 
