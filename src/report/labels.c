@@ -14,6 +14,19 @@ static const nb_registry *registry_of(const char *column)
     return NULL;
 }
 
+/* Adds the word to the label of a strategy that is an oracle. */
+static nb_status mark_oracle(const nb_registry *registry, const char *text, const char **label, nb_ctx *ctx)
+{
+    nb_choice choice;
+    if (registry != &nb_strategies) return NB_OK;
+    nb_status status = nb_choice_parse(registry, text, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    if (status == NB_OK && nb_strategy_traits(&choice) & NB_ORACLE)
+        NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
+    return NB_OK;
+}
+
 /* The text itself where its component is gone. */
 static nb_status label_component(const nb_registry *registry, const char *text, bool full, const char **label,
                                  nb_ctx *ctx)
@@ -23,9 +36,7 @@ static nb_status label_component(const nb_registry *registry, const char *text, 
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx);
     *label = status != NB_OK ? text : full ? choice.full : choice.label;
-    if (status == NB_OK && registry == &nb_strategies && nb_strategy_traits(&choice) & NB_ORACLE)
-        NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
-    return NB_OK;
+    return mark_oracle(registry, text, label, ctx);
 }
 
 static nb_status label(const nb_frame *f, const char *name, int row, bool full, const char **out, nb_ctx *ctx)
@@ -56,6 +67,70 @@ nb_status nb_label_of(const nb_frame *f, const char *column, int row, const char
 nb_status nb_label_full(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
 {
     return label(f, column, row, true, text, ctx);
+}
+
+static bool has_twin(int count, const char *const *texts, const char *const *labels, int of)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(labels[i], labels[of]) == 0 && strcmp(texts[i], texts[of]) != 0) return true;
+    return false;
+}
+
+/* With so many last parts of paths; the text itself where its component is gone. */
+static nb_status label_deep(const nb_registry *registry, const char *text, int parts, const char **label, nb_ctx *ctx)
+{
+    nb_choice choice;
+    nb_status status = nb_choice_parse(registry, text, &choice, ctx);
+    if (status == NB_OK) status = nb_choice_label(&choice, parts, label, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    return NB_OK;
+}
+
+nb_status nb_labels_apart(const nb_registry *registry, int count, const char *const *texts, const char **labels,
+                          nb_ctx *ctx)
+{
+    enum { DEEPEST = 32 };
+    bool *twins, any = true;
+    NB_NEED(twins, nb_alloc(ctx, (size_t)count + 1, sizeof *twins));
+    for (int i = 0; i < count; i++) {
+        nb_choice choice;
+        nb_status status = nb_choice_parse(registry, texts[i], &choice, ctx);
+        if (status == NB_ENOMEM) return status;
+        nb_error_clear(ctx);
+        labels[i] = status == NB_OK ? choice.label : texts[i];
+    }
+    for (int parts = 2; any && parts <= DEEPEST; parts++) {
+        any = false;
+        for (int i = 0; i < count; i++) any |= twins[i] = has_twin(count, texts, labels, i);
+        for (int i = 0; i < count; i++)
+            if (twins[i]) NB_TRY(ctx, label_deep(registry, texts[i], parts, &labels[i], ctx));
+    }
+    for (int i = 0; i < count; i++) twins[i] = has_twin(count, texts, labels, i);
+    for (int i = 0; i < count; i++)
+        if (twins[i]) labels[i] = texts[i];
+    return NB_OK;
+}
+
+/* Of a column without components, each value's own. */
+nb_status nb_labels_of_values(const nb_frame *f, const char *column, const char *const **all, nb_ctx *ctx)
+{
+    const nb_registry *registry = registry_of(column);
+    const char **labels, **texts;
+    const char *const *by_row;
+    nb_codes codes;
+    NB_TRY(ctx, nb_frame_codes(f, column, &codes, ctx));
+    NB_NEED(labels, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *labels));
+    *all = labels;
+    for (int v = 0; v < codes.count && !registry; v++)
+        NB_TRY(ctx, nb_label_of(f, column, codes.first[v], &labels[v], ctx));
+    if (!registry) return NB_OK;
+    NB_NEED(texts, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *texts));
+    NB_TRY(ctx, nb_frame_texts(f, column, &by_row, ctx));
+    for (int v = 0; v < codes.count; v++) texts[v] = by_row[codes.first[v]] ? by_row[codes.first[v]] : "";
+    NB_TRY(ctx, nb_labels_apart(registry, codes.count, texts, labels, ctx));
+    for (int v = 0; v < codes.count; v++) NB_TRY(ctx, mark_oracle(registry, texts[v], &labels[v], ctx));
+    return NB_OK;
 }
 
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)

@@ -3,6 +3,7 @@
 #ifndef NB_LABELS_H
 #define NB_LABELS_H
 
+#include "components/component.h"
 #include "report/frame.h"
 
 /* A row's value in a column: of a component its label, with the word oracle for a strategy that is one; a number; a
@@ -10,6 +11,13 @@
 nb_status nb_label_of(const nb_frame *frame, const char *column, int row, const char **label, nb_ctx *ctx);
 /* The same, of a component also the first option where it has its default. */
 nb_status nb_label_full(const nb_frame *frame, const char *column, int row, const char **label, nb_ctx *ctx);
+
+/* labels (count) <- of components' texts. Labels of different ones differ: paths have as many of their last parts as that
+ * takes, and where it does not help, the label is the whole text. */
+nb_status nb_labels_apart(const nb_registry *registry, int count, const char *const *texts, const char **labels,
+                          nb_ctx *ctx);
+/* Of the values of a column, by code: as nb_label_of, but different for different values. */
+nb_status nb_labels_of_values(const nb_frame *frame, const char *column, const char *const **labels, nb_ctx *ctx);
 
 /* What a stratum is called in a table: a model's name up to the first blank; a problem whole. */
 nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);

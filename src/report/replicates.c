@@ -37,6 +37,16 @@ static nb_status number_of(numbering *n, const char *text, int *number)
     return NB_OK;
 }
 
+/* Of the source of a row, for people; `generated`: of drawn data. */
+static nb_status name_source(const nb_row *row, bool told, bool generated, const char **name, nb_ctx *ctx)
+{
+    if (generated)
+        NB_NEED(*name, nb_format(ctx, "trial %d", row->trial));
+    else
+        *name = told && row->source ? row->source : row->problem;
+    return NB_OK;
+}
+
 /* Groups of the rows by what decides stratum and source, and these once for each group. */
 nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ctx)
 {
@@ -46,12 +56,17 @@ nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ct
     numbering strata = {.ctx = ctx}, sources = {.ctx = ctx};
     nb_selection all;
     nb_groups data, heads;
-    int *stratum, *source;
+    int *stratum, *source, *stratum_of;
+    bool *generated;
+    const char **names;
     NB_TRY(ctx, nb_frame_all(f, &all, ctx));
     NB_TRY(ctx, nb_frame_group(f, all, told_by[told ? 0 : 1], &data, ctx));
     NB_TRY(ctx, nb_frame_group(f, all, by_head, &heads, ctx));
     NB_NEED(stratum, nb_alloc(ctx, (size_t)f->count + 1, sizeof *stratum));
     NB_NEED(source, nb_alloc(ctx, (size_t)f->count + 1, sizeof *source));
+    NB_NEED(stratum_of, nb_alloc(ctx, (size_t)data.count + 1, sizeof *stratum_of));
+    NB_NEED(generated, nb_alloc(ctx, (size_t)data.count + 1, sizeof *generated));
+    NB_NEED(names, nb_alloc(ctx, (size_t)data.count + 1, sizeof *names));
     for (int g = 0; g < data.count; g++) {
         const nb_row *row = nb_frame_row(f, data.rows[data.first[g]]);
         const char *name, *text;
@@ -63,11 +78,22 @@ nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ct
         else
             NB_NEED(text, nb_format(ctx, "%d %s", s, told && row->source ? row->source : row->problem));
         NB_TRY(ctx, number_of(&sources, text, &number));
+        generated[s] = name;
+        stratum_of[number] = s;
+        if (!names[number]) NB_TRY(ctx, name_source(row, told, name, &names[number], ctx));
         for (int i = data.first[g]; i < data.first[g + 1]; i++) {
             stratum[data.rows[i]] = s;
             source[data.rows[i]] = number;
         }
     }
-    *found = (nb_replicates){strata.count, sources.count, strata.texts, stratum, source, heads.of};
+    *found = (nb_replicates){.strata = strata.count,
+                             .sources = sources.count,
+                             .names = strata.texts,
+                             .stratum = stratum,
+                             .source = source,
+                             .head = heads.of,
+                             .generated = generated,
+                             .source_names = names,
+                             .stratum_of = stratum_of};
     return NB_OK;
 }

@@ -13,6 +13,9 @@ typedef struct {
     const int *stratum;       /* by row */
     const int *source;        /* by row; sources of different strata have different numbers */
     const int *head;          /* by row: its problem and head */
+    const bool *generated;    /* by stratum: its data are drawn */
+    const char *const *source_names; /* as rows have it; "trial N"; the problem */
+    const int *stratum_of;           /* by source */
 } nb_replicates;
 
 nb_status nb_replicates_find(const nb_frame *frame, nb_replicates *found, nb_ctx *ctx);

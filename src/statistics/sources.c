@@ -44,7 +44,7 @@ static double finite_mean(int count, const nb_unit_value *units)
 
 static nb_source gather(int count, const nb_unit_value *units)
 {
-    nb_source s = {.stratum = units[0].stratum, .units = count};
+    nb_source s = {.stratum = units[0].stratum, .source = units[0].source, .units = count};
     for (int i = 0; i < count; i++) {
         s.plus += units[i].value > 0 && isinf(units[i].value);
         s.minus += units[i].value < 0 && isinf(units[i].value);

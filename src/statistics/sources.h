@@ -12,7 +12,7 @@ typedef struct {
 } nb_unit_value;
 
 typedef struct {
-    int stratum;
+    int stratum, source;
     int units, plus, minus; /* of all units, those that are +inf, and those that are -inf */
     double mean;            /* of its units */
     double squares;         /* sum of (value - mean)^2 over its units; NaN if one is not finite */

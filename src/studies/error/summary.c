@@ -6,6 +6,7 @@
 
 #include "components/registry.h"
 #include "kernels/kernel.h"
+#include "report/labels.h"
 #include "run/plan.h"
 
 #include <gsl/gsl_sort.h>
@@ -115,43 +116,6 @@ static nb_status add_names(nb_summary *s, const nb_error_row *row, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct { /* a component's text, and where its label goes */
-    const char *canonical;
-    const char **label;
-} named;
-
-static bool has_twin(int count, const named *all, int of)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(*all[i].label, *all[of].label) == 0 && strcmp(all[i].canonical, all[of].canonical) != 0) return true;
-    return false;
-}
-
-/* Labels of different components differ: paths have as many of their last parts as that
- * takes, and where it does not help, the label is the whole text. */
-static nb_status label_apart(const nb_registry *registry, int count, const named *all, nb_ctx *ctx)
-{
-    enum { DEEPEST = 32 };
-    nb_choice choice;
-    bool *twins, any = true;
-    NB_NEED(twins, nb_alloc(ctx, (size_t)count + 1, sizeof *twins));
-    for (int i = 0; i < count; i++) NB_TRY(ctx, label_of(registry, all[i].canonical, all[i].label, ctx));
-    for (int parts = 2; any && parts <= DEEPEST; parts++) {
-        any = false;
-        for (int i = 0; i < count; i++) any |= twins[i] = has_twin(count, all, i);
-        for (int i = 0; i < count; i++) {
-            nb_status status = twins[i] ? nb_choice_parse(registry, all[i].canonical, &choice, ctx) : NB_EINVAL;
-            if (status == NB_OK) status = nb_choice_label(&choice, parts, all[i].label, ctx);
-            if (status == NB_ENOMEM) return status;
-            nb_error_clear(ctx);
-        }
-    }
-    for (int i = 0; i < count; i++) twins[i] = has_twin(count, all, i);
-    for (int i = 0; i < count; i++)
-        if (twins[i]) *all[i].label = all[i].canonical;
-    return NB_OK;
-}
-
 static nb_status look_for_oracle(nb_variant *v, nb_ctx *ctx)
 {
     nb_choice choice;
@@ -206,16 +170,26 @@ static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Of different problems, and of different strategies, differently. */
+static nb_status name_components(nb_summary *s, nb_ctx *ctx)
+{
+    const char **texts, **labels;
+    size_t room = (size_t)(s->panel_count > s->variant_count ? s->panel_count : s->variant_count) + 1;
+    NB_NEED(texts, nb_alloc(ctx, room, sizeof *texts));
+    NB_NEED(labels, nb_alloc(ctx, room, sizeof *labels));
+    for (int i = 0; i < s->panel_count; i++) texts[i] = s->panels[i].problem;
+    NB_TRY(ctx, nb_labels_apart(&nb_problems, s->panel_count, texts, labels, ctx));
+    for (int i = 0; i < s->panel_count; i++) s->panels[i].label = labels[i];
+    for (int i = 0; i < s->variant_count; i++) texts[i] = s->variants[i].strategy;
+    NB_TRY(ctx, nb_labels_apart(&nb_strategies, s->variant_count, texts, labels, ctx));
+    for (int i = 0; i < s->variant_count; i++) s->variants[i].name = labels[i];
+    return NB_OK;
+}
+
 static nb_status label_all(nb_summary *s, nb_ctx *ctx)
 {
     bool kernels = false;
-    named *all;
-    NB_NEED(all, nb_alloc(ctx, (size_t)(s->panel_count > s->variant_count ? s->panel_count : s->variant_count) + 1,
-                          sizeof *all));
-    for (int i = 0; i < s->panel_count; i++) all[i] = (named){s->panels[i].problem, &s->panels[i].label};
-    NB_TRY(ctx, label_apart(&nb_problems, s->panel_count, all, ctx));
-    for (int i = 0; i < s->variant_count; i++) all[i] = (named){s->variants[i].strategy, &s->variants[i].name};
-    NB_TRY(ctx, label_apart(&nb_strategies, s->variant_count, all, ctx));
+    NB_TRY(ctx, name_components(s, ctx));
     s->pairing = usual_pairing(s);
     for (int i = 0; i < s->panel_count; i++) kernels |= strcmp(s->panels[i].kernel, s->panels[0].kernel) != 0;
     for (int i = 0; i < s->panel_count; i++) {

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* standings_view.c - see standings_view.h */
+#include "report/standings_view.h"
+
+#include "report/labels.h"
+
+#include <stdlib.h>
+
+nb_status nb_standings_view_make(const nb_frame *frame, const nb_standing_terms *terms, const char *along,
+                                 const char *named, nb_standings_view *v, nb_ctx *ctx)
+{
+    *v = (nb_standings_view){.frame = frame, .terms = *terms, .along = along, .ctx = ctx};
+    if (frame->count == 0) return NB_OK;
+    NB_TRY(ctx, nb_standings_make(frame, terms, &v->standings, ctx));
+    NB_TRY(ctx, nb_labels_of_values(frame, terms->by, &v->labels, ctx));
+    return nb_scopes_find(frame, &v->standings.contrasts, along, named, &v->scopes, ctx);
+}
+
+static int along_of(const nb_standings_view *v, const nb_standing *s)
+{
+    return v->scopes.along[s->setting];
+}
+
+/* The standings of a scope and stratum, sorted by insertion. */
+static nb_status fill(const nb_standings_view *v, nb_standings_block *b)
+{
+    int *along;
+    NB_NEED(b->items, nb_alloc(v->ctx, (size_t)v->standings.count + 1, sizeof *b->items));
+    NB_NEED(along, nb_alloc(v->ctx, (size_t)v->standings.count + 1, sizeof *along));
+    for (int i = 0; i < v->standings.count; i++) {
+        const nb_standing *s = &v->standings.items[i];
+        if (v->scopes.of[s->setting] != b->scope || s->stratum != b->stratum) continue;
+        int at = b->count++;
+        for (; at > 0 && along_of(v, b->items[at - 1]) > along_of(v, s); at--) b->items[at] = b->items[at - 1];
+        b->items[at] = s;
+    }
+    for (int i = 0; i < b->count; i++) along[i] = along_of(v, b->items[i]);
+    b->along = along;
+    return nb_scope_stratum(&v->standings.contrasts, b->stratum, &b->stratum_label, v->ctx);
+}
+
+nb_status nb_standings_view_blocks(const nb_standings_view *v, int *count, nb_standings_block **blocks)
+{
+    int room = 0;
+    *blocks = NULL;
+    *count = 0;
+    for (int scope = 0; scope < v->scopes.count; scope++)
+        for (int s = NB_OVER_STRATA; s < v->standings.contrasts.replicates.strata; s++) {
+            nb_standings_block b = {.scope = scope, .stratum = s};
+            NB_TRY(v->ctx, fill(v, &b));
+            if (b.count == 0) continue;
+            NB_GROW(v->ctx, *blocks, *count, room);
+            (*blocks)[(*count)++] = b;
+        }
+    return NB_OK;
+}
+
+const char *nb_standing_label(const nb_standings_view *v, const nb_standing *s, int method)
+{
+    return v->labels[s->methods[method]];
+}
+
+int nb_standing_place(const nb_standing *s, int code)
+{
+    for (int k = 0; k < s->count; k++)
+        if (s->methods[k] == code) return k;
+    return -1;
+}
+
+nb_status nb_standings_grid(const nb_standings_view *v, const char *const *columns, nb_grid *g)
+{
+    const char **heads;
+    int count = 0, rest = 0, settings = 0;
+    while (v->standings.contrasts.setting_columns[settings]) settings++;
+    while (columns[rest]) rest++;
+    NB_NEED(heads, nb_alloc(v->ctx, (size_t)(settings + rest) + 2, sizeof *heads));
+    for (int i = 0; i < settings; i++) heads[count++] = v->standings.contrasts.setting_columns[i];
+    heads[count++] = "model";
+    for (int i = 0; i < rest; i++) heads[count++] = columns[i];
+    return nb_grid_make(g, heads, true, v->ctx);
+}
+
+/* A row's value as it stands there. */
+static nb_status add_value(nb_grid *g, const nb_standings_view *v, const char *column, int row)
+{
+    const char *const *texts;
+    const int *ints;
+    if (nb_column_find(v->frame->columns, column)->type == NB_COLUMN_INT) {
+        NB_TRY(v->ctx, nb_frame_ints(v->frame, column, &ints, v->ctx));
+        return nb_grid_int(g, ints[row]);
+    }
+    NB_TRY(v->ctx, nb_frame_texts(v->frame, column, &texts, v->ctx));
+    return nb_grid_text(g, texts[row]);
+}
+
+nb_status nb_standing_add_setting(nb_grid *g, const nb_standings_view *v, const nb_standing *s)
+{
+    const nb_contrasts *c = &v->standings.contrasts;
+    for (const char *const *column = c->setting_columns; *column; column++)
+        NB_TRY(v->ctx, add_value(g, v, *column, nb_setting_row(c, s->setting)));
+    return nb_grid_text(g, s->stratum == NB_OVER_STRATA ? "all" : c->replicates.names[s->stratum]);
+}
+
+nb_status nb_standing_add_method(nb_grid *g, const nb_standings_view *v, const nb_standing *s, int method)
+{
+    NB_TRY(v->ctx, add_value(g, v, v->terms.by, v->standings.contrasts.values.first[s->methods[method]]));
+    return nb_grid_text(g, nb_standing_label(v, s, method));
+}
+
+static const char *letters_of(int group, nb_ctx *ctx)
+{
+    char text[8] = "";
+    int at = sizeof text - 1;
+    for (; group >= 0 && at > 0; group = group / 26 - 1) text[--at] = (char)('a' + group % 26);
+    return nb_strdup(ctx, text + at);
+}
+
+nb_status nb_standing_letters(int first, int last, const char **letters, nb_ctx *ctx)
+{
+    const char *from, *to;
+    *letters = "";
+    if (first < 0) return NB_OK;
+    NB_NEED(from, letters_of(first, ctx));
+    NB_NEED(to, letters_of(last, ctx));
+    if (first == last)
+        *letters = from;
+    else
+        NB_NEED(*letters, nb_format(ctx, "%s%s%s", from, last == first + 1 && last < 26 ? "" : "-", to));
+    return NB_OK;
+}
+
+nb_status nb_standing_untested(const nb_standing *s, const char **why, nb_ctx *ctx)
+{
+    *why = NULL;
+    if (s->ranked < 2)
+        *why = s->ranked == 0 ? "no method has a result" : "only one method has a result";
+    else if (s->sources == 0)
+        *why = "in no source all methods have a result";
+    else if (s->sources < NB_LEAST_SOURCES)
+        NB_NEED(*why,
+                nb_format(ctx, "%d source%s, fewer than %d", s->sources, s->sources == 1 ? "" : "s", NB_LEAST_SOURCES));
+    return NB_OK;
+}

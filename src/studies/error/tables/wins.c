@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wins.c - strategies against each other: on how many sources one has the lesser error. */
+#include "report/wins_print.h"
+#include "report/table.h"
+#include "studies/error/summary.h"
+
+static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
+    nb_standings_view view;
+    NB_TRY(ctx, nb_standings_view_make(frame, &terms, "landmarks", "core", &view, ctx));
+    return nb_wins_print(out, &view, form->csv);
+}
+
+static const char *const references[] = {
+    "S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979", NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+const nb_table nb_table_wins = {
+    .component = {"wins", "strategies against each other: on how many sources one has the lesser error", references,
+                  options, 0},
+    .study = NB_ERROR_STUDY,
+    .print = print,
+};
