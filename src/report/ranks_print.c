@@ -202,18 +202,45 @@ static nb_status print_left_out(FILE *out, const nb_standings_view *v, const nb_
     return NB_OK;
 }
 
-/* Of each method that is not ranked. */
+/* The method that refusals are against: the first with a result; -1: none. */
+static int first_with_result(const nb_standing *s)
+{
+    for (int k = 0; k < s->count; k++)
+        if (s->missing[k] < s->planned) return k;
+    return -1;
+}
+
+/* Why a method that is planned is not ranked beside others; "": it is, or no other is. */
+static nb_status reason_of(const nb_standings_view *v, const nb_standing *s, int code, const char **why)
+{
+    int k = nb_standing_place(s, code);
+    *why = "";
+    if (k < 0 || s->ranked == 0) return NB_OK;
+    if (s->missing[k] == s->planned)
+        *why = "has no result";
+    else if (s->refusals[k])
+        NB_NEED(*why, nb_format(v->ctx, "is not compared with %s: %s", nb_standing_label(v, s, first_with_result(s)),
+                                s->refusals[k]));
+    return NB_OK;
+}
+
+/* Of each method that is not ranked, of each column, or once where it is the same for all. */
 static nb_status print_unranked(FILE *out, const nb_standings_view *v, const nb_standings_block *b)
 {
-    for (int i = 0; i < b->count; i++)
-        for (int k = 0; k < b->items[i]->count; k++) {
-            const nb_standing *s = b->items[i];
-            bool nothing = s->missing[k] == s->planned && s->ranked > 0;
-            if (!nothing && !s->refusals[k]) continue;
-            print_column(out, v, b, i);
-            fprintf(out, "%s %s%s\n", nb_standing_label(v, s, k),
-                    nothing ? "has no result" : "is not ranked: ", nothing ? "" : s->refusals[k]);
+    const char **why;
+    NB_NEED(why, nb_alloc(v->ctx, (size_t)b->count + 1, sizeof *why));
+    for (int code = 0; code < v->standings.contrasts.values.count; code++) {
+        bool same = true;
+        for (int i = 0; i < b->count; i++) {
+            NB_TRY(v->ctx, reason_of(v, b->items[i], code, &why[i]));
+            same = same && strcmp(why[i], why[0]) == 0;
         }
+        for (int i = 0; i < b->count && (i == 0 || !same); i++) {
+            if (!*why[i]) continue;
+            print_column(out, v, b, same ? -1 : i);
+            fprintf(out, "%s %s\n", v->labels[code], why[i]);
+        }
+    }
     return NB_OK;
 }
 

@@ -46,7 +46,13 @@ static nb_status add_bout(maker *m, const nb_contrasts *of, int baseline, const 
     return NB_OK;
 }
 
-/* The later values against one; a contrast without units is none. */
+/* Whether there is a pair of rows. */
+static bool has_pairs(const nb_contrasts *of, const nb_contrast *c)
+{
+    return c->counts[of->replicates.strata].pairs > 0;
+}
+
+/* The later values against one. */
 static nb_status add_baseline(maker *m, int baseline)
 {
     const nb_contrast_terms terms = {
@@ -55,7 +61,7 @@ static nb_status add_baseline(maker *m, int baseline)
     NB_TRY(m->ctx, nb_contrasts_make(m->frame, &terms, &contrasts, m->ctx));
     for (int i = 0; i < contrasts.count; i++) {
         const nb_contrast *c = &contrasts.items[i];
-        if (c->value > baseline && c->unit_count > 0) NB_TRY(m->ctx, add_bout(m, &contrasts, baseline, c));
+        if (c->value > baseline && has_pairs(&contrasts, c)) NB_TRY(m->ctx, add_bout(m, &contrasts, baseline, c));
     }
     return NB_OK;
 }
