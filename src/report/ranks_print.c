@@ -108,7 +108,7 @@ static nb_status name_source(const nb_standings_view *v, int source, const char 
 {
     const nb_contrasts *c = &v->standings.contrasts;
     const char *stratum;
-    NB_TRY(v->ctx, nb_scope_stratum(c, c->replicates.stratum_of[source], &stratum, v->ctx));
+    NB_TRY(v->ctx, nb_scopes_stratum(c, c->replicates.stratum_of[source], &stratum, v->ctx));
     NB_NEED(*name, nb_format(v->ctx, "%s: %s", stratum, c->replicates.source_names[source]));
     return NB_OK;
 }
@@ -141,7 +141,7 @@ static nb_status print_sources(FILE *out, const nb_standings_view *v, const nb_s
     for (int stratum = 0; stratum < r->strata; stratum++) {
         const char *label;
         if (!is_whole(v, s, stratum)) continue;
-        NB_TRY(v->ctx, nb_scope_stratum(&v->standings.contrasts, stratum, &label, v->ctx));
+        NB_TRY(v->ctx, nb_scopes_stratum(&v->standings.contrasts, stratum, &label, v->ctx));
         fprintf(out, "    %s: all %d\n", label, count_left_out(v, s, stratum));
     }
     for (int i = 0; i < s->left_out_count; i++) {
@@ -306,15 +306,16 @@ static nb_status print_block(FILE *out, const nb_standings_view *v, const nb_sta
     return print_notes(out, v, b);
 }
 
-static const char explanation[] =
+static const char of_ranks[] =
     "rank: 1 for the least %s of the lines of a block in a source, where a method counts with the mean over its\n"
-    "heads of the mean %sover their trials, and equal ones share their ranks; the mean over sources.%s\n"
+    "heads of the mean %sover their trials, and equal ones share their ranks; the mean over sources.\n%s";
+static const char of_tests[] =
     "Methods without a letter in common differ by more than the critical difference of Nemenyi's test at %g; those\n"
-    "with one differ by no more. Where Friedman's p is above %g the letters say nothing. Tests take %d sources.\n";
+    "with one differ by no more. Where Friedman's p is above %g the letters say nothing.\n";
 
 static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
 {
-    bool pooled = false;
+    bool pooled = false, tested = false;
     fprintf(out, "Mean rank of each %s by %s, over sources\n%s%s", v->terms.by, v->terms.metric, v->scopes.constant,
             *v->scopes.constant ? "\n" : "");
     for (int i = 0; i < count; i++) {
@@ -323,11 +324,12 @@ static nb_status print_text(FILE *out, const nb_standings_view *v, int count, co
         fputc('\n', out);
         NB_TRY(v->ctx, print_block(out, v, &blocks[i]));
         pooled = pooled || blocks[i].stratum == NB_OVER_STRATA;
+        tested = tested || has_tests(&blocks[i]);
     }
     fputc('\n', out);
-    fprintf(out, explanation, v->terms.metric, v->terms.difference ? "" : "logarithm ",
-            pooled ? "\n\"all\": the sources of all are pooled, so who has more of them counts more." : "",
-            NB_STANDING_ALPHA, NB_STANDING_ALPHA, NB_LEAST_SOURCES);
+    fprintf(out, of_ranks, v->terms.metric, v->terms.difference ? "" : "logarithm ",
+            pooled ? "\"all\": the sources of all are pooled, so who has more of them counts more.\n" : "");
+    if (tested) fprintf(out, of_tests, NB_STANDING_ALPHA, NB_STANDING_ALPHA);
     return NB_OK;
 }
 

@@ -2,7 +2,6 @@
 /* scopes.c - see scopes.h */
 #include "report/scopes.h"
 
-#include "report/compare.h"
 #include "report/labels.h"
 
 #include <string.h>
@@ -81,6 +80,22 @@ static nb_status name_all(const namer *n, const char *const *columns, const char
     return NB_OK;
 }
 
+/* What the strata of each scope are. */
+static nb_status name_over(const namer *n, const nb_replicates *r)
+{
+    static const char *const names[] = {"", "all models", "all problems", "all models and problems"};
+    const char **over;
+    NB_NEED(over, nb_alloc(n->ctx, (size_t)n->groups->count + 1, sizeof *over));
+    for (int s = 0; s < n->groups->count; s++) {
+        nb_selection rows = nb_group_rows(n->groups, s);
+        int kinds = 0;
+        for (int i = 0; i < rows.count; i++) kinds |= r->generated[r->stratum[rows.at[i]]] ? 2 : 1;
+        over[s] = names[kinds];
+    }
+    n->out->over = over;
+    return NB_OK;
+}
+
 nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const char *along, const char *named,
                          nb_scopes *out, nb_ctx *ctx)
 {
@@ -102,18 +117,14 @@ nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const
         at[s] = values[nb_setting_row(contrasts, s)];
     }
     *out = (nb_scopes){.count = groups.count, .of = of, .along = at, .columns = columns};
-    return name_all(&(namer){f, &groups, out, ctx}, columns, named);
+    const namer n = {f, &groups, out, ctx};
+    NB_TRY(ctx, name_over(&n, &contrasts->replicates));
+    return name_all(&n, columns, named);
 }
 
-nb_status nb_scope_stratum(const nb_contrasts *c, int stratum, const char **label, nb_ctx *ctx)
+nb_status nb_scopes_stratum(const nb_contrasts *c, int stratum, const char **label, nb_ctx *ctx)
 {
     const nb_replicates *r = &c->replicates;
-    if (stratum == NB_OVER_STRATA) {
-        int generated = 0;
-        for (int s = 0; s < r->strata; s++) generated += r->generated[s];
-        *label = generated == 0 ? "all models" : generated == r->strata ? "all problems" : "all models and problems";
-        return NB_OK;
-    }
     NB_TRY(ctx, nb_label_stratum(r->names[stratum], label, ctx));
     for (int s = 0; s < r->strata; s++) { /* two that begin alike have their whole names */
         const char *other;

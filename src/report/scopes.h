@@ -12,8 +12,9 @@ typedef struct {
     const int *along;         /* by setting: the column's value */
     const char *const *names; /* of each: "COLUMN VALUE, ..." in what scopes differ; "" where there is one */
     const char *const
-        *stems;           /* of each: the value of `named` and those in which scopes differ, as in names of figures */
-    const char *constant; /* "COLUMN VALUE, ..." in what all agree */
+        *stems; /* of each: the value of `named` and those in which scopes differ, as in names of figures */
+    const char *const *over;    /* of each: "all models", "all problems" or "all models and problems", as it has them */
+    const char *constant;       /* "COLUMN VALUE, ..." in what all agree */
     const char *const *columns; /* what a scope is, as setting_columns */
 } nb_scopes;
 
@@ -24,8 +25,7 @@ nb_status nb_scopes_find(const nb_frame *frame, const nb_contrasts *contrasts, c
 /* A row of the setting. */
 int nb_setting_row(const nb_contrasts *contrasts, int setting);
 
-/* What a stratum is called: a model or a problem; NB_OVER_STRATA: "all models", "all problems", or "all models and
- * problems". */
-nb_status nb_scope_stratum(const nb_contrasts *contrasts, int stratum, const char **label, nb_ctx *ctx);
+/* What a stratum is called: a model or a problem. */
+nb_status nb_scopes_stratum(const nb_contrasts *contrasts, int stratum, const char **label, nb_ctx *ctx);
 
 #endif

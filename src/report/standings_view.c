@@ -36,7 +36,9 @@ static nb_status fill(const nb_standings_view *v, nb_standings_block *b)
     }
     for (int i = 0; i < b->count; i++) along[i] = along_of(v, b->items[i]);
     b->along = along;
-    return nb_scope_stratum(&v->standings.contrasts, b->stratum, &b->stratum_label, v->ctx);
+    b->stratum_label = v->scopes.over[b->scope];
+    if (b->stratum == NB_OVER_STRATA) return NB_OK;
+    return nb_scopes_stratum(&v->standings.contrasts, b->stratum, &b->stratum_label, v->ctx);
 }
 
 nb_status nb_standings_view_blocks(const nb_standings_view *v, int *count, nb_standings_block **blocks)

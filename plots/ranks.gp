@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ranks.gp - critical-difference diagrams: methods on an axis of mean ranks, bars over those that differ
+# by no more than the critical difference, a panel a number of landmarks.
+#
+# A driver script sets data, output, title, subtitle, panels[], names[] and looks[] (of the methods, panel after
+# panel: their names and the numbers of their colours), and by panel ranked[] (how many methods), difference[]
+# (the critical one; 0: no test) and layers[] (of bars). Data, by numbers: 1 panel, 2 what: of a method 0, 3 its rank,
+# 4 its level from the top, 5 its side (0 left), 6 the number of its name; of a bar 1, 3 and 4 its ends, 5 its layer.
+
+set encoding utf8
+set datafile separator comma
+load "looks.gp"
+P = |panels|
+face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
+dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
+
+# In pixels, down from the top of a panel: its title, the ruler, the axis, bars, names.
+longest = 32
+widest = 8
+do for [i = 1:|names|] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
+widest = widest > longest ? longest : widest
+side = 30 + 6.9 * widest
+axis_width = 320
+panel_width = 2 * side + axis_width
+most = 0; layer_most = 0
+do for [p = 1:P] {
+    most = ranked[p] > most ? ranked[p] : most
+    layer_most = layers[p] > layer_most ? layers[p] : layer_most
+}
+tests = 0
+do for [p = 1:P] { tests = tests + (difference[p] > 0) }
+ruler = 40; axis = tests ? 78 : 52; bars = axis + 14; bar_step = 9
+names_top = bars + bar_step * layer_most + 10; name_step = 18
+panel_height = names_top + name_step * ((most + 1) / 2) + 16
+columns = P == 1 || panel_width > 760 ? 1 : 2
+rows = (P + columns - 1) / columns
+narrow = 6.4 * strlen(subtitle) + 40
+width = columns * panel_width + 20; width = width < narrow ? narrow : width
+left_space = 0.5 * (width - columns * panel_width)
+heading = 62
+height = heading + rows * panel_height
+
+at(p, rank) = side + axis_width * (rank - 1.0) / (ranked[p] - 1)
+is(p, what) = $1 == p && $2 == what
+level(n) = -(names_top + name_step * (n + 0.5))
+edge(right) = right > 0 ? panel_width - side + 14 : side - 14
+nearer(right) = right > 0 ? 6 : -6
+
+do for [format in "svg png"] {
+    small = face(11); normal = face(12); large = face(14)
+    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
+    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+    set output output . "." . format
+    set multiplot
+    unset border; unset tics; unset key
+    set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    set label 2 subtitle at screen 0.5, screen 1 - 42.0 / height center noenhanced font small textcolor rgb "#444444"
+    do for [p = 1:P] {
+        column_of = (p - 1) % columns
+        row_of = (p - 1) / columns
+        set lmargin at screen (left_space + column_of * panel_width) / width
+        set rmargin at screen (left_space + (column_of + 1) * panel_width) / width
+        set tmargin at screen 1 - real(heading + row_of * panel_height) / height
+        set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height) / height
+        set xrange [0:panel_width]; set yrange [-panel_height:0]
+        set label 3 panels[p] at 0.5 * panel_width, -14 center noenhanced font normal
+        set arrow 1 from at(p, 1), -axis to at(p, ranked[p]), -axis nohead linewidth 1.2 linecolor rgb "#444444"
+        unit = ceil(ranked[p] / 12.0)
+        do for [r = 1:ranked[p]] { if ((r - 1) % unit == 0 || r == ranked[p]) {
+            set arrow 10 + r from at(p, r), -axis to at(p, r), -axis + 5 nohead linewidth 1.2 linecolor rgb "#444444"
+            set label 10 + r sprintf("%d", r) at at(p, r), -axis + 13 center font small
+        } }
+        if (difference[p] > 0 && difference[p] <= ranked[p] - 1) {
+            set arrow 2 from at(p, 1), -ruler to at(p, 1 + difference[p]), -ruler heads size 4, 90 linewidth 1.2
+        }
+        if (difference[p] > 0) {
+            set label 4 sprintf("critical difference %.2f", difference[p]) at (difference[p] <= ranked[p] - 1 ? at(p, 1 + difference[p]) + 8 : at(p, 1)), -ruler left font small
+        }
+        plot data using (is(p, 1) ? at(p, $3) - 4 : NaN):(-bars - bar_step * $5):(at(p, $4) - at(p, $3) + 8):(0) with vectors nohead linewidth 4 linecolor rgb "#333333", \
+             data using (is(p, 0) ? at(p, $3) : NaN):(-axis):(0):(level($4) + axis):(colour(looks[int($6)])) with vectors nohead linewidth 1.2 linecolor rgb "#888888", \
+             data using (is(p, 0) ? at(p, $3) : NaN):(level($4)):(edge($5) - at(p, $3)):(0) with vectors nohead linewidth 1.2 linecolor rgb "#888888", \
+             for [i = 1:|names|] data using (is(p, 0) && $6 == i ? at(p, $3) : NaN):(-axis) with points pointtype symbol(looks[i]) pointsize 0.8 linecolor rgb colour(looks[i]), \
+             data using (is(p, 0) && $5 == 0 ? edge(0) + nearer(0) : NaN):(level($4)):(dots(names[int($6)], longest)) with labels right noenhanced font normal, \
+             data using (is(p, 0) && $5 == 1 ? edge(1) + nearer(1) : NaN):(level($4)):(dots(names[int($6)], longest)) with labels left noenhanced font normal
+        unset label; unset arrow
+    }
+    unset multiplot
+    unset output
+    set lmargin; set rmargin; set tmargin; set bmargin
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ratio.gp - the ratio of a measure to the baseline's, a panel a model: a curve with intervals for
+# each method, a grey dot for each head. The curves are shifted a little, so that no bar covers another.
+#
+# A driver script sets data, output, title, x_name, y_name, baseline (its name), panels[], series[],
+# looks[] (the numbers of the colours: looks.gp), landmarks[] (the values of x, whatever they are).
+# Data, by numbers: 1 panel, 2 series, 3 whether of a head, 4 x, 5 ratio, 6 and 7 the ends of the
+# interval, the ratio itself where there is none.
+
+load "common.gp"
+
+# Shares of the axis: the least distance of two values of x, and by how much series s is shifted.
+gap = M < 2 ? 1 : log_x ? logarithmic : linear
+step = S < 2 ? 0 : 0.6 * gap / S
+step = step > 0.02 && M > 1 ? 0.02 : step
+shift(s) = (s - 0.5 * (S + 1)) * step
+at(x, s) = M < 2 ? x * (1 + shift(s)) : log_x ? x * (real(landmarks[M]) / landmarks[1]) ** shift(s) : x + shift(s) * (landmarks[M] - landmarks[1])
+margin = 0.04 + 0.5 * S * step
+
+is(p, s, head) = $1 == p && $2 == s && $3 == head
+hue(s) = colour(looks[s])
+dots_of(p, s) = sprintf(', data using (is(%d, %d, 1) ? at($4, %d) : NaN):5 with points pointtype 7 pointsize 0.28 linecolor rgb "#aaaaaa"', p, s, s)
+bars_of(p, s) = sprintf(', data using (is(%d, %d, 0) && $7 > $6 ? at($4, %d) : NaN):5:6:7 with yerrorbars linewidth %g pointtype 0 linecolor rgb hue(%d)', p, s, s, S > 4 ? 1.2 : 1.6, s)
+curve_style(s) = sprintf('with linespoints linewidth 1.4 dashtype %d pointtype symbol(looks[%d]) pointsize 0.6 linecolor rgb hue(%d)', dash(looks[s]), s, s)
+curve_of(p, s) = sprintf(', data using (is(%d, %d, 0) ? at($4, %d) : NaN):5 ', p, s, s) . curve_style(s)
+
+array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources", "a head, geometric mean over trials"]
+any_bars = 0
+stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
+widest = 24; entries = S + 2 + any_bars
+do for [s = 1:S] { widest = strlen(series[s]) > widest ? strlen(series[s]) : widest }
+do for [i = 1:3] { widest = strlen(texts[i]) > widest ? strlen(texts[i]) : widest }
+across = floor((width - 20) / (widest * 6.8 + 55))
+across = across < 1 ? 1 : across > entries ? entries : across
+legend = 20 + 19 * ceil(entries / real(across))
+title_lines = strlen(title) > width / 8.5 ? 2 : 1
+heading = 16 + 19 * title_lines
+height = heading + rows * panel_height + 22 + legend
+# What a line of the data adds to what its panel reaches, and whether series have curves, bars, dots there.
+array curves_there[S]; array bars_there[S]; array dots_there[S]
+note(y) = (low = y < low ? y : low, high = y > high ? y : high)
+count(s, head, bar) = head ? (dots_there[s] = 1) : bar ? (curves_there[s] = 1, bars_there[s] = 1) : (curves_there[s] = 1)
+
+do for [format in "svg png"] {
+    small = face(11); normal = face(12); large = face(14)
+    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
+    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+    set output output . "." . format
+    set multiplot
+    set border 3 linecolor rgb "#444444"
+    set grid xtics ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
+    set xtics nomirror format "%g" font small
+    set ytics nomirror font small
+    set key off
+    set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    do for [p = 1:P] {
+        column_of = (p - 1) % columns
+        row_of = (p - 1) / columns
+        set lmargin at screen real(left_space + column_of * panel_width + 48) / width
+        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8) / width
+        set tmargin at screen 1 - real(heading + row_of * panel_height + 38) / height
+        set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
+        set title wrap(panels[p], floor((panel_width - 20) / 6.6)) offset 0, -0.5 noenhanced font small
+        if (column_of == 0) {
+            set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
+        }
+        unset logscale; set xrange [*:*]; set yrange [*:*]
+        low = 1; high = 1
+        do for [s = 1:S] { curves_there[s] = 0; bars_there[s] = 0; dots_there[s] = 0 }
+        stats data using ($1 == p ? (note($5), note($6), note($7), count(int($2), $3 == 1, $7 > $6), 1) : 1) nooutput
+        if (log_x) { set logscale x 2 }
+        t = log_x ? (real(landmarks[M]) / landmarks[1]) ** margin : margin * (landmarks[M] - landmarks[1])
+        if (M < 2) { set xrange [0.5 * landmarks[1]:1.5 * landmarks[1]] } else {
+            if (log_x) { set xrange [landmarks[1] / t:landmarks[M] * t] } else { set xrange [landmarks[1] - t:landmarks[M] + t] }
+        }
+        set xtics ()
+        last = -1
+        do for [i = 1:M] {
+            if (place(landmarks[i]) - last > 0.025 * (strlen("" . landmarks[i]) + 1)) {
+                set xtics add (landmarks[i]); last = place(landmarks[i])
+            } else { set xtics add ("" landmarks[i] 1) }
+        }
+        t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
+        low = low / t; high = high * t
+        set logscale y
+        set yrange [low:high]
+        decades = log10(high / low)
+        set format y (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
+        if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
+            set ytics ()
+            do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 1.2 ? "1 2 5" : decades > 0.7 ? "1 1.5 2 3 5 7" : decades > 0.4 ? "1 1.2 1.5 2 2.5 3 4 5 6 8" : "1 1.1 1.2 1.3 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9")] {
+                t = real(f) * 10.0 ** e
+                if (t >= low && t <= high) { set ytics add (t) }
+            } }
+        }
+        clauses = ""; curves = ""
+        do for [s = 1:S] {
+            if (dots_there[s]) { clauses = clauses . dots_of(p, s) }
+            curves = curves . (bars_there[s] ? bars_of(p, s) : "") . (curves_there[s] ? curve_of(p, s) : "")
+        }
+        clauses = clauses . ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' . curves
+        eval "plot " . clauses[3:*]
+        unset label 1; unset label 3
+    }
+    set label 1 x_name at screen 0.5, screen (legend + 8.0) / height center noenhanced font normal
+    set lmargin at screen 0; set rmargin at screen 1
+    set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
+    unset title; unset border; unset tics; unset grid; unset logscale
+    set xrange [0:1]; set yrange [0:1]
+    set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
+    clauses = ""
+    do for [s = 1:S] { clauses = clauses . ', NaN ' . curve_style(s) . sprintf(' title series[%d]', s) }
+    clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title texts[1]'
+    if (any_bars) { clauses = clauses . ', NaN with lines linewidth 1.6 linecolor rgb "#555555" title texts[2]' }
+    clauses = clauses . ', NaN with points pointtype 7 pointsize 0.4 linecolor rgb "#aaaaaa" title texts[3]'
+    eval "plot " . clauses[3:*]
+    unset multiplot
+    unset output
+    unset label 1
+    set lmargin; set rmargin; set tmargin; set bmargin
+}
