@@ -19,12 +19,12 @@ margin = 0.04 + 0.5 * S * step
 
 is(p, s, head) = $1 == p && $2 == s && $3 == head
 hue(s) = colour(looks[s])
-dots_of(p, s) = sprintf(', data using (is(%d, %d, 1) ? at($4, %d) : NaN):5 with points pointtype 7 pointsize 0.28 linecolor rgb "#aaaaaa"', p, s, s)
-bars_of(p, s) = sprintf(', data using (is(%d, %d, 0) && $7 > $6 ? at($4, %d) : NaN):5:6:7 with yerrorbars linewidth %g pointtype 0 linecolor rgb hue(%d)', p, s, s, S > 4 ? 1.2 : 1.6, s)
+dots_of(p, s) = sprintf(', data using (is(%d, %d, 1) ? at($4, %d) : NaN):5 with points pointtype 7 pointsize %g linecolor rgb "#aaaaaa"', p, s, s, S > 4 ? 0.22 : 0.28)
+bars_of(p, s) = sprintf(', data using (is(%d, %d, 0) && $7 > $6 ? at($4, %d) : NaN):6:(0):($7 - $6) with vectors heads size screen %g, 90 linewidth %g linecolor rgb hue(%d)', p, s, s, (S > 4 ? 2.5 : 4.0) / width, S > 4 ? 1.2 : 1.6, s)
 curve_style(s) = sprintf('with linespoints linewidth 1.4 dashtype %d pointtype symbol(looks[%d]) pointsize 0.6 linecolor rgb hue(%d)', dash(looks[s]), s, s)
 curve_of(p, s) = sprintf(', data using (is(%d, %d, 0) ? at($4, %d) : NaN):5 ', p, s, s) . curve_style(s)
 
-array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources", "a head, geometric mean over trials"]
+array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources and trials", "a head, geometric mean over trials"]
 any_bars = 0
 stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
 widest = 24; entries = S + 2 + any_bars
