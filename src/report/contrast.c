@@ -125,7 +125,7 @@ static nb_status measure(const maker *m, int a, int b, pair *p)
     double x = real_of(m, m->metric, a), y = real_of(m, m->metric, b);
     double noise_x = fmax(real_of(m, m->noise, a), 0), noise_y = fmax(real_of(m, m->noise, b), 0);
     double se_x = fmax(real_of(m, m->se, a), 0), se_y = fmax(real_of(m, m->se, b), 0);
-    p->noise = m->noise && x <= noise_x && y <= noise_y;
+    p->noise = !m->terms->equal_noise && m->noise && x <= noise_x && y <= noise_y;
     p->tie = x == y || fabs(x - y) <= noise_x + noise_y;
     if (m->terms->difference) {
         p->value = p->tie ? 0 : x - y;

