@@ -209,6 +209,28 @@ static void test_missing(void **state)
     assert_true(isnan(x->meetings[3].sign_p) && x->meetings[3].below == 0);
 }
 
+/* On Mon boris has a result on head 0 alone, and carla on head 1 alone: each meets anna, but not the other, and the day
+ * is left out. */
+static void test_no_common_head(void **state)
+{
+    static season s;
+    run_season(&s);
+    for (int r = 0; r < RUNNERS; r++) {
+        heat row = *row_of(&s, 0, r);
+        row.head = 1;
+        if (r == 1) lose(&row);
+        s.rows[s.count++] = row;
+    }
+    lose(row_of(&s, 0, 2));
+    nb_standings_view v = view(*state, &s);
+    const nb_standing *x = v.standings.items;
+    assert_int_equal(x->missing[1], 0);
+    assert_int_equal(x->missing[2], 0);
+    assert_int_equal(x->sources, 5);
+    assert_int_equal(x->left_out_count, 1);
+    assert_string_equal(v.standings.contrasts.replicates.source_names[x->left_out[0]], "Mon");
+}
+
 static void test_nothing(void **state)
 {
     static season s;
@@ -276,9 +298,9 @@ static void test_letters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_reference), test_with_ctx(test_meetings),
-                                       test_with_ctx(test_heads),     test_with_ctx(test_ties),
-                                       test_with_ctx(test_missing),   test_with_ctx(test_nothing),
-                                       test_with_ctx(test_blocks),    test_with_ctx(test_letters)};
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_reference), test_with_ctx(test_meetings), test_with_ctx(test_heads),
+        test_with_ctx(test_ties),      test_with_ctx(test_missing),  test_with_ctx(test_no_common_head),
+        test_with_ctx(test_nothing),   test_with_ctx(test_blocks),   test_with_ctx(test_letters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
