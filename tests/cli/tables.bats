@@ -11,7 +11,7 @@ small() { # OPTIONS...
     small
     run "$NYSBENCH" table "$WORK/r"
     expect_status 0
-    for name in above cores costs equal_cost errors pairs shares; do grep -q "^  $name  *[a-z]" <<<"$output"; done
+    for name in above cores costs equal_cost errors pairs ranks shares wins; do grep -q "^  $name  *[a-z]" <<<"$output"; done
     [ "$(grep -c '^  rows ' <<<"$output")" -eq 0 ] # no core looks at rows of S
     small --set cores=iterative
     run "$NYSBENCH" table "$WORK/r"
@@ -26,7 +26,7 @@ small() { # OPTIONS...
     "$NYSBENCH" table "$WORK/r" errors shares cores >"$WORK/tables"
     head -"$(wc -l <"$WORK/tables")" "$WORK/printed" | diff - "$WORK/tables"
     "$NYSBENCH" table "$WORK/r" shares --format csv | cmp - "$WORK/r/shares.csv"
-    for name in above cores costs equal_cost errors pairs shares; do
+    for name in above cores costs equal_cost errors pairs ranks shares wins; do
         "$NYSBENCH" table "$WORK/r" "$name" -f csv >"$WORK/csv"
         /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) > 2 and len({len(r) for r in rows}) == 1, sys.argv' "$WORK/csv"
     done
