@@ -2,10 +2,12 @@
 /* claim_where.c - values of columns that a claim names, each of the kind of its axis. */
 #include "config/claims_private.h"
 
+#include "base/numbers.h"
 #include "base/range.h"
 #include "config/lookup.h"
 #include "config/values.h"
 
+#include <float.h>
 #include <limits.h>
 #include <string.h>
 
@@ -79,6 +81,16 @@ static nb_status read_integers(const nb_claim_reader *r, const char *what, nb_ya
     return found ? add_value(r, nb_yaml_scalar(value), nb_yaml_place(value), count, values) : NB_OK;
 }
 
+static nb_status read_real(const nb_claim_reader *r, const char *what, nb_yaml value, int *count,
+                           nb_claim_value **values)
+{
+    double number;
+    if (!nb_parse_real(nb_yaml_scalar(value), -DBL_MAX, DBL_MAX, &number))
+        return nb_mistakes_add(r->mistakes, nb_yaml_place(value), "%s: expected a number, found '%s'", what,
+                               nb_yaml_scalar(value));
+    return add_value(r, nb_yaml_scalar(value), nb_yaml_place(value), count, values);
+}
+
 /* One or more values of a column, whose kinds of mistakes are those of its axis. */
 static nb_status read_value(const nb_claim_reader *r, const char *what, const char *column, nb_yaml value, int *count,
                             nb_claim_value **values)
@@ -88,8 +100,9 @@ static nb_status read_value(const nb_claim_reader *r, const char *what, const ch
     if (!nb_yaml_scalar(value))
         return nb_mistakes_add(r->mistakes, nb_yaml_place(value), "%s: expected a value, found %s", what,
                                nb_yaml_kind(value));
-    if (nb_column_find(r->study->columns, column)->type != NB_COLUMN_TEXT)
-        return read_integers(r, what, value, count, values);
+    nb_column_type type = nb_column_find(r->study->columns, column)->type;
+    if (type == NB_COLUMN_REAL) return read_real(r, what, value, count, values);
+    if (type != NB_COLUMN_TEXT) return read_integers(r, what, value, count, values);
     if (axis && axis->type == NB_AXIS_COMPONENT) return read_component(r, what, axis, value, count, values);
     if (axis) NB_TRY(r->ctx, nb_read_word(what, value, axis->words, &word, r->mistakes));
     return r->mistakes->count > before ? NB_OK

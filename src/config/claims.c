@@ -111,7 +111,8 @@ static nb_status read_id(const nb_claim_reader *r, nb_yaml value)
 static bool selects(const nb_column *c)
 {
     static const char *const others[] = {"experiment", "status", "reason", NULL};
-    return c->type != NB_COLUMN_REAL && c->type != NB_COLUMN_SEED && nb_claim_index(c->name, others) < 0;
+    return (c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED &&
+           nb_claim_index(c->name, others) < 0;
 }
 
 /* Whether the claim is about a column's values, or correlates what is measured under some of them with what is under

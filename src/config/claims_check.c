@@ -3,6 +3,9 @@
  * axis may appear in rows though no list has it, so any is let pass. */
 #include "config/claims.h"
 
+#include "base/numbers.h"
+
+#include <float.h>
 #include <string.h>
 
 typedef struct { /* the values of a column that the experiment has */
@@ -10,6 +13,7 @@ typedef struct { /* the values of a column that the experiment has */
     const nb_choices *choices;
     int range_count;
     nb_range *ranges;
+    const double *reals; /* of the axis; their texts are in `texts`. NULL: they are none */
     int text_count;
     const char **texts;
     bool any; /* whatever a claim may say */
@@ -46,12 +50,14 @@ static nb_status stock_axis(const checker *k, int at, stock *s)
     NB_NEED(s->ranges, nb_alloc(k->ctx, (size_t)list->count + 1, sizeof *s->ranges));
     NB_NEED(s->texts, nb_alloc(k->ctx, (size_t)list->count + 1, sizeof *s->texts));
     for (int i = 0; i < list->count; i++) {
-        int number = list->numbers[i];
         if (s->axis->type == NB_AXIS_INTEGER)
-            add_range(s, number, number);
+            add_range(s, list->numbers[i], list->numbers[i]);
+        else if (s->axis->type == NB_AXIS_REAL)
+            NB_NEED(s->texts[s->text_count++], nb_real_copy(k->ctx, list->reals[i]));
         else
-            s->texts[s->text_count++] = number < 0 ? s->axis->extra : s->axis->words[number];
+            s->texts[s->text_count++] = list->numbers[i] < 0 ? s->axis->extra : s->axis->words[list->numbers[i]];
     }
+    s->reals = s->axis->type == NB_AXIS_REAL ? list->reals : NULL;
     return NB_OK;
 }
 
@@ -133,6 +139,14 @@ static nb_status match_numbers(const checker *k, const stock *s, const nb_claim_
     return NB_OK;
 }
 
+static void match_reals(const stock *s, const nb_claim_value *value, meaning *m)
+{
+    double number;
+    if (!nb_parse_real(value->text, -DBL_MAX, DBL_MAX, &number)) return;
+    for (int i = 0; i < s->text_count; i++)
+        if (s->reals[i] == number && m->count++ == 0) m->first = i;
+}
+
 /* A word that may be in no list has a number of its own. */
 static void match_texts(const stock *s, const nb_claim_value *value, meaning *m)
 {
@@ -147,7 +161,10 @@ static nb_status match(const checker *k, const stock *s, const nb_claim_value *v
     *m = (meaning){.count = 0};
     if (s->axis && s->axis->type == NB_AXIS_COMPONENT) return match_components(k, s, value, m);
     if (s->range_count > 0) return match_numbers(k, s, value, m);
-    match_texts(s, value, m);
+    if (s->reals)
+        match_reals(s, value, m);
+    else
+        match_texts(s, value, m);
     if (s->any && m->count == 0) m->count = 1;
     return NB_OK;
 }
