@@ -67,7 +67,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench docs install clean help FORCE
+.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench docs claims install clean help FORCE
 
 all: nysbench
 
@@ -242,6 +242,20 @@ bench: nysbench
 docs: nysbench
 	@for part in columns components; do ./nysbench describe --markdown $$part >docs/$$part.md.new && mv docs/$$part.md.new docs/$$part.md || exit 1; done
 
+# Runs what is missing of the experiments that have claims (ten minutes), and lists these with their verdicts.
+CLAIMED = $(basename $(notdir $(shell grep -l '^claims:' experiments/*.yaml)))
+claims: nysbench
+	@for name in $(CLAIMED); do ./nysbench run experiments/$$name.yaml --quiet >/dev/null || exit 1; done
+	@{ printf '%s\n' '# Claims' '' \
+	    'What is said about landmarks for attention, and whether it holds on the heads that are shipped. The statements stand in' \
+	    'experiments ($(foreach n,$(CLAIMED),[$n](../experiments/$n.yaml)));' \
+	    '`make claims` runs these and writes this list. [config.md](config.md#claims) says what a claim is,' \
+	    '[running.md](running.md#claims) what a verdict means, [results.md](results.md) more about the findings. *Geometric landmarks*' \
+	    'is "On the geometric selection of landmarks for low-rank self-attention approximation" (OpenReview OdKBFAmCYX, 2025);' \
+	    '*Nystromformer* is Xiong et al., AAAI 2021, of which we have summaries. Intervals are over sources and trials; of a claim' \
+	    'about several parts, all are listed. Where no number is given, what it was read as stands in brackets.' ''; \
+	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
+
 # What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
 PLUGIN_KINDS = $(foreach k,$(KINDS),$(if $(call template,$k),$k))
 KIND_HEADERS = $(foreach k,$(PLUGIN_KINDS),$(call folder,$k)/$(call kind,$k).h)
@@ -275,6 +289,7 @@ help:
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
+	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
