@@ -212,7 +212,7 @@ nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_co
     } else {
         NB_TRY(ctx, add_baseline(&c, terms->contrast.baseline));
     }
-    qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
+    if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
     for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
         NB_TRY(ctx, adjust(&c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(ctx, judge(&c, &out->items[i]));
