@@ -219,26 +219,62 @@ static void test_noise(void **state)
     assert_int_equal(a.subspace.noise, 3);
 }
 
-/* A star is among strategies of one pairing and factors, and of two noises neither is less. */
+/* Rows of strategies with these errors, on a head of each source, times a factor of the source that is common to all of
+ * them, and for those above the first times or divided by `apart`. */
+enum { STARS = 4 };
+static const char *stars_of(nb_ctx *ctx, int sources, const double *errors, double apart, double noise)
+{
+    static const char *const names[STARS] = {"base", "a", "b", "c"}, *const pairings[STARS] = {"joint", "joint", "both",
+                                                                                               "both"};
+    nb_error_row *rows = nb_alloc(ctx, (size_t)sources * STARS, sizeof *rows);
+    assert_non_null(rows);
+    for (int i = 0; i < sources * STARS; i++) {
+        int s = i / STARS, v = i % STARS;
+        rows[i] = row(names[v], s, 0, 2, errors[v] * exp(0.1 * s) * (v == 0 ? 1 : s % 2 ? apart : 1 / apart), 1);
+        rows[i].pairing = pairings[v];
+        rows[i].measures.error_noise = noise;
+        rows[i].source = nb_format(ctx, "text %d", s);
+    }
+    const char *text = strstr(printed(ctx, "errors", sources * STARS, rows, (nb_table_form){NULL, false}), "landmarks");
+    return nb_format(ctx, "%.*s", (int)(strstr(text, "best rank m") - text), text);
+}
+
+static int count_stars(const char *text)
+{
+    int count = 0;
+    for (; *text; text++) count += *text == '*';
+    return count;
+}
+
+/* A star is among strategies of one pairing, and takes an interval below the next over six sources: a below base, and b
+ * below c. An apart of 1.1 leaves a / base = 0.75 1.1^(-1 ... 1), whose interval of six is 0.75 exp(-+0.11), and 1.5
+ * 0.75 exp(-+0.47). Of two noises neither is less, and the heads of one source say nothing. */
 static void test_stars(void **state)
 {
-    nb_error_row rows[] = {
-        row("base", 0, 0, 2, 0.4, 1), row("a", 0, 0, 2, 0.3, 1),     row("b", 0, 0, 2, 0.1, 1),
-        row("c", 0, 0, 2, 0.2, 1),    row("base", 0, 0, 4, 3e-9, 1), row("a", 0, 0, 4, 2e-9, 1),
-    };
-    rows[2].pairing = rows[3].pairing = "both";
-    const char *text = printed(*state, "errors", 6, rows, (nb_table_form){NULL, false});
-    assert_non_null(strstr(text, "    a                 0.3*     2e-09* "));
-    assert_non_null(strstr(text, "    b, both           0.1*"));
+    static const double errors[STARS] = {0.4, 0.3, 0.1, 0.2};
+    const char *text = stars_of(*state, 6, errors, 1, 1e-14);
+    assert_int_equal(count_stars(text), 2);
+    assert_non_null(strstr(text, "    a "));
+    assert_int_equal(count_stars(strstr(text, "    a ")), 2);
+    assert_int_equal(count_stars(strstr(text, "    b, both")), 1);
+    assert_int_equal(count_stars(strstr(text, "    c, both")), 0);
+    assert_int_equal(count_stars(stars_of(*state, 5, errors, 1, 1e-14)), 0);
+    assert_int_equal(count_stars(stars_of(*state, 6, errors, 1.1, 1e-14)), 2);
+    text = stars_of(*state, 6, errors, 1.5, 1e-14); /* b and c are apart from base together */
+    assert_int_equal(count_stars(text), 1);
+    assert_int_equal(count_stars(strstr(text, "    b, both")), 1);
+    assert_int_equal(count_stars(stars_of(*state, 6, errors, 1, 2)), 0);
+    /* twelve heads of one source */
+    nb_error_row rows[24];
+    for (int i = 0; i < 24; i++) rows[i] = row(i % 2 ? "a" : "base", i / 2, 0, 2, i % 2 ? 0.3 : 0.4, 1);
+    text = printed(*state, "errors", 24, rows, (nb_table_form){NULL, false});
+    assert_non_null(strstr(text, "    a                 0.3  "));
+    assert_null(strstr(text, "0.3*"));
+    for (int i = 1; i < 24; i += 2) rows[i].measures.error_noise = 0.3;
+    for (int i = 0; i < 4; i += 2) rows[i].pairing = "both";
+    text = printed(*state, "errors", 24, rows, (nb_table_form){NULL, false});
+    assert_non_null(strstr(text, "0.3~ "));
     assert_non_null(strstr(text, "The pairing is joint unless a line names another."));
-    assert_null(strstr(text, "0.2*"));
-    rows[3].pairing = "keys";
-    rows[4].measures.error_noise = rows[5].measures.error_noise = 1e-8;
-    text = printed(*state, "errors", 6, rows, (nb_table_form){NULL, false});
-    assert_non_null(strstr(text, "    a                 0.3*     2e-09~ "));
-    assert_non_null(strstr(text, "    b, both           0.1  ")); /* alone with its pairing */
-    rows[4].measures.error_noise = 1e-14;                         /* an error against a noise: less */
-    assert_non_null(strstr(printed(*state, "errors", 6, rows, (nb_table_form){NULL, false}), "2e-09* "));
 }
 
 /* Of joint `a` the baseline is the joint one, wherever that stands; of `b`, whose pairing the
