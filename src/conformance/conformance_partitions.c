@@ -70,7 +70,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 }
 
 const nb_check nb_partition_checks[] = {
-    {"clusters", "a cluster for each token and a token for each cluster, for k = 1 ... n; the same for the same seed",
+    {"division", "a cluster for each token and a token for each cluster, for k = 1 ... n; the same for the same seed",
      check_clusters},
     {"random", "as declared: other clusters in another trial if random, else the same", check_random},
     {"memory", "an error and nothing left when any one allocation fails", check_memory},

@@ -84,8 +84,9 @@ static nb_status print_part(FILE *out, const nb_coherence_summary *s, const char
 static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ctx)
 {
     static const char *const leverage[] = {NB_COHERENCE_KEYS, LEVERAGE_HEADS, NULL};
-    static const char *const errors[] = {NB_COHERENCE_KEYS, "best rank k", "geometric", "bound",  "below 1", "broken",
-                                         "uniform",         "bound",       "below 1",   "broken", NULL};
+    static const char *const errors[] = {
+        NB_COHERENCE_KEYS, "best rank k", "at_centroids", "bound",  "below 1", "broken",
+        "at_random",       "bound",       "below 1",      "broken", NULL};
     if (s->groups.count == 0) return NB_OK;
     fputs(
         "\nLemma 1: % of the rows that meet its conditions on sizes and local ranks (the mean, as stated; the least,\n"
