@@ -19,7 +19,7 @@
  *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core
  *     6  the study's name; 5 is read as one of the standard study
  *     7  columns flops and forward_s; rows of 5 and 6 have none, and are continued
- *     8  columns model and source; rows of before get theirs when the run is continued */
+ *     8  columns model, layer and source; rows of before get theirs when the run is continued */
 enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
 
 /* A plug-in's, of what the installed headers say: another one is refused. It grows when a record, a struct or a
@@ -32,7 +32,7 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     6  rows of S that a core has looked at (seen, keep_rows), and traits that depend on its options
  *     7  the scene and the factors by functions alone; a strategy has no number of its own; a core may tell its cost
  *     8  a strategy may look at some rows of S; an option may have two words and be newer than published rows
- *     9  rows have a model and a source; so has the shape of a problem
+ *     9  rows have a model, a layer and a source; so has the shape of a problem
  *     10 a head may have no keys, and then the shape of its problem says so; axes of real numbers; partitions */
 enum { NB_ABI = 10 };
 

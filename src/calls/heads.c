@@ -36,8 +36,7 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
                     : ask_shape(&q, ctx));
     *shape = q.shape;
     if (outside) { /* texts of the child's */
-        shape->model = NULL;
-        shape->sources = NULL;
+        shape->origins = (nb_head_origins){.model = NULL};
         if (shape->keyless) shape->keyless = "it has no keys";
     }
     NB_REQUIRE(

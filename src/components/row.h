@@ -8,7 +8,7 @@
 
 /* The fields of every row, in the order of its struct. */
 #define NB_ROW_FIELDS \
-    const char *experiment, *problem, *model, *source, *status, *reason; \
+    const char *experiment, *problem, *model, *layer, *source, *status, *reason; \
     long long seed; \
     int head, trial, n, d;
 
@@ -52,6 +52,8 @@ typedef union {
                              "trial 0, which stands for all")
 #define NB_COLUMN_MODEL(row_) \
     NB_COLUMN_TEXT_OF(row_, model, .help = "the model that the head comes from, as its file says; empty: it does not")
+#define NB_COLUMN_LAYER(row_) \
+    NB_COLUMN_TEXT_OF(row_, layer, .help = "the model's layer that the head is of, as its file says; empty: it does not")
 #define NB_COLUMN_SOURCE(row_) \
     NB_COLUMN_TEXT_OF(row_, source, \
                       .help = "the text, image or recording that the head comes from, as its file says, or the file; " \

@@ -66,7 +66,7 @@ static nb_status stock_data(const checker *k, const char *column, stock *s)
 {
     int problems = k->config->shapes ? k->config->lists[NB_AXIS_PROBLEM].count : 0, heads = 0;
     bool known =
-        is(column, "head") || is(column, "n") || is(column, "d") || is(column, "model") || is(column, "source");
+        is(column, "head") || is(column, "n") || is(column, "d") || is(column, "model") || is(column, "layer") || is(column, "source");
     for (int i = 0; i < problems; i++) heads += k->config->shapes[i].count;
     NB_NEED(s->ranges, nb_alloc(k->ctx, (size_t)problems + 1, sizeof *s->ranges));
     NB_NEED(s->texts, nb_alloc(k->ctx, (size_t)heads + 1, sizeof *s->texts));
@@ -76,9 +76,10 @@ static nb_status stock_data(const checker *k, const char *column, stock *s)
         if (is(column, "head")) add_range(s, shape->first, shape->first + shape->count - 1);
         if (is(column, "n")) add_range(s, shape->n, shape->n);
         if (is(column, "d")) add_range(s, shape->d, shape->d);
-        if (is(column, "model") && shape->model) s->texts[s->text_count++] = shape->model;
-        for (int h = 0; is(column, "source") && shape->sources && h < shape->count; h++)
-            if (shape->sources[h]) s->texts[s->text_count++] = shape->sources[h];
+        if (is(column, "model") && shape->origins.model) s->texts[s->text_count++] = shape->origins.model;
+        if (is(column, "layer") && shape->origins.layer) s->texts[s->text_count++] = shape->origins.layer;
+        for (int h = 0; is(column, "source") && shape->origins.sources && h < shape->count; h++)
+            if (shape->origins.sources[h]) s->texts[s->text_count++] = shape->origins.sources[h];
     }
     return NB_OK;
 }

@@ -266,17 +266,17 @@ static nb_status name_inputs(const char *path, int inputs, const char *sources, 
     return NB_OK;
 }
 
-nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model, const char *const **sources,
-                          nb_ctx *ctx)
+nb_status nb_head_origins_of(const char *path, const nb_head_shape *shape, nb_head_origins *origins, nb_ctx *ctx)
 {
     struct stat info;
     nb_safetensors file;
     int inputs = shape->inputs > 0 ? shape->inputs : 1;
     const char **all, **names, *input = NULL, *origin = NULL, *list = NULL;
-    *model = NULL;
+    *origins = (nb_head_origins){.model = NULL};
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
         NB_TRY(ctx, nb_safetensors_open(path, &file, ctx));
-        NB_TRY(ctx, copy_text(&file, "model", model, ctx));
+        NB_TRY(ctx, copy_text(&file, "model", &origins->model, ctx));
+        NB_TRY(ctx, copy_text(&file, "layer", &origins->layer, ctx));
         NB_TRY(ctx, copy_text(&file, "input", &input, ctx));
         NB_TRY(ctx, copy_text(&file, "source", &origin, ctx));
         NB_TRY(ctx, copy_text(&file, "sources", &list, ctx));
@@ -288,7 +288,7 @@ nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const ch
     else
         NB_NEED(names[0], nb_strdup(ctx, origin ? origin : input ? input : path));
     for (int h = 0; h < shape->heads; h++) all[h] = names[h / (shape->heads / inputs)];
-    *sources = all;
+    origins->sources = all;
     return NB_OK;
 }
 

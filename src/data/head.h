@@ -46,14 +46,18 @@ nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char 
  * *text is NULL if there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
-/* The model that a file names (metadata `model`; NULL: none), and what each of its query heads comes from: metadata
- * `source`, else `input`, else the file.
+typedef struct {            /* NULL: not known */
+    const char *model;          /* metadata `model` */
+    const char *layer;          /* metadata `layer` */
+    const char *const *sources; /* by query head: the text, image or recording that it comes from */
+} nb_head_origins;
+
+/* Where the heads of a file come from. The source is metadata `source`, else `input`, else the file.
  *
  * Where the arrays have inputs, each of these has a source: the words of metadata `sources`, one for each input
  * (NB_EIO if they are not as many); else, if they are as many, those of `input` behind its last ": ", up to a '[',
  * since brick[4,172] is a part of brick; else "FILE input I". */
-nb_status nb_head_origins(const char *path, const nb_head_shape *shape, const char **model, const char *const **sources,
-                          nb_ctx *ctx);
+nb_status nb_head_origins_of(const char *path, const nb_head_shape *shape, nb_head_origins *origins, nb_ctx *ctx);
 
 /* Query head `index` (from 0) with its keys and values; refuses NaN and Inf
  * (NB_ENUMERIC, with the tensor and the position). */

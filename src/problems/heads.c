@@ -56,8 +56,8 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .n = window(o, file.n),
                                 .d = file.d,
                                 .causal = causal(o, file.causal)};
-    NB_TRY(ctx, nb_head_origins(o->file, &file, &shape->model, &shape->sources, ctx));
-    shape->sources += shape->first;
+    NB_TRY(ctx, nb_head_origins_of(o->file, &file, &shape->origins, ctx));
+    shape->origins.sources += shape->first;
     NB_TRY(ctx, nb_head_lack(o->file, &file, &shape->keyless, ctx));
     return nb_head_doubt(o->file, &file, &shape->warning, ctx);
 }

@@ -30,9 +30,7 @@ typedef struct {
     bool causal;
     const char *warning; /* a warning about the data; NULL: none */
     const char *keyless; /* "FILE has no keys (it has q)"; NULL: the heads have keys */
-    /* Of data that are not generated; NULL: not known. */
-    const char *model;
-    const char *const *sources; /* of each head: the text, image or recording that it comes from */
+    nb_head_origins origins; /* of data that are not generated, head by head */
 } nb_problem_shape;
 
 typedef struct {

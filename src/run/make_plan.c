@@ -30,7 +30,8 @@ static void add_heads(nb_plan *plan, const int *indices)
     nb_planned_scene s = {.problem = nb_config_choice(c, NB_AXIS_PROBLEM, problem),
                           .n = shape->n,
                           .d = shape->d,
-                          .model = shape->model,
+                          .model = shape->origins.model,
+                          .layer = shape->origins.layer,
                           .keyless = shape->keyless,
                           .causal = shape->causal};
     s.random = ((const nb_problem *)s.problem->component)->random;
@@ -40,7 +41,7 @@ static void add_heads(nb_plan *plan, const int *indices)
         nb_planned_scene *new = &plan->scenes[plan->scene_count];
         *new = s;
         new->head = shape->first + h;
-        if (shape->sources) new->source = shape->sources[h];
+        if (shape->origins.sources) new->source = shape->origins.sources[h];
         if (c->study->prepare_scene) c->study->prepare_scene(c, new);
         plan->scene_count += !has_scene(plan, new);
     }

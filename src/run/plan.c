@@ -40,6 +40,7 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
     *(nb_row *)row_ = (nb_row){.experiment = c->name,
                                .problem = s->problem->canonical,
                                .model = s->model,
+                               .layer = s->layer,
                                .source = s->source,
                                .status = "planned",
                                .seed = c->seed,

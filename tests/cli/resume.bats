@@ -413,7 +413,7 @@ import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
     view, = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'run'").fetchone()
     db.execute("DROP VIEW run")
-    for column in ("flops", "forward_s", "model", "source"):
+    for column in ("flops", "forward_s", "model", "layer", "source"):
         view = view.replace(f" {column},", "")
         db.execute(f"ALTER TABLE results DROP COLUMN {column}")
     db.execute(view)
@@ -441,7 +441,7 @@ import csv, sys
 before, after = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
 assert len(before) == len(after) == 96 and any(r["flops"] for r in before)
 for a, b in zip(before, after):
-    gone = dict.fromkeys(("flops", "forward_s", "model", "source"), "")
+    gone = dict.fromkeys(("flops", "forward_s", "model", "layer", "source"), "")
     assert {**b, **gone} == b
     assert {**a, **gone} == b
 PY

@@ -19,7 +19,7 @@ load helpers
 
 @test "the CSV begins with the documented columns, and has no zero for what was not measured" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] -o "$WORK/r"
-    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,source,strategy,landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,error_noise,seed" ]
+    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,layer,source,strategy,landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,error_noise,seed" ]
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
@@ -234,7 +234,7 @@ Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect "n = 40"
     [ -z "$(grep ',30,3,uniform' "$WORK/r/rows.csv")" ]
-    [ "$(grep -c ',40,3,[^,]*,[^,]*,uniform(.*,ok,' "$WORK/r/rows.csv")" -eq 2 ]
+    [ "$(grep -c ',40,3,[^,]*,[^,]*,[^,]*,uniform(.*,ok,' "$WORK/r/rows.csv")" -eq 2 ]
 }
 
 @test "rows that are planned again have no numbers until they are measured" {
@@ -347,6 +347,6 @@ texts = {row[1] for row in sqlite3.connect(sys.argv[1] + "/results.sqlite").exec
 rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
 empty = {c for c in texts if any(r[c] == "" for r in rows)}
 said = re.search(r'pandas\.read_csv\("[^"]*rows\.csv", dtype=(\{.*?\})\)', open("docs/running.md").read())
-assert empty == {"model", "source", "reason"} == set(eval(said.group(1), {"str": str})), (empty, said)
+assert empty == {"model", "layer", "source", "reason"} == set(eval(said.group(1), {"str": str})), (empty, said)
 PY
 }

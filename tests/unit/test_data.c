@@ -997,17 +997,21 @@ static void test_inputs_that_disagree(void **state)
 static nb_status origins(fixture *f, int rank, const char *key, const char *text, const char *const **sources)
 {
     static const int64_t shapes[2][4] = {{6, 1, 1}, {3, 2, 1, 1}};
-    const char *model, *path = path_of(f, "head.safetensors");
+    const char *path = path_of(f, "head.safetensors");
+    nb_head_origins origins;
     nb_head_shape shape;
     nb_tensor_out q = ramp(f, "q", rank, shapes[rank - 3], 1);
-    json_t *metadata = json_pack("{s:s, s:s, s:s}", "model", "a model", "source", "many", key, text);
+    json_t *metadata = json_pack("{s:s, s:s, s:s, s:s}", "model", "a model", "layer", "3", "source", "many", key, text);
     nb_status status = nb_safetensors_save(path, 1, &q, metadata, f->ctx);
     json_decref(metadata);
     assert_ok(f->ctx, status);
     assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
-    status = nb_head_origins(path, &shape, &model, sources, f->ctx);
-    if (status == NB_OK) assert_string_equal(model, "a model");
-    return status;
+    status = nb_head_origins_of(path, &shape, &origins, f->ctx);
+    if (status != NB_OK) return status;
+    assert_string_equal(origins.model, "a model");
+    assert_string_equal(origins.layer, "3");
+    *sources = origins.sources;
+    return NB_OK;
 }
 
 static void test_sources_of_inputs(void **state)
@@ -1087,17 +1091,18 @@ static nb_status use_everything(const char *heads, const char *folder, const cha
     static const int64_t shape[2] = {1, 2};
     static const double values[2] = {2.385, -1};
     const nb_tensor_out out = {"x", NB_F16, 2, {1, 2}, values};
-    const char *model, *text, *const *sources;
+    const char *text;
+    nb_head_origins origins;
     nb_head_shape head_shape;
     nb_head head;
     nb_tensor t;
     double read[2];
     NB_TRY(ctx, nb_head_file_shape(heads, &head_shape, ctx));
-    NB_TRY(ctx, nb_head_origins(heads, &head_shape, &model, &sources, ctx));
+    NB_TRY(ctx, nb_head_origins_of(heads, &head_shape, &origins, ctx));
     head_shape.key_heads = 0;
     NB_TRY(ctx, nb_head_lack(heads, &head_shape, &text, ctx));
     head_shape.inputs = head_shape.heads;
-    NB_TRY(ctx, nb_head_origins(heads, &head_shape, &model, &sources, ctx));
+    NB_TRY(ctx, nb_head_origins_of(heads, &head_shape, &origins, ctx));
     NB_TRY(ctx, nb_head_load(heads, 1, &head, ctx));
     NB_TRY(ctx, nb_head_load(folder, 0, &head, ctx));
     NB_TRY(ctx, nb_head_new(3, 2, &head, ctx));

@@ -19,7 +19,7 @@ static bool is_ok(const void *row, const void *what)
 
 nb_status nb_coherence_summary_make(const nb_frame *frame, nb_coherence_summary *s, nb_ctx *ctx)
 {
-    static const char *const by[] = {STRATUM, "n", "side", "clusters", "tau", "partition", NULL};
+    static const char *const by[] = {STRATUM, "layer", "n", "side", "clusters", "tau", "partition", NULL};
     nb_selection all, ok;
     NB_TRY(ctx, nb_replicates_find(frame, &s->replicates, ctx));
     NB_TRY(ctx, nb_frame_view(frame, &s->frame, ctx));
@@ -112,6 +112,7 @@ nb_status nb_coherence_add_keys(const nb_coherence_summary *s, int group, nb_gri
     if (!g->csv) NB_TRY(ctx, nb_label_stratum(model, &model, ctx));
     if (!g->csv) NB_TRY(ctx, nb_label_of(&s->frame, "partition", rows.at[0], &partition, ctx));
     NB_TRY(ctx, nb_grid_text(g, model));
+    NB_TRY(ctx, nb_grid_text(g, row->layer ? row->layer : ""));
     NB_TRY(ctx, nb_grid_int(g, row->n));
     NB_TRY(ctx, nb_grid_text(g, row->side));
     NB_TRY(ctx, nb_grid_int(g, row->clusters));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* summary.h - the rows of a run by model, n, side, k, tau and partition, and how far a measure spreads within these. */
+/* summary.h - the rows of a run by model, layer, n, side, k, tau and partition, and how far a measure spreads within these. */
 #ifndef NB_COHERENCE_SUMMARY_H
 #define NB_COHERENCE_SUMMARY_H
 
@@ -30,8 +30,8 @@ nb_status nb_coherence_spread(const nb_coherence_summary *summary, int group, co
 
 int nb_coherence_sources(const nb_coherence_summary *summary, int group); /* how many it has; -1: out of memory */
 
-/* The first cells of a line: model, n, side, clusters, tau, partition, and the numbers of sources and rows. */
-#define NB_COHERENCE_KEYS "model", "n", "side", "clusters", "tau", "partition", "sources", "rows"
+/* The first cells of a line: model, layer, n, side, clusters, tau, partition, and the numbers of sources and rows. */
+#define NB_COHERENCE_KEYS "model", "layer", "n", "side", "clusters", "tau", "partition", "sources", "rows"
 nb_status nb_coherence_add_keys(const nb_coherence_summary *summary, int group, nb_grid *grid, nb_ctx *ctx);
 
 /* Quantile of values in ascending order, of which the last may be infinite, by linear interpolation; NaN where there

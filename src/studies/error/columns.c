@@ -18,6 +18,7 @@ const nb_column nb_error_columns[] = {
     NB_COLUMN_N(nb_error_row),
     NB_COLUMN_D(nb_error_row),
     NB_COLUMN_MODEL(nb_error_row),
+    NB_COLUMN_LAYER(nb_error_row),
     NB_COLUMN_SOURCE(nb_error_row),
     TEXT(strategy, .identity = true, .help = "how the landmarks were picked, with all options"),
     NB_COLUMN_INT_OF(nb_error_row, landmarks, .identity = true, .help = "m, the number of landmarks"),

@@ -34,15 +34,17 @@ static nb_status most_common(const picture *p, const nb_codes *codes, int *most,
     return NB_OK;
 }
 
-/* A panel for each model and side. */
+/* A panel for each model, layer and side. */
 static nb_status find_panels(picture *p, nb_ctx *ctx)
 {
-    nb_codes strata, sides;
+    nb_codes strata, layers, sides;
     int *panel;
     NB_TRY(ctx, nb_frame_codes(p->frame, "stratum", &strata, ctx));
+    NB_TRY(ctx, nb_frame_codes(p->frame, "layer", &layers, ctx));
     NB_TRY(ctx, nb_frame_codes(p->frame, "side", &sides, ctx));
     NB_NEED(panel, nb_alloc(ctx, (size_t)p->frame->count + 1, sizeof *panel));
-    for (int i = 0; i < p->frame->count; i++) panel[i] = strata.of[i] * sides.count + sides.of[i];
+    for (int i = 0; i < p->frame->count; i++)
+        panel[i] = (strata.of[i] * layers.count + layers.of[i]) * sides.count + sides.of[i];
     NB_TRY(ctx, nb_frame_derive(p->frame, "panel", panel, ctx));
     NB_TRY(ctx, nb_frame_codes(p->frame, "panel", &p->panels, ctx));
     NB_NEED(p->sheet.panels, nb_alloc(ctx, (size_t)p->panels.count + 1, sizeof *p->sheet.panels));
@@ -50,7 +52,9 @@ static nb_status find_panels(picture *p, nb_ctx *ctx)
         const nb_coherence_row *row = nb_frame_row(p->frame, p->panels.first[v]);
         const char *label, *model = p->summary.replicates.names[p->summary.replicates.stratum[p->panels.first[v]]];
         NB_TRY(ctx, nb_label_stratum(model, &label, ctx));
-        NB_NEED(p->sheet.panels[v], nb_format(ctx, "%s, %s", label, row->side));
+        NB_NEED(p->sheet.panels[v],
+                row->layer ? nb_format(ctx, "%s layer %s, %s", label, row->layer, row->side)
+                           : nb_format(ctx, "%s, %s", label, row->side));
     }
     p->sheet.panel_count = p->panels.count;
     return NB_OK;
