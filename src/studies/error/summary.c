@@ -42,11 +42,45 @@ static nb_status label_of(const nb_registry *registry, const char *canonical, co
     return labels_of(registry, canonical, &full, label, ctx);
 }
 
+/* The model, the layer and the shape of a row's head, and the problem's options but for the file and the head: what
+ * files of heads of the same kind agree in. Of other data, the problem itself. */
+static nb_status kind_of(const nb_error_row *row, const char **kind, nb_ctx *ctx)
+{
+    nb_choice choice;
+    *kind = row->problem;
+    if (!row->model) return NB_OK;
+    nb_status status = nb_choice_parse(&nb_problems, row->problem, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    if (status != NB_OK) return NB_OK;
+    NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", row->model, row->layer ? row->layer : "", row->n,
+                             row->d));
+    for (const nb_option *o = choice.component->options; o->key; o++) {
+        const char *text;
+        if (o->names_files || o->selects_head) continue;
+        NB_TRY(ctx, nb_option_text(choice.options, o, 0, &text, ctx));
+        NB_NEED(*kind, nb_format(ctx, "%s, %s = %s", *kind, o->key, text));
+    }
+    return NB_OK;
+}
+
+/* Where it is among the summary's problems; a new one is added. */
+static nb_status find_problem(nb_summary *s, const nb_error_row *row, int *problem, nb_ctx *ctx)
+{
+    for (*problem = 0; *problem < s->problem_count; ++*problem)
+        if (strcmp(s->problems[*problem], row->problem) == 0) return NB_OK;
+    NB_TRY(ctx, kind_of(row, &s->alike[s->problem_count], ctx));
+    s->problems[s->problem_count++] = row->problem;
+    return NB_OK;
+}
+
+/* Of a problem that has been found. */
 static int find_panel(const nb_summary *s, const nb_error_row *row)
 {
-    int i = 0;
+    int i = 0, problem = 0;
+    while (strcmp(s->problems[problem], row->problem) != 0) problem++;
     while (i < s->panel_count &&
-           (strcmp(s->panels[i].problem, row->problem) || strcmp(s->panels[i].kernel, row->kernel)))
+           (strcmp(s->panels[i].alike, s->alike[problem]) || strcmp(s->panels[i].kernel, row->kernel)))
         i++;
     return i;
 }
@@ -102,10 +136,16 @@ static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
 /* A panel or a variant that is new with this row. */
 static nb_status add_names(nb_summary *s, const nb_error_row *row, nb_ctx *ctx)
 {
+    int problem;
+    NB_TRY(ctx, find_problem(s, row, &problem, ctx));
     int panel = find_panel(s, row);
     if (panel == s->panel_count) {
-        s->panels[s->panel_count++] =
-            (nb_panel){.problem = row->problem, .kernel = row->kernel, .rows = row->rows, .n = row->n, .d = row->d};
+        s->panels[s->panel_count++] = (nb_panel){.problem = row->problem,
+                                                 .alike = s->alike[problem],
+                                                 .kernel = row->kernel,
+                                                 .rows = row->rows,
+                                                 .n = row->n,
+                                                 .d = row->d};
         NB_TRY(ctx, look_at_kernel(s, &s->panels[panel], ctx));
     }
     bool one_set = s->panels[panel].one_set;
@@ -170,6 +210,19 @@ static nb_status label_variant(nb_summary *s, nb_variant *v, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Several files: their model, and how many sources they are of. */
+static nb_status label_files(const nb_summary *s, nb_panel *p, nb_ctx *ctx)
+{
+    const nb_error_row *row = s->rows;
+    const char *model;
+    while (strcmp(row->problem, p->problem) != 0) row++;
+    NB_TRY(ctx, nb_label_stratum(row->model, &model, ctx));
+    NB_NEED(p->label, nb_format(ctx, "%s%s%s, %d sources", model, row->layer ? " layer " : "",
+                                row->layer ? row->layer : "", p->sources));
+    p->problem = NULL;
+    return NB_OK;
+}
+
 /* Of different problems, and of different strategies, differently. */
 static nb_status name_components(nb_summary *s, nb_ctx *ctx)
 {
@@ -179,7 +232,10 @@ static nb_status name_components(nb_summary *s, nb_ctx *ctx)
     NB_NEED(labels, nb_alloc(ctx, room, sizeof *labels));
     for (int i = 0; i < s->panel_count; i++) texts[i] = s->panels[i].problem;
     NB_TRY(ctx, nb_labels_apart(&nb_problems, s->panel_count, texts, labels, ctx));
-    for (int i = 0; i < s->panel_count; i++) s->panels[i].label = labels[i];
+    for (int i = 0; i < s->panel_count; i++) {
+        s->panels[i].label = labels[i];
+        if (s->panels[i].problems > 1) NB_TRY(ctx, label_files(s, &s->panels[i], ctx));
+    }
     for (int i = 0; i < s->variant_count; i++) texts[i] = s->variants[i].strategy;
     NB_TRY(ctx, nb_labels_apart(&nb_strategies, s->variant_count, texts, labels, ctx));
     for (int i = 0; i < s->variant_count; i++) s->variants[i].name = labels[i];
@@ -214,12 +270,16 @@ static nb_status group_all(const nb_frame *f, const char *const *by, nb_groups *
     return nb_frame_group(f, all, by, groups, ctx);
 }
 
-/* Each panel's heads, and how many trials they have. */
+/* Each panel's problems, sources and heads, and how many trials they have. */
 static nb_status count_heads(nb_summary *s, nb_ctx *ctx)
 {
-    nb_groups heads;
+    nb_groups heads, problems, sources;
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "kernel", "head", NULL}, &heads, ctx));
+    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, "problem", NULL}, &problems, ctx));
+    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, "source", NULL}, &sources, ctx));
     for (int h = 0; h < heads.count; h++) s->panels[s->at[nb_group_rows(&heads, h).at[0]].panel].heads++;
+    for (int i = 0; i < problems.count; i++) s->panels[s->at[nb_group_rows(&problems, i).at[0]].panel].problems++;
+    for (int i = 0; i < sources.count; i++) s->panels[s->at[nb_group_rows(&sources, i).at[0]].panel].sources++;
     for (int i = 0; i < s->row_count; i++) {
         nb_panel *p = &s->panels[s->at[i].panel];
         if (s->rows[i].trial >= p->trials) p->trials = s->rows[i].trial + 1;
@@ -236,6 +296,8 @@ static nb_status name_all(nb_summary *s, nb_groups *ways, nb_codes *cores, nb_ct
     NB_TRY(ctx, nb_frame_codes(&s->frame, "core", cores, ctx));
     NB_TRY(ctx, nb_frame_codes(&s->frame, "landmarks", &landmarks, ctx));
     NB_NEED(s->panels, nb_alloc(ctx, (size_t)ways->count + 1, sizeof *s->panels));
+    NB_NEED(s->problems, nb_alloc(ctx, (size_t)ways->count + 1, sizeof *s->problems));
+    NB_NEED(s->alike, nb_alloc(ctx, (size_t)ways->count + 1, sizeof *s->alike));
     NB_NEED(s->variants, nb_alloc(ctx, (size_t)ways->count + 1, sizeof *s->variants));
     NB_NEED(s->cores, nb_alloc(ctx, (size_t)cores->count + 1, sizeof *s->cores));
     NB_NEED(s->landmarks, nb_alloc(ctx, (size_t)landmarks.count + 1, sizeof *s->landmarks));

@@ -10,8 +10,10 @@
 
 #define NB_ERROR_STUDY "error" /* its name, in the records of its figures and tables */
 
-typedef struct {                  /* one problem under one kernel */
-    const char *problem, *kernel; /* canonical */
+typedef struct { /* one problem under one kernel, or several files of heads of the same kind from one layer of a model */
+    const char *problem, *kernel; /* canonical; problem: NULL of several files */
+    const char *alike;            /* what its problems agree in */
+    int problems, sources;
     const char *rows;             /* all, or sample(k) */
     const char *label;
     bool one_set; /* a kernel of one set of points: its pairing says nothing about a strategy */
@@ -50,6 +52,8 @@ extern const char *const nb_choice_columns[], *const nb_choice_trial_columns[];
 typedef struct {
     int panel_count, variant_count, core_count, landmark_count;
     nb_panel *panels;
+    int problem_count; /* of all panels */
+    const char **problems, **alike; /* canonical, and what decides on the panel */
     nb_variant *variants;
     nb_core_label *cores;
     const char *constant; /* the matrix of `baselines`, in a word */
