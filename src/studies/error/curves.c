@@ -87,7 +87,7 @@ static int compare_heads(const void *a, const void *b)
 /* Medians over trials of the panels that have several heads. */
 static nb_status find_heads(figure *f, nb_ctx *ctx)
 {
-    static const char *const by[] = {NB_OF_CELL, "head", NULL};
+    static const char *const by[] = {NB_OF_CELL, NB_OF_HEAD, NULL};
     const nb_summary *s = f->summary;
     nb_selection all;
     nb_groups groups;
@@ -103,8 +103,7 @@ static nb_status find_heads(figure *f, nb_ctx *ctx)
         for (int i = 0; i < count; i++) values[i] = f->kind->value(s, rows.at[i]);
         double value = nb_median_of(values, &count);
         if (s->panels[at->panel].heads > 1 && count > 0)
-            f->heads[f->head_count++] =
-                (head_median){at->panel, at->variant, at->core, s->rows[rows.at[0]].head, at->landmark, value};
+            f->heads[f->head_count++] = (head_median){at->panel, at->variant, at->core, at->head, at->landmark, value};
     }
     qsort(f->heads, (size_t)f->head_count, sizeof *f->heads, compare_heads);
     return NB_OK;

@@ -119,6 +119,7 @@ nb_status nb_leads_find(const nb_summary *s, bool **leads, nb_ctx *ctx)
         for (int v = 0; v < s->variant_count; v++)
             for (int c = 0; c < s->core_count; c++)
                 for (int m = 0; m < s->landmark_count; m++)
-                    NB_TRY(ctx, find(&f, (nb_summary_index){p, v, c, m}, &(*leads)[nb_summary_cell(s, p, v, c, m)]));
+                    NB_TRY(ctx, find(&f, (nb_summary_index){.panel = p, .variant = v, .core = c, .landmark = m},
+                                     &(*leads)[nb_summary_cell(s, p, v, c, m)]));
     return NB_OK;
 }

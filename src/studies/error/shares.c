@@ -36,7 +36,7 @@ static nb_status matcher_init(matcher *m, const nb_summary *s, nb_ctx *ctx)
     *m = (matcher){.summary = s};
     NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
     NB_TRY(ctx, nb_frame_group(&s->frame, all, (const char *const[]){NB_OF_CELL, NULL}, &groups, ctx));
-    NB_TRY(ctx, nb_row_pairs_make(&s->frame, (const char *const[]){"head", NULL}, "trial", &m->heads, ctx));
+    NB_TRY(ctx, nb_row_pairs_make(&s->frame, (const char *const[]){NB_OF_HEAD, NULL}, "trial", &m->heads, ctx));
     NB_NEED(of_cell, nb_alloc(ctx, (size_t)cells + 1, sizeof *of_cell));
     NB_NEED(m->values, nb_alloc_reals(ctx, 2 * (size_t)s->row_count + (size_t)cells + 1, 1));
     for (int g = 0; g < groups.count; g++) {

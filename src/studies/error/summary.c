@@ -53,8 +53,8 @@ static nb_status kind_of(const nb_error_row *row, const char **kind, nb_ctx *ctx
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx);
     if (status != NB_OK) return NB_OK;
-    NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", row->model, row->layer ? row->layer : "", row->n,
-                             row->d));
+    NB_NEED(*kind,
+            nb_format(ctx, "%s, layer %s, n = %d, d = %d", row->model, row->layer ? row->layer : "", row->n, row->d));
     for (const nb_option *o = choice.component->options; o->key; o++) {
         const char *text;
         if (o->names_files || o->selects_head) continue;
@@ -313,11 +313,13 @@ static nb_status name_all(nb_summary *s, nb_groups *ways, nb_codes *cores, nb_ct
 /* Where each row belongs, as an array and as columns. */
 static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes *cores, nb_ctx *ctx)
 {
-    enum { COLUMNS = 6 };
-    static const char *const names[COLUMNS] = {NB_OF_PANEL,    NB_OF_VARIANT, NB_OF_CORE,
-                                               NB_OF_LANDMARK, NB_OF_CELL,    NB_OF_LEVEL};
+    enum { COLUMNS = 7 };
+    static const char *const names[COLUMNS] = {NB_OF_PANEL, NB_OF_VARIANT, NB_OF_CORE, NB_OF_LANDMARK,
+                                               NB_OF_HEAD,  NB_OF_CELL,    NB_OF_LEVEL};
+    nb_groups heads;
     nb_summary_index *at;
     int *columns[COLUMNS];
+    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "head", NULL}, &heads, ctx));
     NB_NEED(at, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *at));
     for (int k = 0; k < COLUMNS; k++) NB_NEED(columns[k], nb_alloc(ctx, (size_t)s->row_count + 1, sizeof(int)));
     for (int w = 0; w < ways->count; w++) {
@@ -329,10 +331,12 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
     for (int i = 0; i < s->row_count; i++) {
         at[i].core = cores->of[i];
         at[i].landmark = find_landmark(s, s->rows[i].landmarks);
+        at[i].head = heads.of[i];
         const int values[COLUMNS] = {at[i].panel,
                                      at[i].variant,
                                      at[i].core,
                                      at[i].landmark,
+                                     at[i].head,
                                      nb_summary_cell(s, at[i].panel, at[i].variant, at[i].core, at[i].landmark),
                                      nb_summary_level(s, at[i].panel, at[i].landmark)};
         for (int k = 0; k < COLUMNS; k++) columns[k][i] = values[k];
@@ -413,7 +417,7 @@ static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *
  * are planned there. */
 static nb_status levels(const nb_summary *s, const char *column, nb_statistic **out, nb_ctx *ctx)
 {
-    static const char *const by[] = {NB_OF_LEVEL, "head", "trial", NULL};
+    static const char *const by[] = {NB_OF_LEVEL, NB_OF_HEAD, "trial", NULL};
     nb_groups instances;
     const double *values;
     double *once;

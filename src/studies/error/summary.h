@@ -10,11 +10,12 @@
 
 #define NB_ERROR_STUDY "error" /* its name, in the records of its figures and tables */
 
-typedef struct { /* one problem under one kernel, or several files of heads of the same kind from one layer of a model */
+typedef struct
+{ /* one problem under one kernel, or several files of heads of the same kind from one layer of a model */
     const char *problem, *kernel; /* canonical; problem: NULL of several files */
     const char *alike;            /* what its problems agree in */
     int problems, sources;
-    const char *rows;             /* all, or sample(k) */
+    const char *rows; /* all, or sample(k) */
     const char *label;
     bool one_set; /* a kernel of one set of points: its pairing says nothing about a strategy */
     int heads, trials, n, d;
@@ -35,14 +36,16 @@ typedef struct {
 
 typedef struct { /* where a row belongs */
     int panel, variant, core, landmark;
+    int head; /* of all heads of all problems */
 } nb_summary_index;
 
-/* Columns that a summary adds to its frame: the numbers of each row's panel, variant, core and
- * landmarks; nb_summary_cell and nb_summary_level of these. */
+/* Columns that a summary adds to its frame: the numbers of each row's panel, variant, core, landmarks and head;
+ * nb_summary_cell and nb_summary_level of these. */
 #define NB_OF_PANEL "panel number"
 #define NB_OF_VARIANT "variant number"
 #define NB_OF_CORE "core number"
 #define NB_OF_LANDMARK "landmark number"
+#define NB_OF_HEAD "head number"
 #define NB_OF_CELL "cell number"
 #define NB_OF_LEVEL "level number"
 
@@ -52,7 +55,7 @@ extern const char *const nb_choice_columns[], *const nb_choice_trial_columns[];
 typedef struct {
     int panel_count, variant_count, core_count, landmark_count;
     nb_panel *panels;
-    int problem_count; /* of all panels */
+    int problem_count;              /* of all panels */
     const char **problems, **alike; /* canonical, and what decides on the panel */
     nb_variant *variants;
     nb_core_label *cores;

@@ -46,7 +46,8 @@ static nb_status sum_up_cell(table *t, nb_selection rows, const int *weights, nb
         double excess = nb_above_best(row);
         t->planned[cell]++;
         if (isnan(excess)) continue;
-        t->choices[cell] += (uint64_t)weight * digest_of(s->at[rows.at[i]].panel, s->at[rows.at[i]].variant, row->head);
+        t->choices[cell] +=
+            (uint64_t)weight * digest_of(s->at[rows.at[i]].panel, s->at[rows.at[i]].variant, s->at[rows.at[i]].head);
         for (int k = 0; k < weight; k++, count++) {
             above[count] = excess;
             core_s[count] = row->measures.core_s;

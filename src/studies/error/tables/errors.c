@@ -178,7 +178,8 @@ static nb_status print_csv(FILE *out, const nb_summary *s, nb_ctx *ctx)
         for (int c = 0; c < s->core_count; c++)
             for (int v = 0; v < s->variant_count; v++)
                 for (int m = 0; m < s->landmark_count; m++)
-                    NB_TRY(ctx, add_line(&grid, s, (nb_summary_index){p, v, c, m}));
+                    NB_TRY(ctx,
+                           add_line(&grid, s, (nb_summary_index){.panel = p, .variant = v, .core = c, .landmark = m}));
     nb_grid_print(out, &grid);
     return NB_OK;
 }
