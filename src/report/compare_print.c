@@ -35,7 +35,6 @@ static const char *stratum_of(const nb_compared *x)
     return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->replicates.names[x->stratum];
 }
 
-
 /* What a line has besides the texts of its setting; NaN: not known. */
 typedef struct {
     const char *name;
@@ -105,12 +104,12 @@ static nb_status add_number(json_t *object, const field *f)
     return json_object_set_new(object, f->name, value) == 0 ? NB_OK : NB_ENOMEM;
 }
 
-/* A row's value in a column as it stands in the row; "all" where it is pooled. */
-static json_t *value_of(const printer *p, const char *name, int row, bool pooled)
+/* A row's value in a column as it stands in the row. */
+static json_t *value_of(const printer *p, const char *name, int row)
 {
     const nb_column *c = nb_column_find(p->frame->columns, name);
     const char *at = (const char *)nb_frame_row(p->frame, row) + c->offset;
-    if (pooled) return json_string("all");
+    if (c->type == NB_COLUMN_REAL) return json_real(*(const double *)at);
     return c->type == NB_COLUMN_INT ? json_integer(*(const int *)at) : json_string(*(const char *const *)at);
 }
 
@@ -118,13 +117,13 @@ static nb_status describe(const printer *p, const nb_compared *x, json_t *o)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
     const int *first = x->contrasts->values.first;
-    int failed = json_object_set_new(o, "method", value_of(p, t->by, first[x->contrast->value], false));
-    failed |= json_object_set_new(o, "baseline", value_of(p, t->by, first[x->baseline], false));
+    int failed = json_object_set_new(o, "method", value_of(p, t->by, first[x->contrast->value]));
+    failed |= json_object_set_new(o, "baseline", value_of(p, t->by, first[x->baseline]));
     failed |= json_object_set_new(o, "by", json_string(t->by));
     failed |= json_object_set_new(o, "metric", json_string(t->metric));
     failed |= json_object_set_new(o, "model", json_string(stratum_of(x)));
     for (const char *const *c = x->contrasts->setting_columns; *c; c++)
-        failed |= json_object_set_new(o, *c, value_of(p, *c, row_of(x), false));
+        failed |= json_object_set_new(o, *c, value_of(p, *c, row_of(x)));
     if (t->pool) failed |= json_object_set_new(o, t->pool, json_string("all"));
     return failed ? NB_ENOMEM : NB_OK;
 }

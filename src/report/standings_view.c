@@ -87,9 +87,15 @@ static nb_status add_value(nb_grid *g, const nb_standings_view *v, const char *c
 {
     const char *const *texts;
     const int *ints;
-    if (nb_column_find(v->frame->columns, column)->type == NB_COLUMN_INT) {
+    const double *reals;
+    nb_column_type type = nb_column_find(v->frame->columns, column)->type;
+    if (type == NB_COLUMN_INT) {
         NB_TRY(v->ctx, nb_frame_ints(v->frame, column, &ints, v->ctx));
         return nb_grid_int(g, ints[row]);
+    }
+    if (type == NB_COLUMN_REAL) {
+        NB_TRY(v->ctx, nb_frame_reals(v->frame, column, &reals, v->ctx));
+        return nb_grid_real(g, "%.4g", reals[row]);
     }
     NB_TRY(v->ctx, nb_frame_texts(v->frame, column, &texts, v->ctx));
     return nb_grid_text(g, texts[row]);

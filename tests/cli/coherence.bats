@@ -124,6 +124,13 @@ PY
     run "$NYSBENCH" table "$WORK/r" coherence --where mu=1
     expect_status 2
     expect "no column 'mu' that rows can be selected by"
+    "$NYSBENCH" compare "$WORK/r" --by partition --metric mu_block_finite --format json >"$WORK/json"
+    "$NYSBENCH" compare "$WORK/r" --by tau --metric mu_block_finite --format csv >"$WORK/csv"
+    /usr/bin/python3 - "$WORK/json" "$WORK/csv" <<'PY'
+import csv, json, sys
+assert {x["tau"] for x in json.load(open(sys.argv[1]))} == {0.05, 0.2}
+assert {(float(x["method"]), float(x["baseline"])) for x in csv.DictReader(open(sys.argv[2], newline=""))} == {(0.2, 0.05)}
+PY
     run "$NYSBENCH" table "$WORK/r" errors
     expect_status 2
     expect "table: errors is a table of the study error; the run is of coherence"
