@@ -131,6 +131,20 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
     return NB_OK;
 }
 
+/* What would decide: more sources; not where the interval excludes no difference, and Holm's p alone does not. */
+static void leave_open(const comparer *c, nb_compared *item)
+{
+    const nb_estimate *e = &item->estimate;
+    double far = fabs(e->mean), near = c->terms->margin - far;
+    item->verdict = NB_UNDECIDED;
+    if (e->high < 0 || e->low > 0)
+        item->why = e->high < 0 ? "better by itself, not among all lines" : "worse by itself, not among all lines";
+    else
+        item->more = nb_estimate_more(e, far >= near ? 0 : e->mean < 0 ? -c->terms->margin : c->terms->margin);
+    if (item->more < 1) item->more = 1;
+    if (!item->why && isnan(item->more) && e->common_se > 0) item->why = "more trials would decide, not more sources";
+}
+
 /* Better or worse where the interval and, of all that is compared together, Holm's p exclude no difference. */
 static nb_status judge(const comparer *c, nb_compared *item)
 {
@@ -145,11 +159,8 @@ static nb_status judge(const comparer *c, nb_compared *item)
         item->verdict = NB_WORSE;
     else if (e->same_p <= alpha)
         item->verdict = NB_EQUIVALENT;
-    else {
-        double far = fabs(e->mean), near = c->terms->margin - far;
-        item->verdict = NB_UNDECIDED;
-        item->more = nb_estimate_more(e, far >= near ? 0 : e->mean < 0 ? -c->terms->margin : c->terms->margin);
-    }
+    else
+        leave_open(c, item);
     return NB_OK;
 }
 

@@ -35,7 +35,7 @@ typedef struct {
     double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
     nb_verdict verdict;
     double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why; /* NO_VERDICT, REFUSED */
+    const char *why; /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
 } nb_compared;
 
 typedef struct {

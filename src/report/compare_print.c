@@ -90,7 +90,7 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
         {"holm_p", x->wilcoxon_holm, false},
         {"sign_p", e->sign_p, false},
         {"equivalence_p", e->same_p, false},
-        {"more_sources", isnan(x->more) ? NAN : ceil(x->more), true},
+        {"more_sources", x->more, true},
     };
     memcpy(fields, all, sizeof all);
     return sizeof all / sizeof *all;
@@ -245,9 +245,9 @@ static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *c
     if (x->verdict == NB_REFUSED)
         *text = "refused, see below";
     else if (x->why)
-        NB_NEED(*text, nb_format(ctx, "none: %s", x->why));
+        NB_NEED(*text, nb_format(ctx, "%s: %s", nb_verdict_names[x->verdict], x->why));
     else if (x->verdict == NB_UNDECIDED && isfinite(x->more))
-        NB_NEED(*text, nb_format(ctx, "undecided, about %.0f more sources", ceil(x->more)));
+        NB_NEED(*text, nb_format(ctx, "undecided, about %.0f more source%s", x->more, x->more == 1 ? "" : "s"));
     else
         *text = nb_verdict_names[x->verdict];
     return NB_OK;

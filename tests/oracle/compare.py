@@ -238,7 +238,7 @@ def main():
               {"better", "undecided"} <= {line["verdict"] for line in lines}, "verdicts follow from their numbers")
     tap.check(compare("--where", "core=svd") == [
         {**line, "holm_p": new["holm_p"], "t_holm_p": new["t_holm_p"], "verdict": new["verdict"],
-         "more_sources": new["more_sources"]}
+         "more_sources": new["more_sources"], "why": new["why"]}
         for line, new in zip([x for x in lines if x["core"].startswith("svd")], compare("--where", "core=svd"))],
         "rows that are left out change Holm's p and verdicts alone")
     table = list(csv.DictReader(subprocess.run([nysbench, "compare", run, "--format", "csv"], check=True,

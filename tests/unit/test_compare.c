@@ -143,6 +143,7 @@ static void test_verdicts(void **state)
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
     assert_true(c.items[0].more > 1);
+    assert_null(c.items[0].why);
     bake(&b, NB_LEAST_SOURCES - 1, 0.1);
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
@@ -151,6 +152,28 @@ static void test_verdicts(void **state)
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
     assert_true(isnan(c.items[0].estimate.low));
+}
+
+/* Of three amounts of eggs, all with the p of one: 0.02 by itself, 0.06 by Holm's correction of three. */
+static void test_among_others(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.95);
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_BETTER);
+    int count = b.count;
+    for (int eggs = 1; eggs <= 2; eggs++)
+        for (int i = 0; i < count; i++) {
+            b.rows[b.count] = b.rows[i];
+            b.rows[b.count++].eggs = eggs;
+        }
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.count, 3);
+    assert_true(c.items[0].estimate.high < 0 && c.items[0].t_holm > 0.05);
+    assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
+    assert_string_equal(c.items[0].why, "better by itself, not among all lines");
+    assert_true(isnan(c.items[0].more));
 }
 
 /* The data of a generated problem's trial are a source; a name of no problem is one of a file. */
@@ -390,8 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_ratio),    test_with_ctx(test_verdicts),       test_with_ctx(test_replicates), test_with_ctx(test_failures),
         test_with_ctx(test_noise),    test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),   test_with_ctx(test_builds),
-        test_with_ctx(test_settings), test_with_ctx(test_strata),
-        test_with_ctx(test_trials),
+        test_with_ctx(test_settings), test_with_ctx(test_strata),         test_with_ctx(test_among_others), test_with_ctx(test_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
