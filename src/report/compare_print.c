@@ -349,6 +349,17 @@ static nb_status print_empty_strata(FILE *out, const printer *p)
     return NB_OK;
 }
 
+/* Whether sources have been measured in the same trials, as those of files are; of drawn data each is a trial. */
+static bool shares_trials(const nb_compared *x)
+{
+    const nb_replicates *r = &x->contrasts->replicates;
+    bool shares = false;
+    for (int s = 0; s < r->strata; s++)
+        if (x->stratum == NB_OVER_STRATA || x->stratum == s)
+            shares = shares || (!r->generated[s] && x->contrast->counts[s].pairs > 0);
+    return shares;
+}
+
 static nb_status print_notes(FILE *out, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
@@ -356,7 +367,7 @@ static nb_status print_notes(FILE *out, const printer *p)
     int few = 0, one = 0;
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_estimate *e = &p->comparison->items[i].estimate;
-        one += e->sources > 0 && p->comparison->items[i].trials == 1;
+        one += e->sources > 0 && p->comparison->items[i].trials < 2 && shares_trials(&p->comparison->items[i]);
         few += e->sources > 0 && e->sources < 20;
     }
     NB_TRY(p->ctx, print_refusals(out, p));
@@ -384,7 +395,7 @@ static nb_status print_notes(FILE *out, const printer *p)
             "(two one-sided\ntests); none for fewer than %d sources, or more than %.0f %% missing pairs.\n",
             shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
     if (one > 0)
-        fputs("With one trial, what a method owes to its draws is in no interval.\n", out);
+        fputs("With one trial, or none that all sources have, what a method owes to its draws is in no interval.\n", out);
     if (few > 0)
         fputs("With fewer than 20 sources the bootstrap's interval is too short: it covers 0.84 to 0.92 instead of 0.95.\n", out);
     return NB_OK;

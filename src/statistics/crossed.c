@@ -125,7 +125,7 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
     nb_crossed_value *own;
     layout *layouts;
     const layout **used;
-    int used_count = 0, with_values = 0;
+    int used_count = 0, with_values = 0, most = 0;
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(own, nb_alloc(ctx, (size_t)count + 1, sizeof *own));
     NB_NEED(layouts, nb_alloc(ctx, (size_t)strata + 1, sizeof *layouts));
@@ -142,9 +142,10 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
         NB_TRY(ctx, lay_out(end - first, own + first, &layouts[g], ctx));
         errors[g] = error_of(1, &one, 1);
         with_values += end > first;
+        if (layouts[g].trials > most) most = layouts[g].trials;
         if (layouts[g].trials > 1) used[used_count++] = one;
     }
-    errors[strata] = (nb_common_error){.variance = 0, .df = NAN, .trials = 1};
+    errors[strata] = (nb_common_error){.variance = 0, .df = NAN, .trials = most};
     if (used_count > 0) errors[strata] = error_of(used_count, used, 1.0 / with_values);
     nb_ctx_release(ctx, mark);
     return NB_OK;

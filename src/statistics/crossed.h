@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
     double variance, df; /* of the mean over sources and trials; 0 and NaN where it cannot be told, or is none */
-    int trials;          /* in which all sources have a value */
+    int trials;          /* in which all sources have a value; 0 where each has its own, as of drawn data */
 } nb_common_error;
 
 /* `errors`: of each stratum, then of the mean over strata with equal weights. Of k sources in T trials, with the trials'

@@ -22,6 +22,8 @@ lines() { # PYTHON, of the list `lines`
     expect "error of a strategy over that of uniform, on the same head in the same trial"
     expect "better"
     [ "$(grep -ci '\bnan\b' <<<"$output")" -eq 0 ]
+    [ "$(grep -c 'With one trial' <<<"$output")" -eq 0 ]
+    lines 'assert len(lines) == 8 and all(x["trials"] == 0 for x in lines)'
     lines 'assert len(lines) == 8 and all(x["sources"] == x["heads"] == 8 for x in lines), lines'
     lines 'assert set(x["verdict"] for x in lines) <= {"better", "worse", "equivalent", "undecided"}'
     "$NYSBENCH" compare "$WORK/r" --format csv >"$WORK/csv"
