@@ -48,6 +48,9 @@ static nb_status find_metric(maker *m)
 {
     const nb_column *columns = m->frame->columns, *by = nb_column_find(columns, m->terms->by);
     NB_REQUIRE(m->ctx, by && is_of_method(by), NB_EINVAL, "rows cannot be compared by '%s'", m->terms->by);
+    const nb_column *pool = m->terms->pool ? nb_column_find(columns, m->terms->pool) : NULL;
+    NB_REQUIRE(m->ctx, !m->terms->pool || (pool && is_of_method(pool)), NB_EINVAL,
+               "'%s' cannot be pooled: heads and trials are averaged by themselves", m->terms->pool);
     m->metric = nb_column_find(columns, m->terms->metric);
     NB_REQUIRE(m->ctx, m->metric && m->metric->type == NB_COLUMN_REAL, NB_EINVAL, "'%s' is no measured column",
                m->terms->metric);

@@ -119,6 +119,7 @@ lines() { # PYTHON, of the list `lines`
 --resamples many|--resamples
 --confounded pairings|--confounded pairings is unknown; did you mean 'pairing'?
 --pool error|--pool error is no other column that tells rows apart
+--pool head|'head' cannot be pooled
 --where landmarks=5|landmarks=5: the run has no such row
 CASES
     run "$NYSBENCH" compare "$WORK/none"
