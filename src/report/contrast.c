@@ -163,7 +163,8 @@ static nb_status find_pairs(maker *m, int value, int *count)
     const nb_replicates *r = &m->out->replicates;
     *count = 0;
     for (int i = 0; i < m->pivot.count; i++) {
-        int a = m->pivot.rows[i * m->pivot.width + value], b = m->pivot.rows[i * m->pivot.width + m->terms->baseline];
+        const int *rows = m->pivot.rows + (size_t)i * (size_t)m->pivot.width;
+        int a = rows[value], b = rows[m->terms->baseline];
         m->unpaired[value] += a >= 0 && b < 0;
         if (a < 0 || b < 0) continue;
         int any = m->pivot.any[i];

@@ -129,12 +129,14 @@ static int instance_of(const nb_pivot *p, const int *begin, int group, int repet
 /* What repetition 0 alone has stands in all instances of its group. */
 static void spread(const nb_pivot *p, const int *begin, int groups, int *rows)
 {
+    const size_t width = (size_t)p->width;
     for (int g = 0; g < groups; g++)
-        for (int v = 0; v < p->width; v++) {
-            int alone = p->repetition[begin[g]] == 0 ? rows[begin[g] * p->width + v] : -1;
-            for (int i = begin[g] + 1; i < begin[g + 1]; i++)
-                if (rows[i * p->width + v] >= 0) alone = -1;
-            for (int i = begin[g] + 1; i < begin[g + 1] && alone >= 0; i++) rows[i * p->width + v] = alone;
+        for (size_t v = 0; v < width; v++) {
+            size_t first = (size_t)begin[g], end = (size_t)begin[g + 1];
+            int alone = p->repetition[first] == 0 ? rows[first * width + v] : -1;
+            for (size_t i = first + 1; i < end; i++)
+                if (rows[i * width + v] >= 0) alone = -1;
+            for (size_t i = first + 1; i < end && alone >= 0; i++) rows[i * width + v] = alone;
         }
 }
 
@@ -151,11 +153,13 @@ nb_status nb_frame_pivot(const nb_frame *f, nb_selection from, const char *const
     NB_TRY(ctx, nb_frame_ints(f, repetition, &of, ctx));
     NB_TRY(ctx, find_instances(&groups, of, p, &begin, ctx));
     p->width = codes.count;
-    NB_NEED(rows, nb_alloc(ctx, (size_t)p->count * (size_t)p->width + 1, sizeof *rows));
-    for (int i = 0; i < p->count * p->width; i++) rows[i] = -1;
+    size_t cells = (size_t)p->count * (size_t)p->width;
+    NB_NEED(rows, nb_alloc(ctx, cells + 1, sizeof *rows));
+    for (size_t i = 0; i < cells; i++) rows[i] = -1;
     for (int i = 0; i < from.count; i++) {
         int row = from.at[i];
-        rows[instance_of(p, begin, groups.of[row], of[row]) * p->width + codes.of[row]] = row;
+        size_t at = (size_t)instance_of(p, begin, groups.of[row], of[row]) * (size_t)p->width;
+        rows[at + (size_t)codes.of[row]] = row;
     }
     spread(p, begin, groups.count, rows);
     p->rows = rows;

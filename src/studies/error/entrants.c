@@ -99,7 +99,7 @@ nb_status nb_entrants_find(const nb_frame *frame, nb_entrants *e, nb_ctx *ctx)
 
 const nb_error_row *nb_entrants_row(const nb_entrants *e, int core, int choice)
 {
-    int row = e->choices.rows[choice * e->choices.width + core];
+    int row = e->choices.rows[(size_t)choice * (size_t)e->choices.width + (size_t)core];
     return row >= 0 && strcmp(e->summary.rows[row].status, "ok") == 0 ? &e->summary.rows[row] : NULL;
 }
 
