@@ -125,9 +125,11 @@ static nb_status print_parts(FILE *out, const nb_claim_result *r, nb_ctx *ctx)
 /* Only where there are several. */
 static nb_status print_models(FILE *out, const nb_claim_answer *a, nb_ctx *ctx)
 {
-    const char *found, *units, *name;
+    const char *found, *units, *name, **names;
+    NB_NEED(names, nb_alloc(ctx, (size_t)a->model_count + 1, sizeof *names));
+    for (int i = 0; i < a->model_count; i++) names[i] = a->models[i].name;
     for (int i = 0; i < a->model_count && a->model_count > 1; i++) {
-        NB_TRY(ctx, nb_label_stratum(a->models[i].name, &name, ctx));
+        NB_TRY(ctx, nb_label_stratum_among(a->model_count, names, i, &name, ctx));
         NB_TRY(ctx, found_text(&a->models[i], &found, ctx));
         NB_TRY(ctx, units_text(&a->models[i], &units, ctx));
         fprintf(out, "%*s    ", VERDICT_WIDTH, "");

@@ -5,6 +5,7 @@
 #include "report/csv.h"
 #include "report/grid.h"
 #include "report/labels.h"
+#include "report/scopes.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -269,7 +270,8 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
                nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &text, g->ctx));
         NB_TRY(g->ctx, nb_grid_text(g, text));
     }
-    NB_TRY(g->ctx, nb_label_stratum(stratum_of(x), &text, g->ctx));
+    text = "all";
+    if (x->stratum != NB_OVER_STRATA) NB_TRY(g->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &text, g->ctx));
     NB_TRY(g->ctx, nb_grid_text(g, text));
     NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->mean)));
     NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
@@ -343,7 +345,7 @@ static nb_status print_empty_strata(FILE *out, const printer *p)
         const char *label;
         for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
         if (pairs > 0 || has_refusal(p)) continue;
-        NB_TRY(p->ctx, nb_label_stratum(r->names[s], &label, p->ctx));
+        NB_TRY(p->ctx, nb_scopes_stratum(p->comparison->contrasts, s, &label, p->ctx));
         fprintf(out, "%s: no pair has a result.\n", label);
     }
     return NB_OK;

@@ -140,3 +140,14 @@ nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
     NB_NEED(*out, whole ? nb_strdup(ctx, name) : nb_format(ctx, "%.*s", (int)length, name));
     return NB_OK;
 }
+
+nb_status nb_label_stratum_among(int count, const char *const *names, int of, const char **label, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_label_stratum(names[of], label, ctx));
+    for (int i = 0; i < count; i++) {
+        const char *other;
+        NB_TRY(ctx, nb_label_stratum(names[i], &other, ctx));
+        if (strcmp(names[i], names[of]) != 0 && strcmp(other, *label) == 0) *label = names[of];
+    }
+    return NB_OK;
+}

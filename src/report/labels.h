@@ -21,5 +21,7 @@ nb_status nb_labels_of_values(const nb_frame *frame, const char *column, const c
 
 /* What a stratum is called in a table: a model's name up to the first blank; a problem whole. */
 nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
+/* The same of names[of], whole where another of the `count` names begins alike. */
+nb_status nb_label_stratum_among(int count, const char *const *names, int of, const char **label, nb_ctx *ctx);
 
 #endif

@@ -124,12 +124,5 @@ nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const
 
 nb_status nb_scopes_stratum(const nb_contrasts *c, int stratum, const char **label, nb_ctx *ctx)
 {
-    const nb_replicates *r = &c->replicates;
-    NB_TRY(ctx, nb_label_stratum(r->names[stratum], label, ctx));
-    for (int s = 0; s < r->strata; s++) { /* two that begin alike have their whole names */
-        const char *other;
-        NB_TRY(ctx, nb_label_stratum(r->names[s], &other, ctx));
-        if (s != stratum && strcmp(other, *label) == 0) *label = r->names[stratum];
-    }
-    return NB_OK;
+    return nb_label_stratum_among(c->replicates.strata, c->replicates.names, stratum, label, ctx);
 }

@@ -3,10 +3,11 @@
  * some recipes, baked in an oven, and eaten by the heads of a file. */
 #include "testing.h"
 
-#include "report/compare.h"
+#include "report/compare_print.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -408,12 +409,35 @@ static void test_strata(void **state)
     assert_int_equal(c.items[2].verdict, NB_NO_VERDICT);
 }
 
+/* Models are called by the first word of their names, where that tells them apart. */
+static void test_labels(void **state)
+{
+    static bakery b;
+    nb_ctx *ctx = *state;
+    nb_frame f;
+    nb_comparison c;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    for (int i = 0; i < b.count; i++)
+        b.rows[i].model = b.rows[i].problem[5] < '3' ? "stone oven" : b.rows[i].problem[5] < '6' ? "clay oven" : "clay pit";
+    assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
+    assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_ok(ctx, nb_compare_print_text(out, &f, &terms, &c, ctx));
+    assert_int_equal(fclose(out), 0);
+    assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_ratio),    test_with_ctx(test_verdicts),       test_with_ctx(test_replicates), test_with_ctx(test_failures),
         test_with_ctx(test_noise),    test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),   test_with_ctx(test_builds),
-        test_with_ctx(test_settings), test_with_ctx(test_strata),         test_with_ctx(test_among_others), test_with_ctx(test_trials),
+        test_with_ctx(test_settings), test_with_ctx(test_strata),         test_with_ctx(test_labels), test_with_ctx(test_among_others), test_with_ctx(test_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
