@@ -67,9 +67,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     print_function *print = nb_claims_print_text;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"format", 'f', POPT_ARG_STRING, &format, 0, "table (default), csv, json or markdown", "FORMAT"},
+        {"format", 'f', POPT_ARG_STRING, &format, 0, "Print a table (default), csv, json or markdown", "FORMAT"},
         {"strict", '\0', POPT_ARG_NONE, &strict, 0,
-         "Exit with 1 unless every claim is reproduced; those that are untested do not count", NULL},
+         "Exit with 1 unless every claim is reproduced; untested ones do not count", NULL},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
@@ -87,5 +87,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_claims = {
-    "claims", "RUN...", "Tell what the rows of a run say of its experiment's claims, with intervals and verdicts",
+    "claims", "RUN...", "Test the claims of a run's experiment on its rows: intervals and verdicts",
     run,      false,    68};

@@ -24,13 +24,23 @@ static const char *usual_column(const nb_study *study)
     return study->baseline >= 0 ? study->axes[study->baseline].column : NULL;
 }
 
-static nb_status hint_column(const nb_frame *f, const char *text, bool real, const char **hint, nb_ctx *ctx)
+/* What tells the data of rows apart, and not their methods. */
+static bool is_of_data(const char *name)
+{
+    return strcmp(name, "problem") == 0 || strcmp(name, "head") == 0 || strcmp(name, "trial") == 0;
+}
+
+typedef enum { HINT_MEASURED, HINT_IDENTITY, HINT_METHOD } hinted;
+
+static nb_status hint_column(const nb_frame *f, const char *text, hinted what, const char **hint, nb_ctx *ctx)
 {
     const char **names;
     int count = 0;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(f->columns) + 1, sizeof *names));
     for (const nb_column *c = f->columns; c->name; c++)
-        if (real ? c->type == NB_COLUMN_REAL : c->identity && c->type != NB_COLUMN_SEED) names[count++] = c->name;
+        if (what == HINT_MEASURED ? c->type == NB_COLUMN_REAL
+                                  : c->identity && c->type != NB_COLUMN_SEED && !(what == HINT_METHOD && is_of_data(c->name)))
+            names[count++] = c->name;
     NB_NEED(*hint, nb_hint(text, names, ctx));
     return NB_OK;
 }
@@ -39,22 +49,22 @@ static nb_status check_columns(const nb_frame *f, const given *g, const nb_contr
 {
     const nb_column *by = nb_column_find(f->columns, terms->by), *metric = nb_column_find(f->columns, terms->metric);
     const char *hint = "";
-    if (!by || !by->identity) NB_TRY(ctx, hint_column(f, terms->by, false, &hint, ctx));
-    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is no column that tells rows apart%s", terms->by,
+    if (!by || !by->identity) NB_TRY(ctx, hint_column(f, terms->by, HINT_METHOD, &hint, ctx));
+    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s", terms->by,
                hint);
-    if (!metric || metric->type != NB_COLUMN_REAL) NB_TRY(ctx, hint_column(f, terms->metric, true, &hint, ctx));
+    if (!metric || metric->type != NB_COLUMN_REAL) NB_TRY(ctx, hint_column(f, terms->metric, HINT_MEASURED, &hint, ctx));
     NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
-               "compare: --metric %s is no measured column%s", terms->metric, hint);
+               "compare: --metric %s is not a measured column%s", terms->metric, hint);
     for (const char *const *c = terms->confounded; c && *c; c++) {
         const nb_column *column = nb_column_find(f->columns, *c);
         bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
-        if (!known) NB_TRY(ctx, hint_column(f, *c, false, &hint, ctx));
+        if (!known) NB_TRY(ctx, hint_column(f, *c, HINT_IDENTITY, &hint, ctx));
         NB_REQUIRE(ctx, known, NB_EINVAL, "compare: --confounded %s is unknown%s; also allowed: %s, %s", *c, hint,
                    NB_ROWS_SEEN, NB_BUILD);
     }
     const nb_column *pool = terms->pool ? nb_column_find(f->columns, terms->pool) : NULL;
     NB_REQUIRE(ctx, !terms->pool || (pool && pool->identity && pool != by), NB_EINVAL,
-               "compare: --pool %s is no other column that tells rows apart", g->pool);
+               "compare: --pool %s: expected a column that tells rows apart, other than that of --by", g->pool);
     return NB_OK;
 }
 
@@ -68,13 +78,13 @@ static nb_status find_baseline(const nb_frame *f, const char *by, const char *te
     int count = 0;
     *baseline = 0;
     NB_TRY(ctx, nb_frame_codes(f, by, &codes, ctx));
-    NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s", by);
+    NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare", by);
     if (text) {
         NB_NEED(means, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *means));
         NB_TRY(ctx, nb_where_values(f, by, text, means, ctx));
         for (int v = 0; v < codes.count; v++)
             if (means[v]) *baseline = v, count++;
-        NB_REQUIRE(ctx, count == 1, NB_EINVAL, "compare: --baseline %s means %d values of %s; say which", text, count,
+        NB_REQUIRE(ctx, count == 1, NB_EINVAL, "compare: --baseline %s means %d values of %s; name one", text, count,
                    by);
     } else if (usual) {
         NB_TRY(ctx, nb_frame_texts(f, by, &texts, ctx));
@@ -115,7 +125,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const nb_study *study = nb_study_of(rows.columns);
     NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
     terms->contrast.by = g->by ? g->by : usual_column(study);
-    NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s compares nothing by itself",
+    NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s has no usual one",
                study->component.name);
     for (const nb_column *c = rows.columns; !terms->contrast.metric && c->name; c++)
         if (c->measure) terms->contrast.metric = c->name;
@@ -176,23 +186,23 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"baseline", 'b', POPT_ARG_STRING, &g.baseline, 0,
-         "What the others are compared with (default: the run's); all: each pair", "SPEC"},
-        {"by", '\0', POPT_ARG_STRING, &g.by, 0, "The column whose values are compared (default: strategy)", "COLUMN"},
-        {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "What is compared (default: error)", "COLUMN"},
+         "What to compare with (default: the run's baseline); all: compare each pair", "SPEC"},
+        {"by", '\0', POPT_ARG_STRING, &g.by, 0, "Column whose values are compared (default: strategy)", "COLUMN"},
+        {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "Measure to compare (default: error)", "COLUMN"},
         {"where", 'w', POPT_ARG_ARGV, &g.where, 0,
-         "Only rows with this value in a column; for a component its name or a spec; may be repeated", "COLUMN=VALUE"},
+         "Only rows with this value in a column, of a component its name or a spec; may be repeated", "COLUMN=VALUE"},
         {"pool", '\0', POPT_ARG_STRING, &g.pool, 0, "Average over the values of a column, such as landmarks", "COLUMN"},
-        {"scale", '\0', POPT_ARG_STRING, &g.scale, 0, "ratio (default) or difference", "SCALE"},
+        {"scale", '\0', POPT_ARG_STRING, &g.scale, 0, "Compare by ratio (default) or difference", "SCALE"},
         {"confounded", '\0', POPT_ARG_ARGV, &g.confounded, 0,
-         "Compare although they differ in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD "; may be repeated",
+         "Compare even what differs in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD "; may be repeated",
          "COLUMN"},
         {"failures", '\0', POPT_ARG_STRING, &g.failures, 0,
-         "Pairs without a result: drop (default), or count as the worst", "HOW"},
-        {"margin", '\0', POPT_ARG_STRING, &g.margin, 0, "The ratio below which a difference does not matter (1.02)",
+         "Pairs of which one has no result: drop (default) them, or count them as worst", "HOW"},
+        {"margin", '\0', POPT_ARG_STRING, &g.margin, 0, "Largest ratio (or difference) that does not matter (1.02; 0)",
          "RATIO"},
-        {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Of the intervals (0.95)", "SHARE"},
-        {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Of the bootstrap (2000); 0: none", "N"},
-        {"format", 'f', POPT_ARG_STRING, &g.format, 0, "table (default), csv or json", "FORMAT"},
+        {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Confidence of the intervals (0.95)", "SHARE"},
+        {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap", "N"},
+        {"format", 'f', POPT_ARG_STRING, &g.format, 0, "Print a table (default), csv or json", "FORMAT"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);

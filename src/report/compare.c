@@ -192,7 +192,7 @@ static nb_status find_turn(comparer *c, const nb_comparison *each, const nb_comp
                                      places[i]));
     }
     NB_NEED(c->out->turns[c->out->turn_count++],
-            nb_format(c->ctx, "%s: the effect changes sign over %s, which is pooled: %s, %s", value, column, places[0],
+            nb_format(c->ctx, "%s: the effect changes sign with %s, over which it is pooled: %s, %s", value, column, places[0],
                       places[1]));
     return NB_OK;
 }
@@ -217,7 +217,7 @@ nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_co
     *out = (nb_comparison){.count = 0};
     if (terms->all_pairs) {
         NB_REQUIRE(ctx, nb_column_find(frame->columns, terms->contrast.by), NB_EINVAL,
-                   "rows cannot be compared by '%s'", terms->contrast.by);
+                   "rows cannot be compared by '%s': it is not part of a method", terms->contrast.by);
         NB_TRY(ctx, nb_frame_codes(frame, terms->contrast.by, &values, ctx));
         for (int b = 0; b < values.count; b++) NB_TRY(ctx, add_baseline(&c, b));
     } else {

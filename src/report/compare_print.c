@@ -300,7 +300,7 @@ static nb_status print_title(FILE *out, const printer *p, const char *constant)
     const char *base = "another", *with = t->difference ? "minus" : "over";
     if (!p->terms->all_pairs)
         NB_TRY(p->ctx, nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
-    fprintf(out, "%s of a %s %s that of %s, on the same head in the same trial", t->metric, t->by, with, base);
+    fprintf(out, "%s by %s, %s that of %s, on the same head in the same trial", t->metric, t->by, with, base);
     if (t->pool) fprintf(out, "; mean over %s", t->pool);
     fprintf(out, "\n%s%s", constant, *constant ? "\n" : "");
     for (const char *const *c = t->confounded; c && *c; c++)
@@ -362,44 +362,56 @@ static bool shares_trials(const nb_compared *x)
     return shares;
 }
 
+/* Of a run that is going on, or was interrupted. */
+static void print_unfinished(FILE *out, const nb_frame *f)
+{
+    int planned = 0;
+    for (int i = 0; i < f->count; i++)
+        planned += strcmp(((const nb_row *)nb_frame_row(f, i))->status, "planned") == 0;
+    if (planned > 0) fprintf(out, "UNFINISHED: %d of %d rows have not been run yet.\n", planned, f->count);
+}
+
 static nb_status print_notes(FILE *out, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
     double confidence = 100 * p->terms->confidence;
+    bool difference = p->terms->contrast.difference;
     int few = 0, one = 0;
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_estimate *e = &p->comparison->items[i].estimate;
         one += e->sources > 0 && p->comparison->items[i].trials < 2 && shares_trials(&p->comparison->items[i]);
-        few += e->sources > 0 && e->sources < 20;
+        few += isfinite(e->boot_low) && e->sources < 20;
     }
+    print_unfinished(out, p->frame);
     NB_TRY(p->ctx, print_refusals(out, p));
     for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++) {
         const char *label;
         if (!c->unpaired[v]) continue;
         NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, c->values.first[v], &label, p->ctx));
-        fprintf(out, "%s: %d rows have no row of the baseline beside them.\n", label, c->unpaired[v]);
+        fprintf(out, "%s: %d rows have no row of the baseline to be compared with.\n", label, c->unpaired[v]);
     }
     NB_TRY(p->ctx, print_empty_strata(out, p));
     for (int i = 0; i < p->comparison->turn_count; i++) fprintf(out, "WARNING: %s.\n", p->comparison->turns[i]);
     fprintf(out,
-            "%s: %s over sources, each the mean of its heads, each the mean of its trials%s; all:\n"
-            "models count the same. [..]: %.0f %% t interval over sources and trials, and BCa bootstrap of sources. wins: "
-            "sources\nwith less than the baseline. p: Wilcoxon's signed ranks, t; Holm: t's, over all lines of the same model. "
-            "ICC: share of the\nspread that heads of a source have in common; effective: independent heads that the "
-            "heads are worth.\nmissing: pairs without a result of the method | of the baseline, which %s.\n",
-            p->terms->contrast.difference ? "difference" : "ratio",
-            p->terms->contrast.difference ? "mean" : "geometric mean",
-            p->terms->contrast.difference ? "" : ", as logarithms", confidence,
+            "%s: %smean over sources; a source has the mean over its heads of their means over trials. In lines \"all\",\n"
+            "models count the same. t: %.0f %% t interval over sources and trials; bootstrap: BCa interval over sources. wins:\n"
+            "sources with less than the baseline, of those that differ. p: of Wilcoxon's signed ranks, and of the t test; Holm:\n"
+            "the latter, corrected over all lines of the model. ICC: how alike the heads of a source are (0: not at all);\n"
+            "effective: how many independent heads they are worth. missing: pairs without a result of the method | of the\n"
+            "baseline, which %s.\n",
+            difference ? "difference" : "ratio", difference ? "" : "geometric ", confidence,
             p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen"
                                                              : "do not count");
     fprintf(out,
-            "Verdicts: better or worse if the interval and Holm's p exclude none; equivalent if within %.3g at most "
-            "(two one-sided\ntests); none for fewer than %d sources, or more than %.0f %% missing pairs.\n",
+            "Verdicts: better, worse: the t interval excludes %d and Holm's p is at most %.2g. equivalent: neither, and two\n"
+            "one-sided t tests show the %s to be within %s%.3g. undecided: none of these. none: fewer than %d\n"
+            "sources, a model with only one, more than %.0f %% of the pairs missing, or infinite ratios.\n",
+            difference ? 0 : 1, 1 - p->terms->confidence, difference ? "difference" : "ratio", difference ? "+-" : "a factor of ",
             shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
     if (one > 0)
-        fputs("With one trial, or none that all sources have, what a method owes to its draws is in no interval.\n", out);
+        fputs("With one trial, or none that all sources have, the intervals do not cover the luck of the draws.\n", out);
     if (few > 0)
-        fputs("With fewer than 20 sources the bootstrap's interval is too short: it covers 0.84 to 0.92 instead of 0.95.\n", out);
+        fputs("With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.\n", out);
     return NB_OK;
 }
 

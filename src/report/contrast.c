@@ -47,12 +47,13 @@ static bool is_of_method(const nb_column *c)
 static nb_status find_metric(maker *m)
 {
     const nb_column *columns = m->frame->columns, *by = nb_column_find(columns, m->terms->by);
-    NB_REQUIRE(m->ctx, by && is_of_method(by), NB_EINVAL, "rows cannot be compared by '%s'", m->terms->by);
+    NB_REQUIRE(m->ctx, by && is_of_method(by), NB_EINVAL, "rows cannot be compared by '%s': it is not part of a method",
+               m->terms->by);
     const nb_column *pool = m->terms->pool ? nb_column_find(columns, m->terms->pool) : NULL;
     NB_REQUIRE(m->ctx, !m->terms->pool || (pool && is_of_method(pool)), NB_EINVAL,
                "'%s' cannot be pooled: heads and trials are averaged by themselves", m->terms->pool);
     m->metric = nb_column_find(columns, m->terms->metric);
-    NB_REQUIRE(m->ctx, m->metric && m->metric->type == NB_COLUMN_REAL, NB_EINVAL, "'%s' is no measured column",
+    NB_REQUIRE(m->ctx, m->metric && m->metric->type == NB_COLUMN_REAL, NB_EINVAL, "'%s' is not a measured column",
                m->terms->metric);
     if (m->metric->noise) m->noise = nb_column_find(columns, m->metric->noise);
     if (m->metric->se) m->se = nb_column_find(columns, m->metric->se);
@@ -107,7 +108,7 @@ static nb_status check_single(const maker *m, const char *const *keys)
     for (const char *const *c = m->terms->confounded; *c; c++)
         NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
     NB_REQUIRE(m->ctx, groups.count == m->frame->count, NB_EINVAL,
-               "a %s has several rows that differ in what is named as confounded (%s): select one of them", m->terms->by,
+               "a %s has several rows that differ only in what is named as confounded (%s): select one of them", m->terms->by,
                list);
     return NB_OK;
 }
@@ -280,8 +281,8 @@ static nb_status add_contrasts(maker *m, int value, int count)
         if (!one_has_seen(m, i, next)) continue;
         c->unit_count = 0;
         NB_NEED(c->refusal, nb_format(m->ctx,
-                                      "it or the baseline, and not both, has looked at rows of S that they are judged "
-                                      "on: compare %s, or name %s as confounded",
+                                      "only one of it and the baseline has looked at rows of S that both are judged on: "
+                                      "compare %s, or name %s as confounded",
                                       m->metric->unseen, NB_ROWS_SEEN));
     }
     return NB_OK;

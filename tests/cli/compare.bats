@@ -19,7 +19,7 @@ lines() { # PYTHON, of the list `lines`
     drawn
     run "$NYSBENCH" compare "$WORK/r"
     expect_status 0
-    expect "error of a strategy over that of uniform, on the same head in the same trial"
+    expect "error by strategy, over that of uniform, on the same head in the same trial"
     expect "better"
     [ "$(grep -ci '\bnan\b' <<<"$output")" -eq 0 ]
     [ "$(grep -c 'With one trial' <<<"$output")" -eq 0 ]
@@ -69,7 +69,7 @@ lines() { # PYTHON, of the list `lines`
     expect_status 0
     expect "refused, see below"
     expect "REFUSED: profile: it differs from the baseline in pairing too, which is not named as confounded."
-    expect "profile: 32 rows have no row of the baseline beside them."
+    expect "profile: 32 rows have no row of the baseline to be compared with."
     lines 'assert {x["verdict"] for x in lines} == {"refused"} and "rows_seen" in lines[0]["why"]' --confounded pairing
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded pairing --confounded rows_seen
 }
@@ -84,6 +84,16 @@ lines() { # PYTHON, of the list `lines`
     # as many landmarks as dimensions: the Gram matrix is reconstructed but for rounding
     drawn --set 'kernels=gram(of=queries)' --set 'cores=best' --set landmarks=8
     lines 'assert lines and all(x["ratio"] is None and x["why"] == "nothing is above its rounding noise" for x in lines)'
+}
+
+@test "of a run that is not finished, the rows that have not been run are counted" {
+    drawn --only landmarks=4
+    run "$NYSBENCH" compare "$WORK/r"
+    expect_status 0
+    expect "UNFINISHED: 48 of 96 rows have not been run yet."
+    drawn
+    run "$NYSBENCH" compare "$WORK/r"
+    [[ "$output" != *UNFINISHED* ]]
 }
 
 @test "what has no result stands in the line; --failures says how it counts" {
@@ -105,12 +115,12 @@ lines() { # PYTHON, of the list `lines`
         expect_status 2
         expect "$message"
     done <<'CASES'
---by pairin|--by pairin is no column that tells rows apart; did you mean 'pairing'?
---by error|--by error is no column that tells rows apart
---by trial|rows cannot be compared by 'trial'
+--by pairin|--by pairin is not a column that tells rows apart; did you mean 'pairing'?
+--by error|--by error is not a column that tells rows apart
+--by trial|rows cannot be compared by 'trial': it is not part of a method
 --by pairing|the rows have only one pairing
---metric eror|--metric eror is no measured column; did you mean 'error'?
---metric strategy|--metric strategy is no measured column
+--metric eror|--metric eror is not a measured column; did you mean 'error'?
+--metric strategy|--metric strategy is not a measured column
 --format xml|--format xml is unknown; allowed: table, csv, json
 --scale log|--scale log is unknown; allowed: ratio, difference
 --failures keep|--failures keep is unknown; allowed: drop, worst
@@ -118,7 +128,7 @@ lines() { # PYTHON, of the list `lines`
 --confidence 95|--confidence
 --resamples many|--resamples
 --confounded pairings|--confounded pairings is unknown; did you mean 'pairing'?
---pool error|--pool error is no other column that tells rows apart
+--pool error|--pool error: expected a column that tells rows apart, other than that of --by
 --pool head|'head' cannot be pooled
 --where landmarks=5|landmarks=5: the run has no such row
 CASES
