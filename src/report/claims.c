@@ -150,9 +150,9 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
         NB_NEED(*why, nb_format(j->keep, "%d of %d results are missing, more than %.0f %%", u->missing, total,
                                 100 * NB_MOST_MISSING));
     else if (isnan(r->low) && lonely)
-        NB_NEED(*why, nb_format(j->keep, "%s has one source alone: select models with more", lonely));
+        NB_NEED(*why, nb_format(j->keep, "%s has only one source: select models with more", lonely));
     else if (isnan(r->low))
-        *why = j->claim->expectation == NB_EXPECT_WINS ? "no source differs" : "its interval cannot be had";
+        *why = j->claim->expectation == NB_EXPECT_WINS ? "no source differs" : "it has no interval";
     return NB_OK;
 }
 

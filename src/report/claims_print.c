@@ -178,7 +178,7 @@ static void print_tally(FILE *out, int runs, const nb_claim_results *results)
         fprintf(out, "%s%d %s", between, tally[v], nb_claim_verdicts[v]);
         between = ", ";
     }
-    fputc('\n', out);
+    if (*between == ',') fputc('\n', out);
 }
 
 nb_status nb_claims_print_text(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)

@@ -307,11 +307,11 @@ static nb_status print_block(FILE *out, const nb_standings_view *v, const nb_sta
 }
 
 static const char of_ranks[] =
-    "rank: 1 for the least %s of the lines of a block in a source, where a method counts with the mean over its\n"
-    "heads of the mean %sover their trials, and equal ones share their ranks; the mean over sources.\n%s";
+    "Mean ranks over sources. In a source, rank 1 is the least %s of a block, and equal ones share their ranks; a method\n"
+    "has the mean over heads of the mean %sover trials.\n%s";
 static const char of_tests[] =
-    "Methods without a letter in common differ by more than the critical difference of Nemenyi's test at %g; those\n"
-    "with one differ by no more. Where Friedman's p is above %g the letters say nothing.\n";
+    "Methods differ by more than the critical difference of Nemenyi's test at %g if they have no letter in common.\n"
+    "Where Friedman's p is above %g, the letters say nothing.\n";
 
 static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
 {
@@ -328,7 +328,7 @@ static nb_status print_text(FILE *out, const nb_standings_view *v, int count, co
     }
     fputc('\n', out);
     fprintf(out, of_ranks, v->terms.metric, v->terms.difference ? "" : "logarithm ",
-            pooled ? "\"all\": the sources of all are pooled, so who has more of them counts more.\n" : "");
+            pooled ? "Blocks of all models or problems pool their sources, so one with more of them counts more.\n" : "");
     if (tested) fprintf(out, of_tests, NB_STANDING_ALPHA, NB_STANDING_ALPHA);
     return NB_OK;
 }

@@ -86,14 +86,14 @@ static bool has_meetings(const nb_standing *s)
 }
 
 static const char explanation[] =
-    "a/b: of b sources a, in which the line's method has less %s than the column's, each with the mean over its heads\n"
-    "of the mean %sover their trials; whoever is equal by rounding has no less.%s\n"
+    "a/b: on a of b sources, the line's method has less %s than the column's; in a source, a method has the mean over\n"
+    "heads of the mean %sover trials. What is equal up to rounding is not less.%s\n"
     "* p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources.\n";
 
 static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
 {
     bool pooled = false;
-    fprintf(out, "Of how many sources a %s has less %s than another\n%s%s", v->terms.by, v->terms.metric,
+    fprintf(out, "On how many sources one %s has less %s than another\n%s%s", v->terms.by, v->terms.metric,
             v->scopes.constant, *v->scopes.constant ? "\n" : "");
     for (int i = 0; i < count; i++) {
         if (v->scopes.count > 1 && (i == 0 || blocks[i].scope != blocks[i - 1].scope))
@@ -108,7 +108,7 @@ static nb_status print_text(FILE *out, const nb_standings_view *v, int count, co
     }
     fputc('\n', out);
     fprintf(out, explanation, v->terms.metric, v->terms.difference ? "" : "logarithm ",
-            pooled ? " \"all\" pools the sources of all." : "", NB_STANDING_ALPHA, NB_LEAST_SOURCES);
+            pooled ? " \"all\" pools the sources." : "", NB_STANDING_ALPHA, NB_LEAST_SOURCES);
     return NB_OK;
 }
 

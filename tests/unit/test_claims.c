@@ -438,7 +438,7 @@ static void test_models(void **state)
     expect_verdict(&r.parts[0], NB_CLAIM_IS_REFUTED);
     expect_verdict(&r.parts[1], NB_CLAIM_IS_VOID); /* two sources */
     t.rows[7].source = t.rows[6].source;
-    expect_void(ask(&t, claim, *state), "vit has one source alone");
+    expect_void(ask(&t, claim, *state), "vit has only one source");
 }
 
 static void test_void(void **state)
