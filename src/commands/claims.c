@@ -87,5 +87,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_claims = {
-    "claims", "RUN...", "Test the claims of a run's experiment on its rows: intervals and verdicts",
-    run,      false,    68};
+    "claims", "RUN...", "Test the claims of a run's experiment on its rows: intervals and verdicts", run, false, 68};

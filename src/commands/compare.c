@@ -38,8 +38,9 @@ static nb_status hint_column(const nb_frame *f, const char *text, hinted what, c
     int count = 0;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(f->columns) + 1, sizeof *names));
     for (const nb_column *c = f->columns; c->name; c++)
-        if (what == HINT_MEASURED ? c->type == NB_COLUMN_REAL
-                                  : c->identity && c->type != NB_COLUMN_SEED && !(what == HINT_METHOD && is_of_data(c->name)))
+        if (what == HINT_MEASURED
+                ? c->type == NB_COLUMN_REAL
+                : c->identity && c->type != NB_COLUMN_SEED && !(what == HINT_METHOD && is_of_data(c->name)))
             names[count++] = c->name;
     NB_NEED(*hint, nb_hint(text, names, ctx));
     return NB_OK;
@@ -50,9 +51,10 @@ static nb_status check_columns(const nb_frame *f, const given *g, const nb_contr
     const nb_column *by = nb_column_find(f->columns, terms->by), *metric = nb_column_find(f->columns, terms->metric);
     const char *hint = "";
     if (!by || !by->identity) NB_TRY(ctx, hint_column(f, terms->by, HINT_METHOD, &hint, ctx));
-    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s", terms->by,
-               hint);
-    if (!metric || metric->type != NB_COLUMN_REAL) NB_TRY(ctx, hint_column(f, terms->metric, HINT_MEASURED, &hint, ctx));
+    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s",
+               terms->by, hint);
+    if (!metric || metric->type != NB_COLUMN_REAL)
+        NB_TRY(ctx, hint_column(f, terms->metric, HINT_MEASURED, &hint, ctx));
     NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
                "compare: --metric %s is not a measured column%s", terms->metric, hint);
     for (const char *const *c = terms->confounded; c && *c; c++) {
@@ -104,8 +106,8 @@ static nb_status derive_builds(nb_frame *f, nb_store *store, bool sessions, nb_c
     return nb_frame_derive(f, NB_BUILD, builds, ctx);
 }
 
-static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms,
-                       const nb_comparison *c, nb_ctx *ctx)
+static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms, const nb_comparison *c,
+                       nb_ctx *ctx)
 {
     if (format && strcmp(format, "csv") == 0) return nb_compare_print_csv(stdout, frame, terms, c, ctx);
     if (format && strcmp(format, "json") == 0) return nb_compare_print_json(stdout, frame, terms, c, ctx);
@@ -156,7 +158,8 @@ static int check_word(const char *option, const char *text, const char *const *w
 
 static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
 {
-    static const char *const formats[] = {"table", "csv", "json", NULL}, *const scales[] = {"ratio", "difference", NULL},
+    static const char *const formats[] = {"table", "csv", "json", NULL},
+                             *const scales[] = {"ratio", "difference", NULL},
                              *const failures[] = {"drop", "worst", NULL};
     (void)ctx;
     int code = check_word("format", g->format, formats);
@@ -173,8 +176,7 @@ static int read_terms(const nb_command *command, const given *g, nb_compare_term
     terms->margin = terms->contrast.difference ? margin : log(margin);
     if (code == NB_GO_ON)
         code = nb_command_real(command, "--confidence", g->confidence, 0.5, 0.9999, &terms->confidence);
-    if (code == NB_GO_ON)
-        code = nb_command_number(command, "--resamples", g->resamples, 0, 1000000, &terms->resamples);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--resamples", g->resamples, 0, 1000000, &terms->resamples);
     return code;
 }
 
@@ -201,7 +203,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"margin", '\0', POPT_ARG_STRING, &g.margin, 0, "Largest ratio (or difference) that does not matter (1.02; 0)",
          "RATIO"},
         {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Confidence of the intervals (0.95)", "SHARE"},
-        {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap", "N"},
+        {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap",
+         "N"},
         {"format", 'f', POPT_ARG_STRING, &g.format, 0, "Print a table (default), csv or json", "FORMAT"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};

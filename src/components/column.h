@@ -11,12 +11,12 @@ typedef enum { NB_COLUMN_TEXT, NB_COLUMN_INT, NB_COLUMN_SEED, NB_COLUMN_REAL } n
 typedef struct {
     const char *name;
     nb_column_type type;
-    size_t offset;    /* in the row: const char *, int, long long, double */
-    bool identity;    /* part of the row's identity */
-    bool measure;     /* may be named by `metrics` */
-    bool integer;     /* a REAL whose numbers are integers */
-    bool time;        /* differs from run to run */
-    bool whole;       /* measured on all rows of S alone */
+    size_t offset; /* in the row: const char *, int, long long, double */
+    bool identity; /* part of the row's identity */
+    bool measure;  /* may be named by `metrics` */
+    bool integer;  /* a REAL whose numbers are integers */
+    bool time;     /* differs from run to run */
+    bool whole;    /* measured on all rows of S alone */
     /* REAL: the columns with its rounding error, its standard error where it is an estimate, and the same measure on
      * what the method has not looked at; NULL: there is none. */
     const char *noise, *se, *unseen;

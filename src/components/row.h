@@ -53,12 +53,14 @@ typedef union {
 #define NB_COLUMN_MODEL(row_) \
     NB_COLUMN_TEXT_OF(row_, model, .help = "the model that the head comes from, as its file says; empty: it does not")
 #define NB_COLUMN_LAYER(row_) \
-    NB_COLUMN_TEXT_OF(row_, layer, .help = "the model's layer that the head is of, as its file says; empty: it does not")
+    NB_COLUMN_TEXT_OF(row_, layer, \
+                      .help = "the model's layer that the head is of, as its file says; empty: it does not")
 #define NB_COLUMN_SOURCE(row_) \
     NB_COLUMN_TEXT_OF(row_, source, \
-                      .help = "the text, image or recording that the head comes from, as its file says, or the file; " \
-                              "heads of one source are not independent; empty for generated data, where each trial is " \
-                              "a source")
+                      .help = \
+                          "the text, image or recording that the head comes from, as its file says, or the file; " \
+                          "heads of one source are not independent; empty for generated data, where each trial is " \
+                          "a source")
 #define NB_COLUMN_N(row_) NB_COLUMN_INT_OF(row_, n, .help = "tokens")
 #define NB_COLUMN_D(row_) NB_COLUMN_INT_OF(row_, d, .help = "dimension of a head")
 #define NB_COLUMN_STATUS(row_) \

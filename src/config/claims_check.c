@@ -65,8 +65,8 @@ static nb_status stock_axis(const checker *k, int at, stock *s)
 static nb_status stock_data(const checker *k, const char *column, stock *s)
 {
     int problems = k->config->shapes ? k->config->lists[NB_AXIS_PROBLEM].count : 0, heads = 0;
-    bool known =
-        is(column, "head") || is(column, "n") || is(column, "d") || is(column, "model") || is(column, "layer") || is(column, "source");
+    bool known = is(column, "head") || is(column, "n") || is(column, "d") || is(column, "model") ||
+                 is(column, "layer") || is(column, "source");
     for (int i = 0; i < problems; i++) heads += k->config->shapes[i].count;
     NB_NEED(s->ranges, nb_alloc(k->ctx, (size_t)problems + 1, sizeof *s->ranges));
     NB_NEED(s->texts, nb_alloc(k->ctx, (size_t)heads + 1, sizeof *s->texts));

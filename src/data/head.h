@@ -46,7 +46,7 @@ nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char 
  * *text is NULL if there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
-typedef struct {            /* NULL: not known */
+typedef struct {                /* NULL: not known */
     const char *model;          /* metadata `model` */
     const char *layer;          /* metadata `layer` */
     const char *const *sources; /* by query head: the text, image or recording that it comes from */

@@ -28,8 +28,8 @@ typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */
     int n, d;
     bool causal;
-    const char *warning; /* a warning about the data; NULL: none */
-    const char *keyless; /* "FILE has no keys (it has q)"; NULL: the heads have keys */
+    const char *warning;     /* a warning about the data; NULL: none */
+    const char *keyless;     /* "FILE has no keys (it has q)"; NULL: the heads have keys */
     nb_head_origins origins; /* of data that are not generated, head by head */
 } nb_problem_shape;
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const nb_verdict_names[] = {[NB_NO_VERDICT] = "none",        [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
-                                        [NB_WORSE] = "worse",            [NB_EQUIVALENT] = "equivalent",
-                                        [NB_UNDECIDED] = "undecided"};
+const char *const nb_verdict_names[] = {
+    [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
+    [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
 
 typedef struct {
     const nb_frame *frame;
@@ -116,7 +116,7 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
     if (item->contrast->refusal)
         item->why = item->contrast->refusal;
     else if (k->pairs == 0)
-        item->why = k->noise > 0 ? "nothing is above its rounding noise"
+        item->why = k->noise > 0                        ? "nothing is above its rounding noise"
                     : k->skipped || k->skipped_baseline ? "skipped: no pair has a result"
                                                         : "no pair has a result";
     else if (e->infinite > 0)
@@ -183,17 +183,18 @@ static nb_status find_turn(comparer *c, const nb_comparison *each, const nb_comp
     if (!low || !(low->estimate.mean < 0 && high->estimate.mean > 0)) return NB_OK;
     const char *value, *places[2], *column = c->terms->contrast.pool;
     const nb_compared *ends[] = {low, high};
-    NB_TRY(c->ctx, nb_label_of(c->frame, c->terms->contrast.by, of->values.first[low->contrast->value], &value, c->ctx));
+    NB_TRY(c->ctx,
+           nb_label_of(c->frame, c->terms->contrast.by, of->values.first[low->contrast->value], &value, c->ctx));
     for (int i = 0; i < 2; i++) {
         int row = of->settings.rows[of->settings.first[ends[i]->contrast->setting]];
         double x = ends[i]->estimate.mean;
         NB_TRY(c->ctx, nb_label_of(c->frame, column, row, &places[i], c->ctx));
-        NB_NEED(places[i], nb_format(c->ctx, "%.3g at %s = %s", c->terms->contrast.difference ? x : exp(x), column,
-                                     places[i]));
+        NB_NEED(places[i],
+                nb_format(c->ctx, "%.3g at %s = %s", c->terms->contrast.difference ? x : exp(x), column, places[i]));
     }
     NB_NEED(c->out->turns[c->out->turn_count++],
-            nb_format(c->ctx, "%s: the effect changes sign with %s, over which it is pooled: %s, %s", value, column, places[0],
-                      places[1]));
+            nb_format(c->ctx, "%s: the effect changes sign with %s, over which it is pooled: %s, %s", value, column,
+                      places[0], places[1]));
     return NB_OK;
 }
 

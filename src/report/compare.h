@@ -30,7 +30,7 @@ typedef struct {
     const nb_contrast *contrast;
     int baseline, stratum;
     const nb_pair_counts *pairs;
-    int trials; /* in which all sources have a pair */
+    int trials;                   /* in which all sources have a pair */
     nb_estimate estimate;         /* of the log ratio or the difference */
     double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
     nb_verdict verdict;

@@ -235,9 +235,8 @@ static nb_status add_real(nb_grid *g, const char *format, double x)
 static nb_status add_interval(nb_grid *g, const printer *p, double low, double high)
 {
     const char *text;
-    NB_NEED(text, isnan(low) || isnan(high)
-                      ? nb_strdup(g->ctx, "-")
-                      : nb_format(g->ctx, "[%.3g, %.3g]", shown(p, low), shown(p, high)));
+    NB_NEED(text, isnan(low) || isnan(high) ? nb_strdup(g->ctx, "-")
+                                            : nb_format(g->ctx, "[%.3g, %.3g]", shown(p, low), shown(p, high)));
     return nb_grid_text(g, text);
 }
 
@@ -263,7 +262,8 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
         NB_TRY(g->ctx, nb_label_of(p->frame, *varying, row_of(x), &text, g->ctx));
         NB_TRY(g->ctx, nb_grid_text(g, text));
     }
-    NB_TRY(g->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &text, g->ctx));
+    NB_TRY(g->ctx,
+           nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &text, g->ctx));
     NB_TRY(g->ctx, nb_grid_text(g, text));
     if (p->terms->all_pairs) {
         NB_TRY(g->ctx,
@@ -299,7 +299,8 @@ static nb_status print_title(FILE *out, const printer *p, const char *constant)
     const nb_contrast_terms *t = &p->terms->contrast;
     const char *base = "another", *with = t->difference ? "minus" : "over";
     if (!p->terms->all_pairs)
-        NB_TRY(p->ctx, nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
+        NB_TRY(p->ctx,
+               nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
     fprintf(out, "%s by %s, %s that of %s, on the same head in the same trial", t->metric, t->by, with, base);
     if (t->pool) fprintf(out, "; mean over %s", t->pool);
     fprintf(out, "\n%s%s", constant, *constant ? "\n" : "");
@@ -318,8 +319,8 @@ static nb_status print_refusals(FILE *out, const printer *p)
         if (x->verdict != NB_REFUSED) continue;
         for (int j = 0; j < i && !told; j++) {
             const nb_compared *y = &p->comparison->items[j];
-            told = y->verdict == NB_REFUSED && y->contrast->value == x->contrast->value &&
-                   y->baseline == x->baseline && strcmp(x->why, y->why) == 0;
+            told = y->verdict == NB_REFUSED && y->contrast->value == x->contrast->value && y->baseline == x->baseline &&
+                   strcmp(x->why, y->why) == 0;
         }
         if (told) continue;
         NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value],
@@ -366,8 +367,7 @@ static bool shares_trials(const nb_compared *x)
 static void print_unfinished(FILE *out, const nb_frame *f)
 {
     int planned = 0;
-    for (int i = 0; i < f->count; i++)
-        planned += strcmp(((const nb_row *)nb_frame_row(f, i))->status, "planned") == 0;
+    for (int i = 0; i < f->count; i++) planned += strcmp(((const nb_row *)nb_frame_row(f, i))->status, "planned") == 0;
     if (planned > 0) fprintf(out, "UNFINISHED: %d of %d rows have not been run yet.\n", planned, f->count);
 }
 
@@ -392,24 +392,26 @@ static nb_status print_notes(FILE *out, const printer *p)
     }
     NB_TRY(p->ctx, print_empty_strata(out, p));
     for (int i = 0; i < p->comparison->turn_count; i++) fprintf(out, "WARNING: %s.\n", p->comparison->turns[i]);
-    fprintf(out,
-            "%s: %smean over sources; a source has the mean over its heads of their means over trials. In lines \"all\",\n"
-            "models count the same. t: %.0f %% t interval over sources and trials; bootstrap: BCa interval over sources. wins:\n"
-            "sources with less than the baseline, of those that differ. p: of Wilcoxon's signed ranks, and of the t test; Holm:\n"
-            "the latter, corrected over all lines of the model. ICC: how alike the heads of a source are (0: not at all);\n"
-            "effective: how many independent heads they are worth. missing: pairs without a result of the method | of the\n"
-            "baseline, which %s.\n",
-            difference ? "difference" : "ratio", difference ? "" : "geometric ", confidence,
-            p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen"
-                                                             : "do not count");
-    fprintf(out,
-            "Verdicts: better, worse: the t interval excludes %d and Holm's p is at most %.2g. equivalent: neither, and two\n"
-            "one-sided t tests show the %s to be within %s%.3g. undecided: none of these. none: fewer than %d\n"
-            "sources, a model with only one, more than %.0f %% of the pairs missing, or infinite ratios.\n",
-            difference ? 0 : 1, 1 - p->terms->confidence, difference ? "difference" : "ratio", difference ? "+-" : "a factor of ",
-            shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+    fprintf(
+        out,
+        "%s: %smean over sources; a source has the mean over its heads of their means over trials. In lines \"all\",\n"
+        "models count the same. t: %.0f %% t interval over sources and trials; bootstrap: BCa interval over sources. wins:\n"
+        "sources with less than the baseline, of those that differ. p: of Wilcoxon's signed ranks, and of the t test; Holm:\n"
+        "the latter, corrected over all lines of the model. ICC: how alike the heads of a source are (0: not at all);\n"
+        "effective: how many independent heads they are worth. missing: pairs without a result of the method | of the\n"
+        "baseline, which %s.\n",
+        difference ? "difference" : "ratio", difference ? "" : "geometric ", confidence,
+        p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count");
+    fprintf(
+        out,
+        "Verdicts: better, worse: the t interval excludes %d and Holm's p is at most %.2g. equivalent: neither, and two\n"
+        "one-sided t tests show the %s to be within %s%.3g. undecided: none of these. none: fewer than %d\n"
+        "sources, a model with only one, more than %.0f %% of the pairs missing, or infinite ratios.\n",
+        difference ? 0 : 1, 1 - p->terms->confidence, difference ? "difference" : "ratio",
+        difference ? "+-" : "a factor of ", shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
     if (one > 0)
-        fputs("With one trial, or none that all sources have, the intervals do not cover the luck of the draws.\n", out);
+        fputs("With one trial, or none that all sources have, the intervals do not cover the luck of the draws.\n",
+              out);
     if (few > 0)
         fputs("With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.\n", out);
     return NB_OK;
@@ -427,15 +429,14 @@ nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compa
     for (; varying[count]; count++) heads[count] = varying[count];
     heads[count++] = terms->contrast.by;
     if (terms->all_pairs) heads[count++] = "baseline";
-    const char *const rest[] = {"model",   terms->contrast.difference ? "difference" : "ratio",
-                                "t",       "bootstrap",
-                                "median",  "wins",
+    const char *const rest[] = {"model",    terms->contrast.difference ? "difference" : "ratio",
+                                "t",        "bootstrap",
+                                "median",   "wins",
                                 "p, ranks", "p, t",
-                                "Holm",    "sources",
-                                "heads",   "trials",
-                                "ICC",
-                                "effective", "missing",
-                                "verdict"};
+                                "Holm",     "sources",
+                                "heads",    "trials",
+                                "ICC",      "effective",
+                                "missing",  "verdict"};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heads[count++] = rest[i];
     NB_TRY(ctx, print_title(out, &p, constant));
     NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));

@@ -108,8 +108,8 @@ static nb_status check_single(const maker *m, const char *const *keys)
     for (const char *const *c = m->terms->confounded; *c; c++)
         NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
     NB_REQUIRE(m->ctx, groups.count == m->frame->count, NB_EINVAL,
-               "a %s has several rows that differ only in what is named as confounded (%s): select one of them", m->terms->by,
-               list);
+               "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
+               m->terms->by, list);
     return NB_OK;
 }
 
@@ -280,10 +280,11 @@ static nb_status add_contrasts(maker *m, int value, int count)
         NB_TRY(m->ctx, find_common(m, c, i, next));
         if (!one_has_seen(m, i, next)) continue;
         c->unit_count = 0;
-        NB_NEED(c->refusal, nb_format(m->ctx,
-                                      "only one of it and the baseline has looked at rows of S that both are judged on: "
-                                      "compare %s, or name %s as confounded",
-                                      m->metric->unseen, NB_ROWS_SEEN));
+        NB_NEED(c->refusal,
+                nb_format(m->ctx,
+                          "only one of it and the baseline has looked at rows of S that both are judged on: "
+                          "compare %s, or name %s as confounded",
+                          m->metric->unseen, NB_ROWS_SEEN));
     }
     return NB_OK;
 }
@@ -326,7 +327,8 @@ static nb_status add_refusal(maker *m, int value)
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     NB_NEED(c->common, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->common));
     if (names)
-        NB_NEED(c->refusal, nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
+        NB_NEED(c->refusal,
+                nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
     else
         NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
     return NB_OK;

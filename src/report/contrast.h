@@ -42,9 +42,9 @@ typedef struct { /* of pairs of rows that are planned for both */
 typedef struct {
     int value, setting; /* the code of its value; the setting's number */
     int unit_count;
-    nb_unit_value *units;   /* the method's value against the baseline's: below 0 it is less */
-    int *heads;             /* of the units, see nb_replicates */
-    nb_pair_counts *counts; /* of each stratum, then of all */
+    nb_unit_value *units;    /* the method's value against the baseline's: below 0 it is less */
+    int *heads;              /* of the units, see nb_replicates */
+    nb_pair_counts *counts;  /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
     int crossed_count;
     const nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
@@ -52,11 +52,11 @@ typedef struct {
 } nb_contrast;
 
 typedef struct {
-    nb_codes values;       /* of `by` */
+    nb_codes values; /* of `by` */
     nb_replicates replicates;
     nb_groups settings;                 /* rows by setting */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    const int *unpaired; /* by value: rows of it beside which there is no row of the baseline */
+    const int *unpaired;                /* by value: rows of it beside which there is no row of the baseline */
     int count;
     nb_contrast *items; /* by value in order of appearance, then by setting */
 } nb_contrasts;

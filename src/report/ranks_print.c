@@ -328,7 +328,8 @@ static nb_status print_text(FILE *out, const nb_standings_view *v, int count, co
     }
     fputc('\n', out);
     fprintf(out, of_ranks, v->terms.metric, v->terms.difference ? "" : "logarithm ",
-            pooled ? "Blocks of all models or problems pool their sources, so one with more of them counts more.\n" : "");
+            pooled ? "Blocks of all models or problems pool their sources, so one with more of them counts more.\n"
+                   : "");
     if (tested) fprintf(out, of_tests, NB_STANDING_ALPHA, NB_STANDING_ALPHA);
     return NB_OK;
 }

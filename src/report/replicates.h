@@ -9,11 +9,11 @@
  * generated data, the problem's trial; of rows that do not say, the problem, which names a file. */
 typedef struct {
     int strata, sources;
-    const char *const *names; /* of the strata, in order of appearance */
-    const int *stratum;       /* by row */
-    const int *source;        /* by row; sources of different strata have different numbers */
-    const int *head;          /* by row: its problem and head */
-    const bool *generated;    /* by stratum: its data are drawn */
+    const char *const *names;        /* of the strata, in order of appearance */
+    const int *stratum;              /* by row */
+    const int *source;               /* by row; sources of different strata have different numbers */
+    const int *head;                 /* by row: its problem and head */
+    const bool *generated;           /* by stratum: its data are drawn */
     const char *const *source_names; /* as rows have it; "trial N"; the problem */
     const int *stratum_of;           /* by source */
 } nb_replicates;

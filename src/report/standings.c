@@ -55,8 +55,10 @@ static bool has_pairs(const nb_contrasts *of, const nb_contrast *c)
 /* The later values against one. */
 static nb_status add_baseline(maker *m, int baseline)
 {
-    const nb_contrast_terms terms = {
-        .by = m->terms->by, .metric = m->terms->metric, .baseline = baseline, .difference = m->terms->difference,
+    const nb_contrast_terms terms = {.by = m->terms->by,
+                                     .metric = m->terms->metric,
+                                     .baseline = baseline,
+                                     .difference = m->terms->difference,
                                      .equal_noise = true};
     nb_contrasts contrasts;
     NB_TRY(m->ctx, nb_contrasts_make(m->frame, &terms, &contrasts, m->ctx));

@@ -13,7 +13,7 @@ struct nb_planned_scene {
     const nb_choice *problem;
     int head, n, d;
     const char *model, *layer, *source; /* see nb_head_origins; NULL: not known */
-    const char *keyless;        /* likewise; NULL: it has keys */
+    const char *keyless;                /* likewise; NULL: it has keys */
     bool random, causal;
     int value[NB_MOST_AXES]; /* by axis, of those marked `scene` */
     const char *refusal;     /* why it is impossible, so that its rows are skipped; NULL: it is possible */

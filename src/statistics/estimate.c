@@ -64,8 +64,8 @@ static void add_stratum(int k, const nb_source *sources, double w, moments *m)
     m->squares += squares;
 }
 
-static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms,
-                     const nb_common_error *common, nb_estimate *e)
+static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms, const nb_common_error *common,
+                     nb_estimate *e)
 {
     int strata = nb_sources_strata(count, sources);
     moments m = {.mean = 0};

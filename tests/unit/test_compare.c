@@ -137,7 +137,8 @@ static void test_verdicts(void **state)
     static bakery b;
     const nb_compare_terms terms = terms_of("recipe");
     bake(&b, SOURCES, 1.0001);
-    for (int i = 1; i < b.count; i += 2) scale(&b.rows[i], (1 + 1e-4 * (b.rows[i].problem[5] % 3 - 1)) / b.rows[i].error);
+    for (int i = 1; i < b.count; i += 2)
+        scale(&b.rows[i], (1 + 1e-4 * (b.rows[i].problem[5] % 3 - 1)) / b.rows[i].error);
     nb_comparison c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_EQUIVALENT);
     bake(&b, SOURCES, 1.01);
@@ -378,8 +379,9 @@ static void test_settings(void **state)
     assert_int_equal(c.count, 1);
     assert_close(c.items[0].estimate.mean, 0, 1e-14);
     assert_int_equal(c.turn_count, 1);
-    assert_string_equal(c.turns[0],
-                        "sweet: the effect changes sign with eggs, over which it is pooled: 0.5 at eggs = 3, 2 at eggs = 4");
+    assert_string_equal(
+        c.turns[0],
+        "sweet: the effect changes sign with eggs, over which it is pooled: 0.5 at eggs = 3, 2 at eggs = 4");
     for (int i = 0; i < b.count; i++) b.rows[i].recipe = i % 2 ? "sweet" : "plain";
     terms.contrast.pool = NULL;
     terms.all_pairs = true;
@@ -419,7 +421,9 @@ static void test_labels(void **state)
     const nb_compare_terms terms = terms_of("recipe");
     bake(&b, SOURCES, 0.5);
     for (int i = 0; i < b.count; i++)
-        b.rows[i].model = b.rows[i].problem[5] < '3' ? "stone oven" : b.rows[i].problem[5] < '6' ? "clay oven" : "clay pit";
+        b.rows[i].model = b.rows[i].problem[5] < '3'   ? "stone oven"
+                          : b.rows[i].problem[5] < '6' ? "clay oven"
+                                                       : "clay pit";
     assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
     assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
     char *text;
@@ -435,9 +439,11 @@ static void test_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),    test_with_ctx(test_verdicts),       test_with_ctx(test_replicates), test_with_ctx(test_failures),
-        test_with_ctx(test_noise),    test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),   test_with_ctx(test_builds),
-        test_with_ctx(test_settings), test_with_ctx(test_strata),         test_with_ctx(test_labels), test_with_ctx(test_among_others), test_with_ctx(test_trials),
+        test_with_ctx(test_ratio),    test_with_ctx(test_verdicts), test_with_ctx(test_replicates),
+        test_with_ctx(test_failures), test_with_ctx(test_noise),    test_with_ctx(test_sampling_error),
+        test_with_ctx(test_refusals), test_with_ctx(test_builds),   test_with_ctx(test_settings),
+        test_with_ctx(test_strata),   test_with_ctx(test_labels),   test_with_ctx(test_among_others),
+        test_with_ctx(test_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ const nb_column nb_error_columns[] = {
     NB_COLUMN_REASON(nb_error_row),
     REAL(error, .noise = "error_noise", .se = "error_se", .unseen = "error_unseen",
          .help = "|S - FXB|_F / |S|_F; if the core keeps rows of S (keep_rows, exact_rows), these replace "
-                        "those of FXB, here and in all other measures of FXB"),
+                 "those of FXB, here and in all other measures of FXB"),
     REAL(error_se, .help = "standard error of error, where rows are sampled, by the jackknife; too small where a "
                            "few rows that the sample misses make up the error"),
     REAL(error_subspace, .whole = true,
@@ -47,10 +47,11 @@ const nb_column nb_error_columns[] = {
     REAL(error_core, .whole = true,
          .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty "
                  "where the core keeps rows of S, since the result is then not of the form F X B"),
-    REAL(error_unseen, .noise = "error_noise", .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
-                               "that neither the core nor, unless it is an oracle, the strategy has looked at; equal "
-                               "to error if they looked at none, empty if the core looked at all, as oracles do, or "
-                               "keeps fewer rows than the strategy has looked at"),
+    REAL(error_unseen, .noise = "error_noise",
+         .help = "|S - FXB|_F / |S|_F over the rows of S (the sampled ones, where rows are sampled) "
+                 "that neither the core nor, unless it is an oracle, the strategy has looked at; equal "
+                 "to error if they looked at none, empty if the core looked at all, as oracles do, or "
+                 "keeps fewer rows than the strategy has looked at"),
     REAL(error_unseen_subspace, .whole = true,
          .help = "the least error_unseen that any core reaches with these landmarks; if there are fewer such rows "
                  "than landmarks, any F fits them, and only the part outside the rows "

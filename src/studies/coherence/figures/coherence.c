@@ -53,9 +53,8 @@ static nb_status find_panels(picture *p, nb_ctx *ctx)
         const nb_replicates *r = &p->summary.replicates;
         const char *label;
         NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[p->panels.first[v]], &label, ctx));
-        NB_NEED(p->sheet.panels[v],
-                row->layer ? nb_format(ctx, "%s layer %s, %s", label, row->layer, row->side)
-                           : nb_format(ctx, "%s, %s", label, row->side));
+        NB_NEED(p->sheet.panels[v], row->layer ? nb_format(ctx, "%s layer %s, %s", label, row->layer, row->side)
+                                               : nb_format(ctx, "%s, %s", label, row->side));
     }
     p->sheet.panel_count = p->panels.count;
     return NB_OK;

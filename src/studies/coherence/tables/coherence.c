@@ -101,7 +101,8 @@ static const char *const references[] = {
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_table nb_table_coherence = {
-    .component = {"coherence", "coherence and block-coherence by model, layer, k, tau and partition", references, options, 0},
+    .component = {"coherence", "coherence and block-coherence by model, layer, k, tau and partition", references,
+                  options, 0},
     .study = NB_COHERENCE_STUDY,
     .place = 1,
     .file = "coherence.csv",
