@@ -247,13 +247,14 @@ CLAIMED = $(basename $(notdir $(shell grep -l '^claims:' experiments/*.yaml)))
 claims: nysbench
 	@for name in $(CLAIMED); do ./nysbench run experiments/$$name.yaml --quiet >/dev/null || exit 1; done
 	@{ printf '%s\n' '# Claims' '' \
-	    'What is said about landmarks for attention, and whether it holds on the heads that are shipped. The statements stand in' \
-	    'experiments ($(foreach n,$(CLAIMED),[$n](../experiments/$n.yaml)));' \
-	    '`make claims` runs these and writes this list. [config.md](config.md#claims) says what a claim is,' \
-	    '[running.md](running.md#claims) what a verdict means, [results.md](results.md) more about the findings. *Geometric landmarks*' \
-	    'is "On the geometric selection of landmarks for low-rank self-attention approximation" (OpenReview OdKBFAmCYX, 2025);' \
-	    '*Nystromformer* is Xiong et al., AAAI 2021, of which we have summaries. Intervals are over sources and trials; of a claim' \
-	    'about several parts, all are listed. Where no number is given, what it was read as stands in brackets.' ''; \
+	    'Claims about landmarks for attention, and whether they hold on the shipped heads. They stand in the experiments' \
+	    $(foreach n,$(CLAIMED),'[$n](../experiments/$n.yaml),') \
+	    'which `make claims` runs to write this list. [config.md](config.md#claims) says what a claim is,' \
+	    '[running.md](running.md#claims) what a verdict means, and [results.md](results.md) more about the findings.' '' \
+	    '*Geometric landmarks* is "On the geometric selection of landmarks for low-rank self-attention approximation"' \
+	    '(OpenReview OdKBFAmCYX, 2025). *Nystromformer* is Xiong et al., AAAI 2021; most of its claims are taken from summaries' \
+	    'of the paper. Intervals are over sources and trials; all parts of a claim are listed. Brackets say how a claim without' \
+	    'a number was read. The model img\_focus is a ViT.' ''; \
 	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
 
 # What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
