@@ -49,7 +49,8 @@ typedef struct {
 } bakery;
 
 /* A row of each recipe ("plain", "sweet") on each head, plain's error 1, sweet's `ratio` times a factor of its source
- * that has the geometric mean 1, of its head likewise, and of its trial, where a source is lucky and the next is not. */
+ * that has the geometric mean 1, of its head likewise, and of its trial, where a source is lucky and the next is
+ * not. */
 static void bake(bakery *b, int sources, double ratio)
 {
     b->count = 0;

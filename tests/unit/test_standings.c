@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_standings.c - methods ranked source by source. Six sources of four methods, with ties, whose mean ranks and tests
- * SciPy 1.17 has (friedmanchisquare, rankdata), and the critical difference 2.569032 sqrt(4 5 / (6 6)) of Demsar's
+/* test_standings.c - methods ranked source by source. Six sources of four methods, with ties, whose mean ranks and
+ * tests SciPy 1.17 has (friedmanchisquare, rankdata), and the critical difference 2.569032 sqrt(4 5 / (6 6)) of Demsar's
  * table 5 (J. Mach. Learn. Res. 7, 2006), to more digits; the rest by hand. */
 #include "testing.h"
 
@@ -251,8 +251,8 @@ static void test_nothing(void **state)
     assert_int_equal(v.standings.count, 0);
 }
 
-/* Half of the days under another model, and each day again on the track `sand` with 4 laps: a block for each track, first
- * over models, with the laps ascending. */
+/* Half of the days under another model, and each day again on the track `sand` with 4 laps: a block for each track,
+ * first over models, with the laps ascending. */
 static void test_blocks(void **state)
 {
     static season s;
