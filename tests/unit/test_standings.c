@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_standings.c - methods ranked source by source. Six sources of four methods, with ties, whose mean ranks and
- * tests SciPy 1.17 has (friedmanchisquare, rankdata), and the critical difference 2.569032 sqrt(4 5 / (6 6)) of Demsar's
- * table 5 (J. Mach. Learn. Res. 7, 2006), to more digits; the rest by hand. */
+ * tests SciPy 1.17 has (friedmanchisquare, rankdata), and the critical difference 2.569032 sqrt(4 5 / (6 6)) of
+ * Demsar's table 5 (J. Mach. Learn. Res. 7, 2006), to more digits; the rest by hand. */
 #include "testing.h"
 
 #include "report/standings_view.h"
