@@ -41,7 +41,7 @@ PY
     drawn 8
     check_tables
     for text in "all problems" "gaussian(n=48, d=4)" "smooth(n=48, d=4)" "Friedman's chi2" "Kendall's W" "critical difference  0.83" \
-        "the sources of all are pooled"; do grep -qF "$text" "$WORK/ranks.txt"; done
+        "Blocks of all models or problems pool their sources"; do grep -qF "$text" "$WORK/ranks.txt"; done
     [ "$(grep -c '^  sources  *16  *16$' "$WORK/ranks.txt")" -eq 1 ]
     [ "$(grep -c '^  sources  *8  *8$' "$WORK/ranks.txt")" -eq 2 ]
     grep -q '^all problems, landmarks 4$' "$WORK/wins.txt"
