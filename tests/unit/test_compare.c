@@ -410,6 +410,25 @@ static void test_strata(void **state)
     assert_int_equal(c.items[2].estimate.sources, 2);
     assert_close(c.items[0].estimate.mean, (c.items[1].estimate.mean + c.items[2].estimate.mean) / 2, 1e-14);
     assert_int_equal(c.items[2].verdict, NB_NO_VERDICT);
+    assert_true(c.items[1].t_holm == c.items[1].estimate.t_p); /* a stratum is a family by itself */
+}
+
+/* A text that two models have read is a source of each. */
+static void test_shared_source(void **state)
+{
+    static bakery b;
+    nb_frame f;
+    nb_replicates r;
+    bake(&b, 2, 0.5);
+    for (int i = 0; i < b.count; i++) {
+        b.rows[i].model = i < b.count / 2 ? "M" : "N";
+        b.rows[i].source = "text";
+    }
+    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    assert_ok(*state, nb_replicates_find(&f, &r, *state));
+    assert_int_equal(r.sources, 2);
+    assert_int_equal(r.stratum_of[0], 0);
+    assert_int_equal(r.stratum_of[1], 1);
 }
 
 /* Models are called by the first word of their names, where that tells them apart. */
@@ -440,11 +459,11 @@ static void test_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),    test_with_ctx(test_verdicts), test_with_ctx(test_replicates),
-        test_with_ctx(test_failures), test_with_ctx(test_noise),    test_with_ctx(test_sampling_error),
-        test_with_ctx(test_refusals), test_with_ctx(test_builds),   test_with_ctx(test_settings),
-        test_with_ctx(test_strata),   test_with_ctx(test_labels),   test_with_ctx(test_among_others),
-        test_with_ctx(test_trials),
+        test_with_ctx(test_ratio),        test_with_ctx(test_verdicts), test_with_ctx(test_replicates),
+        test_with_ctx(test_failures),     test_with_ctx(test_noise),    test_with_ctx(test_sampling_error),
+        test_with_ctx(test_refusals),     test_with_ctx(test_builds),   test_with_ctx(test_settings),
+        test_with_ctx(test_strata),       test_with_ctx(test_labels),   test_with_ctx(test_shared_source),
+        test_with_ctx(test_among_others), test_with_ctx(test_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

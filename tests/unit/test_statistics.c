@@ -5,6 +5,7 @@
 
 #include "statistics/agreement.h"
 #include "statistics/bootstrap.h"
+#include "statistics/crossed.h"
 #include "statistics/estimate.h"
 #include "statistics/friedman.h"
 #include "statistics/intervals.h"
@@ -238,6 +239,27 @@ static void test_equivalence(void **state)
     assert_near(e.same_low + e.same_high, 2 * e.mean);
     assert_true(isnan(nb_same_p(0.1, 0.1, 3, 0)) && isnan(nb_same_p(0.1, 0.1, 0, 1)));
     assert_true(nb_same_p(0.1, 0, 3, 0.2) == 0 && nb_same_p(0.1, 0, 3, 0.1) == 1);
+}
+
+/* Sources (1 2 6) and (3 2 7) in three trials: the trials' means 2 2 6.5, variance of their mean 13.5 / 2 / 3, and
+ * residuals 1/2 -1/2 0 and so on, s_e^2 = 1/2. What the first has in a trial of its own does not count. The other
+ * stratum's sources are trials, and share none; each stratum counts half. */
+static void test_common_error(void **state)
+{
+    static const nb_crossed_value values[] = {{0, 0, 0, 1}, {0, 0, 1, 2}, {0, 0, 2, 6},  {0, 1, 0, 3},
+                                              {0, 1, 1, 2}, {0, 1, 2, 7}, {0, 0, 3, 99}, {1, 2, 0, 5},
+                                              {1, 3, 1, 8}, {1, 4, 2, 1}};
+    nb_common_error e[3];
+    assert_ok(*state, nb_crossed_errors(10, values, 2, e, *state));
+    assert_close(e[0].variance, 13.5 / 6 - 0.5 / 6, 1e-14);
+    assert_close(e[0].df, 2, 0);
+    assert_int_equal(e[0].trials, 3);
+    assert_true(e[1].variance == 0 && e[1].trials == 0);
+    assert_close(e[2].variance, e[0].variance / 4, 1e-14);
+    assert_close(e[2].df, 2, 0);
+    assert_int_equal(e[2].trials, 3);
+    assert_ok(*state, nb_crossed_errors(3, values + 7, 2, e, *state));
+    assert_int_equal(e[2].trials, 0);
 }
 
 static void test_more_sources(void **state)
@@ -856,6 +878,7 @@ int main(void)
         test_with_ctx(test_of_values),
         test_with_ctx(test_equivalence),
         cmocka_unit_test(test_more_sources),
+        test_with_ctx(test_common_error),
         test_with_ctx(test_signed_rank_distribution),
         test_with_ctx(test_signed_rank_by_enumeration),
         test_with_ctx(test_signed_rank_of_many),
