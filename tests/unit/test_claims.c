@@ -234,6 +234,18 @@ static void test_trials(void **state)
     nb_claim_result r = ask(&t, claims[2], *state);
     assert_close(r.answer.low, MEAN - half, 1e-9);
     assert_close(r.answer.high, MEAN + half, 1e-9);
+    /* beside m = 16, where nothing is drawn and trial 0 stands for all four: half of what they have in common */
+    t.count = 5 * COUNT;
+    for (int i = 0; i < COUNT; i++) {
+        add(&t, i, "uniform", 16, 1);
+        add(&t, i, "kmeans", 16, RATIOS[i]);
+    }
+    common /= 4;
+    half =
+        gsl_cdf_tdist_Pinv(0.975, pow(own + common, 2) / (own * own / 11 + common * common / 3)) * sqrt(own + common);
+    r = ask(&t, claims[0], *state);
+    assert_close(r.answer.low, exp(MEAN - half), 1e-9);
+    assert_close(r.answer.high, exp(MEAN + half), 1e-9);
 }
 
 /* Heads of one source are one replicate, and a head with fewer settings counts no less. */

@@ -14,7 +14,8 @@ typedef struct {
     NB_ROW_FIRST
     const char *runner, *track;
     int laps;
-    double time, time_noise;
+    double time, time_noise, time_unseen;
+    bool seen; /* the rows that it is judged on */
 } heat;
 
 static const nb_column columns[] = {
@@ -28,7 +29,8 @@ static const nb_column columns[] = {
     NB_COLUMN_TEXT_OF(heat, track, .identity = true),
     NB_COLUMN_INT_OF(heat, laps, .identity = true),
     NB_COLUMN_STATUS(heat),
-    {.name = "time", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time), .noise = "time_noise"},
+    {.name = "time", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time), .noise = "time_noise", .unseen = "time_unseen"},
+    {.name = "time_unseen", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time_unseen)},
     {.name = "time_noise", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time_noise)},
     NB_COLUMN_SEED_OF(heat),
     {.name = NULL}};
@@ -72,12 +74,13 @@ static void lose(heat *row)
     row->time = NAN;
 }
 
-static nb_standings_view view(nb_ctx *ctx, const season *s)
+static nb_standings_view view(nb_ctx *ctx, season *s)
 {
     static const nb_standing_terms terms = {.by = "runner", .metric = "time"};
     nb_standings_view v;
     nb_frame *f = nb_alloc(ctx, 1, sizeof *f);
     assert_non_null(f);
+    for (int i = 0; i < s->count; i++) s->rows[i].time_unseen = s->rows[i].seen ? NAN : s->rows[i].time;
     assert_ok(ctx, nb_frame_make(f, columns, s->rows, sizeof *s->rows, s->count, ctx));
     assert_ok(ctx, nb_standings_view_make(f, &terms, "laps", "track", &v, ctx));
     return v;
@@ -231,6 +234,21 @@ static void test_no_common_head(void **state)
     assert_string_equal(v.standings.contrasts.replicates.source_names[x->left_out[0]], "Mon");
 }
 
+/* Carla has looked at what she is judged on: she is not compared with the others, nor ranked among them. */
+static void test_refusal(void **state)
+{
+    static season s;
+    run_season(&s);
+    for (int day = 0; day < SOURCES; day++) row_of(&s, day, 2)->seen = true;
+    nb_standings_view v = view(*state, &s);
+    const nb_standing *x = v.standings.items;
+    assert_int_equal(x->ranked, 3);
+    assert_true(isnan(x->ranks[2]) && x->refusals[2] && !x->refusals[0] && !x->refusals[3]);
+    assert_close(x->ranks[1], 7 / 6.0, 1e-15); /* the least of three every day but Wed */
+    assert_non_null(x->meetings[2 * RUNNERS + 0].refusal);
+    assert_null(x->meetings[0 * RUNNERS + 1].refusal);
+}
+
 static void test_nothing(void **state)
 {
     static season s;
@@ -301,6 +319,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_reference), test_with_ctx(test_meetings), test_with_ctx(test_heads),
         test_with_ctx(test_ties),      test_with_ctx(test_missing),  test_with_ctx(test_no_common_head),
-        test_with_ctx(test_nothing),   test_with_ctx(test_blocks),   test_with_ctx(test_letters)};
+        test_with_ctx(test_nothing),   test_with_ctx(test_blocks), test_with_ctx(test_refusal),   test_with_ctx(test_letters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ typedef struct {
 nb_status nb_coherence_spread(const nb_coherence_summary *summary, int group, const char *column, bool finite,
                               nb_spread *spread, nb_ctx *ctx);
 
-int nb_coherence_sources(const nb_coherence_summary *summary, int group); /* how many it has; -1: out of memory */
+int nb_coherence_sources(const nb_coherence_summary *summary, int group); /* how many it has */
 
 /* The first cells of a line: model, layer, n, side, clusters, tau, partition, and the numbers of sources and rows. */
 #define NB_COHERENCE_KEYS "model", "layer", "n", "side", "clusters", "tau", "partition", "sources", "rows"
