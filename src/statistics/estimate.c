@@ -76,7 +76,7 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
     double v = common ? common->variance : 0;
     bool parts = strata > 1 || v > 0;
     m.variance += v;
-    m.df_sum += v > 0 ? v * v / common->df : 0;
+    if (v > 0) m.df_sum += v * v / common->df;
     e->mean = m.mean;
     e->se = sqrt(m.variance);
     e->common_se = sqrt(v);
