@@ -311,7 +311,7 @@ static const char of_ranks[] =
     "has the mean over heads of the mean %sover trials.\n%s";
 static const char of_tests[] =
     "Methods differ by more than the critical difference of Nemenyi's test at %g if they have no letter in common.\n"
-    "Where Friedman's p is above %g, the letters say nothing.\n";
+    "Where Friedman's p is above %g, the letters say nothing.\n" NB_TESTS_CAVEAT;
 
 static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
 {

@@ -7,6 +7,11 @@
 #include "report/scopes.h"
 #include "report/standings.h"
 
+/* Of tests by ranks and signs, for people. */
+#define NB_TESTS_CAVEAT \
+    "The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of\n" \
+    "'nysbench compare' do.\n"
+
 typedef struct {
     const nb_frame *frame;
     nb_standing_terms terms;

@@ -73,13 +73,16 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
         end = nb_sources_end(count, sources, i);
         add_stratum(end - i, sources + i, 1.0 / strata, &m);
     }
-    double v = common ? common->variance : 0;
-    bool parts = strata > 1 || v > 0;
-    m.variance += v;
-    if (v > 0) m.df_sum += v * v / common->df;
+    bool parts = strata > 1;
+    e->common_se = 0;
+    if (common && common->variance > 0) {
+        parts = true;
+        m.variance += common->variance;
+        m.df_sum += common->variance * common->variance / common->df;
+        e->common_se = sqrt(common->variance);
+    }
     e->mean = m.mean;
     e->se = sqrt(m.variance);
-    e->common_se = sqrt(v);
     if (isnan(e->se)) return;
     e->sd = sqrt(m.squares / (count - strata));
     e->df = parts && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
