@@ -29,7 +29,11 @@ static const nb_column columns[] = {
     NB_COLUMN_TEXT_OF(heat, track, .identity = true),
     NB_COLUMN_INT_OF(heat, laps, .identity = true),
     NB_COLUMN_STATUS(heat),
-    {.name = "time", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time), .noise = "time_noise", .unseen = "time_unseen"},
+    {.name = "time",
+     .type = NB_COLUMN_REAL,
+     .offset = offsetof(heat, time),
+     .noise = "time_noise",
+     .unseen = "time_unseen"},
     {.name = "time_unseen", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time_unseen)},
     {.name = "time_noise", .type = NB_COLUMN_REAL, .offset = offsetof(heat, time_noise)},
     NB_COLUMN_SEED_OF(heat),
@@ -316,9 +320,10 @@ static void test_letters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        test_with_ctx(test_reference), test_with_ctx(test_meetings), test_with_ctx(test_heads),
-        test_with_ctx(test_ties),      test_with_ctx(test_missing),  test_with_ctx(test_no_common_head),
-        test_with_ctx(test_nothing),   test_with_ctx(test_blocks), test_with_ctx(test_refusal),   test_with_ctx(test_letters)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_reference), test_with_ctx(test_meetings),
+                                       test_with_ctx(test_heads),     test_with_ctx(test_ties),
+                                       test_with_ctx(test_missing),   test_with_ctx(test_no_common_head),
+                                       test_with_ctx(test_nothing),   test_with_ctx(test_blocks),
+                                       test_with_ctx(test_refusal),   test_with_ctx(test_letters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,9 +246,8 @@ static void test_equivalence(void **state)
  * stratum's sources are trials, and share none; each stratum counts half. */
 static void test_common_error(void **state)
 {
-    static const nb_crossed_value values[] = {{0, 0, 0, 1}, {0, 0, 1, 2}, {0, 0, 2, 6},  {0, 1, 0, 3},
-                                              {0, 1, 1, 2}, {0, 1, 2, 7}, {0, 0, 3, 99}, {1, 2, 0, 5},
-                                              {1, 3, 1, 8}, {1, 4, 2, 1}};
+    static const nb_crossed_value values[] = {{0, 0, 0, 1}, {0, 0, 1, 2},  {0, 0, 2, 6}, {0, 1, 0, 3}, {0, 1, 1, 2},
+                                              {0, 1, 2, 7}, {0, 0, 3, 99}, {1, 2, 0, 5}, {1, 3, 1, 8}, {1, 4, 2, 1}};
     nb_common_error e[3];
     assert_ok(*state, nb_crossed_errors(10, values, 2, e, *state));
     assert_close(e[0].variance, 13.5 / 6 - 0.5 / 6, 1e-14);
