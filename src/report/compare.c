@@ -164,8 +164,8 @@ static nb_status judge(const comparer *c, nb_compared *item)
     return NB_OK;
 }
 
-/* Whether the value's mean over strata is on both sides of none, over the settings that the pooled one has: those of the
- * least and the largest. */
+/* Whether the value's mean over strata is on both sides of none, over the settings that the pooled one has: those of
+ * the least and the largest. */
 static nb_status find_turn(comparer *c, const nb_comparison *each, const nb_compared *pooled)
 {
     const nb_compared *low = NULL, *high = NULL;

@@ -395,20 +395,22 @@ static nb_status print_notes(FILE *out, const printer *p)
     fprintf(
         out,
         "%s: %smean over sources; a source has the mean over its heads of their means over trials. In lines \"all\",\n"
-        "models count the same. t: %.0f %% t interval over sources and trials; bootstrap: BCa interval over sources. wins:\n"
-        "sources with less than the baseline, of those that differ. p: of Wilcoxon's signed ranks, and of the t test; Holm:\n"
+        "models count the same. t: %.0f %% t interval over sources and trials; bootstrap: BCa interval over "
+        "sources. wins:\n"
+        "sources with less than the baseline, of those that differ. p: of Wilcoxon's signed ranks, and of "
+        "the t test; Holm:\n"
         "the latter, corrected over all lines of the model. ICC: how alike the heads of a source are (0: not at all);\n"
         "effective: how many independent heads they are worth. missing: pairs without a result of the method | of the\n"
         "baseline, which %s.\n",
         difference ? "difference" : "ratio", difference ? "" : "geometric ", confidence,
         p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count");
-    fprintf(
-        out,
-        "Verdicts: better, worse: the t interval excludes %d and Holm's p is at most %.2g. equivalent: neither, and two\n"
-        "one-sided t tests show the %s to be within %s%.3g. undecided: none of these. none: fewer than %d\n"
-        "sources, a model with only one, more than %.0f %% of the pairs missing, or infinite ratios.\n",
-        difference ? 0 : 1, 1 - p->terms->confidence, difference ? "difference" : "ratio",
-        difference ? "+-" : "a factor of ", shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+    fprintf(out,
+            "Verdicts: better, worse: the t interval excludes %d and Holm's p is at most %.2g. equivalent: "
+            "neither, and two\n"
+            "one-sided t tests show the %s to be within %s%.3g. undecided: none of these. none: fewer than %d\n"
+            "sources, a model with only one, more than %.0f %% of the pairs missing, or infinite ratios.\n",
+            difference ? 0 : 1, 1 - p->terms->confidence, difference ? "difference" : "ratio",
+            difference ? "+-" : "a factor of ", shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
     if (one > 0)
         fputs("With one trial, or none that all sources have, the intervals do not cover the luck of the draws.\n",
               out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rank_diagram.c - the better half of the methods has its names on the left, the best on top, the others on the right,
- * the worst on top, so that no line crosses another. Bars lie in as many layers as it takes that none touches another. */
+ * the worst on top, so that no line crosses another. Bars lie in as many layers as it takes that none touches
+ * another. */
 #include "report/rank_diagram.h"
 
 #include "base/files.h"

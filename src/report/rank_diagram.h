@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rank_diagram.h - critical-difference diagrams (Demsar, J. Mach. Learn. Res. 7, 2006): methods on an axis of mean
- * ranks, bars over those that differ by no more than Nemenyi's critical difference. A figure for each scope and stratum,
- * a panel for each value along. Drawn by plots/ranks.gp. */
+ * ranks, bars over those that differ by no more than Nemenyi's critical difference. A figure for each scope and
+ * stratum, a panel for each value along. Drawn by plots/ranks.gp. */
 #ifndef NB_RANK_DIAGRAM_H
 #define NB_RANK_DIAGRAM_H
 

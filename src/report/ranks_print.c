@@ -307,11 +307,12 @@ static nb_status print_block(FILE *out, const nb_standings_view *v, const nb_sta
 }
 
 static const char of_ranks[] =
-    "Mean ranks over sources. In a source, rank 1 is the least %s of a block, and equal ones share their ranks; a method\n"
+    "Mean ranks over sources. In a source, rank 1 is the least %s of a block, and equal ones share their "
+    "ranks; a method\n"
     "has the mean over heads of the mean %sover trials.\n%s";
 static const char of_tests[] =
     "Methods differ by more than the critical difference of Nemenyi's test at %g if they have no letter in common.\n"
-    "Where Friedman's p is above %g, the letters say nothing.\n" NB_TESTS_CAVEAT;
+    "Where Friedman's p is above %g, the letters say nothing.\n";
 
 static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
 {
@@ -330,7 +331,9 @@ static nb_status print_text(FILE *out, const nb_standings_view *v, int count, co
     fprintf(out, of_ranks, v->terms.metric, v->terms.difference ? "" : "logarithm ",
             pooled ? "Blocks of all models or problems pool their sources, so one with more of them counts more.\n"
                    : "");
-    if (tested) fprintf(out, of_tests, NB_STANDING_ALPHA, NB_STANDING_ALPHA);
+    if (!tested) return NB_OK;
+    fprintf(out, of_tests, NB_STANDING_ALPHA, NB_STANDING_ALPHA);
+    fputs(NB_TESTS_CAVEAT, out);
     return NB_OK;
 }
 

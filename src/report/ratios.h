@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ratios.h - a figure of the ratio of a measure to the baseline's, along a column such as the number of landmarks: a
- * figure for each scope, a panel for each stratum and one over them, a curve with t intervals for each method, a dot for
- * each head. Drawn by plots/ratio.gp. */
+ * figure for each scope, a panel for each stratum and one over them, a curve with t intervals for each method, a dot
+ * for each head. Drawn by plots/ratio.gp. */
 #ifndef NB_RATIOS_H
 #define NB_RATIOS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* standings.c - see standings.h. Contrasts of all pairs, of each baseline in turn, leave the sign of each source's mean;
- * the rank of a method in a source is 1 + the methods that have less there + half of those that are tied with it. */
+/* standings.c - see standings.h. Contrasts of all pairs, of each baseline in turn, leave the sign of each source's
+ * mean; the rank of a method in a source is 1 + the methods that have less there + half of those that are tied with
+ * it. */
 #include "report/standings.h"
 
 #include "statistics/multiple.h"

@@ -46,7 +46,8 @@ nb_status nb_standings_grid(const nb_standings_view *view, const char *const *co
 nb_status nb_standing_add_setting(nb_grid *grid, const nb_standings_view *view, const nb_standing *standing);
 nb_status nb_standing_add_method(nb_grid *grid, const nb_standings_view *view, const nb_standing *standing, int method);
 
-/* The name of a group: a ... z, aa, ab, ...; of those from the first to the last: "a", "ab", "a-d"; "" for first < 0. */
+/* The name of a group: a ... z, aa, ab, ...; of those from the first to the last: "a", "ab", "a-d"; ""
+ * for first < 0. */
 nb_status nb_standing_letters(int first, int last, const char **letters, nb_ctx *ctx);
 
 /* Why there is no test; NULL: there is one. */

@@ -88,7 +88,7 @@ static bool has_meetings(const nb_standing *s)
 static const char explanation[] =
     "a/b: on a of b sources, the line's method has less %s than the column's; in a source, a method has the mean over\n"
     "heads of the mean %sover trials. What is equal up to rounding is not less.%s\n"
-    "* p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources.\n" NB_TESTS_CAVEAT;
+    "* p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources.\n";
 
 static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
 {
@@ -109,6 +109,7 @@ static nb_status print_text(FILE *out, const nb_standings_view *v, int count, co
     fputc('\n', out);
     fprintf(out, explanation, v->terms.metric, v->terms.difference ? "" : "logarithm ",
             pooled ? " \"all\" pools the sources." : "", NB_STANDING_ALPHA, NB_LEAST_SOURCES);
+    fputs(NB_TESTS_CAVEAT, out);
     return NB_OK;
 }
 

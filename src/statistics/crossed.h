@@ -17,8 +17,8 @@ typedef struct {
     int trials;          /* in which all sources have a value; 0 where each has its own, as of drawn data */
 } nb_common_error;
 
-/* `errors`: of each stratum, then of the mean over strata with equal weights. Of k sources in T trials, with the trials'
- * means y_t and the residuals e_ct of source + trial,
+/* `errors`: of each stratum, then of the mean over strata with equal weights. Of k sources in T trials, with the
+ * trials' means y_t and the residuals e_ct of source + trial,
  *
  *     variance  max(0, sum_t (y_t - y)^2 / (T - 1) / T - s_e^2 / (k T)),  s_e^2 = sum e_ct^2 / ((k - 1) (T - 1))
  *

@@ -5,7 +5,8 @@
  *     se^2   sum_g w_g^2 (sd_g^2 / k_g + sum_i error_i / k_g^2)  =  sum_g v_g
  *     df     (sum_g v_g)^2 / sum_g v_g^2 / (k_g - 1)             (Satterthwaite, Biometrics Bull. 2, 1946)
  *
- * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, with df of its own. */
+ * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, with df of its
+ * own. */
 #include "statistics/estimate.h"
 
 #include "statistics/bootstrap.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* summary.h - the rows of a run by model, layer, n, side, k, tau and partition, and how far a measure spreads within these. */
+/* summary.h - the rows of a run by model, layer, n, side, k, tau and partition, and how far a measure spreads within
+ * these. */
 #ifndef NB_COHERENCE_SUMMARY_H
 #define NB_COHERENCE_SUMMARY_H
 
