@@ -115,3 +115,13 @@ Y
         expect "permute"
     done
 }
+
+@test "the table says from which m on the error under gram is zero by construction" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \
+        --set 'kernels=[gram(of=queries), softmax]' --set 'problems="gaussian(n=40, d=6)"' --set cores=svd --set landmarks=[4,6] \
+        --set strategies=uniform -o "$WORK/r" >/dev/null
+    run "$NYSBENCH" table "$WORK/r" errors
+    [ "$(grep -c 'S has rank d = 6: .* by construction' <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" table "$WORK/r" errors --where landmarks=4
+    [ "$(grep -c 'by construction' <<<"$output")" -eq 0 ]
+}

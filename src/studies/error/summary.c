@@ -129,6 +129,7 @@ static nb_status look_at_kernel(nb_summary *s, nb_panel *p, nb_ctx *ctx)
     if (status != NB_OK) return NB_OK;
     const nb_kernel *kernel = (const nb_kernel *)choice.component;
     p->one_set = kernel->points;
+    p->rank_d = kernel->low_rank;
     if (!kernel->stochastic) s->constant = "mean(S)";
     return NB_OK;
 }

@@ -18,6 +18,7 @@ typedef struct
     const char *rows; /* all, or sample(k) */
     const char *label;
     bool one_set; /* a kernel of one set of points: its pairing says nothing about a strategy */
+    bool rank_d;  /* S has factors with d rows */
     int heads, trials, n, d;
 } nb_panel;
 

@@ -114,6 +114,17 @@ static bool has_results(const nb_summary *s, int panel)
     return false;
 }
 
+/* Where a strategy can lose nothing. */
+static void print_rank(FILE *out, const nb_summary *s, int panel)
+{
+    const nb_panel *p = &s->panels[panel];
+    bool reached = false;
+    for (int m = 0; m < s->landmark_count; m++)
+        reached = reached || (has_column(s, panel, m) && s->landmarks[m] >= p->d);
+    if (p->rank_d && reached)
+        fprintf(out, "  S has rank d = %d: from m = d on, X = A+ leaves no error, by construction\n", p->d);
+}
+
 static void print_text(FILE *out, const nb_summary *s, const bool *leads)
 {
     int width = name_width(s);
@@ -134,6 +145,7 @@ static void print_text(FILE *out, const nb_summary *s, const bool *leads)
         char constant[32];
         snprintf(constant, sizeof constant, "constant %s", s->constant);
         print_level(out, constant, s, p, s->baselines, width);
+        print_rank(out, s, p);
         fputc('\n', out);
     }
     fprintf(out,
