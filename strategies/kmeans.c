@@ -16,27 +16,17 @@
 #include <string.h>
 
 typedef struct {
-    int init, metric, restarts, iterations, snap, weights, rows, sample;
-    double tolerance;
+    NB_KMEANS_FIELDS
+    int snap, weights, rows, sample;
 } kmeans_options;
 
-enum { EUCLIDEAN, COSINE };
-static const char *const metrics[] = {"euclidean", "cosine", NULL};
 enum { SNAP_NONE, SNAP_NEAREST };
 static const char *const snaps[] = {"none", "nearest", NULL};
 enum { EQUAL, ATTENTION };
 static const char *const weightings[] = {"equal", "attention", NULL};
 
 static const nb_option options[] = {
-    NB_ENUM(kmeans_options, init, "plusplus", nb_kmeans_inits,
-            "first centres, of which the first is drawn uniformly: plusplus draws each of the others in proportion to "
-            "its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
-    NB_ENUM(kmeans_options, metric, "euclidean", metrics,
-            "cosine: by the angle between tokens and centres (spherical k-means)"),
-    NB_INT(kmeans_options, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"),
-    NB_INT(kmeans_options, iterations, "100", 1, 10000, "at most that many Lloyd iterations"),
-    NB_REAL(kmeans_options, tolerance, "0", 0, 1,
-            "stop when the inertia falls by no more than this fraction; 0: at a fixed point"),
+    NB_KMEANS_OPTIONS(kmeans_options),
     NB_ENUM(kmeans_options, snap, "none", snaps,
             "nearest: the landmarks are the tokens nearest to the centres, not the means"),
     {.key = "weights",
@@ -73,11 +63,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     nb_clusters clusters;
     double *centres;
     int *out;
-    nb_kmeans_how how = {.init = o->init,
-                         .cosine = o->metric == COSINE,
-                         .restarts = o->restarts,
-                         .iterations = o->iterations,
-                         .tolerance = o->tolerance};
+    nb_kmeans_how how = NB_KMEANS_HOW(o);
     if (o->weights == ATTENTION) NB_TRY(ctx, weigh(points, m, o, picks, &how.weights, ctx));
     NB_TRY(ctx, nb_kmeans(points->d, points->n, points->x, m, &how, nb_ctx_rng(ctx), &clusters, ctx));
     if (o->snap == SNAP_NEAREST) {
@@ -104,7 +90,8 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
 {
     const kmeans_options *o = opts;
     if (o->weights == EQUAL) return NULL;
-    if (o->metric == COSINE) return "kmeans: weights=attention is for metric=euclidean, whose centres are means";
+    if (o->metric == NB_KMEANS_COSINE)
+        return "kmeans: weights=attention is for metric=euclidean, whose centres are means";
     return nb_rows_refusal(points, nb_rows_of(o->rows, m, nb_scene_head(points->scene)->n), o->sample, m);
 }
 

@@ -11,6 +11,8 @@
 #include <gsl/gsl_randist.h>
 #include <string.h>
 
+const char *const nb_kmeans_metrics[] = {[NB_KMEANS_EUCLIDEAN] = "euclidean", [NB_KMEANS_COSINE] = "cosine", NULL};
+
 const char *const nb_kmeans_inits[] = {
     [NB_KMEANS_PLUSPLUS] = "plusplus", [NB_KMEANS_RANDOM] = "random", [NB_KMEANS_MAXIMIN] = "maximin", NULL};
 

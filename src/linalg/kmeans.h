@@ -22,6 +22,9 @@
 typedef enum { NB_KMEANS_PLUSPLUS, NB_KMEANS_RANDOM, NB_KMEANS_MAXIMIN } nb_kmeans_init;
 extern const char *const nb_kmeans_inits[]; /* their names; NULL-terminated */
 
+enum { NB_KMEANS_EUCLIDEAN, NB_KMEANS_COSINE };
+extern const char *const nb_kmeans_metrics[];
+
 typedef struct {
     int init; /* nb_kmeans_init */
     bool cosine;
@@ -30,6 +33,28 @@ typedef struct {
     const double *weights; /* n, all > 0; NULL: equal */
     const double *start;   /* d x m: the centres that the only run begins with, instead of `init`; NULL: none */
 } nb_kmeans_how;
+
+/* Options of a component that runs it: the fields of its struct, their rows in its table, and what they mean. */
+#define NB_KMEANS_FIELDS \
+    int init, metric, restarts, iterations; \
+    double tolerance;
+#define NB_KMEANS_OPTIONS(T) \
+    NB_ENUM( \
+        T, init, "plusplus", nb_kmeans_inits, \
+        "first centres, of which the first is drawn uniformly: plusplus draws each of the others in proportion to " \
+        "its squared distance from those so far, maximin takes the farthest from them, random draws all " \
+        "uniformly"), \
+        NB_ENUM(T, metric, "euclidean", nb_kmeans_metrics, \
+                "cosine: by the angle between tokens and centres (spherical k-means)"), \
+        NB_INT(T, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"), \
+        NB_INT(T, iterations, "100", 1, 10000, "at most that many Lloyd iterations"), \
+        NB_REAL(T, tolerance, "0", 0, 1, \
+                "stop when the inertia falls by no more than this fraction; 0: at a fixed point")
+#define NB_KMEANS_HOW(o) \
+    { \
+        .init = (o)->init, .cosine = (o)->metric == NB_KMEANS_COSINE, .restarts = (o)->restarts, \
+        .iterations = (o)->iterations, .tolerance = (o)->tolerance \
+    }
 
 typedef struct {
     int n, d, m;

@@ -7,33 +7,15 @@
 #include <string.h>
 
 typedef struct {
-    int init, metric, restarts, iterations;
-    double tolerance;
+    NB_KMEANS_FIELDS
 } kmeans_options;
 
-enum { EUCLIDEAN, COSINE };
-static const char *const metrics[] = {"euclidean", "cosine", NULL};
-
-static const nb_option options[] = {
-    NB_ENUM(kmeans_options, init, "plusplus", nb_kmeans_inits,
-            "first centres, of which the first is drawn uniformly: plusplus draws each of the others in proportion to "
-            "its squared distance from those so far, maximin takes the farthest from them, random draws all uniformly"),
-    NB_ENUM(kmeans_options, metric, "euclidean", metrics,
-            "cosine: by the angle between tokens and centres (spherical k-means)"),
-    NB_INT(kmeans_options, restarts, "1", 1, 1000, "runs from new centres; the one of least inertia is kept"),
-    NB_INT(kmeans_options, iterations, "100", 1, 10000, "at most that many Lloyd iterations"),
-    NB_REAL(kmeans_options, tolerance, "0", 0, 1,
-            "stop when the inertia falls by no more than this fraction; 0: at a fixed point"),
-    NB_OPTION_END};
+static const nb_option options[] = {NB_KMEANS_OPTIONS(kmeans_options), NB_OPTION_END};
 
 static nb_status divide(int d, int n, const double *x, int k, const void *opts, int *cluster, int *count, nb_ctx *ctx)
 {
     const kmeans_options *o = opts;
-    const nb_kmeans_how how = {.init = o->init,
-                               .cosine = o->metric == COSINE,
-                               .restarts = o->restarts,
-                               .iterations = o->iterations,
-                               .tolerance = o->tolerance};
+    const nb_kmeans_how how = NB_KMEANS_HOW(o);
     nb_clusters clusters;
     (void)count;
     NB_TRY(ctx, nb_kmeans(d, n, x, k, &how, nb_ctx_rng(ctx), &clusters, ctx));
