@@ -12,7 +12,7 @@ drawn() { # OPTIONS...
 
 lines() { # PYTHON, of the list `lines`
     "$NYSBENCH" compare "$WORK/r" --format json "${@:2}" >"$WORK/json"
-    /usr/bin/python3 -c "import json, sys; lines = json.load(open(sys.argv[1])); $1" "$WORK/json"
+    /usr/bin/python3 -c "import json, sys; lines = json.load(open(sys.argv[1])); assert lines; $1" "$WORK/json"
 }
 
 @test "a table, CSV and JSON of the same lines; no NaN in any" {
