@@ -11,8 +11,9 @@
  * jackknife). */
 #include "report/claim_units_private.h"
 
-#include "statistics/ranks.h"
+#include "statistics/agreement.h"
 
+#include <gsl/gsl_fit.h>
 #include <math.h>
 #include <string.h>
 
@@ -146,22 +147,6 @@ static int take_points(const liner *l, nb_selection rows)
     return count;
 }
 
-/* Sums of squares and products about the means. */
-static void moments(int n, const double *x, const double *y, double *xx, double *xy, double *yy)
-{
-    double x_mean = 0, y_mean = 0;
-    for (int i = 0; i < n; i++) {
-        x_mean += x[i] / n;
-        y_mean += y[i] / n;
-    }
-    *xx = *xy = *yy = 0;
-    for (int i = 0; i < n; i++) {
-        *xx += (x[i] - x_mean) * (x[i] - x_mean);
-        *xy += (x[i] - x_mean) * (y[i] - y_mean);
-        *yy += (y[i] - y_mean) * (y[i] - y_mean);
-    }
-}
-
 static bool all_equal(int n, const double *x)
 {
     for (int i = 1; i < n; i++)
@@ -172,26 +157,21 @@ static bool all_equal(int n, const double *x)
 /* Of x against y; where a value is 0, and its logarithm infinite, the slope is that, whatever its sign. */
 static double slope_of(const liner *l, int n)
 {
-    double xx, xy, yy;
+    double level, slope, covariances[3], squares;
     if (n < 2 || all_equal(n, l->y)) return NAN;
     for (int i = 0; i < n; i++)
         if (isinf(l->x[i]) || isinf(l->y[i])) return INFINITY;
-    moments(n, l->y, l->x, &xx, &xy, &yy);
-    return xy / xx;
+    gsl_fit_linear(l->y, 1, l->x, 1, (size_t)n, &level, &slope, covariances, covariances + 1, covariances + 2,
+                   &squares);
+    return slope;
 }
 
 static nb_status rank_correlation(const liner *l, int n, double *value)
 {
-    double xx, xy, yy, *ranks[2];
-    if (n < 3 || all_equal(n, l->x) || all_equal(n, l->y)) return NB_OK;
-    nb_mark mark = nb_ctx_mark(l->ctx);
-    for (int s = 0; s < 2; s++) {
-        NB_NEED(ranks[s], nb_alloc_reals(l->ctx, (size_t)n, 1));
-        NB_TRY(l->ctx, nb_midranks(n, s ? l->y : l->x, ranks[s], l->ctx));
-    }
-    moments(n, ranks[0], ranks[1], &xx, &xy, &yy);
-    nb_ctx_release(l->ctx, mark);
-    *value = xy / sqrt(xx * yy);
+    nb_agreement rho;
+    if (n < 3) return NB_OK;
+    NB_TRY(l->ctx, nb_spearman(n, l->x, l->y, &rho, l->ctx));
+    *value = rho.value;
     return NB_OK;
 }
 
