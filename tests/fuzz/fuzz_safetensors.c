@@ -39,8 +39,9 @@ static void load_heads(const char *path, nb_ctx *ctx)
         nb_fuzz_check_message(ctx, path);
         return;
     }
-    NB_MUST(shape.n >= 1 && shape.d >= 1 && shape.heads >= 1 && shape.heads % shape.key_heads == 0, "%s",
-            "a head without points");
+    NB_MUST(shape.n >= 1 && shape.d >= 1 && shape.heads >= 1, "%s", "a head without points");
+    NB_MUST(shape.key_heads == 0 || shape.heads % shape.key_heads == 0, "%d heads share %d", shape.heads,
+            shape.key_heads); /* none: queries alone */
     for (int h = 0; h < shape.heads && h < MOST; h++) {
         nb_head head;
         if (nb_head_load(path, h, &head, ctx) != NB_OK) {
