@@ -45,7 +45,7 @@ say = $(if $(V),,@echo "  $1")
 B ?= build
 
 # A file in one of these folders registers itself: NAME.c, or NAME/NAME.c, defines nb_KIND_NAME; KIND.c is the kind's own.
-KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores partition:partitions:src/partitions study:studies:src/studies
+KINDS := problem:problems:src/problems kernel:kernels:src/kernels strategy:strategies:strategies core:cores:src/cores partition:partitions:src/partitions attention:attentions:src/attentions study:studies:src/studies
 kind = $(word 1,$(subst :, ,$1))
 plural = $(word 2,$(subst :, ,$1))
 folder = $(word 3,$(subst :, ,$1))
@@ -90,7 +90,7 @@ $B/registry.c: FORCE
 	@mkdir -p $B
 	@{ echo '/* made by the Makefile from the files in the tree: do not edit */'; \
 	   echo '#include "components/registry.h"'; \
-	   echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
+	   echo '#include "attentions/attention.h"'; echo '#include "cores/core.h"'; echo '#include "kernels/kernel.h"'; \
 	   echo '#include "partitions/partition.h"'; echo '#include "problems/problem.h"'; echo '#include "report/figure.h"'; echo '#include "report/table.h"'; \
 	   echo '#include "strategies/strategy.h"'; echo '#include "components/study.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \

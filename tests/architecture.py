@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions attentions calls
+ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions calls layers attentions
            conformance config run report studies cli commands main""".split()
 GENERATED = {"build.h"}  # build/
 

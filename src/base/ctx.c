@@ -19,6 +19,7 @@ typedef struct {
 
 typedef struct {  /* what a child shares with its parent */
     long fail_in; /* allocations until the one that fails; 0: none fails */
+    size_t held, most; /* bytes */
     gsl_rng *rng;
     bool overrun;        /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
@@ -108,8 +109,13 @@ static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
         free(ptr);
         ptr = NULL;
     }
-    if (ptr) memset(guard, GUARD, guard_bytes(guard));
-    if (ptr) return ptr;
+    if (ptr) {
+        record *r = ctx->shared;
+        memset(guard, GUARD, guard_bytes(guard));
+        r->held += bytes;
+        if (r->held > r->most) r->most = r->held;
+        return ptr;
+    }
     char *first = ctx->shared->exhausted;
     if (!*first) snprintf(first, sizeof ctx->shared->exhausted, "out of memory: %zu objects of %zu bytes", count, size);
     nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: %zu objects of %zu bytes", count, size);
@@ -120,6 +126,11 @@ void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
 {
     void *ptr = alloc_raw(ctx, count, size);
     return ptr ? memset(ptr, 0, count * size) : NULL;
+}
+
+void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size)
+{
+    return alloc_raw(ctx, count, size);
 }
 
 double *nb_alloc_raw(nb_ctx *ctx, size_t count)
@@ -195,6 +206,7 @@ void nb_ctx_release(nb_ctx *ctx, nb_mark mark)
     while (ctx->count > mark) {
         block last = ctx->blocks[--ctx->count];
         if (!whole(&last)) ctx->shared->overrun = true;
+        if (last.guard) ctx->shared->held -= (size_t)(last.guard - (unsigned char *)last.ptr);
         last.destroy(last.ptr);
     }
 }
@@ -307,6 +319,21 @@ void nb_ctx_spoil(nb_ctx *ctx, const char *what)
 const char *nb_ctx_spoilt(const nb_ctx *ctx)
 {
     return *ctx->shared->spoilt ? ctx->shared->spoilt : NULL;
+}
+
+size_t nb_ctx_held(const nb_ctx *ctx)
+{
+    return ctx->shared->held;
+}
+
+size_t nb_ctx_most(const nb_ctx *ctx)
+{
+    return ctx->shared->most;
+}
+
+void nb_ctx_watch(nb_ctx *ctx)
+{
+    ctx->shared->most = ctx->shared->held;
 }
 
 size_t nb_ctx_blocks(const nb_ctx *ctx)

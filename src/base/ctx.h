@@ -41,6 +41,7 @@ nb_ctx *nb_ctx_child(nb_ctx *parent);
  * NULL on failure, with NB_ENOMEM recorded (also where the product overflows). */
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
+void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size); /* the same, not zeroed */
 double *nb_alloc_raw(nb_ctx *ctx, size_t count); /* doubles that are not zeroed, for what is overwritten at once */
 /* The array itself where its `capacity` is above `count`, else a copy with twice the room, at least 8;
  * NULL: out of memory, nothing has changed. NB_GROW below is how it is used. */
@@ -85,6 +86,12 @@ void nb_ctx_forget_exhausted(nb_ctx *ctx);
  * on counts. NULL: nothing. */
 void nb_ctx_spoil(nb_ctx *ctx, const char *what);
 const char *nb_ctx_spoilt(const nb_ctx *ctx);
+
+/* Bytes alive in this context with its parents and children, as asked for; and the most since the last call of
+ * nb_ctx_watch, at first since the start. */
+size_t nb_ctx_held(const nb_ctx *ctx);
+size_t nb_ctx_most(const nb_ctx *ctx);
+void nb_ctx_watch(nb_ctx *ctx);
 
 size_t nb_ctx_blocks(const nb_ctx *ctx); /* blocks alive, for tests */
 bool nb_ctx_overrun(const nb_ctx *ctx);  /* something was written right behind a block, alive or freed */

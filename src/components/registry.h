@@ -8,7 +8,7 @@
 
 enum { NB_PLUGIN_ROOM = 64 }; /* components of a kind that plugins may add */
 
-extern const nb_registry nb_problems, nb_kernels, nb_strategies, nb_cores, nb_partitions, nb_studies;
+extern const nb_registry nb_problems, nb_kernels, nb_strategies, nb_cores, nb_partitions, nb_attentions, nb_studies;
 extern const nb_registry *const nb_registries[]; /* all of them; NULL-terminated */
 
 /* The figures and tables of all studies, output.h; no plugin adds to them. */

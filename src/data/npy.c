@@ -187,7 +187,8 @@ typedef struct {
     int rank;
     const int64_t *shape;
     int64_t count;
-    const void *values; /* 8 bytes each, of this machine: little endian */
+    const void *values; /* of this machine: little endian */
+    size_t each;        /* bytes */
 } array;
 
 static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
@@ -205,7 +206,7 @@ static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
     fputc((int)(size & 255), out);
     fputc((int)(size >> 8), out);
     fprintf(out, "%s%*s\n", dictionary_, (int)(padded - used), "");
-    if (a->count) fwrite(a->values, 8, (size_t)a->count, out);
+    if (a->count) fwrite(a->values, a->each, (size_t)a->count, out);
     return NB_OK;
 }
 
@@ -214,16 +215,24 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written as 
 static nb_status save(const char *path, array a, nb_ctx *ctx)
 {
     int64_t bytes;
-    NB_TRY(ctx, nb_output_extent(path, NB_F64, a.rank, a.shape, &a.count, &bytes, ctx));
+    NB_TRY(ctx, nb_output_extent(path, a.each == 4 ? NB_F32 : NB_F64, a.rank, a.shape, &a.count, &bytes, ctx));
     return strcmp(path, "-") == 0 ? print(stdout, &a, ctx) : nb_write_file(path, print, &a, ctx);
 }
 
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape_, const double *values, nb_ctx *ctx)
 {
-    return save(path, (array){.type = "<f8", .rank = rank, .shape = shape_, .values = values}, ctx);
+    return save(path, (array){.type = "<f8", .rank = rank, .shape = shape_, .values = values, .each = 8}, ctx);
+}
+
+nb_status nb_npy_save_floats(const char *path, int rank, const int64_t *shape_, size_t each, const void *values,
+                             nb_ctx *ctx)
+{
+    return save(path,
+                (array){.type = each == 4 ? "<f4" : "<f8", .rank = rank, .shape = shape_, .values = values, .each = each},
+                ctx);
 }
 
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape_, const int64_t *values, nb_ctx *ctx)
 {
-    return save(path, (array){.type = "<i8", .rank = rank, .shape = shape_, .values = values}, ctx);
+    return save(path, (array){.type = "<i8", .rank = rank, .shape = shape_, .values = values, .each = 8}, ctx);
 }

@@ -52,6 +52,9 @@ nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int
 nb_status nb_npy_open(const char *path, nb_tensor *tensor, nb_ctx *ctx);
 /* C order, float64 / int64, version 1.0. `path` is replaced whole or not at all; "-" is standard output. */
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape, const double *values, nb_ctx *ctx);
+/* float32 or float64: so many bytes each, 4 or 8. */
+nb_status nb_npy_save_floats(const char *path, int rank, const int64_t *shape, size_t each, const void *values,
+                             nb_ctx *ctx);
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape, const int64_t *values, nb_ctx *ctx);
 
 typedef struct {

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* attention.c - one pass, counted and timed. */
+#include "attentions/attention.h"
+
+#include "base/clock.h"
+#include "base/machine.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const nb_part_names[] = {[NB_PART_LANDMARKS] = "landmarks",
+                                     [NB_PART_CORE] = "core",
+                                     [NB_PART_B] = "B",
+                                     [NB_PART_F] = "F",
+                                     [NB_PART_OUTPUT] = "output",
+                                     NULL};
+
+static const nb_attention *record_of(const nb_choice *attention)
+{
+    return (const nb_attention *)attention->component;
+}
+
+unsigned nb_attention_traits(const nb_choice *attention)
+{
+    const nb_attention *a = record_of(attention);
+    return a->traits_of ? a->traits_of(attention->options) : a->traits;
+}
+
+int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape)
+{
+    const nb_attention *a = record_of(attention);
+    if (a->size_of) return a->size_of(attention->options, shape);
+    for (const nb_option *o = a->component.options; a->size && o->key; o++)
+        if (strcmp(o->key, a->size) == 0) return *(const int *)((const char *)attention->options + o->offset);
+    return 0;
+}
+
+nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
+{
+    const nb_attention *a = record_of(attention);
+    return a->check ? a->check(attention->options, ctx) : NB_OK;
+}
+
+nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
+{
+    const nb_attention *a = record_of(attention);
+    *why = NULL;
+    if (shape->causal && !(nb_attention_traits(attention) & NB_ATTENTION_CAUSAL)) {
+        *why = "it has no causal form: what stands for the rest is made of all tokens, later ones too";
+        return NB_OK;
+    }
+    return a->refusal ? a->refusal(attention->options, shape, why, ctx) : NB_OK;
+}
+
+nb_attention_cost nb_attention_cost_of(const nb_choice *attention, const nb_layer_shape *shape, int threads)
+{
+    return record_of(attention)->cost(attention->options, shape, threads);
+}
+
+nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *shape, nb_team *team, nb_stream stream,
+                            nb_attending *out, nb_ctx *ctx)
+{
+    const nb_attention *a = record_of(attention);
+    const char *why;
+    int threads = nb_team_threads(team);
+    NB_TRY(ctx, nb_layer_check(shape, ctx));
+    NB_TRY(ctx, nb_attention_refusal(attention, shape, &why, ctx));
+    NB_REQUIRE(ctx, !why, NB_EINVAL, "%s: %s", attention->label, why);
+    double bytes = nb_attention_cost_of(attention, shape, threads).bytes, room = nb_available_memory();
+    NB_REQUIRE(ctx, !(bytes > room), NB_ENOMEM,
+               "%s needs %.3g GB of workspace for %d heads of n = %d, and %.3g GB are to be had", attention->label,
+               1e-9 * bytes, nb_layer_heads(shape), shape->n, 1e-9 * room);
+    *out = (nb_attending){.attention = attention, .shape = *shape, .team = team, .stream = stream};
+    out->stream.component = attention->canonical;
+    size_t before = nb_ctx_held(ctx);
+    NB_TRY(ctx, a->open(attention->options, shape, threads, &out->state, ctx));
+    out->bytes = (double)(nb_ctx_held(ctx) - before);
+    return NB_OK;
+}
+
+void nb_pass_part(nb_pass *pass, nb_part part)
+{
+    double now_s = nb_clock_s();
+    pass->part_s[part] += now_s - pass->last_s;
+    pass->last_s = now_s;
+}
+
+nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
+{
+    nb_pass pass = {.layer = layer,
+                    .out = out,
+                    .index = a->passes,
+                    .team = a->team,
+                    .state = a->state,
+                    .stream = a->stream};
+    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM,
+               "%s was opened for layers of another shape", a->attention->label);
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_ctx_watch(ctx);
+    size_t before = nb_ctx_held(ctx);
+    uint64_t done = nb_multiplications();
+    double start_s = pass.last_s = nb_clock_s();
+    nb_status status = record_of(a->attention)->forward(&pass, a->attention->options, ctx);
+    passed->seconds = nb_clock_s() - start_s;
+    memcpy(passed->part_s, pass.part_s, sizeof pass.part_s);
+    passed->multiplications = (double)(nb_multiplications() - done);
+    passed->bytes = a->bytes + (double)(nb_ctx_most(ctx) - before);
+    nb_ctx_release(ctx, mark);
+    a->passes++;
+    return status;
+}
+
+const char *nb_attention_lacks(const nb_component *component)
+{
+    const nb_attention *a = (const nb_attention *)component;
+    if (a->traits & ~(unsigned)NB_ATTENTION_TRAITS) return "has traits that are unknown";
+    if (!a->open || !a->forward) return "has no open or no forward";
+    return a->cost ? NULL : "has no cost";
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* team.h - threads that share the tasks of one computation. What a task writes depends on its number alone, so results
+ * are the same bits for any number of threads. */
+#ifndef NB_TEAM_H
+#define NB_TEAM_H
+
+#include "base/ctx.h"
+
+enum { NB_MOST_THREADS = 256 };
+
+typedef struct nb_team nb_team;
+
+/* A task, and which of the team's threads does it, from 0. It may not use a ctx that another thread uses. */
+typedef void nb_task(void *self, int task, int thread);
+
+/* So many threads, the calling one among them; they end with ctx's memory. NB_EHOST if the system gives no thread. */
+nb_status nb_team_new(int threads, nb_team **team, nb_ctx *ctx);
+int nb_team_threads(const nb_team *team);
+
+/* Does tasks 0 ... count - 1 and returns when all are done. For the thread that made the team, and not within a task. */
+void nb_team_run(nb_team *team, int count, nb_task *task, void *self);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scalar.c - loops as in vector.c. */
+#include "linalg/scalar.h"
+
+
+#include <math.h>
+
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+__attribute__((simd("notinbranch"))) extern double exp(double);
+__attribute__((simd("notinbranch"))) extern float expf(float);
+#else
+#define WIDTHS
+#endif
+
+#ifdef NB_DOUBLE_SCALAR
+#define EXP exp
+#else
+#define EXP expf
+#endif
+
+void nb_scalar_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const nb_scalar *a, int lda,
+                    const nb_scalar *b, int ldb, double beta, nb_scalar *c, int ldc)
+{
+#ifdef NB_DOUBLE_SCALAR
+    nb_gemm(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+#else
+    nb_gemm_single(op_a, op_b, m, n, k, (float)alpha, a, lda, b, ldb, (float)beta, c, ldc);
+#endif
+}
+
+nb_scalar *nb_alloc_scalars(nb_ctx *ctx, size_t count)
+{
+    return nb_alloc_unset(ctx, count, sizeof(nb_scalar));
+}
+
+WIDTHS nb_scalar nb_scalar_largest(size_t count, const nb_scalar *x)
+{
+    nb_scalar largest = -INFINITY;
+#pragma omp simd reduction(max : largest)
+    for (size_t j = 0; j < count; j++) largest = x[j] > largest ? x[j] : largest;
+    return largest;
+}
+
+WIDTHS nb_scalar nb_scalar_sum(size_t count, const nb_scalar *x)
+{
+    nb_scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j];
+    return sum;
+}
+
+WIDTHS nb_scalar nb_scalar_dot(size_t count, const nb_scalar *x, const nb_scalar *y)
+{
+    nb_scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j] * y[j];
+    return sum;
+}
+
+WIDTHS nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift)
+{
+    nb_scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) {
+        x[j] = EXP(x[j] - shift);
+        sum += x[j];
+    }
+    return sum;
+}
+
+WIDTHS void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) x[j] *= factor;
+}
+
+WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
+}
+
+WIDTHS void nb_scalar_of(size_t count, const double *x, nb_scalar *out)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) out[j] = (nb_scalar)x[j];
+}
+
+WIDTHS void nb_scalar_to_double(size_t count, const nb_scalar *x, double *out)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) out[j] = x[j];
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scalar.h - the numbers of forward passes: single precision, as models run, or double where the program is built to
+ * be compared with what others compute in double (-DNB_DOUBLE_SCALAR; tests/oracle). */
+#ifndef NB_SCALAR_H
+#define NB_SCALAR_H
+
+#include "linalg/linalg.h"
+
+#include <float.h>
+
+#ifdef NB_DOUBLE_SCALAR
+typedef double nb_scalar;
+#define NB_SCALAR_EPSILON DBL_EPSILON
+#else
+typedef float nb_scalar;
+#define NB_SCALAR_EPSILON FLT_EPSILON
+#endif
+
+/* As nb_gemm. */
+void nb_scalar_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const nb_scalar *a, int lda,
+                    const nb_scalar *b, int ldb, double beta, nb_scalar *c, int ldc);
+
+nb_scalar *nb_alloc_scalars(nb_ctx *ctx, size_t count); /* not zeroed */
+
+nb_scalar nb_scalar_largest(size_t count, const nb_scalar *x); /* -infinity for none, no NaN */
+nb_scalar nb_scalar_sum(size_t count, const nb_scalar *x);
+nb_scalar nb_scalar_dot(size_t count, const nb_scalar *x, const nb_scalar *y);
+
+/* x[j] <- exp(x[j] - shift); returns their sum. Relative error of an entry below 4 eps. */
+nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift);
+
+void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x);
+void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y); /* y <- y + factor x */
+
+void nb_scalar_of(size_t count, const double *x, nb_scalar *out);
+void nb_scalar_to_double(size_t count, const nb_scalar *x, double *out);
+
+#endif
