@@ -22,6 +22,8 @@ typedef struct {
     const nb_scalar *q; /* d x n, batch * heads of them */
     const nb_scalar *k; /* d x n, batch * key_heads */
     const nb_scalar *v; /* dv x n, batch * key_heads */
+    const char *problem; /* whose heads they are, by the problem's canonical text, from number `first` on: names the */
+    int first;           /* order in which exact rows are looked at, as in an error study; NULL: "" */
 } nb_layer;
 
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b);
