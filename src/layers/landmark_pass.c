@@ -166,7 +166,7 @@ static nb_status find_scene(const work *w, int head, nb_scene **scene, nb_ctx *c
     NB_NEED(points, nb_alloc(ctx, 1, sizeof *points));
     NB_TRY(ctx, nb_layer_head_double(layer, head, points, ctx));
     NB_TRY(ctx, nb_scene_new(points, &w->s->kernel, scene, ctx));
-    nb_scene_name(*scene, layer->problem ? layer->problem : "", layer->first + head);
+    nb_scene_name(*scene, layer->problem, layer->first + head);
     return NB_OK;
 }
 
