@@ -4,8 +4,9 @@
     forward_peer.py FORWARD TIMES.csv RATIOS.csv [--sizes 512,...] [--heads 1,8] [--threads 2] [--seconds 10]
         [--append]
 
-FORWARD is build/bench/forward. --append adds to the files. `malloc` is "kept" if the environment tells malloc to keep
-what is freed (MALLOC_MMAP_MAX_=0), as nysbench does, "installed" otherwise; PyTorch depends much on it. One input, heads of d = 64, normal numbers, float32; 64 landmarks and six steps.
+FORWARD is build/bench/forward; --append adds to the files. `malloc` is "kept" if the environment tells malloc to keep
+what is freed (MALLOC_MMAP_MAX_=0), as nysbench does, "installed" otherwise; PyTorch depends much on it. One input,
+heads of d = 64, normal numbers, float32; 64 landmarks and six steps.
 
     torch naive        softmax(Q K'/sqrt d) V, as written
     torch sdpa         scaled_dot_product_attention
@@ -44,7 +45,7 @@ from transformers.models.nystromformer.modeling_nystromformer import Nystromform
 D, LANDMARKS, STEPS, ORDER = 64, 64, 6, 1024
 MOST_BYTES = 4e9
 OURS = {"naive": "naive", "streamed": "streamed",
-        "nystrom": f"nystrom(strategy=segment_means, landmarks={LANDMARKS}, core=\"iterative(steps={STEPS})\")"}
+        "nystrom": f"nystrom(strategy=segment_means, landmarks={LANDMARKS}, core=iterative(steps={STEPS}))"}
 RATIOS = [("torch nystrom", "nystrom"), ("hugging face", "nystrom"), ("lucidrains", "nystrom"),
           ("torch sdpa", "streamed"), ("torch naive", "naive"), ("naive", "streamed"), ("naive", "nystrom"),
           ("streamed", "nystrom"), ("torch sdpa", "nystrom"), ("torch sdpa", "torch nystrom")]
