@@ -9,7 +9,7 @@
 #define NB_ATTENTION_H
 
 #include "base/random.h"
-#include "base/team.h"
+#include "layers/team.h"
 #include "components/component.h"
 #include "components/plugin.h"
 #include "components/registry.h"
@@ -47,6 +47,8 @@ typedef struct {
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
     double part_s[NB_PART_COUNT], last_s; /* for nb_pass_part */
+    const char *refusal;  /* why there is no output after all, in one sentence; NULL: there is */
+    const char *diverged; /* why the output is not finite; NULL: nothing is known */
 } nb_pass;
 
 /* Seconds since the last call, or since the pass began, go to a part. */
@@ -111,6 +113,7 @@ typedef struct {
     double seconds, part_s[NB_PART_COUNT];
     double multiplications; /* of all threads, counted */
     double bytes;           /* most that was held at a time, with what `open` allocated, without points and output */
+    const char *refusal, *diverged; /* the pass's */
 } nb_passed;
 
 /* One pass: out (dv x n, batch * heads of them). */
