@@ -13,7 +13,7 @@ typedef struct {
 } bigbird_options;
 
 static const nb_option options[] = {
-    NB_INT(bigbird_options, block, "64", 1, NB_QUERIES, "tokens of a block; the last one may have less"),
+    NB_INT(bigbird_options, block, "64", 1, NB_BLOCK_QUERIES, "tokens of a block; the last one may have less"),
     NB_INT(bigbird_options, window, "3", 1, 1 << 20,
            "blocks that a block sees around its own, with it: half of them, rounded down, on each side"),
     NB_INT(bigbird_options, random, "3", 0, 1 << 20,
@@ -160,7 +160,7 @@ static void attend(void *self, int task, int thread)
 
 static int tile_of(const nb_layer_shape *s)
 {
-    return at_most(NB_KEYS, s->n);
+    return at_most(NB_TILE_KEYS, s->n);
 }
 
 static size_t drawn_count(const plan *p)

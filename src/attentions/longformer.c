@@ -37,9 +37,9 @@ static int at_most(int x, int most)
 static work work_of(const longformer_options *o, const nb_layer_shape *s)
 {
     work w = {.shape = s, .reach = at_most(o->window / 2, s->n), .global = o->global};
-    int wanted = (at_most(o->window, NB_QUERIES) + 31) / 32 * 32;
+    int wanted = (at_most(o->window, NB_BLOCK_QUERIES) + 31) / 32 * 32;
     w.block = wanted < 32 ? 32 : wanted;
-    w.global_blocks = (w.global + NB_QUERIES - 1) / NB_QUERIES;
+    w.global_blocks = (w.global + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
     w.blocks = w.global_blocks + (s->n - w.global + w.block - 1) / w.block;
     return w;
 }
@@ -54,7 +54,7 @@ static part part_of(const work *w, int block)
 {
     const nb_layer_shape *s = w->shape;
     if (block < w->global_blocks) {
-        int first = block * NB_QUERIES, count = at_most(w->global - first, NB_QUERIES);
+        int first = block * NB_BLOCK_QUERIES, count = at_most(w->global - first, NB_BLOCK_QUERIES);
         return (part){.first = first, .count = count, .keys = s->causal ? first + count : s->n};
     }
     int first = w->global + (block - w->global_blocks) * w->block, count = at_most(s->n - first, w->block);
@@ -90,7 +90,7 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
 
 static int tile_of(const nb_layer_shape *s)
 {
-    return at_most(NB_KEYS, s->n);
+    return at_most(NB_TILE_KEYS, s->n);
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **state, nb_ctx *ctx)

@@ -17,7 +17,7 @@
 #ifndef NB_FEATURES_H
 #define NB_FEATURES_H
 
-#include "base/team.h"
+#include "layers/team.h"
 #include "layers/layer.h"
 
 enum { NB_FEATURE_BLOCK = 256, NB_FEATURE_STEP = 64 }; /* tokens of a product; under a causal mask */
