@@ -62,7 +62,7 @@ double nb_draw_features_work(int d, int r, bool orthogonal)
 {
     double whole = r / d, rest = r % d; /* blocks, columns of the last */
     if (!orthogonal) return 0;
-    return 3.0 * d * r + 4.0 * d * (whole * d * (d - 1) / 2 + rest * (rest - 1) / 2);
+    return 4.0 * d * r + 4.0 * d * (whole * d * (d - 1) / 2 + rest * (rest - 1) / 2);
 }
 
 void nb_positive_features(int d, int r, const nb_scalar *w, int count, const nb_scalar *x, nb_scalar *out)
