@@ -214,6 +214,12 @@ static unsigned traits_of(const void *opts)
     return NB_ATTENTION_UNTRAINED | (o->random > 0 ? NB_ATTENTION_RANDOM : 0);
 }
 
+static int keep(const void *opts)
+{
+    const bigbird_options *o = opts;
+    return o->random > 0 ? INT_MAX : 1;
+}
+
 static const char *const references[] = {
     "Zaheer et al., Big Bird: transformers for longer sequences, NeurIPS 2020, arXiv:2007.14062", NULL};
 
@@ -223,11 +229,13 @@ const nb_attention nb_attention_bigbird = {
     .traits = NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED,
     .traits_of = traits_of,
     .size = "random",
+    .keep = keep,
     .cost = cost,
     .open = open,
     .forward = forward,
     .explanation =
-        "BigBird-ITC: existing tokens are global, the first block and the last. Random blocks are drawn once, at the "
-        "first pass, and are the same for all inputs of a batch. Models are trained with what they see; on the points "
-        "of one that was not, the keys that it does not see are missing. Where the blocks seen are all, it is exact.",
+        "BigBird-ITC: existing tokens are global, the first block and the last. Random blocks are drawn once, at the\n"
+        "first pass, and are the same for all inputs of a batch. Models are trained with what they see; on the\n"
+        "points of one that was not, the keys that it does not see are missing. Where the blocks seen are all, it is\n"
+        "exact.",
 };

@@ -325,9 +325,10 @@ const nb_attention nb_attention_clustered = {
     .open = open,
     .forward = forward,
     .explanation =
-        "The groups are k-means of the queries, Euclidean, in double precision, in every pass anew from the same draws; "
-        "no group is empty. The official code clusters 63 signs of random projections instead, in Hamming space (the "
-        "centre of a group is the majority of each bit), in 10 iterations, and groups may be empty: bits=63 is the "
-        "same but for centres that are means of bits. top > 0 is the improved form. With as many groups as queries it "
-        "is exact. The clustering's multiplications are not in the cost that is predicted, and are in what is counted.",
+        "The groups are k-means of the queries, Euclidean, in double precision, in every pass anew from the same\n"
+        "draws; no group is empty. The official code clusters 63 signs of random projections instead, in Hamming\n"
+        "space (the centre of a group is the majority of each bit), in 10 iterations, and groups may be empty:\n"
+        "bits=63 is the same but for centres that are means of bits. top > 0 is the improved form. With as many\n"
+        "groups as queries it is exact. The clustering's multiplications are not in the cost that is predicted, and\n"
+        "are in what is counted.",
 };

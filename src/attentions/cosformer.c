@@ -64,8 +64,8 @@ const nb_attention nb_attention_cosformer = {
     .open = open,
     .forward = forward,
     .explanation =
-        "Models learn weights for its kernel, which is another than exp(q'k/sqrt d): on the points of a model that was "
-        "trained with softmax its distance from exact attention says little about what it does where it was trained. A "
-        "query that has no positive coordinate in common with a key gets the output 0, as with the small number that "
-        "the official code has as the least denominator.",
+        "Models learn weights for its kernel, which is another than exp(q'k/sqrt d): on the points of a model that\n"
+        "was trained with softmax its distance from exact attention says little about what it does where it was\n"
+        "trained. A query that has no positive coordinate in common with a key gets the output 0, as with the small\n"
+        "number that the official code has as the least denominator.",
 };

@@ -57,9 +57,9 @@ const nb_attention nb_attention_linear = {
     .open = open,
     .forward = forward,
     .explanation =
-        "It has another kernel than exp(q'k/sqrt d), which models learn weights for: on the points of a model that was "
-        "trained with softmax its distance from exact attention says little about what it does where it was trained. "
-        "Queries and keys are used as they are, without the factor d^(-1/4) each, as in the paper. A query whose "
-        "features, or all keys', underflow gets the output 0, as with the small number that the official code adds to "
-        "the denominator.",
+        "It has another kernel than exp(q'k/sqrt d), which models learn weights for: on the points of a model that\n"
+        "was trained with softmax its distance from exact attention says little about what it does where it was\n"
+        "trained. Queries and keys are used as they are, without the factor d^(-1/4) each, as in the paper. A query\n"
+        "whose features, or all keys', underflow gets the output 0, as with the small number that the official code\n"
+        "adds to the denominator.",
 };

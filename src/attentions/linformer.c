@@ -166,6 +166,12 @@ static unsigned traits_of(const void *opts)
     return NB_ATTENTION_UNTRAINED | (o->projection == RANDOM ? NB_ATTENTION_RANDOM : 0);
 }
 
+static int keep(const void *opts)
+{
+    const linformer_options *o = opts;
+    return o->projection == RANDOM ? INT_MAX : 1;
+}
+
 static const char *const references[] = {
     "Wang, Li, Khabsa, Fang & Ma, Linformer: self-attention with linear complexity, 2020, arXiv:2006.04768", NULL};
 
@@ -175,13 +181,14 @@ const nb_attention nb_attention_linformer = {
     .traits = NB_ATTENTION_UNTRAINED | NB_ATTENTION_RANDOM,
     .traits_of = traits_of,
     .size = "landmarks",
+    .keep = keep,
     .refusal = refusal,
     .cost = cost,
     .open = open,
     .forward = forward,
     .explanation =
-        "Linformer trains its projections with the model; here they are drawn, or means of segments. Keys and values "
-        "have the same one, and all heads and inputs (the paper's headwise and key-value sharing). With as many "
-        "segments as tokens pooled is exact attention; random is not for any number, since the softmax is taken of "
+        "Linformer trains its projections with the model; here they are drawn, or means of segments. Keys and values\n"
+        "have the same one, and all heads and inputs (the paper's headwise and key-value sharing). With as many\n"
+        "segments as tokens pooled is exact attention; random is not for any number, since the softmax is taken of\n"
         "projected keys.",
 };

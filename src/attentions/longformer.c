@@ -139,7 +139,7 @@ const nb_attention nb_attention_longformer = {
     .open = open,
     .forward = forward,
     .explanation =
-        "window is Longformer's w: a query sees the w/2 keys before it, its own and the w/2 after it (under a causal "
-        "mask: before it), and global tokens besides. Longformer has other, trained projections for global tokens; "
+        "window is Longformer's w: a query sees the w/2 keys before it, its own and the w/2 after it (under a causal\n"
+        "mask: before it), and global tokens besides. Longformer has other, trained projections for global tokens;\n"
         "here they have the queries, keys and values of the others. From window = 2n on it is exact.",
 };

@@ -43,6 +43,12 @@ static int features_of(const void *opts, const nb_layer_shape *s)
     return s->d > 2 ? (int)(s->d * log(s->d)) : 1;
 }
 
+static int keep(const void *opts)
+{
+    const performer_options *o = opts;
+    return o->redraw == NB_AUTO ? INT_MAX : o->redraw;
+}
+
 static void map(const void *self, int at, int count, const nb_scalar *x, nb_scalar *out)
 {
     const draw *w = self;
@@ -85,7 +91,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const performer_options *o = opts;
     const performer_state *state = pass->state;
-    int every = o->redraw == NB_AUTO ? INT_MAX : o->redraw;
+    int every = keep(o);
     draw w = {.d = pass->layer->shape.d, .features = state->features.features, .w = state->w};
     nb_feature_map positive = {.features = w.features, .logs = true, .map = map, .self = &w};
     (void)ctx;
@@ -118,14 +124,15 @@ const nb_attention nb_attention_performer = {
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM,
     .size = "features",
     .size_of = features_of,
+    .keep = keep,
     .cost = cost,
     .open = open,
     .forward = forward,
     .explanation =
-        "The mean of phi(q)'phi(k) over draws of the features is exp(q'k/sqrt d), with a variance that grows as "
-        "exp(|q + k|^2/sqrt d): heads with large logits need very many features. The outputs are quotients and have a "
-        "bias. All heads share one draw. The official code draws 256 features; d ln d and a new draw every 1000 "
-        "passes are the defaults of performer-pytorch. Official codes subtract one stabiliser a query and one for "
-        "all keys before exp and then add 1e-6 or 1e-4 to each feature, which pulls the outputs towards the mean "
-        "of the values; here nothing is added, and the stabilisers of queries and of each feature's keys cancel.",
+        "The mean of phi(q)'phi(k) over draws of the features is exp(q'k/sqrt d), with a variance that grows as\n"
+        "exp(|q + k|^2/sqrt d): heads with large logits need very many features. The outputs are quotients and have\n"
+        "a bias. All heads share one draw. The official code draws 256 features; d ln d and a new draw every 1000\n"
+        "passes are the defaults of performer-pytorch. Official codes subtract one stabiliser a query and one for\n"
+        "all keys before exp and then add 1e-6 or 1e-4 to each feature, which pulls the outputs towards the mean of\n"
+        "the values; here nothing is added, and the stabilisers of queries and of each feature's keys cancel.",
 };

@@ -38,6 +38,9 @@ static const char *const specs[] = {
     "linformer(landmarks=70)",
     "clustered(clusters=40, top=5)",
     "clustered(clusters=2, iterations=3, bits=9)",
+    "hyperattention(block=16, sample=20)",
+    "hyperattention(block=7, sample=1, bits=2)",
+    "hyperattention(block=100, sample=0, bits=1)",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -380,7 +383,9 @@ static void test_exact_ones(void **state)
                                         "longformer(window=1300, global=1)",
                                         "bigbird(block=64, random=20)",
                                         "bigbird(block=7, random=0, global=100)",
-                                        "bigbird(block=256, window=7, random=0, global=0)"};
+                                        "bigbird(block=256, window=7, random=0, global=0)",
+                                        "hyperattention(sample=601)",
+                                        "hyperattention(sample=700, block=10, bits=3)"};
     ctx = *state;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) assert_defined_by(exact[i], softmax_weight);
     for (int i = 0; i < SHAPES; i++) {
@@ -836,6 +841,77 @@ static void test_clustering_is_counted_beside(void **state)
     assert_true(clustering > 0 && counted == clustering + nb_attention_cost_of(&attention, s, 2).multiplications);
 }
 
+/* 77 tokens, blocks of 20 and one of 17, to which 6 of 30 sampled keys belong. */
+enum { BLOCK = 20, SAMPLE = 30, BITS = 3 };
+
+/* By the place of their signs in Gray's order, 000, 001, 011, 010, 110, 111, 101, 100, first bit last. */
+static void sort_by_hash(int d, const nb_scalar *planes, const nb_scalar *x, int *order)
+{
+    static const int gray[] = {0, 1, 3, 2, 6, 7, 5, 4};
+    for (int place = 0, count = 0; place < 8; place++) {
+        for (int i = 0; i < 77; i++) {
+            int bits = 0;
+            for (int b = 0; b < BITS; b++) {
+                double side = 0;
+                for (int l = 0; l < d; l++) side += (double)planes[b * d + l] * (double)x[i * d + l];
+                bits |= (side > 0) << b;
+            }
+            if (bits == gray[place]) order[count++] = i;
+        }
+    }
+}
+
+static struct {
+    int query_place[77], keys[77];
+    bool sampled[77];
+} sorted;
+
+static double hyper_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int place = 0, block = sorted.query_place[i] / BLOCK, others = 0;
+    for (int p = 0; p < 77; p++) {
+        if (sorted.keys[p] == j) place = p;
+        others += sorted.sampled[p] && p / BLOCK != block;
+    }
+    if (place / BLOCK == block) return softmax_weight(layer, head, i, j);
+    int unseen = 77 - (block == 3 ? 17 : BLOCK);
+    return sorted.sampled[place] ? softmax_weight(layer, head, i, j) * unseen / others : 0;
+}
+
+static void assert_hyper(const nb_layer *all, int head, const nb_scalar *planes)
+{
+    nb_layer_head h = nb_layer_head_of(all, NULL, head);
+    nb_layer_shape s = all->shape;
+    int queries[77];
+    sort_by_hash(s.d, planes, h.q, queries);
+    sort_by_hash(s.d, planes, h.k, sorted.keys);
+    for (int p = 0; p < 77; p++) sorted.query_place[queries[p]] = p;
+    s.batch = s.heads = s.key_heads = 1;
+    nb_layer one = {.shape = s, .q = h.q, .k = h.k, .v = h.v};
+    assert_weighted("hyperattention(block=20, sample=30, bits=3)", &one, hyper_weight);
+}
+
+static void test_hyperattention(void **state)
+{
+    const nb_layer_shape *s = &shapes[2];
+    ctx = *state;
+    nb_layer layer = make_layer(s, 0.9, 22);
+    nb_choice attention = choose(&nb_attentions, "hyperattention(block=20, sample=30, bits=3)", ctx);
+    gsl_rng *rng = seeded(0);
+    nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "planes and sample", attention.canonical, 0});
+    nb_scalar *planes = draw(rng, 1, (size_t)(s->d * BITS));
+    int counts[2] = {24, 6}, sizes[2] = {60, 17};
+    for (int part = 0; part < 2; part++) {
+        for (int i = 0; i < sizes[part]; i++) {
+            bool taken = counts[part] > 0 && (sizes[part] - i) * gsl_rng_uniform(rng) < counts[part];
+            sorted.sampled[60 * part + i] = taken;
+            counts[part] -= taken;
+        }
+        assert_int_equal(counts[part], 0);
+    }
+    for (int head = 0; head < nb_layer_heads(s); head++) assert_hyper(&layer, head, planes);
+}
+
 /* One token: its value, whatever the points, but for a random projection. */
 static void check_one_token(const nb_choice *attention, const nb_layer_shape *s)
 {
@@ -893,6 +969,7 @@ int main(void)
         test_with_ctx(test_linformer),
         test_with_ctx(test_clustered),
         test_with_ctx(test_clustering_is_counted_beside),
+        test_with_ctx(test_hyperattention),
         test_with_ctx(test_one_token),
         test_with_ctx(test_refusals),
     };
