@@ -40,7 +40,7 @@ static int features_of(const void *opts, const nb_layer_shape *s)
 {
     const performer_options *o = opts;
     if (o->features != NB_AUTO) return o->features;
-    return s->d > 2 ? (int)(s->d * log(s->d)) : 1;
+    return s->d > 1 ? (int)(s->d * log(s->d)) : 1;
 }
 
 static int keep(const void *opts)

@@ -520,7 +520,13 @@ static void test_redraws(void **state)
     nb_layer layer = make_layer(&shapes[2], 0.9, 11);
     nb_choice twice = choose(&nb_attentions, "performer(redraw=2)", ctx);
     nb_scalar *out[4];
-    for (int i = 0; i < 4; i++) out[i] = attend_often(&twice, &layer, 1, i + 1).out;
+    double whole = nb_attention_cost_of(&twice, &layer.shape, 1).multiplications;
+    assert_int_equal(nb_attention_keep(&twice), 2);
+    for (int i = 0; i < 4; i++) {
+        result r = attend_often(&twice, &layer, 1, i + 1);
+        out[i] = r.out;
+        assert_true(whole - r.passed.multiplications == (i % 2 ? nb_draw_features_work(8, 16, true) : 0));
+    }
     size_t size = out_size(&layer.shape);
     assert_same_bits("the second pass", size, out[0], out[1]);
     assert_same_bits("the fourth pass", size, out[2], out[3]);
@@ -841,19 +847,18 @@ static void test_clustering_is_counted_beside(void **state)
     assert_true(clustering > 0 && counted == clustering + nb_attention_cost_of(&attention, s, 2).multiplications);
 }
 
-/* 77 tokens, blocks of 20 and one of 17, to which 6 of 30 sampled keys belong. */
-enum { BLOCK = 20, SAMPLE = 30, BITS = 3 };
+enum { MOST = 601, BLOCK = 20, SAMPLE = 30, BITS = 3 };
 
 /* By the place of their signs in Gray's order, 000, 001, 011, 010, 110, 111, 101, 100, first bit last. */
-static void sort_by_hash(int d, const nb_scalar *planes, const nb_scalar *x, int *order)
+static void sort_by_hash(const nb_layer_shape *s, const nb_scalar *planes, const nb_scalar *x, int *order)
 {
     static const int gray[] = {0, 1, 3, 2, 6, 7, 5, 4};
     for (int place = 0, count = 0; place < 8; place++) {
-        for (int i = 0; i < 77; i++) {
+        for (int i = 0; i < s->n; i++) {
             int bits = 0;
             for (int b = 0; b < BITS; b++) {
                 double side = 0;
-                for (int l = 0; l < d; l++) side += (double)planes[b * d + l] * (double)x[i * d + l];
+                for (int l = 0; l < s->d; l++) side += (double)planes[b * s->d + l] * (double)x[i * s->d + l];
                 bits |= (side > 0) << b;
             }
             if (bits == gray[place]) order[count++] = i;
@@ -862,30 +867,48 @@ static void sort_by_hash(int d, const nb_scalar *planes, const nb_scalar *x, int
 }
 
 static struct {
-    int query_place[77], keys[77];
-    bool sampled[77];
+    int query_place[MOST], key_place[MOST];
+    int others[MOST]; /* by block: sampled keys of other blocks */
+    bool sampled[MOST];
 } sorted;
 
 static double hyper_weight(const nb_layer *layer, int head, int i, int j)
 {
-    int place = 0, block = sorted.query_place[i] / BLOCK, others = 0;
-    for (int p = 0; p < 77; p++) {
-        if (sorted.keys[p] == j) place = p;
-        others += sorted.sampled[p] && p / BLOCK != block;
-    }
+    int n = layer->shape.n, place = sorted.key_place[j], block = sorted.query_place[i] / BLOCK;
+    int size = n - block * BLOCK < BLOCK ? n - block * BLOCK : BLOCK;
     if (place / BLOCK == block) return softmax_weight(layer, head, i, j);
-    int unseen = 77 - (block == 3 ? 17 : BLOCK);
-    return sorted.sampled[place] ? softmax_weight(layer, head, i, j) * unseen / others : 0;
+    double factor = (double)(n - size) / sorted.others[block];
+    return sorted.sampled[place] ? softmax_weight(layer, head, i, j) * factor : 0;
+}
+
+/* Keys of the last block are sampled by its share. */
+static void draw_sample(gsl_rng *rng, int n)
+{
+    int last = n % BLOCK, taken = 0;
+    const int sizes[] = {n - last, last}, counts[] = {SAMPLE - SAMPLE * last / n, SAMPLE * last / n};
+    memset(&sorted, 0, sizeof sorted);
+    for (int part = 0, place = 0; part < 2; part++) {
+        taken = 0;
+        for (int i = 0; i < sizes[part]; i++, place++)
+            if (taken < counts[part] && (sizes[part] - i) * gsl_rng_uniform(rng) < counts[part] - taken)
+                sorted.sampled[place] = ++taken;
+        assert_int_equal(taken, counts[part]);
+    }
+    for (int b = 0; b * BLOCK < n; b++)
+        for (int p = 0; p < n; p++) sorted.others[b] += sorted.sampled[p] && p / BLOCK != b;
 }
 
 static void assert_hyper(const nb_layer *all, int head, const nb_scalar *planes)
 {
     nb_layer_head h = nb_layer_head_of(all, NULL, head);
     nb_layer_shape s = all->shape;
-    int queries[77];
-    sort_by_hash(s.d, planes, h.q, queries);
-    sort_by_hash(s.d, planes, h.k, sorted.keys);
-    for (int p = 0; p < 77; p++) sorted.query_place[queries[p]] = p;
+    int queries[MOST], keys[MOST];
+    sort_by_hash(&s, planes, h.q, queries);
+    sort_by_hash(&s, planes, h.k, keys);
+    for (int p = 0; p < s.n; p++) {
+        sorted.query_place[queries[p]] = p;
+        sorted.key_place[keys[p]] = p;
+    }
     s.batch = s.heads = s.key_heads = 1;
     nb_layer one = {.shape = s, .q = h.q, .k = h.k, .v = h.v};
     assert_weighted("hyperattention(block=20, sample=30, bits=3)", &one, hyper_weight);
@@ -893,23 +916,17 @@ static void assert_hyper(const nb_layer *all, int head, const nb_scalar *planes)
 
 static void test_hyperattention(void **state)
 {
-    const nb_layer_shape *s = &shapes[2];
     ctx = *state;
-    nb_layer layer = make_layer(s, 0.9, 22);
     nb_choice attention = choose(&nb_attentions, "hyperattention(block=20, sample=30, bits=3)", ctx);
-    gsl_rng *rng = seeded(0);
-    nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "planes and sample", attention.canonical, 0});
-    nb_scalar *planes = draw(rng, 1, (size_t)(s->d * BITS));
-    int counts[2] = {24, 6}, sizes[2] = {60, 17};
-    for (int part = 0; part < 2; part++) {
-        for (int i = 0; i < sizes[part]; i++) {
-            bool taken = counts[part] > 0 && (sizes[part] - i) * gsl_rng_uniform(rng) < counts[part];
-            sorted.sampled[60 * part + i] = taken;
-            counts[part] -= taken;
-        }
-        assert_int_equal(counts[part], 0);
+    for (int i = 2; i <= 5; i += 3) {
+        const nb_layer_shape *s = &shapes[i];
+        nb_layer layer = make_layer(s, 0.9, 22);
+        gsl_rng *rng = seeded(0);
+        nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "planes and sample", attention.canonical, 0});
+        nb_scalar *planes = draw(rng, 1, (size_t)(s->d * BITS));
+        draw_sample(rng, s->n);
+        for (int head = 0; head < nb_layer_heads(s); head++) assert_hyper(&layer, head, planes);
     }
-    for (int head = 0; head < nb_layer_heads(s); head++) assert_hyper(&layer, head, planes);
 }
 
 /* One token: its value, whatever the points, but for a random projection. */
