@@ -3,7 +3,7 @@
  * its group gets. With top = k, what the group gives to its k strongest keys, as one sum, is divided among them by each
  * query's own softmax over them (the paper's improved form).
  *
- * n C (d + dv) multiplications a head, with top n k (d + dv) more, and the clustering's, at most about iterations n C d. */
+ * n C (d + dv) multiplications a head, with top n k (d + dv) more, and the clustering's, about iterations * n C d. */
 #include "attentions/attention.h"
 
 #include "layers/softmax.h"

@@ -60,9 +60,9 @@ void nb_draw_features(gsl_rng *rng, int d, int r, bool orthogonal, double *room,
 
 double nb_draw_features_work(int d, int r, bool orthogonal)
 {
-    double whole = r / d, rest = r % d; /* blocks, columns of the last */
+    int whole = r / d, rest = r % d; /* blocks, columns of the last */
     if (!orthogonal) return 0;
-    return 4.0 * d * r + 4.0 * d * (whole * d * (d - 1) / 2 + rest * (rest - 1) / 2);
+    return 4.0 * d * r + 2.0 * d * ((double)whole * d * (d - 1) + (double)rest * (rest - 1));
 }
 
 void nb_positive_features(int d, int r, const nb_scalar *w, int count, const nb_scalar *x, nb_scalar *out)
