@@ -84,8 +84,8 @@ static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape
 
 static double thread_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
 {
-    double bytes = nb_softmax_bytes(nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) + sizeof(double *) +
-                   2.0 * shape->dv * how->m * sizeof(double);
+    double bytes = nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) +
+                   sizeof(double *) + 2.0 * shape->dv * how->m * sizeof(double);
     if (nb_landmark_most_kept(how, shape->n))
         bytes += (shape->d + shape->dv) * (double)NB_BLOCK_QUERIES * sizeof(nb_scalar);
     return bytes;

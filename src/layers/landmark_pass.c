@@ -51,6 +51,7 @@ static void sum_values(void *self, int task, int thread)
     nb_softmax_begin(softmax, nb_lesser(m - first, NB_BLOCK_QUERIES), h->q + (size_t)first * (size_t)shape->d, to.out);
     nb_softmax_add(softmax, nb_lesser(shape->n - key, NB_STRETCH), points.k + (size_t)key * (size_t)shape->d,
                    points.v + (size_t)key * (size_t)shape->dv, &mask);
+    nb_softmax_store(softmax);
     memcpy(to.largest, softmax->largest, (size_t)softmax->count * sizeof *to.largest);
     memcpy(to.sum, softmax->sum, (size_t)softmax->count * sizeof *to.sum);
 }
@@ -91,12 +92,10 @@ static void attend_block(const nb_landmark_work *w, const nb_landmark_head *h, c
         nb_softmax_end(softmax, NULL);
         return;
     }
-    for (int j = 0; j < m; j += softmax->tile_keys) {
-        nb_mask mask = {.on = shape->causal, .before = NB_UNLIMITED, .query_at = first, .keys = h->keys + j};
-        nb_softmax_columns(softmax, count, q, h->lse + first, nb_lesser(m - j, softmax->tile_keys),
-                           h->k + (size_t)j * (size_t)shape->d, h->w + (size_t)j * (size_t)shape->dv, &mask, j > 0,
-                           out);
-    }
+    nb_mask mask = {.on = shape->causal, .before = NB_UNLIMITED, .query_at = first, .keys = h->keys};
+    nb_softmax_begin_columns(softmax, count, q, h->lse + first, out);
+    nb_softmax_add(softmax, m, h->k, h->w, &mask);
+    nb_softmax_store(softmax);
 }
 
 static void attend(void *self, int task, int thread)
