@@ -23,8 +23,8 @@ enum {
     NB_ATTENTION_UNTRAINED = 1 << 3, /* made for weights that are trained with it: here they are not */
     NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
 
-    NB_ATTENTION_TRAITS = NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED |
-                          NB_ATTENTION_ORACLE,
+    NB_ATTENTION_TRAITS =
+        NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED | NB_ATTENTION_ORACLE,
 };
 
 /* What a pass is made of, in seconds of this thread's clock: */
@@ -76,6 +76,10 @@ typedef struct {
      * is known from its traits. */
     nb_status (*refusal)(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
 
+    /* Optional: how many passes one choice of landmarks or features serves, where they are kept from pass to pass: those
+     * whose index is a multiple of it choose anew. 1, as without the function: each does; 0: the first alone. */
+    int (*keeps)(const void *options);
+
     nb_attention_cost (*cost)(const void *options, const nb_layer_shape *shape, int threads);
 
     /* Allocates all that passes on layers of this shape with so many threads need, and what is kept between them. */
@@ -85,8 +89,9 @@ typedef struct {
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_attention;
 
-unsigned nb_attention_traits(const nb_choice *attention);                           /* with its options */
-int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape);     /* 0: none */
+unsigned nb_attention_traits(const nb_choice *attention);                       /* with its options */
+int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
+int nb_attention_keeps(const nb_choice *attention);                             /* see nb_attention.keeps */
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx);
 /* Why it is impossible for such layers; NULL: it is possible. */
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
@@ -99,8 +104,8 @@ typedef struct {
     nb_team *team;
     nb_stream stream;
     void *state;
-    int passes;         /* that were made */
-    double bytes;       /* that `open` allocated */
+    int passes;   /* that were made */
+    double bytes; /* that `open` allocated */
 } nb_attending;
 
 /* NB_EINVAL where nb_attention_refusal has a reason; NB_ENOMEM, with the bytes needed, where they are not to be had. */

@@ -58,8 +58,7 @@ nb_status nb_layer_check(const nb_layer_shape *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Zeroed arrays of a layer; q, k, v may be written to. */
-static nb_status allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx)
+nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
     size_t n = (size_t)s->n, heads = (size_t)nb_layer_heads(s), key_heads = (size_t)s->batch * (size_t)s->key_heads;
@@ -78,8 +77,8 @@ static nb_status find_shape(const char *path, const nb_head_shape *file, int fir
                             nb_ctx *ctx)
 {
     int inputs = file->inputs > 0 ? file->inputs : 1, each = file->heads / inputs, batch = 1;
-    NB_REQUIRE(ctx, file->key_heads > 0 && file->dv > 0, NB_EINVAL, "%s: there is no %s, and attention needs q, k and v",
-               path, file->key_heads > 0 ? "v" : "k");
+    NB_REQUIRE(ctx, file->key_heads > 0 && file->dv > 0, NB_EINVAL,
+               "%s: there is no %s, and attention needs q, k and v", path, file->key_heads > 0 ? "v" : "k");
     NB_REQUIRE(ctx, first >= 0 && count >= 1 && first + count <= file->heads, NB_EINVAL,
                "%s: heads %d to %d of %d are not there", path, first, first + count - 1, file->heads);
     int shared = file->heads / file->key_heads;
@@ -110,7 +109,7 @@ nb_status nb_layer_load(const char *path, int first, int count, nb_layer *layer,
     nb_scalar *q, *k, *v;
     NB_TRY(ctx, nb_head_file_shape(path, &file, ctx));
     NB_TRY(ctx, find_shape(path, &file, first, count, &layer->shape, ctx));
-    NB_TRY(ctx, allocate(layer, &q, &k, &v, ctx));
+    NB_TRY(ctx, nb_layer_allocate(layer, &q, &k, &v, ctx));
     const nb_layer_shape *s = &layer->shape;
     size_t query = (size_t)s->d * (size_t)s->n, value = (size_t)s->dv * (size_t)s->n;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -137,7 +136,7 @@ nb_status nb_layer_of_heads(int count, const nb_head *heads, nb_layer *layer, nb
                                     .d = one->d,
                                     .dv = one->v ? one->dv : one->d,
                                     .causal = one->causal};
-    NB_TRY(ctx, allocate(layer, &q, &k, &v, ctx));
+    NB_TRY(ctx, nb_layer_allocate(layer, &q, &k, &v, ctx));
     size_t query = (size_t)one->d * (size_t)one->n, value = (size_t)layer->shape.dv * (size_t)one->n;
     for (size_t h = 0; h < (size_t)count; h++) {
         NB_REQUIRE(ctx, heads[h].k, NB_EINVAL, "head %zu has no keys", h);

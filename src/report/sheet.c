@@ -7,8 +7,8 @@
 #include "report/csv.h"
 #include "report/scripts.h"
 #include "report/statistic.h"
+#include "statistics/ranks.h"
 
-#include <gsl/gsl_cdf.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,14 +66,6 @@ static int compare_entries(const void *left, const void *right)
     if (a->panel != b->panel) return a->panel - b->panel;
     if (a->series != b->series) return a->series - b->series;
     return (a->x > b->x) - (a->x < b->x);
-}
-
-void nb_median_interval(int count, const double *sorted, double *low, double *high)
-{
-    int k = 0; /* values that may be left out on each side */
-    while (count > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)count) <= 0.05) k++;
-    *low = k > 0 ? sorted[k - 1] : NAN;
-    *high = k > 0 ? sorted[count - k] : NAN;
 }
 
 static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)

@@ -55,9 +55,4 @@ nb_status nb_sheet_add(nb_sheet *s, nb_sheet_point point, nb_ctx *ctx);
  * `draw`. *figures: how many have points. */
 nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx);
 
-/* The interval of order statistics that holds the median of a continuous distribution
- * with 95 % probability or more, of independent values in ascending order; NaN where
- * there are fewer than 6. */
-void nb_median_interval(int count, const double *sorted, double *low, double *high);
-
 #endif
