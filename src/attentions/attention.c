@@ -35,6 +35,12 @@ int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape)
     return 0;
 }
 
+int nb_attention_keep(const nb_choice *attention)
+{
+    const nb_attention *a = record_of(attention);
+    return a->keep ? a->keep(attention->options) : 1;
+}
+
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
 {
     const nb_attention *a = record_of(attention);
@@ -107,14 +113,10 @@ static double most(const nb_team *team, const nb_ctx *ctx)
 
 nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
 {
-    nb_pass pass = {.layer = layer,
-                    .out = out,
-                    .index = a->passes,
-                    .team = a->team,
-                    .state = a->state,
-                    .stream = a->stream};
-    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM,
-               "%s was opened for layers of another shape", a->attention->label);
+    nb_pass pass = {
+        .layer = layer, .out = out, .index = a->passes, .team = a->team, .state = a->state, .stream = a->stream};
+    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
+               a->attention->label);
     nb_mark mark = nb_ctx_mark(ctx);
     double held = watch(a->team, ctx);
     uint64_t done = nb_multiplications();

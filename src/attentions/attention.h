@@ -23,8 +23,8 @@ enum {
     NB_ATTENTION_UNTRAINED = 1 << 3, /* made for weights that are trained with it: here they are not */
     NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
 
-    NB_ATTENTION_TRAITS = NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED |
-                          NB_ATTENTION_ORACLE,
+    NB_ATTENTION_TRAITS =
+        NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED | NB_ATTENTION_ORACLE,
 };
 
 /* What a pass is made of, in seconds of this thread's clock: */
@@ -47,8 +47,8 @@ typedef struct {
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
     double part_s[NB_PART_COUNT], last_s; /* for nb_pass_part */
-    const char *refusal;  /* why there is no output after all, in one sentence; NULL: there is */
-    const char *diverged; /* why the output is not finite; NULL: nothing is known */
+    const char *refusal;                  /* why there is no output after all, in one sentence; NULL: there is */
+    const char *diverged;                 /* why the output is not finite; NULL: nothing is known */
 } nb_pass;
 
 /* Seconds since the last call, or since the pass began, go to a part. */
@@ -72,6 +72,10 @@ typedef struct {
     /* How many that is for a layer; 0: none. Optional: else the option's value. */
     int (*size_of)(const void *options, const nb_layer_shape *shape);
 
+    /* Optional: how many passes in a row use what the first of them has chosen (landmarks, features). NULL: each pass
+     * chooses. */
+    int (*keep)(const void *options);
+
     /* Optional: finds what is wrong with the options that their table cannot tell, before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
     /* Optional: why there is no such pass, in one sentence (the row is `skipped`), or NULL. That it has no causal form
@@ -87,8 +91,9 @@ typedef struct {
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_attention;
 
-unsigned nb_attention_traits(const nb_choice *attention);                           /* with its options */
-int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape);     /* 0: none */
+unsigned nb_attention_traits(const nb_choice *attention);                       /* with its options */
+int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
+int nb_attention_keep(const nb_choice *attention);                              /* passes; 1: it keeps nothing */
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx);
 /* Why it is impossible for such layers; NULL: it is possible. */
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
@@ -101,8 +106,8 @@ typedef struct {
     nb_team *team;
     nb_stream stream;
     void *state;
-    int passes;         /* that were made */
-    double bytes;       /* that `open` allocated */
+    int passes;   /* that were made */
+    double bytes; /* that `open` allocated */
 } nb_attending;
 
 /* NB_EINVAL where nb_attention_refusal has a reason; NB_ENOMEM, with the bytes needed, where they are not to be had. */

@@ -41,8 +41,8 @@ static void attend(void *self, int task, int thread)
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, task % heads);
     nb_softmax *softmax = &w->softmax[thread];
     nb_mask mask = {.on = s->causal, .before = NB_UNLIMITED, .query_at = first};
-    nb_softmax_begin(softmax, s->n - first < NB_BLOCK_QUERIES ? s->n - first : NB_BLOCK_QUERIES, h.q + (size_t)first * (size_t)s->d,
-                     h.out + (size_t)first * (size_t)s->dv);
+    nb_softmax_begin(softmax, s->n - first < NB_BLOCK_QUERIES ? s->n - first : NB_BLOCK_QUERIES,
+                     h.q + (size_t)first * (size_t)s->d, h.out + (size_t)first * (size_t)s->dv);
     nb_softmax_add(softmax, keys_of(s, block), h.k, h.v, &mask);
     nb_softmax_end(softmax, NULL);
 }
@@ -52,7 +52,8 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     const streamed_options *o = opts;
     nb_softmax *all;
     NB_NEED(all, nb_alloc(ctx, (size_t)threads, sizeof *all));
-    for (int i = 0; i < threads; i++) NB_TRY(ctx, nb_softmax_new(s->d, s->dv, o->tile < s->n ? o->tile : s->n, &all[i], ctx));
+    for (int i = 0; i < threads; i++)
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, o->tile < s->n ? o->tile : s->n, &all[i], ctx));
     *state = all;
     return NB_OK;
 }

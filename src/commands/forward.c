@@ -87,7 +87,8 @@ static nb_status forward(const request *r, const nb_choice *attention, const nb_
 static int check(const nb_command *command, request *r)
 {
     if (!r->head || !r->out) {
-        nb_print_error("forward: %s is missing", r->head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
+        nb_print_error("forward: %s is missing",
+                       r->head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
         return NB_EXIT_USAGE;
     }
     r->thread_count = nb_usable_cpus();
@@ -139,6 +140,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return forward(&r, &attention, &file, &layer, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_forward = {
-    "forward", "--head FILE --attention SPEC -o FILE.npy", "Compute one attention's outputs for the heads of a file",
-    run, true, 125};
+const nb_command nb_command_forward = {"forward",
+                                       "--head FILE --attention SPEC -o FILE.npy",
+                                       "Compute one attention's outputs for the heads of a file",
+                                       run,
+                                       true,
+                                       125};

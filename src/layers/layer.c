@@ -78,8 +78,8 @@ static nb_status find_shape(const char *path, const nb_head_shape *file, int fir
                             nb_ctx *ctx)
 {
     int inputs = file->inputs > 0 ? file->inputs : 1, each = file->heads / inputs, batch = 1;
-    NB_REQUIRE(ctx, file->key_heads > 0 && file->dv > 0, NB_EINVAL, "%s: there is no %s, and attention needs q, k and v",
-               path, file->key_heads > 0 ? "v" : "k");
+    NB_REQUIRE(ctx, file->key_heads > 0 && file->dv > 0, NB_EINVAL,
+               "%s: there is no %s, and attention needs q, k and v", path, file->key_heads > 0 ? "v" : "k");
     NB_REQUIRE(ctx, first >= 0 && count >= 1 && first + count <= file->heads, NB_EINVAL,
                "%s: heads %d to %d of %d are not there", path, first, first + count - 1, file->heads);
     int shared = file->heads / file->key_heads;

@@ -19,15 +19,20 @@ typedef struct {
 /* Heads one after the other, a point a column. */
 typedef struct {
     nb_layer_shape shape;
-    const nb_scalar *q; /* d x n, batch * heads of them */
-    const nb_scalar *k; /* d x n, batch * key_heads */
-    const nb_scalar *v; /* dv x n, batch * key_heads */
+    const nb_scalar *q;  /* d x n, batch * heads of them */
+    const nb_scalar *k;  /* d x n, batch * key_heads */
+    const nb_scalar *v;  /* dv x n, batch * key_heads */
     const char *problem; /* whose heads they are, by the problem's canonical text, from number `first` on: names the */
     int first;           /* order in which exact rows are looked at, as in an error study; or "" */
 } nb_layer;
 
+static inline int nb_lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b);
-int nb_layer_heads(const nb_layer_shape *shape);         /* batch * heads */
+int nb_layer_heads(const nb_layer_shape *shape);              /* batch * heads */
 int nb_layer_key_head(const nb_layer_shape *shape, int head); /* the number of a query head's key head */
 
 /* The points of one query head, and where its output belongs in `out` (dv x n, batch * heads of them). */

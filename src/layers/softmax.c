@@ -114,7 +114,8 @@ void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_
     }
 }
 
-void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *largest, const nb_scalar *sum, nb_scalar *lse)
+void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *largest, const nb_scalar *sum,
+                       nb_scalar *lse)
 {
     for (int i = 0; i < count; i++) {
         if (lse) lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] + log((double)sum[i])) : -INFINITY;

@@ -27,10 +27,10 @@ struct nb_team {
     nb_task *task;
     void *self;
     int count;
-    atomic_int next;    /* task */
-    atomic_int busy;    /* members that are not done with the list */
+    atomic_int next;       /* task */
+    atomic_int busy;       /* members that are not done with the list */
     atomic_ullong counted; /* multiplications of the members */
-    atomic_int list;    /* number of the list; -1: the team ends */
+    atomic_int list;       /* number of the list; -1: the team ends */
     pthread_mutex_t lock;
     pthread_cond_t called;
 };

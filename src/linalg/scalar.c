@@ -2,7 +2,6 @@
 /* scalar.c - loops as in vector.c. */
 #include "linalg/scalar.h"
 
-
 #include <math.h>
 
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
