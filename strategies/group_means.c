@@ -25,7 +25,7 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_group_means = {
     .component = {"group_means", "means of random groups of equal size", references, options, 0},
-    .traits = NB_RANDOM,
+    .traits = NB_BLIND | NB_RANDOM,
     .pairing = NB_JOINT,
     .pick = pick,
 };

@@ -22,6 +22,7 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_strategy nb_strategy_segment_means = {
     .component = {"segment_means", "means of contiguous segments of the sequence", references, options, 0},
+    .traits = NB_BLIND,
     .pairing = NB_JOINT,
     .pick = pick,
 };

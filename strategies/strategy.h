@@ -66,7 +66,9 @@ enum {
 
     NB_ELSEWHERE = 1 << 5, /* works outside of this process, where its multiplications are not counted */
 
-    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN | NB_ELSEWHERE,
+    NB_BLIND = 1 << 6, /* looks at neither the points nor the scene: points->x may be NULL */
+
+    NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN | NB_ELSEWHERE | NB_BLIND,
 };
 
 typedef struct {

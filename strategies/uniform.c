@@ -49,7 +49,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
 static unsigned traits_of(const void *opts)
 {
     const uniform_options *o = opts;
-    return o->strided ? 0 : NB_RANDOM | NB_NESTED;
+    return NB_BLIND | (o->strided ? 0 : NB_RANDOM | NB_NESTED);
 }
 
 static const char *const references[] = {
@@ -59,7 +59,7 @@ static const char *const references[] = {
 const nb_strategy nb_strategy_uniform = {
     .component = {"uniform", "tokens drawn uniformly, without replacement", references, options,
                   sizeof(uniform_options)},
-    .traits = NB_RANDOM | NB_NESTED,
+    .traits = NB_BLIND | NB_RANDOM | NB_NESTED,
     .pairing = NB_JOINT,
     .traits_of = traits_of,
     .pick = pick,

@@ -35,10 +35,10 @@ int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape)
     return 0;
 }
 
-int nb_attention_keeps(const nb_choice *attention)
+int nb_attention_keep(const nb_choice *attention)
 {
     const nb_attention *a = record_of(attention);
-    return a->keeps ? a->keeps(attention->options) : 1;
+    return a->keep ? a->keep(attention->options) : 1;
 }
 
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
@@ -91,6 +91,26 @@ void nb_pass_part(nb_pass *pass, nb_part part)
     pass->last_s = now_s;
 }
 
+/* Bytes that the pass's contexts hold. */
+static double watch(const nb_team *team, nb_ctx *ctx)
+{
+    double held = (double)nb_ctx_held(ctx);
+    nb_ctx_watch(ctx);
+    for (int i = 0; i < nb_team_threads(team); i++) {
+        held += (double)nb_ctx_held(nb_team_ctx(team, i));
+        nb_ctx_watch(nb_team_ctx(team, i));
+    }
+    return held;
+}
+
+/* The most of each, since then. */
+static double most(const nb_team *team, const nb_ctx *ctx)
+{
+    double bytes = (double)nb_ctx_most(ctx);
+    for (int i = 0; i < nb_team_threads(team); i++) bytes += (double)nb_ctx_most(nb_team_ctx(team, i));
+    return bytes;
+}
+
 nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
 {
     nb_pass pass = {
@@ -98,15 +118,16 @@ nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar
     NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
                a->attention->label);
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_ctx_watch(ctx);
-    size_t before = nb_ctx_held(ctx);
+    double held = watch(a->team, ctx);
     uint64_t done = nb_multiplications();
     double start_s = pass.last_s = nb_clock_s();
     nb_status status = record_of(a->attention)->forward(&pass, a->attention->options, ctx);
     passed->seconds = nb_clock_s() - start_s;
     memcpy(passed->part_s, pass.part_s, sizeof pass.part_s);
     passed->multiplications = (double)(nb_multiplications() - done);
-    passed->bytes = a->bytes + (double)(nb_ctx_most(ctx) - before);
+    passed->bytes = a->bytes + most(a->team, ctx) - held;
+    passed->refusal = pass.refusal;
+    passed->diverged = pass.diverged;
     nb_ctx_release(ctx, mark);
     a->passes++;
     return status;

@@ -9,7 +9,7 @@
 #define NB_ATTENTION_H
 
 #include "base/random.h"
-#include "base/team.h"
+#include "layers/team.h"
 #include "components/component.h"
 #include "components/plugin.h"
 #include "components/registry.h"
@@ -47,6 +47,8 @@ typedef struct {
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
     double part_s[NB_PART_COUNT], last_s; /* for nb_pass_part */
+    const char *refusal;                  /* why there is no output after all, in one sentence; NULL: there is */
+    const char *diverged;                 /* why the output is not finite; NULL: nothing is known */
 } nb_pass;
 
 /* Seconds since the last call, or since the pass began, go to a part. */
@@ -70,15 +72,15 @@ typedef struct {
     /* How many that is for a layer; 0: none. Optional: else the option's value. */
     int (*size_of)(const void *options, const nb_layer_shape *shape);
 
+    /* Optional: how many passes in a row use what the first of them has chosen (landmarks, features). NULL: each pass
+     * chooses. */
+    int (*keep)(const void *options);
+
     /* Optional: finds what is wrong with the options that their table cannot tell, before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
     /* Optional: why there is no such pass, in one sentence (the row is `skipped`), or NULL. That it has no causal form
      * is known from its traits. */
     nb_status (*refusal)(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
-
-    /* Optional: how many passes one choice of landmarks or features serves, where they are kept from pass to pass: those
-     * whose index is a multiple of it choose anew. 1, as without the function: each does; 0: the first alone. */
-    int (*keeps)(const void *options);
 
     nb_attention_cost (*cost)(const void *options, const nb_layer_shape *shape, int threads);
 
@@ -91,7 +93,7 @@ typedef struct {
 
 unsigned nb_attention_traits(const nb_choice *attention);                       /* with its options */
 int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
-int nb_attention_keeps(const nb_choice *attention);                             /* see nb_attention.keeps */
+int nb_attention_keep(const nb_choice *attention);                              /* passes; 1: it keeps nothing */
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx);
 /* Why it is impossible for such layers; NULL: it is possible. */
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
@@ -116,6 +118,7 @@ typedef struct {
     double seconds, part_s[NB_PART_COUNT];
     double multiplications; /* of all threads, counted */
     double bytes;           /* most that was held at a time, with what `open` allocated, without points and output */
+    const char *refusal, *diverged; /* the pass's */
 } nb_passed;
 
 /* One pass: out (dv x n, batch * heads of them). */

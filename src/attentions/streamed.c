@@ -22,13 +22,13 @@ typedef struct {
 
 static int blocks(int n)
 {
-    return (n + NB_QUERIES - 1) / NB_QUERIES;
+    return (n + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
 }
 
 /* Keys that some query of the block sees. */
 static int keys_of(const nb_layer_shape *s, int block)
 {
-    int end = (block + 1) * NB_QUERIES;
+    int end = (block + 1) * NB_BLOCK_QUERIES;
     return s->causal && end < s->n ? end : s->n;
 }
 
@@ -37,12 +37,12 @@ static void attend(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *s = &w->pass->layer->shape;
-    int heads = nb_layer_heads(s), block = blocks(s->n) - 1 - task / heads, first = block * NB_QUERIES;
+    int heads = nb_layer_heads(s), block = blocks(s->n) - 1 - task / heads, first = block * NB_BLOCK_QUERIES;
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, task % heads);
     nb_softmax *softmax = &w->softmax[thread];
     nb_mask mask = {.on = s->causal, .before = NB_UNLIMITED, .query_at = first};
-    nb_softmax_begin(softmax, s->n - first < NB_QUERIES ? s->n - first : NB_QUERIES, h.q + (size_t)first * (size_t)s->d,
-                     h.out + (size_t)first * (size_t)s->dv);
+    nb_softmax_begin(softmax, s->n - first < NB_BLOCK_QUERIES ? s->n - first : NB_BLOCK_QUERIES,
+                     h.q + (size_t)first * (size_t)s->d, h.out + (size_t)first * (size_t)s->dv);
     nb_softmax_add(softmax, keys_of(s, block), h.k, h.v, &mask);
     nb_softmax_end(softmax, NULL);
 }
@@ -73,7 +73,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     const streamed_options *o = opts;
     double work_done = 0;
     for (int b = 0; b < blocks(s->n); b++) {
-        int queries = s->n - b * NB_QUERIES < NB_QUERIES ? s->n - b * NB_QUERIES : NB_QUERIES;
+        int queries = s->n - b * NB_BLOCK_QUERIES < NB_BLOCK_QUERIES ? s->n - b * NB_BLOCK_QUERIES : NB_BLOCK_QUERIES;
         work_done += nb_softmax_work(queries, keys_of(s, b), s->d, s->dv);
     }
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * work_done,

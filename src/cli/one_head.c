@@ -92,18 +92,25 @@ static nb_status find_reader(const char **problem, const char **head_key, nb_ctx
     NB_FAIL(ctx, NB_EBUG, "no problem reads heads from files");
 }
 
+nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx)
+{
+    const char *quoted, *problem, *head_key;
+    NB_TRY(ctx, check_causal(causal, ctx));
+    NB_TRY(ctx, quote(file, &quoted, ctx));
+    NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
+    NB_NEED(*spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, causal ? causal : "auto",
+                             head < 0 ? "" : nb_format(ctx, ", %s=%d", head_key, head)));
+    return NB_OK;
+}
+
 static nb_status read_head(const nb_one_head_texts *t, nb_one_head_plan *one, nb_ctx *ctx)
 {
-    const char *file, *quoted, *spec, *problem, *head_key;
+    const char *file, *spec;
     int head;
     nb_config *c = &one->config;
     NB_REQUIRE(ctx, t->head, NB_EINVAL, "--head is missing");
-    NB_TRY(ctx, check_causal(t->causal, ctx));
     NB_TRY(ctx, nb_head_split(t->head, &file, &head, ctx));
-    NB_TRY(ctx, quote(file, &quoted, ctx));
-    NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
-    NB_NEED(spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, t->causal ? t->causal : "auto",
-                            head < 0 ? "" : nb_format(ctx, ", %s=%d", head_key, head)));
+    NB_TRY(ctx, nb_head_spec(file, head, t->causal, &spec, ctx));
     nb_choices *problems = &c->lists[NB_ERROR_PROBLEM].choices;
     NB_TRY(ctx, choose(problems, &nb_problems, "--head", spec, ctx));
     NB_TRY(ctx, require_one(problems, "--head", t->head, ctx));

@@ -51,4 +51,8 @@ nb_status nb_one_head_begin(const nb_one_head_texts *texts, nb_one_head_plan *on
 nb_status nb_one_head_finish(const nb_one_head_texts *texts, const nb_choice *strategy, int m, nb_one_head_plan *one,
                              nb_ctx *ctx);
 
+/* The spec of the problem that a head file is: one head, or all (-1); causal: true, false or auto, or NULL, auto.
+ * NB_EINVAL for another word. */
+nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx);
+
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forward.c - nysbench forward: one attention's outputs on the heads of a file. */
-#include "cli/command.h"
+#include "cli/one_head.h"
 
 #include "attentions/attention.h"
 #include "base/machine.h"
+#include "calls/heads.h"
 #include "data/tensor.h"
 
 #include <limits.h>
@@ -28,13 +29,20 @@ static nb_status own(const request *r, nb_ctx *ctx)
 /* All heads of the file, or the one that is named, with the mask that is asked for. */
 static nb_status load(const request *r, nb_head_shape *file, nb_layer *layer, nb_ctx *ctx)
 {
-    const char *path;
+    const char *path, *spec;
     int head;
+    nb_choice problem;
+    nb_problem_shape shape;
     NB_TRY(ctx, nb_head_split(r->head, &path, &head, ctx));
+    NB_TRY(ctx, nb_head_spec(path, head, r->causal, &spec, ctx));
+    NB_TRY(ctx, nb_choice_parse(&nb_problems, spec, &problem, ctx));
+    NB_TRY(ctx, nb_heads_shape(&problem, &shape, ctx));
+    if (shape.warning) nb_print_warning("%s", shape.warning);
     NB_TRY(ctx, nb_head_file_shape(path, file, ctx));
-    NB_TRY(ctx, nb_layer_load(path, head < 0 ? 0 : head, head < 0 ? file->heads : 1, layer, ctx));
+    NB_TRY(ctx, nb_layer_load(path, shape.first, shape.count, layer, ctx));
     if (head >= 0) file->heads = 1, file->inputs = 0;
-    if (r->causal && strcmp(r->causal, "auto") != 0) layer->shape.causal = strcmp(r->causal, "true") == 0;
+    layer->shape.causal = shape.causal;
+    layer->problem = problem.canonical;
     return NB_OK;
 }
 
@@ -81,11 +89,6 @@ static int check(const nb_command *command, request *r)
     if (!r->head || !r->out) {
         nb_print_error("forward: %s is missing",
                        r->head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
-        return NB_EXIT_USAGE;
-    }
-    if (r->causal && strcmp(r->causal, "true") != 0 && strcmp(r->causal, "false") != 0 &&
-        strcmp(r->causal, "auto") != 0) {
-        nb_print_error("forward: --causal '%s' is unknown; allowed: true, false, auto", r->causal);
         return NB_EXIT_USAGE;
     }
     r->thread_count = nb_usable_cpus();

@@ -107,6 +107,7 @@ nb_status nb_layer_load(const char *path, int first, int count, nb_layer *layer,
 {
     nb_head_shape file;
     nb_scalar *q, *k, *v;
+    *layer = (nb_layer){.problem = "", .first = first};
     NB_TRY(ctx, nb_head_file_shape(path, &file, ctx));
     NB_TRY(ctx, find_shape(path, &file, first, count, &layer->shape, ctx));
     NB_TRY(ctx, nb_layer_allocate(layer, &q, &k, &v, ctx));
@@ -129,6 +130,7 @@ nb_status nb_layer_of_heads(int count, const nb_head *heads, nb_layer *layer, nb
 {
     const nb_head *one = &heads[0];
     nb_scalar *q, *k, *v;
+    *layer = (nb_layer){.problem = ""};
     layer->shape = (nb_layer_shape){.batch = 1,
                                     .heads = count,
                                     .key_heads = count,

@@ -19,10 +19,17 @@ typedef struct {
 /* Heads one after the other, a point a column. */
 typedef struct {
     nb_layer_shape shape;
-    const nb_scalar *q; /* d x n, batch * heads of them */
-    const nb_scalar *k; /* d x n, batch * key_heads */
-    const nb_scalar *v; /* dv x n, batch * key_heads */
+    const nb_scalar *q;  /* d x n, batch * heads of them */
+    const nb_scalar *k;  /* d x n, batch * key_heads */
+    const nb_scalar *v;  /* dv x n, batch * key_heads */
+    const char *problem; /* whose heads they are, by the problem's canonical text, from number `first` on: names the */
+    int first;           /* order in which exact rows are looked at, as in an error study; or "" */
 } nb_layer;
+
+static inline int nb_lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b);
 int nb_layer_heads(const nb_layer_shape *shape);              /* batch * heads */
@@ -45,7 +52,7 @@ nb_status nb_layer_check(const nb_layer_shape *shape, nb_ctx *ctx);
 nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx);
 
 /* The heads first ... first + count - 1 of a head file with its keys and values, rounded to scalars: of a file of
- * inputs, whole inputs. A file without v is refused (NB_EINVAL), NaN and Inf too (NB_ENUMERIC). Memory is ctx's. */
+ * inputs, whole inputs. A file without v is refused (NB_EINVAL), NaN and Inf too (NB_ENUMERIC). `problem` is "". Memory is ctx's. */
 nb_status nb_layer_load(const char *path, int first, int count, nb_layer *layer, nb_ctx *ctx);
 
 /* From heads that were made one by one (no grouped queries), whose v is taken from k where there is none. */

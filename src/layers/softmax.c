@@ -6,7 +6,7 @@
 
 static size_t scalars(int tile_keys)
 {
-    return (size_t)(tile_keys + 2) * NB_QUERIES;
+    return (size_t)(tile_keys + 2) * NB_BLOCK_QUERIES;
 }
 
 double nb_softmax_bytes(int tile_keys)
@@ -18,8 +18,8 @@ nb_status nb_softmax_new(int d, int dv, int tile_keys, nb_softmax *s, nb_ctx *ct
 {
     *s = (nb_softmax){.d = d, .dv = dv, .tile_keys = tile_keys, .scale = 1 / sqrt(d)};
     NB_NEED(s->tile, nb_alloc_scalars(ctx, scalars(tile_keys)));
-    s->largest = s->tile + (size_t)tile_keys * NB_QUERIES;
-    s->sum = s->largest + NB_QUERIES;
+    s->largest = s->tile + (size_t)tile_keys * NB_BLOCK_QUERIES;
+    s->sum = s->largest + NB_BLOCK_QUERIES;
     return NB_OK;
 }
 

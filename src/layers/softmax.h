@@ -4,13 +4,16 @@
  *
  * For each query the largest logit so far, the sum of exp(logit - largest) and the sum of those times v are kept, and
  * rescaled where a larger logit comes. Products of a tile are those of BLAS. A query's bits depend on the tiles of keys
- * and on its place in a block of NB_QUERIES alone, so blocks begin at multiples of that. */
+ * and on its place in a block of NB_BLOCK_QUERIES alone, so blocks begin at multiples of that. */
 #ifndef NB_SOFTMAX_H
 #define NB_SOFTMAX_H
 
 #include "linalg/scalar.h"
 
-enum { NB_QUERIES = 256, NB_KEYS = 256 }; /* queries of a block, at most; keys of a tile, unless told otherwise */
+enum {
+    NB_BLOCK_QUERIES = 256,
+    NB_TILE_KEYS = 256
+}; /* queries of a block, at most; keys of a tile, unless told otherwise */
 
 /* What a query sees: keys at positions p - before ... p + after, p its own position. Position of query i is
  * query_at + i, or queries[i] where that is not NULL; of keys likewise. Positions of keys ascend by one where `keys` is
@@ -32,9 +35,9 @@ typedef struct {
     const nb_scalar *q; /* d x count */
     nb_scalar *out;     /* dv x count: sums of exp(...) v */
     int seen;           /* tiles of keys so far */
-    nb_scalar *tile;    /* tile_keys x NB_QUERIES */
-    nb_scalar *largest; /* NB_QUERIES */
-    nb_scalar *sum;     /* NB_QUERIES */
+    nb_scalar *tile;    /* tile_keys x NB_BLOCK_QUERIES */
+    nb_scalar *largest; /* NB_BLOCK_QUERIES */
+    nb_scalar *sum;     /* NB_BLOCK_QUERIES */
 } nb_softmax;
 
 /* Bytes of a softmax with its arrays. */
@@ -43,7 +46,7 @@ double nb_softmax_bytes(int tile_keys);
 /* One for blocks of queries of dimension d and values of dimension dv (0: none are asked for), one after another. */
 nb_status nb_softmax_new(int d, int dv, int tile_keys, nb_softmax *softmax, nb_ctx *ctx);
 
-/* A block of at most NB_QUERIES queries; out is dv x count and need not be set. */
+/* A block of at most NB_BLOCK_QUERIES queries; out is dv x count and need not be set. */
 void nb_softmax_begin(nb_softmax *softmax, int count, const nb_scalar *q, nb_scalar *out);
 
 /* More keys, k (d x count) and v (dv x count); mask NULL: all are seen. */

@@ -45,6 +45,11 @@ void nb_factors_keep_rows(nb_factors *factors, bool keep)
     factors->keep_rows = keep;
 }
 
+bool nb_factors_keeps_rows(const nb_factors *factors)
+{
+    return factors->keep_rows;
+}
+
 const nb_ranges *nb_factors_ranges(const nb_factors *factors)
 {
     return factors->ranges;

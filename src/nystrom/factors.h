@@ -48,6 +48,7 @@ nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ct
  * first: no). */
 int nb_factors_seen(const nb_factors *factors);
 void nb_factors_keep_rows(nb_factors *factors, bool keep);
+bool nb_factors_keeps_rows(const nb_factors *factors);
 
 /* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
 typedef struct {

@@ -20,6 +20,8 @@ struct nb_factors {
     nb_ctx *ctx;     /* owns what is cached */
     double reused_s; /* seconds to add to a core's time, for what was computed already, less what only `notes` needed */
     nb_notes notes;
+    bool unremarked;  /* nobody asks for the cut-off, so no SVD is made for it */
+    double batch_one; /* the largest |A|_1 of the heads that are computed together; 0: there is this one */
     int seen;       /* rows of S that were asked for since nb_factors_begin */
     bool keep_rows; /* those rows are returned exactly, and F X B elsewhere */
 

@@ -19,6 +19,7 @@ const char *const nb_start_names[] = {[NB_START_PAPER] = "paper",
                                       [NB_START_EXACT] = "exact",
                                       [NB_START_WORST] = "worst",
                                       [NB_START_GIVEN] = "given",
+                                      [NB_START_BATCH] = "batch",
                                       NULL};
 
 struct nb_iterate { /* the last iterate of one sequence */
@@ -53,6 +54,7 @@ static double divisor(nb_factors *f, const nb_iterating *how)
     case NB_START_PAPER: return one * infinity;
     case NB_START_EXACT: return one;
     case NB_START_WORST: return f->m;
+    case NB_START_BATCH: return fmax(one, f->batch_one);
     case NB_START_GIVEN: break;
     }
     return how->scale;
@@ -244,6 +246,7 @@ static nb_status note_cutoff(nb_factors *f, struct nb_iterate *one, nb_ctx *ctx)
     static const double least = 1e-300;
     const nb_factors_spectrum *s;
     double start_s = nb_clock_s(), reused_s = f->reused_s;
+    if (f->unremarked) return NB_OK;
     for (; one->halved < one->steps && one->y > least; one->halved++) one->y = step_back(one->iteration, one->y);
     NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
     f->notes.cutoff = sqrt(one->scale * one->y) / s->values[0];

@@ -39,12 +39,26 @@ static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
     return NB_OK;
 }
 
+static nb_status make(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
+{
+    NB_NEED(*scene, nb_alloc(ctx, 1, sizeof **scene));
+    **scene = (nb_scene){.head = head, .kernel = kernel, .problem = "", .keep = nb_scene_is_kept(head->n)};
+    NB_NEED((*scene)->ctx, nb_ctx_child(ctx));
+    return NB_OK;
+}
+
+nb_status nb_scene_new_blank(int n, int d, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
+{
+    nb_head *head;
+    NB_NEED(head, nb_alloc(ctx, 1, sizeof *head));
+    *head = (nb_head){.n = n, .d = d};
+    return make(head, kernel, scene, ctx);
+}
+
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
 {
     nb_scene *s;
-    NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    *s = (nb_scene){.head = head, .kernel = kernel, .problem = "", .keep = nb_scene_is_kept(head->n)};
-    NB_NEED(s->ctx, nb_ctx_child(ctx));
+    NB_TRY(ctx, make(head, kernel, &s, ctx));
     NB_TRY(ctx, apply_kernel(s, ctx));
     NB_NEED(s->entries, nb_alloc_reals(s->ctx, 1, 1));
     NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));

@@ -9,6 +9,9 @@
  * NB_EINVAL for a causal head under a kernel that has no mask. */
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx);
 
+/* The scene of n tokens of which nothing is known, for a strategy that is NB_BLIND: its head has no points. */
+nb_status nb_scene_new_blank(int n, int d, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx);
+
 /* Whose head it is, by the problem's canonical text, which must outlive the scene: this names the order of its tokens,
  * see nb_scene_order. */
 void nb_scene_name(nb_scene *scene, const char *problem, int head);

@@ -4,7 +4,7 @@
 #ifndef NB_FORWARD_EXACT_H
 #define NB_FORWARD_EXACT_H
 
-#include "base/team.h"
+#include "layers/team.h"
 #include "layers/layer.h"
 
 typedef struct {

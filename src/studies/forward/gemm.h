@@ -3,7 +3,7 @@
 #ifndef NB_FORWARD_GEMM_H
 #define NB_FORWARD_GEMM_H
 
-#include "base/team.h"
+#include "layers/team.h"
 #include "studies/forward/rounds.h"
 
 enum { NB_GEMM_SIZE = 1024 };

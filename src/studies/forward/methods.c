@@ -13,7 +13,7 @@ nb_status nb_forward_method_make(nb_forward_method *m, nb_forward_bench *bench, 
     const nb_layer_shape *s = &bench->layer->shape;
     nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
     *m = (nb_forward_method){
-        .row = row, .attention = attention, .threads = threads, .keeps = nb_attention_keeps(attention), .bench = bench};
+        .row = row, .attention = attention, .threads = threads, .keeps = nb_attention_keep(attention), .bench = bench};
     double *measures = (double *)&m->measures;
     for (size_t i = 0; i < sizeof m->measures / sizeof *measures; i++) measures[i] = NAN;
     m->measures.landmarks = nb_attention_size(attention, s);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* team.c - threads that wait for the next list of tasks: for some microseconds awake, since lists follow each other
  * closely within a pass, then asleep. */
-#include "base/team.h"
+#include "layers/team.h"
 
 #include "base/clock.h"
+#include "linalg/work.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -22,12 +23,14 @@ typedef struct {
 struct nb_team {
     int threads, started;
     member *members; /* but for the first thread, the caller */
+    nb_ctx **ctxs;   /* by thread */
     nb_task *task;
     void *self;
     int count;
-    atomic_int next; /* task */
-    atomic_int busy; /* members that are not done with the list */
-    atomic_int list; /* number of the list; -1: the team ends */
+    atomic_int next;       /* task */
+    atomic_int busy;       /* members that are not done with the list */
+    atomic_ullong counted; /* multiplications of the members */
+    atomic_int list;       /* number of the list; -1: the team ends */
     pthread_mutex_t lock;
     pthread_cond_t called;
 };
@@ -54,7 +57,9 @@ static void *live(void *self)
 {
     const member *m = self;
     for (int list = 0; (list = await_list(m->team, list)) >= 0;) {
+        uint64_t before = nb_multiplications();
         do_tasks(m->team, m->number);
+        atomic_fetch_add(&m->team->counted, nb_multiplications() - before);
         atomic_fetch_sub(&m->team->busy, 1);
     }
     return NULL;
@@ -75,6 +80,7 @@ static void end(void *self)
     for (int i = 0; i < team->started; i++) pthread_join(team->members[i].thread, NULL);
     pthread_cond_destroy(&team->called);
     pthread_mutex_destroy(&team->lock);
+    for (int i = 0; i < team->threads; i++) nb_ctx_free(team->ctxs[i]);
 }
 
 /* Signals are the first thread's to take. */
@@ -96,9 +102,12 @@ nb_status nb_team_new(int threads, nb_team **out, nb_ctx *ctx)
     NB_NEED(team, nb_alloc(ctx, 1, sizeof *team));
     team->threads = threads;
     NB_NEED(team->members, nb_alloc(ctx, (size_t)threads, sizeof *team->members));
+    NB_NEED(team->ctxs, nb_alloc(ctx, (size_t)threads, sizeof *team->ctxs));
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->called, NULL);
     NB_TRY(ctx, nb_defer(ctx, end, team));
+    for (int i = 0; i < threads; i++)
+        NB_REQUIRE(ctx, (team->ctxs[i] = nb_ctx_new()), NB_ENOMEM, "out of memory: a context");
     for (int i = 0; i < threads - 1; i++) {
         team->members[i] = (member){.team = team, .number = i + 1};
         int error = start(&team->members[i]);
@@ -115,6 +124,11 @@ int nb_team_threads(const nb_team *team)
     return team->threads;
 }
 
+nb_ctx *nb_team_ctx(const nb_team *team, int thread)
+{
+    return team->ctxs[thread];
+}
+
 void nb_team_run(nb_team *team, int count, nb_task *task, void *self)
 {
     team->task = task;
@@ -125,8 +139,10 @@ void nb_team_run(nb_team *team, int count, nb_task *task, void *self)
         do_tasks(team, 0);
         return;
     }
+    atomic_store(&team->counted, 0);
     atomic_store(&team->busy, team->started);
     call(team, atomic_load(&team->list) % 1000000 + 1);
     do_tasks(team, 0);
     while (atomic_load(&team->busy) > 0) sched_yield();
+    nb_count_multiplications((double)atomic_load(&team->counted));
 }

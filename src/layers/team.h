@@ -10,14 +10,18 @@ enum { NB_MOST_THREADS = 256 };
 
 typedef struct nb_team nb_team;
 
-/* A task, and which of the team's threads does it, from 0. It may not use a ctx that another thread uses. */
+/* A task, and which of the team's threads does it, from 0. Of contexts it may use that thread's. */
 typedef void nb_task(void *self, int task, int thread);
 
 /* So many threads, the calling one among them; they end with ctx's memory. NB_EHOST if the system gives no thread. */
 nb_status nb_team_new(int threads, nb_team **team, nb_ctx *ctx);
 int nb_team_threads(const nb_team *team);
 
-/* Does tasks 0 ... count - 1 and returns when all are done. For the thread that made the team, and not within a task. */
+/* A thread's own memory, error and random stream, for its tasks alone. */
+nb_ctx *nb_team_ctx(const nb_team *team, int thread);
+
+/* Does tasks 0 ... count - 1 and returns when all are done; their multiplications count as the caller's. For the thread
+ * that made the team, and not within a task. */
 void nb_team_run(nb_team *team, int count, nb_task *task, void *self);
 
 #endif

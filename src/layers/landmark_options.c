@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* landmark_options.c - what the options of attention from landmarks mean, and what a pass takes. */
+#include "cores/core.h"
+#include "layers/landmark_pass_private.h"
+
+#include <math.h>
+
+const char *const nb_landmark_pairings[] = {[NB_INDEPENDENT] = "independent",
+                                            [NB_QUERIES] = "queries",
+                                            [NB_KEYS] = "keys",
+                                            [NB_JOINT] = "joint",
+                                            [NB_SHARED] = "shared",
+                                            [NB_SHARED_QUERIES] = "shared_queries",
+                                            [NB_SHARED_KEYS] = "shared_keys",
+                                            [NB_BOTH] = "both",
+                                            [NB_OWN_PAIRING] = "own",
+                                            NULL};
+const char *const nb_landmark_keeps[] = {"points", "tokens", NULL};
+
+int nb_landmark_blocks(int count)
+{
+    return (count + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
+}
+
+int nb_landmark_stretches(int n)
+{
+    return (n + NB_STRETCH - 1) / NB_STRETCH;
+}
+
+nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
+{
+    const nb_strategy *strategy = (const nb_strategy *)o->strategy->component;
+    nb_pairing own = strategy->pick ? strategy->pairing : NB_BOTH;
+    int m = o->landmarks;
+    if (m == NB_AUTO)
+        for (m = 0; n >> (m + 1);) m++;
+    return (nb_landmark_how){.strategy = o->strategy,
+                             .core = o->core,
+                             .m = m > 0 ? m : 1,
+                             .pairing = o->pairing == NB_OWN_PAIRING ? own : (nb_pairing)o->pairing,
+                             .kind = (nb_factors_kind)o->factors,
+                             .chunk = nb_landmark_blocks(o->chunk),
+                             .refresh = o->refresh,
+                             .keep_place = o->keep == NB_KEEP_TOKENS};
+}
+
+bool nb_landmark_looks_at_s(const nb_landmark_how *how)
+{
+    return how->kind != NB_NOCORE && nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE);
+}
+
+int nb_landmark_most_kept(const nb_landmark_how *how, int n)
+{
+    const nb_core *core = (const nb_core *)how->core->component;
+    int kept = core->cost ? core->cost(how->core->options, n, how->m).kept : 0;
+    return kept < n ? kept : n;
+}
+
+static nb_status open_head(const nb_landmark_how *how, const nb_layer_shape *shape, const nb_landmark_state *s,
+                           nb_landmark_head *h, nb_ctx *ctx)
+{
+    size_t m = (size_t)how->m, d = (size_t)shape->d, dv = (size_t)shape->dv;
+    NB_NEED(h->q, nb_alloc_scalars(ctx, 2 * d * m));
+    h->k = h->q + d * m;
+    NB_NEED(h->queries, nb_alloc(ctx, 2 * m, sizeof *h->queries));
+    h->keys = h->queries + m;
+    NB_NEED(h->a, nb_alloc_raw(ctx, 2 * m * m));
+    h->x = h->a + m * m;
+    NB_NEED(h->w, nb_alloc_scalars(ctx, dv * m));
+    NB_NEED(h->sums, nb_alloc_scalars(ctx, (dv + 2) * m * (size_t)s->stretches));
+    if (how->kind == NB_CUR) NB_NEED(h->lse, nb_alloc_scalars(ctx, (size_t)shape->n));
+    if (s->most_kept) NB_NEED(h->kept, nb_alloc(ctx, (size_t)s->most_kept, sizeof *h->kept));
+    return NB_OK;
+}
+
+static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
+{
+    double m = how->m,
+           scalars = 2 * m * shape->d + m * shape->dv + (shape->dv + 2.0) * m * nb_landmark_stretches(shape->n);
+    if (how->kind == NB_CUR) scalars += shape->n;
+    return sizeof(nb_landmark_head) + scalars * sizeof(nb_scalar) + 2 * m * sizeof(int) + 2 * m * m * sizeof(double) +
+           sizeof(int) * (double)nb_landmark_most_kept(how, shape->n);
+}
+
+static double thread_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
+{
+    double bytes = nb_softmax_bytes(nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) + sizeof(double *) +
+                   2.0 * shape->dv * how->m * sizeof(double);
+    if (nb_landmark_most_kept(how, shape->n))
+        bytes += (shape->d + shape->dv) * (double)NB_BLOCK_QUERIES * sizeof(nb_scalar);
+    return bytes;
+}
+
+nb_status nb_landmark_open(const void *options, const nb_layer_shape *shape, int threads, void **out, nb_ctx *ctx)
+{
+    nb_landmark_state *s;
+    nb_landmark_how own = nb_landmark_how_of(options, shape->n), *how = &own;
+    int heads = nb_layer_heads(shape);
+    NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
+    *s = (nb_landmark_state){
+        .how = own, .stretches = nb_landmark_stretches(shape->n), .most_kept = nb_landmark_most_kept(how, shape->n)};
+    NB_NEED(s->heads, nb_alloc(ctx, (size_t)heads, sizeof *s->heads));
+    for (int h = 0; h < heads; h++) NB_TRY(ctx, open_head(how, shape, s, &s->heads[h], ctx));
+    NB_NEED(s->softmax, nb_alloc(ctx, (size_t)threads, sizeof *s->softmax));
+    NB_NEED(s->gather, nb_alloc(ctx, (size_t)threads, sizeof *s->gather));
+    NB_NEED(s->middle, nb_alloc(ctx, (size_t)threads, sizeof *s->middle));
+    for (int i = 0; i < threads; i++) {
+        NB_TRY(ctx, nb_softmax_new(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS), &s->softmax[i], ctx));
+        NB_NEED(s->middle[i], nb_alloc_raw(ctx, 2 * (size_t)shape->dv * (size_t)how->m));
+        if (s->most_kept)
+            NB_NEED(s->gather[i], nb_alloc_scalars(ctx, (size_t)(shape->d + shape->dv) * NB_BLOCK_QUERIES));
+    }
+    *out = s;
+    return NB_OK;
+}
+
+nb_attention_cost nb_landmark_cost(const void *options, const nb_layer_shape *shape, int threads)
+{
+    nb_landmark_how own = nb_landmark_how_of(options, shape->n), *how = &own;
+    const nb_core *core = (const nb_core *)how->core->component;
+    double heads = nb_layer_heads(shape), n = shape->n, m = how->m, d = shape->d, dv = shape->dv;
+    double each = 2 * n * m * (d + dv), middle = how->kind == NB_NOCORE ? 0 : m * m * dv;
+    if (how->kind == NB_CUR) { /* the sums of S's rows */
+        for (int first = 0; first < shape->n; first += NB_BLOCK_QUERIES) {
+            double count = nb_lesser(shape->n - first, NB_BLOCK_QUERIES);
+            each += count * (shape->causal ? first + count : n) * d;
+        }
+    }
+    if (how->kind != NB_NOCORE && nb_landmark_looks_at_s(how)) middle = NAN;
+    if (how->kind != NB_NOCORE && !nb_landmark_looks_at_s(how))
+        middle += m * m * d + (core->cost ? core->cost(how->core->options, shape->n, how->m).multiplications : NAN);
+    return (nb_attention_cost){.multiplications = heads * (each + middle),
+                               .bytes = sizeof(nb_landmark_state) + heads * head_bytes(how, shape) +
+                                        threads * thread_bytes(how, shape)};
+}
+
+int nb_landmark_size(const void *options, const nb_layer_shape *shape)
+{
+    return nb_landmark_how_of(options, shape->n).m;
+}
+
+int nb_landmark_keep(const void *options)
+{
+    return ((const nb_landmark_options *)options)->refresh;
+}
+
+unsigned nb_landmark_traits(const void *options)
+{
+    const nb_landmark_options *o = options;
+    unsigned s = nb_strategy_traits(o->strategy), c = nb_core_traits(o->core), traits = 0;
+    if (s & NB_RANDOM || c & NB_CORE_RANDOM) traits |= NB_ATTENTION_RANDOM;
+    if (s & NB_ORACLE || c & NB_CORE_ORACLE) traits |= NB_ATTENTION_ORACLE;
+    if (o->factors == NB_CUR) traits |= NB_ATTENTION_CAUSAL;
+    return traits;
+}
+
+nb_status nb_landmark_check(const void *options, nb_ctx *ctx)
+{
+    nb_landmark_how how = nb_landmark_how_of(options, 1 << 20);
+    const nb_strategy *strategy = (const nb_strategy *)how.strategy->component;
+    bool identity = nb_core_traits(how.core) & NB_CORE_IDENTITY;
+    NB_REQUIRE(ctx, nb_strategy_has(strategy, how.pairing), NB_EINVAL, "%s has no pairing '%s'",
+               how.strategy->component->name, nb_pairing_names[how.pairing]);
+    NB_REQUIRE(ctx, identity == (how.kind == NB_NOCORE), NB_EINVAL,
+               "core=%s with factors=%s: '%s' are the factors without a middle, whose core is 'identity' alone",
+               how.core->component->name, nb_factors_names[how.kind], nb_factors_names[NB_NOCORE]);
+    NB_REQUIRE(ctx, how.refresh == 1 || !how.keep_place || !nb_landmark_looks_at_s(&how), NB_EINVAL,
+               "core=%s looks at S with new landmarks, so it cannot be had with keep=tokens and refresh above 1",
+               how.core->component->name);
+    return strategy->check ? strategy->check(how.strategy->options, ctx) : NB_OK;
+}
+
+nb_status nb_landmark_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
+{
+    nb_landmark_how how = nb_landmark_how_of(options, shape->n);
+    *why = NULL;
+    if (how.m > shape->n) NB_NEED(*why, nb_format(ctx, "%d landmarks of %d tokens", how.m, shape->n));
+    return NB_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* landmark_pass_private.h - what a pass from landmarks keeps for each head. */
+#ifndef NB_LANDMARK_PASS_PRIVATE_H
+#define NB_LANDMARK_PASS_PRIVATE_H
+
+#include "layers/landmark_pass.h"
+#include "layers/softmax.h"
+
+typedef struct {
+    const nb_choice *strategy, *core;
+    int m;
+    nb_pairing pairing;
+    nb_factors_kind kind;
+    int chunk;       /* blocks of queries that a task takes */
+    int refresh;     /* passes with the same landmarks; 1: each has its own */
+    bool keep_place; /* what is kept is which tokens they are; else where they are, and so X too */
+} nb_landmark_how;
+
+enum { NB_STRETCH = 1024, NB_REASON = 256 }; /* keys of a task of B V; bytes */
+
+typedef struct {         /* one query head's */
+    nb_scalar *q, *k;    /* d x m: its landmarks */
+    int *queries, *keys; /* m: which tokens they are, where they are tokens */
+    bool tokens;
+    double *a, *x;         /* m x m */
+    nb_scalar *w;          /* dv x m: (X (B V))' */
+    nb_scalar *sums;       /* (dv + 2) x m for each stretch of keys: of exp() v; largest logit; of exp() */
+    nb_scalar *lse;        /* n, of cur: ln of the sums of S's rows before they are divided */
+    int *kept, kept_count; /* tokens whose rows the core returns exactly */
+    double one;            /* |A|_1 */
+    double select_s, core_s;
+    nb_status status;
+    bool refused, diverged;
+    char reason[NB_REASON];
+} nb_landmark_head;
+
+typedef struct {
+    nb_landmark_how how;
+    nb_choice kernel; /* set in each pass */
+    int stretches, most_kept;
+    nb_landmark_head *heads;
+    nb_softmax *softmax; /* one for each thread */
+    nb_scalar **gather;  /* by thread: (d + dv) x NB_BLOCK_QUERIES, where rows are kept */
+    double **middle;     /* by thread: 2 dv x m */
+} nb_landmark_state;
+
+typedef struct {
+    nb_pass *pass;
+    nb_landmark_state *s;
+    bool fresh;       /* landmarks are chosen in this pass */
+    double batch_one; /* the largest |A|_1 */
+} nb_landmark_work;
+
+/* How many blocks of queries, and stretches of keys, so many are. */
+int nb_landmark_blocks(int count);
+int nb_landmark_stretches(int n);
+
+nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
+
+/* Whether the core asks for more than A; and how many rows it may return exactly. */
+bool nb_landmark_looks_at_s(const nb_landmark_how *how);
+int nb_landmark_most_kept(const nb_landmark_how *how, int n);
+
+/* Landmarks, A and X of all heads; on a pass that keeps them, nothing. */
+nb_status nb_landmark_middle(nb_landmark_work *work, nb_ctx *ctx);
+
+#endif
