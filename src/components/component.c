@@ -151,6 +151,14 @@ static nb_status set_component(const nb_option *o, const nb_spec *spec, void *op
     return nb_choose(o->registry, spec, choice, mistakes, ctx);
 }
 
+static nb_status set_initial_component(const nb_option *o, nb_place place, void *options, nb_mistakes *mistakes,
+                                       nb_ctx *ctx)
+{
+    nb_spec *spec;
+    NB_TRY(ctx, nb_spec_parse(o->initial, place, &spec, mistakes, ctx));
+    return spec ? set_component(o, spec, options, mistakes, ctx) : NB_OK;
+}
+
 static nb_status set_argument(const nb_component *c, const nb_argument *a, void *options, nb_mistakes *mistakes,
                               nb_ctx *ctx)
 {
@@ -196,8 +204,7 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
                    nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
         if (o->type == NB_OPTION_SPEC) {
             if (o->initial && !given(spec, o->key))
-                NB_TRY(ctx,
-                       set_component(o, &(nb_spec){.name = o->initial, .place = spec->place}, options, mistakes, ctx));
+                NB_TRY(ctx, set_initial_component(o, spec->place, options, mistakes, ctx));
             continue;
         }
         NB_REQUIRE(ctx, !o->initial || nb_option_set(o, o->initial, options), NB_EBUG,

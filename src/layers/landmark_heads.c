@@ -266,9 +266,9 @@ static void divide_time(nb_pass *pass, const nb_landmark_state *s)
     pass->part_s[NB_PART_CORE] += of_core_s;
 }
 
-/* Landmarks, A and X; on a pass that keeps them, nothing. */
-static nb_status find_middle(nb_pass *pass, nb_landmark_work *w, nb_ctx *ctx)
+nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)
 {
+    nb_pass *pass = w->pass;
     nb_landmark_state *s = w->s;
     int heads = nb_layer_heads(&pass->layer->shape);
     bool kept = !w->fresh && !s->how.keep_place;
