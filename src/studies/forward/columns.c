@@ -55,8 +55,8 @@ const nb_column nb_forward_columns[] = {
                           "takes"),
     TIME(fresh_s, .help = "median of passes that choose landmarks or features anew, for attentions that keep them from "
                           "pass to pass; else latency_s"),
-    WHOLE(keeps, .help = "passes that one choice of landmarks or features serves; 1: each pass chooses; 0: all do"),
-    TIME(amortized_s, .help = "(fresh_s + (keeps - 1) latency_s) / keeps; latency_s where keeps is 0"),
+    WHOLE(keeps, .help = "passes that one choice of landmarks or features serves; 1: each pass chooses"),
+    TIME(amortized_s, .help = "(fresh_s + (keeps - 1) latency_s) / keeps: of many passes"),
     TIME(tokens_per_s, .help = "n / latency_s"),
     TIME(flops, .help = "2 times the multiplications of a pass, counted where they are done, those of strategies and "
                         "clusterings too; exponentials, additions alone and comparisons count nothing"),

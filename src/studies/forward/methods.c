@@ -72,28 +72,45 @@ static nb_status first_pass(nb_forward_method *m, const nb_layer *layer, nb_scal
     return nb_attention_forward(&attending, layer, out, &m->passed, ctx);
 }
 
-nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+static nb_status leave(nb_forward_method *m, const char *status, const char *reason, nb_ctx *ctx)
 {
-    const nb_layer *layer = m->bench->layer;
-    nb_scalar *out = m->bench->out;
-    nb_layer ones;
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, first_pass(m, layer, out, ctx));
-    nb_likeness like = nb_exact_compare(&layer->shape, exact, out);
+    m->status = status;
+    NB_NEED(m->reason, nb_strdup(ctx, reason));
+    return NB_OK;
+}
+
+static nb_status compare(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+{
+    nb_likeness like = nb_exact_compare(&m->bench->layer->shape, exact, m->bench->out);
     m->measures.output_error = like.error;
     m->measures.cosine = like.cosine;
     m->measures.mse = like.mse;
     m->measures.max_error = like.max_error;
-    if (!like.finite) m->status = "diverged", m->reason = "outputs are not finite";
-    nb_ctx_release(ctx, mark);
-    NB_TRY(ctx, make_ones(layer, &ones, ctx));
-    NB_TRY(ctx, first_pass(m, &ones, out, ctx));
+    return like.finite ? NB_OK : leave(m, "diverged", "outputs are not finite", ctx);
+}
+
+static nb_status find_row_sums(nb_forward_method *m, nb_ctx *own)
+{
+    nb_layer ones;
+    nb_scalar *out = m->bench->out;
     double most = 0;
+    NB_TRY(own, make_ones(m->bench->layer, &ones, own));
+    NB_TRY(own, first_pass(m, &ones, out, own));
     for (size_t i = 0; i < (size_t)nb_layer_heads(&ones.shape) * (size_t)ones.shape.n; i++)
         most = fmax(most, isfinite(out[i]) ? fabs((double)out[i] - 1) : INFINITY);
-    m->measures.rowsum_deviation = isfinite(most) ? most : NAN;
-    nb_ctx_release(ctx, mark);
+    if (!m->passed.refusal && isfinite(most)) m->measures.rowsum_deviation = most;
     return NB_OK;
+}
+
+nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+{
+    NB_TRY(ctx, first_pass(m, m->bench->layer, m->bench->out, m->own));
+    if (m->passed.refusal) return leave(m, "skipped", m->passed.refusal, ctx);
+    if (m->passed.diverged) return leave(m, "diverged", m->passed.diverged, ctx);
+    nb_ctx_release(m->own, 0);
+    if (!exact) return NB_OK;
+    NB_TRY(ctx, compare(m, exact, ctx));
+    return m->status ? NB_OK : find_row_sums(m, m->own);
 }
 
 static nb_status open_method(nb_forward_method *m)
@@ -206,7 +223,7 @@ nb_status nb_forward_take_times(nb_forward_method *m, const nb_timed *kept, cons
         NB_TRY(ctx, nb_timing_of(fresh, &anew, ctx));
         r->fresh_s = anew.median;
     }
-    r->amortized_s = m->keeps > 0 ? (r->fresh_s + (m->keeps - 1) * r->latency_s) / m->keeps : r->latency_s;
+    r->amortized_s = (r->fresh_s + (m->keeps - 1) * r->latency_s) / m->keeps;
     r->tokens_per_s = m->bench->layer->shape.n / r->latency_s;
     r->workspace_bytes = m->bytes;
     if (t.middle < 0) return NB_OK;

@@ -44,7 +44,8 @@ nb_status nb_forward_method_make(nb_forward_method *method, nb_forward_bench *be
 /* One pass in a process of its own: measures.peak_bytes. */
 nb_status nb_forward_find_peak(nb_forward_method *method, nb_ctx *ctx);
 
-/* One pass, and one with V = 1, against the exact outputs: errors and rowsum_deviation. */
+/* Whether there are outputs, and (unless `exact` is NULL) what they are worth: one pass against the exact outputs, and
+ * one with V = 1 for rowsum_deviation. */
 nb_status nb_forward_find_errors(nb_forward_method *method, const nb_exact *exact, nb_ctx *ctx);
 
 /* Passes with the landmarks kept, and (`fresh`) with new ones, as contestants; of an attention that keeps none, all

@@ -144,28 +144,32 @@ static nb_team *largest_team(const trial *t)
 }
 
 /* The sample of tokens is the same for all methods of the layer, whatever they are. */
+static nb_status find_exact(const trial *t, nb_team *team, nb_exact *exact)
+{
+    const instance *in = t->in;
+    int most = nb_forward_settings_of(in->plan->config)->quality_rows;
+    nb_stream stream = nb_plan_stream(in->plan, t->trial, scene_of(in)->problem);
+    stream.role = "tokens that are compared";
+    nb_random_seed(in->rng, &stream);
+    NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_EXACT, t->first, t->end));
+    return nb_exact_make(&in->layer, most == NB_AUTO ? in->layer.shape.n : most, in->rng, team, exact, in->ctx);
+}
+
 static nb_status find_errors(trial *t)
 {
     const instance *in = t->in;
-    int most = nb_forward_settings_of(in->plan->config)->quality_rows, n = in->layer.shape.n;
-    nb_stream stream = nb_plan_stream(in->plan, t->trial, scene_of(in)->problem);
+    bool compared = nb_forward_settings_of(in->plan->config)->quality;
     nb_team *team = largest_team(t);
     nb_exact exact;
-    stream.role = "tokens that are compared";
-    nb_random_seed(in->rng, &stream);
     if (!team) return NB_OK;
-    nb_mark mark = nb_ctx_mark(in->ctx);
-    NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_EXACT, t->first, t->end));
-    NB_TRY(in->ctx, nb_exact_make(&in->layer, most == NB_AUTO ? n : most, in->rng, team, &exact, in->ctx));
+    if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!is_in(m)) continue;
-        nb_ctx *own = m->own;
         NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1));
-        nb_status status = nb_forward_find_errors(m, &exact, own);
-        nb_ctx_release(own, 0);
+        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, in->ctx);
+        nb_ctx_release(m->own, 0);
         NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
     }
-    nb_ctx_release(in->ctx, mark);
     return NB_OK;
 }
 
@@ -312,7 +316,7 @@ static nb_status measure(trial *t)
     NB_TRY(in->ctx, make_teams(t));
     NB_NEED(t->bench.out, nb_alloc_scalars(in->ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
     NB_NEED(t->bench.eraser, nb_alloc(in->ctx, NB_ERASER, sizeof *t->bench.eraser));
-    if (nb_forward_settings_of(in->plan->config)->quality) NB_TRY(in->ctx, find_errors(t));
+    NB_TRY(in->ctx, find_errors(t));
     NB_TRY(in->ctx, time_all(t));
     for (const nb_forward_method *m = t->methods; m < t->methods + t->count; m++)
         NB_TRY(in->ctx, put(in, m->row, &m->measures, m->status ? m->status : "ok", m->reason));
