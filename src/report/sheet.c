@@ -178,6 +178,7 @@ static nb_status print_layout(FILE *out, const nb_sheet *s, nb_ctx *ctx)
         if (e->figure != s->figure) continue;
         if (*mine == 0) *mine = ++next;
         if (s->series[e->series].style != NB_LEVEL) see(&x, e->x);
+        if (s->series[e->series].style == NB_UPRIGHT) continue;
         see(&y[e->panel], e->y.median);
         if (s->series[e->series].style != NB_CURVE && s->series[e->series].style != NB_DASHED) continue;
         see(&y[e->panel], bar(s, e, 0));
@@ -219,6 +220,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         fputs("\nupright = ", out);
         nb_plot_print_string(out, s->upright);
     }
+    if (s->powers) fputs("\npowers = 1", out);
     fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
             s->log_x_2 ? 2
             : s->log_x ? 10

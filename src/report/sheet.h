@@ -7,8 +7,9 @@
 #include "base/ctx.h"
 
 /* A line with bars; one point; a level all across; points without a line; a dashed line
- * in the colour of the series before; a dashed line with bars. */
-typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW, NB_DASHED } nb_series_style;
+ * in the colour of the series before; a dashed line with bars; a line upright at x, whatever y is; rings around
+ * points. */
+typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW, NB_DASHED, NB_UPRIGHT, NB_RING } nb_series_style;
 
 typedef struct {
     const char *label;
@@ -34,6 +35,7 @@ typedef struct {
     const char *const *x_names;     /* of each figure; NULL: x_name of all */
     const char *shadow;             /* what a dashed line means; NULL: there is none */
     const char *upright;            /* what a line at x = 1 means; NULL: there is none */
+    bool powers;                    /* thin lines y ~ x and y ~ x^2, where x is logarithmic */
     bool by_key;                    /* lines go from key to key, not from left to right */
     bool intervals;                 /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */
 
