@@ -27,6 +27,7 @@ curve(s) = styles[s] == 0 || styles[s] == 5
 hue(s) = colour(looks[s])
 if (!exists("upright")) { upright = "" }
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
+if (!exists("bare")) { bare = 0 } # 1: there are no bars
 if (!exists("powers")) { powers = 0 }
 power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines linewidth 0.7 dashtype %d linecolor rgb "#888888"', k, k + 1)
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
@@ -44,7 +45,7 @@ bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) w
 
 bar_text = intervals ? "95 % intervals, as if all were independent" : "10-90 % of heads and trials, not uncertainty"
 widest = 24; entries = 1; curves_there = 0
-do for [s = 1:S] { if (curve(s) && present[s]) { curves_there = curves_there + 1 } }
+do for [s = 1:S] { if (curve(s) && present[s] && !bare) { curves_there = curves_there + 1 } }
 if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
 do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }

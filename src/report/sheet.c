@@ -220,6 +220,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         fputs("\nupright = ", out);
         nb_plot_print_string(out, s->upright);
     }
+    if (s->bare) fputs("\nbare = 1", out);
     if (s->powers) fputs("\npowers = 1", out);
     fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
             s->log_x_2 ? 2

@@ -35,6 +35,7 @@ typedef struct {
     const char *const *x_names;     /* of each figure; NULL: x_name of all */
     const char *shadow;             /* what a dashed line means; NULL: there is none */
     const char *upright;            /* what a line at x = 1 means; NULL: there is none */
+    bool bare;                      /* each curve's points are one value, so that there are no bars */
     bool powers;                    /* thin lines y ~ x and y ~ x^2, where x is logarithmic */
     bool by_key;                    /* lines go from key to key, not from left to right */
     bool intervals;                 /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */

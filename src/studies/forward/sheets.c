@@ -38,7 +38,7 @@ nb_status nb_forward_name_figure(const nb_forward_sheet *of, int threads, const 
 {
     int count = of->threads[threads];
     NB_NEED(sheet->figures[sheet->figure_count++],
-            nb_format(ctx, "%s%s%d thread%s", text, *text ? ", " : "", count, count == 1 ? "" : "s"));
+            nb_format(ctx, "%s%s%d thread%s", text, *text ? " with " : "", count, count == 1 ? "" : "s"));
     return NB_OK;
 }
 

@@ -27,7 +27,8 @@ static const nb_forward_row *row_of(const nb_forward_summary *s, int row)
 static bool sets_n(const nb_option *o)
 {
     size_t length = strlen(o->key);
-    return o->type == NB_OPTION_INT && (strcmp(o->key, "n") == 0 || (length > 2 && strcmp(o->key + length - 2, "_n") == 0));
+    return o->type == NB_OPTION_INT &&
+           (strcmp(o->key, "n") == 0 || (length > 2 && strcmp(o->key + length - 2, "_n") == 0));
 }
 
 /* A choice with some of its options at their defaults, or the text itself where it cannot be read here, as of a
@@ -57,8 +58,10 @@ static nb_status label_without(const nb_registry *registry, const char *text, bo
 static nb_status family_of(const nb_forward_row *r, bool whole, const char **family, nb_ctx *ctx)
 {
     const char *data = r->model;
-    if (!data) NB_TRY(ctx, label_without(&nb_problems, r->problem, sets_n, NULL, &data, ctx));
-    else if (!whole) NB_TRY(ctx, nb_label_stratum(r->model, &data, ctx));
+    if (!data)
+        NB_TRY(ctx, label_without(&nb_problems, r->problem, sets_n, NULL, &data, ctx));
+    else if (!whole)
+        NB_TRY(ctx, nb_label_stratum(r->model, &data, ctx));
     NB_NEED(*family, nb_format(ctx, "%s, %d head%s", data, r->heads, r->heads == 1 ? "" : "s"));
     if (r->measures.key_heads < r->heads)
         NB_NEED(*family, nb_format(ctx, "%s, %g of K and V", *family, r->measures.key_heads));
@@ -119,7 +122,8 @@ static nb_status find_beside(const nb_forward_summary *s, nb_selection ok, doubl
         double of[NB_FORWARD_BASELINES] = {NAN, NAN, NAN, NAN};
         for (int i = 0; i < rows.count; i++)
             for (int b = 0; b < s->baseline_count; b++)
-                if (s->attentions.of[rows.at[i]] == s->baselines[b]) of[b] = row_of(s, rows.at[i])->measures.amortized_s;
+                if (s->attentions.of[rows.at[i]] == s->baselines[b])
+                    of[b] = row_of(s, rows.at[i])->measures.amortized_s;
         for (int i = 0; i < rows.count; i++) memcpy(beside[rows.at[i]], of, sizeof of);
     }
     return NB_OK;
@@ -139,6 +143,18 @@ static double median_of(const gathering *g, size_t offset)
     return nb_median_of(g->values, &count);
 }
 
+/* Of what a row's latency has of it. */
+static double share_of(const gathering *g, size_t offset)
+{
+    int count = g->rows.count;
+    for (int i = 0; i < count; i++) {
+        const nb_forward_row *row = row_of(g->s, g->rows.at[i]);
+        g->values[i] = *(const double *)((const char *)row + offset) / row->measures.latency_s;
+    }
+    return nb_median_of(g->values, &count);
+}
+
+#define SHARE(g, field) share_of(&(g), offsetof(nb_forward_row, measures.field))
 #define MEDIAN(g, field) median_of(&(g), offsetof(nb_forward_row, measures.field))
 
 static double median_speedup(const gathering *g, double (*beside)[NB_FORWARD_BASELINES], int baseline)
@@ -153,23 +169,23 @@ static nb_forward_cell cell_of(const gathering *g, double (*beside)[NB_FORWARD_B
 {
     int first = g->rows.at[0];
     const nb_forward_row *row = row_of(g->s, first);
-    nb_forward_cell c = {.family = family[first],
-                         .threads = row->threads,
-                         .n = row->n,
-                         .attention = g->s->attentions.of[first],
-                         .rows = g->rows,
-                         .latency_s = MEDIAN(*g, latency_s),
-                         .low_s = NAN,
-                         .high_s = NAN,
-                         .time_s = MEDIAN(*g, amortized_s),
-                         .fresh_s = MEDIAN(*g, fresh_s),
-                         .first_s = MEDIAN(*g, first_s),
-                         .workspace = MEDIAN(*g, workspace_bytes),
-                         .peak = MEDIAN(*g, peak_bytes),
-                         .error = MEDIAN(*g, output_error),
-                         .landmarks = MEDIAN(*g, landmarks),
-                         .part_s = {MEDIAN(*g, select_s), MEDIAN(*g, core_s), MEDIAN(*g, b_s), MEDIAN(*g, f_s),
-                                    MEDIAN(*g, output_s)}};
+    nb_forward_cell c = {
+        .family = family[first],
+        .threads = row->threads,
+        .n = row->n,
+        .attention = g->s->attentions.of[first],
+        .rows = g->rows,
+        .latency_s = MEDIAN(*g, latency_s),
+        .low_s = NAN,
+        .high_s = NAN,
+        .time_s = MEDIAN(*g, amortized_s),
+        .fresh_s = MEDIAN(*g, fresh_s),
+        .first_s = MEDIAN(*g, first_s),
+        .workspace = MEDIAN(*g, workspace_bytes),
+        .peak = MEDIAN(*g, peak_bytes),
+        .error = MEDIAN(*g, output_error),
+        .landmarks = MEDIAN(*g, landmarks),
+        .share = {SHARE(*g, select_s), SHARE(*g, core_s), SHARE(*g, b_s), SHARE(*g, f_s), SHARE(*g, output_s)}};
     for (int i = 0; i < g->rows.count; i++) {
         const nb_forward *m = &row_of(g->s, g->rows.at[i])->measures;
         c.low_s = fmin(c.low_s, isnan(m->latency_low_s) ? m->latency_s : m->latency_low_s);

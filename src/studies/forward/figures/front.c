@@ -27,8 +27,7 @@ static nb_status add_series(picture *p, nb_ctx *ctx)
     for (int c = 0; c < p->curves.count; c++) {
         int v = 0;
         while (p->curves.of[v] != c) v++;
-        p->series[c] =
-            nb_sheet_series(&p->sheet, p->curves.labels[c], is_baseline(s, v) ? NB_UPRIGHT : NB_CURVE, c);
+        p->series[c] = nb_sheet_series(&p->sheet, p->curves.labels[c], is_baseline(s, v) ? NB_UPRIGHT : NB_CURVE, c);
     }
     p->front = nb_sheet_series(&p->sheet, "on the front", NB_RING, NB_BLACK);
     return NB_OK;
@@ -81,7 +80,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     p.sheet.title = "output error against time, %s: medians, curves over the number of landmarks";
     p.sheet.x_name = "milliseconds of a pass over all heads (amortized_s)";
     p.sheet.y_name = "relative error of the outputs";
-    p.sheet.log_x = p.sheet.by_key = true;
+    p.sheet.bare = p.sheet.log_x = p.sheet.by_key = true;
     return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
 }
 
@@ -92,6 +91,5 @@ const nb_figure nb_figure_front = {
     .component = {"front", "output error against time, a curve over the number of landmarks for each attention",
                   references, options, 0},
     .study = NB_FORWARD_STUDY,
-    .standard = true,
     .draw = draw,
 };

@@ -35,7 +35,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
             NB_TRY(ctx, add_cell(&of, &sheet, &s->cells[i], panels[s->cells[i].family], ctx));
     sheet.title = "memory of a pass over all heads: %s";
     sheet.x_name = "n, tokens";
-    sheet.y_name = "MB beside points; the resident set with outputs";
+    sheet.y_name = "MB, without the points";
     sheet.log_x = sheet.log_x_2 = sheet.powers = true;
     return nb_sheet_draw(d->folder, &sheet, d->draw, figures, ctx);
 }
@@ -47,6 +47,5 @@ const nb_figure nb_figure_memory = {
     .component = {"memory", "workspace and resident set of a pass against n, a curve for each attention", references,
                   options, 0},
     .study = NB_FORWARD_STUDY,
-    .standard = true,
     .draw = draw,
 };

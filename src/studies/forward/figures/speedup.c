@@ -31,17 +31,16 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
         const nb_forward_cell *c = &s->cells[i];
         for (int b = 0; b < s->baseline_count && panels[c->family] >= 0; b++)
             if (c->attention != s->baselines[b])
-                NB_TRY(ctx,
-                       nb_sheet_add(&sheet,
-                                    (nb_sheet_point){nb_forward_figure_of(&of, c->threads),
-                                                     panels[c->family] * s->baseline_count + b, c->attention, c->n, c->n,
-                                                     c->speedup[b]},
-                                    ctx));
+                NB_TRY(ctx, nb_sheet_add(&sheet,
+                                         (nb_sheet_point){nb_forward_figure_of(&of, c->threads),
+                                                          panels[c->family] * s->baseline_count + b, c->attention, c->n,
+                                                          c->n, c->speedup[b]},
+                                         ctx));
     }
     sheet.title = "speed-up, %s: median over layers and trials";
     sheet.x_name = "n, tokens";
     sheet.y_name = "times faster, above 1, or slower, below";
-    sheet.log_x = sheet.log_x_2 = sheet.level_1 = true;
+    sheet.bare = sheet.log_x = sheet.log_x_2 = sheet.level_1 = true;
     return nb_sheet_draw(d->folder, &sheet, d->draw, figures, ctx);
 }
 
@@ -51,6 +50,5 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_speedup = {
     .component = {"speedup", "how many times faster than each exact attention, against n", references, options, 0},
     .study = NB_FORWARD_STUDY,
-    .standard = true,
     .draw = draw,
 };

@@ -47,8 +47,8 @@ static double crossing(const maker *m)
         }
         if (i + 1 == m->count) return NAN;
         const nb_forward_cell *next_a = &cells[m->a[i + 1]], *next_b = &cells[m->b[i + 1]];
-        return exp(nb_line_crossing(log(a->n), log(next_a->n), log(a->time_s), log(next_a->time_s),
-                                    log(b->time_s), log(next_b->time_s)));
+        return exp(nb_line_crossing(log(a->n), log(next_a->n), log(a->time_s), log(next_a->time_s), log(b->time_s),
+                                    log(next_b->time_s)));
     }
     return from;
 }
@@ -104,10 +104,10 @@ static nb_status add_lines(maker *m)
 
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
-    static const char *const text[] = {"layers", "threads", "attention", "faster than", "from n", "to n",
-                                       "at n", "x at first", "x at last", NULL};
-    static const char *const columns[] = {"layers", "threads", "attention", "baseline", "n_from", "n_to",
-                                          "n_crossing", "speedup_first", "speedup_last", NULL};
+    static const char *const text[] = {"layers", "threads", "attention",  "faster than", "from n",
+                                       "to n",   "at n",    "x at first", "x at last",   NULL};
+    static const char *const columns[] = {"layers", "threads",    "attention",     "baseline",     "n_from",
+                                          "n_to",   "n_crossing", "speedup_first", "speedup_last", NULL};
     nb_forward_summary s;
     nb_grid grid;
     maker m = {.s = &s, .grid = &grid, .ctx = ctx};
@@ -120,9 +120,10 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     if (!form->csv) fputs("\nWhere one attention overtakes another one\n", out);
     nb_grid_print(out, &grid);
     if (!form->csv)
-        fputs("Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up to "
-              "the last.\n",
-              out);
+        fputs(
+            "Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up to "
+            "the last.\n",
+            out);
     return NB_OK;
 }
 

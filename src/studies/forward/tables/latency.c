@@ -10,17 +10,17 @@ enum { MOST_HEADS = 32 };
 /* Faster or slower than some exact attention: one column for each, with the name that it has in the other lines. */
 static nb_status head_texts(const nb_forward_summary *s, bool csv, const char **heads, nb_ctx *ctx)
 {
-    static const char *const text[] = {NB_FORWARD_KEYS, "ms", "interval", "fresh ms", "first ms", "workspace", "peak", "error",
-                                       "on the front"};
-    static const char *const columns[] = {NB_FORWARD_KEYS,       "rows",      "latency_s",   "latency_low_s",
-                                          "latency_high_s",      "first_s",   "fresh_s",     "amortized_s",
-                                          "workspace_bytes",     "peak_bytes", "output_error", "front"};
+    static const char *const text[] = {NB_FORWARD_KEYS, "ms",   "interval", "fresh ms",    "first ms",
+                                       "workspace",     "peak", "error",    "on the front"};
+    static const char *const columns[] = {NB_FORWARD_KEYS,   "rows",       "latency_s",    "latency_low_s",
+                                          "latency_high_s",  "first_s",    "fresh_s",      "amortized_s",
+                                          "workspace_bytes", "peak_bytes", "output_error", "front"};
     int count = 0;
     size_t fixed = csv ? sizeof columns / sizeof *columns : sizeof text / sizeof *text;
     for (size_t i = 0; i < fixed; i++) heads[count++] = csv ? columns[i] : text[i];
     for (int b = 0; b < s->baseline_count; b++)
-        NB_NEED(heads[count++], nb_format(ctx, "%s%s", csv ? "speedup_over_" : "x ",
-                                          nb_forward_name(s, s->baselines[b], false)));
+        NB_NEED(heads[count++],
+                nb_format(ctx, "%s%s", csv ? "speedup_over_" : "x ", nb_forward_name(s, s->baselines[b], false)));
     heads[count] = NULL;
     return NB_OK;
 }
@@ -56,8 +56,8 @@ static nb_status add_text_line(nb_grid *g, const nb_forward_summary *s, const nb
 static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_forward_cell *c, bool front,
                               nb_ctx *ctx)
 {
-    const double values[] = {c->latency_s,   c->low_s,     c->high_s, c->first_s, c->fresh_s,
-                             c->time_s, c->workspace, c->peak,   c->error};
+    const double values[] = {c->latency_s, c->low_s,     c->high_s, c->first_s, c->fresh_s,
+                             c->time_s,    c->workspace, c->peak,   c->error};
     NB_TRY(ctx, nb_forward_add_keys(s, c, g, ctx));
     NB_TRY(ctx, nb_grid_int(g, c->rows.count));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) NB_TRY(ctx, nb_grid_real(g, "%g", values[i]));
@@ -68,12 +68,13 @@ static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_
 
 static void print_notes(FILE *out)
 {
-    fputs("ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals; fresh: "
-          "a pass\nthat chooses the landmarks that others keep; first: the first pass, with cold caches. error: of the "
-          "outputs, against\ndouble precision. On the front: nothing of the same layers and threads is both as fast and "
-          "as good. x NAME: times\nfaster than that attention beside it in the same rounds. Front and x take "
-          "amortized_s, which has its share of fresh passes.\n",
-          out);
+    fputs(
+        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals; fresh: "
+        "a pass\nthat chooses the landmarks that others keep; first: the first pass, with cold caches. error: of the "
+        "outputs, against\ndouble precision. On the front: nothing of the same layers and threads is both as fast and "
+        "as good. x NAME: times\nfaster than that attention beside it in the same rounds. Front and x take "
+        "amortized_s, which has its share of fresh passes.\n",
+        out);
 }
 
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)

@@ -5,22 +5,22 @@
 
 static nb_status add_line(nb_grid *g, const nb_forward_summary *s, const nb_forward_cell *c, nb_ctx *ctx)
 {
-    double rest = c->latency_s;
+    double rest = 1;
     NB_TRY(ctx, nb_forward_add_keys(s, c, g, ctx));
     NB_TRY(ctx, nb_grid_real(g, "%.4g", (g->csv ? 1 : 1e3) * c->latency_s));
     for (int part = 0; part < NB_PART_COUNT; part++) {
-        NB_TRY(ctx, nb_grid_real(g, "%.0f", (g->csv ? 1 : 100) * c->part_s[part] / c->latency_s));
-        rest -= c->part_s[part];
+        NB_TRY(ctx, nb_grid_real(g, "%.0f", (g->csv ? 1 : 100) * c->share[part]));
+        rest -= c->share[part];
     }
-    return nb_grid_real(g, "%.0f", (g->csv ? 1 : 100) * (rest > 0 ? rest : 0) / c->latency_s);
+    return nb_grid_real(g, "%.0f", (g->csv ? 1 : 100) * (rest > 0 ? rest : 0));
 }
 
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
-    static const char *const text[] = {NB_FORWARD_KEYS, "ms", "landmarks %", "core %", "B %", "F %", "output %",
-                                       "rest %", NULL};
-    static const char *const columns[] = {NB_FORWARD_KEYS, "latency_s", "landmarks", "core", "b", "f", "output",
-                                          "rest", NULL};
+    static const char *const text[] = {NB_FORWARD_KEYS, "ms",       "landmarks %", "core %", "B %",
+                                       "F %",           "output %", "rest %",      NULL};
+    static const char *const columns[] = {NB_FORWARD_KEYS, "latency_s", "landmarks", "core", "b", "f",
+                                          "output",        "rest",      NULL};
     nb_forward_summary s;
     nb_grid grid;
     NB_TRY(ctx, nb_forward_summary_make(frame, &s, ctx));

@@ -58,8 +58,7 @@ static nb_status add_line(const maker *m, int count)
     NB_TRY(m->ctx, nb_grid_int(m->grid, first->n));
     NB_TRY(m->ctx, nb_grid_int(m->grid, last->n));
     NB_TRY(m->ctx, nb_grid_int(m->grid, count));
-    for (int measure = 0; measure < MEASURES; measure++)
-        NB_TRY(m->ctx, add_slope(m, fit(m, count, measure)));
+    for (int measure = 0; measure < MEASURES; measure++) NB_TRY(m->ctx, add_slope(m, fit(m, count, measure)));
     return NB_OK;
 }
 
@@ -79,11 +78,12 @@ static nb_status add_lines(const maker *m)
 
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
-    static const char *const text[] = {"layers", "threads", "attention", "from n", "to n", "n", "time", "workspace",
-                                       "peak", NULL};
-    static const char *const columns[] = {"layers", "threads", "attention", "n_from", "n_to", "n_count", "time_slope",
-                                          "time_low", "time_high", "workspace_slope", "workspace_low",
-                                          "workspace_high", "peak_slope", "peak_low", "peak_high", NULL};
+    static const char *const text[] = {"layers", "threads", "attention", "from n", "to n",
+                                       "n",      "time",    "workspace", "peak",   NULL};
+    static const char *const columns[] = {"layers",     "threads",         "attention",     "n_from",
+                                          "n_to",       "n_count",         "time_slope",    "time_low",
+                                          "time_high",  "workspace_slope", "workspace_low", "workspace_high",
+                                          "peak_slope", "peak_low",        "peak_high",     NULL};
     nb_forward_summary s;
     nb_grid grid;
     maker m = {.s = &s, .grid = &grid, .ctx = ctx};
