@@ -12,7 +12,8 @@
  * a process takes to begin. */
 #define SECONDS_PER_MULTIPLICATION 5e-11
 #define SECONDS_PER_DOUBLE 2e-10
-#define SECONDS_PER_PROCESS 5e-3
+#define SECONDS_PER_PROCESS 2e-2
+#define LEAST_SPAN_S 1e-3
 enum { PASSES = 6, LEAST = 6, LEAST_LONG = 3 }; /* passes that are not of the rounds; rounds */
 
 typedef struct { /* one trial's */
@@ -22,12 +23,13 @@ typedef struct { /* one trial's */
 
 static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, sums *s)
 {
+    int rounds = nb_forward_settings_of(plan->config)->rounds;
     int threads = nb_plan_value(plan, row, NB_FORWARD_THREADS);
     nb_attention_cost cost = nb_attention_cost_of(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), shape, threads);
     double multiplications = isnan(cost.multiplications) ? 0 : cost.multiplications;
     double pass_s = multiplications * SECONDS_PER_MULTIPLICATION / threads;
     s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS;
-    s->rounds_s += (pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * pass_s;
+    s->rounds_s += (rounds != NB_AUTO ? rounds : pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * fmax(pass_s, LEAST_SPAN_S);
     s->held += fmax(cost.bytes, 0);
     s->most = fmax(s->most, fmax(cost.bytes, 0));
     s->count++;
@@ -51,7 +53,7 @@ nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pe
         for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial; next++)
             if (!scene->refusal && (!pending || pending[next])) add_row(plan, next, &shape, &s);
         if (s.count == 0) continue;
-        double given_s = settings->seconds * s.count, needed_s = machine * s.rounds_s;
+        double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0, needed_s = machine * s.rounds_s;
         cost.own_s += fmax(given_s - needed_s, 0);
         cost.seconds += machine * (s.passes_s + exact_s(&shape, settings)) + fmax(given_s, needed_s);
         cost.bytes = fmax(cost.bytes, fmin(s.held, 2 * s.most)); /* what does not fit together takes turns */
