@@ -442,8 +442,7 @@ nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compa
     nb_grid grid;
     if (comparison->count == 0) return NB_OK;
     NB_TRY(ctx, find_varying(&p, varying, &constant));
-    for (; varying[count]; count++)
-        NB_TRY(ctx, name_setting(&p, &comparison->items[0], varying[count], &heads[count]));
+    for (; varying[count]; count++) NB_TRY(ctx, name_setting(&p, &comparison->items[0], varying[count], &heads[count]));
     heads[count++] = terms->contrast.by;
     if (terms->all_pairs) heads[count++] = "baseline";
     const char *const rest[] = {"model",    terms->contrast.difference ? "difference" : "ratio",

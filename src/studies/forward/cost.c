@@ -14,6 +14,7 @@
 #define SECONDS_PER_DOUBLE 2e-10
 #define SECONDS_PER_PROCESS 2e-2
 #define LEAST_SPAN_S 1e-3
+#define SECONDS_PER_ERASURE 3e-2
 enum { PASSES = 6, LEAST = 6, LEAST_LONG = 3 }; /* passes that are not of the rounds; rounds */
 
 typedef struct { /* one trial's */
@@ -28,11 +29,18 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
     nb_attention_cost cost = nb_attention_cost_of(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), shape, threads);
     double multiplications = isnan(cost.multiplications) ? 0 : cost.multiplications;
     double pass_s = multiplications * SECONDS_PER_MULTIPLICATION / threads;
-    s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS;
+    s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE;
     s->rounds_s += (rounds != NB_AUTO ? rounds : pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * fmax(pass_s, LEAST_SPAN_S);
     s->held += fmax(cost.bytes, 0);
     s->most = fmax(s->most, fmax(cost.bytes, 0));
     s->count++;
+}
+
+/* The product of matrices, warm-up and rounds. */
+static double gemm_s(const nb_forward_settings *settings)
+{
+    double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
+    return 0.5 * passes * nb_forward_gemm_flops() * SECONDS_PER_MULTIPLICATION;
 }
 
 static double exact_s(const nb_layer_shape *shape, const nb_forward_settings *settings)
@@ -55,7 +63,7 @@ nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pe
         if (s.count == 0) continue;
         double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0, needed_s = machine * s.rounds_s;
         cost.own_s += fmax(given_s - needed_s, 0);
-        cost.seconds += machine * (s.passes_s + exact_s(&shape, settings)) + fmax(given_s, needed_s);
+        cost.seconds += machine * (s.passes_s + gemm_s(settings) + exact_s(&shape, settings)) + fmax(given_s, needed_s);
         cost.bytes = fmax(cost.bytes, fmin(s.held, 2 * s.most)); /* what does not fit together takes turns */
     }
     cost.bytes += 64e6 + 4.0 * NB_ERASER + 16.0 * NB_GEMM_SIZE * NB_GEMM_SIZE + 4 * 5 * points + 8 * points;
