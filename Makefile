@@ -178,7 +178,7 @@ $B/tests/oracle_%: tests/oracle/%.c $B/libnysbench.a
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
-$B/bench/engine: tests/bench/engine.c $B/libnysbench.a
+$B/bench/%: tests/bench/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
@@ -235,7 +235,7 @@ coverage: deps
 	@tests/coverage/coverage.py build/coverage
 
 bench: nysbench
-	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine
+	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine $B/bench/forward
 	@tests/bench/bench.sh $(PART)
 
 # What the manual has from the program.
@@ -288,7 +288,7 @@ help:
 	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
 	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
-	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, sweep, strategies or workers for one of six'
+	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile or workers for one of eight'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'

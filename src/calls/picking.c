@@ -56,11 +56,15 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
     const nb_head *head = r->scene->head;
     *points = (nb_points){
         .n = head->n, .d = head->d, .side = side, .scene = r->scene, .stream = r->of->stream, .start = start};
-    if (side == NB_SIDE_JOINT) points->d = 2 * head->d;
-    if (side == NB_SIDE_SHARED) points->n = 2 * head->n;
-    if (nb_strategy_traits(r->of->strategy) & NB_BLIND) return NB_OK;
-    if (side == NB_SIDE_JOINT) return nb_scene_stacked(r->scene, &points->x, ctx);
-    if (side == NB_SIDE_SHARED) return nb_scene_united(r->scene, &points->x, ctx);
+    if (side == NB_SIDE_JOINT) {
+        points->d = 2 * head->d;
+        if (nb_strategy_traits(r->of->strategy) & NB_BLIND) return NB_OK;
+        return nb_scene_stacked(r->scene, &points->x, ctx);
+    }
+    if (side == NB_SIDE_SHARED) {
+        points->n = 2 * head->n;
+        return nb_scene_united(r->scene, &points->x, ctx);
+    }
     points->x = side == NB_SIDE_QUERIES ? head->q : head->k;
     return NB_OK;
 }

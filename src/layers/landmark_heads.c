@@ -36,7 +36,8 @@ static nb_status find_scene(const nb_landmark_work *w, int head, nb_scene **scen
     const nb_layer *layer = w->pass->layer;
     const nb_landmark_how *how = &w->s->how;
     nb_head *points;
-    bool blind = nb_strategy_traits(how->strategy) & NB_BLIND && !nb_landmark_looks_at_s(how);
+    bool blind = nb_strategy_traits(how->strategy) & NB_BLIND && !nb_pairing_shares(how->pairing) &&
+                 !nb_landmark_looks_at_s(how);
     if (blind) return nb_scene_new_blank(layer->shape.n, layer->shape.d, &w->s->kernel, scene, ctx);
     NB_NEED(points, nb_alloc(ctx, 1, sizeof *points));
     NB_TRY(ctx, nb_layer_head_double(layer, head, points, ctx));

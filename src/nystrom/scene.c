@@ -11,6 +11,11 @@ const nb_head *nb_scene_head(const nb_scene *scene)
     return scene->head;
 }
 
+int nb_scene_number(const nb_scene *scene)
+{
+    return scene->number;
+}
+
 const nb_choice *nb_scene_kernel_choice(const nb_scene *scene)
 {
     return scene->kernel;

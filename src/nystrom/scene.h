@@ -18,6 +18,7 @@ enum {
 /* The head as the kernel sees it: under one of one point set, with q = k. */
 const nb_head *nb_scene_head(const nb_scene *scene);
 const nb_choice *nb_scene_kernel_choice(const nb_scene *scene);
+int nb_scene_number(const nb_scene *scene); /* of the head among those of its problem */
 
 /* k(q, k) for any points of the head's dimension, without a mask; out is
  * keys x queries. */

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in seven parts, each a table and a CSV in OUT
+# What users wait for and what they get, in eight parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
 #   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI
 #           (a virtual environment in build/peer-venv, made when it is missing)
+#   forward passes of attention layers in turn with those of PyTorch, Hugging Face and lucidrains, n = 512 ... 32768
 #   sweep   40 settings of X beside one, on the same landmarks
 #   strategies  experiments/04-strategies.yaml: each strategy against uniform tokens, and
 #           a figure; goes on where it was stopped, minutes otherwise
 #   profile  profile against k-means: on the heads in HEADS (../shared/data/panel, and ../shared/data/dev),
 #           with sources as the unit; and the time to select, n = 1024 ... 16384
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|sweep|strategies|profile|workers]...
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|workers]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -48,13 +49,30 @@ PY
     rm -rf "$work"
 }
 
-peer() {
-    local python=build/peer-venv/bin/python
-    if ! [ -x "$python" ]; then
-        /usr/bin/python3 -m venv build/peer-venv || { echo "python3-venv is missing: apt-get install python3-venv" >&2; return 1; }
-        build/peer-venv/bin/pip install -q numpy scikit-learn threadpoolctl torch
+# Makes or completes the virtual environment of the peers: 6 GB, most of it PyTorch.
+peers() {
+    if ! [ -x build/peer-venv/bin/python ]; then
+        /usr/bin/python3 -m venv build/peer-venv ||
+            { echo "python3-venv is missing: apt-get install python3-venv" >&2; return 1; }
     fi
-    "$python" tests/bench/peer.py ./nysbench "$out/bench_peer.csv"
+    build/peer-venv/bin/python -c 'import sklearn, threadpoolctl, torch, transformers, nystrom_attention' 2>/dev/null ||
+        build/peer-venv/bin/pip install -q numpy scikit-learn threadpoolctl torch transformers nystrom-attention
+}
+
+peer() {
+    peers
+    build/peer-venv/bin/python tests/bench/peer.py ./nysbench "$out/bench_peer.csv"
+}
+
+# malloc gives large blocks back to the system at once, and PyTorch, which allocates in each pass, then waits for pages.
+# nysbench keeps them; so that the arithmetic is compared, here PyTorch does too. Some settings are as installed.
+forward() {
+    local times=$out/bench_forward.csv ratios=$out/bench_forward_ratios.csv
+    peers
+    MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=2147483647 build/peer-venv/bin/python tests/bench/forward_peer.py \
+        build/bench/forward "$times" "$ratios"
+    build/peer-venv/bin/python tests/bench/forward_peer.py build/bench/forward "$times" "$ratios" \
+        --append --sizes 1024,4096,16384 --heads 8
 }
 
 sweep() {
@@ -105,8 +123,8 @@ PY
 
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | sweep | strategies | profile | workers) "$part" ;;
-    all) engine; memory; peer; sweep; strategies; profile; workers ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, sweep, strategies, profile, workers" >&2; exit 2 ;;
+    engine | memory | peer | forward | sweep | strategies | profile | workers) "$part" ;;
+    all) engine; memory; peer; forward; sweep; strategies; profile; workers ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, workers" >&2; exit 2 ;;
     esac
 done

@@ -54,6 +54,23 @@ static const char *weights_file(nb_ctx *ctx, int d)
     return nb_format(ctx, "weights=\"%s\"", path);
 }
 
+/* Other heads of dimension d, with as many tokens as any. */
+static const char *other_heads(nb_ctx *ctx, int d)
+{
+    enum { HEADS = 3, N = 300 };
+    const char *path = nb_format(ctx, "%s/heads-%d.safetensors", folder, d);
+    size_t count = (size_t)HEADS * N * (size_t)d;
+    double *q = nb_alloc_reals(ctx, count, 1), *k = nb_alloc_reals(ctx, count, 1);
+    for (size_t i = 0; i < count; i++) {
+        q[i] = sin(2.385 * (double)i);
+        k[i] = cos(1.337 * (double)i);
+    }
+    nb_tensor_out tensors[] = {{.name = "q", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = q},
+                               {.name = "k", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = k}};
+    assert_ok(ctx, nb_safetensors_save(path, 2, tensors, NULL, ctx));
+    return nb_format(ctx, "landmarks_from=\"%s\"", path);
+}
+
 static const char *picks_by_awk(nb_ctx *ctx, int d)
 {
     (void)ctx;
@@ -74,8 +91,11 @@ static const struct {
     const char *strategy;
     const char *(*options)(nb_ctx *ctx, int d);
     bool brief;
-} required[] = {
-    {"command", picks_by_awk, true}, {"learned", weights_file, false}, {"optimized", few_steps, false}, {0}};
+} required[] = {{"command", picks_by_awk, true},
+                {"kept", other_heads, false},
+                {"learned", weights_file, false},
+                {"optimized", few_steps, false},
+                {0}};
 
 static bool is_brief(const nb_component *c)
 {

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench forward: its outputs are what NumPy makes of the definitions (tests/oracle/attentions.py has the whole of it,
+# here is a part), and what it refuses.
+
+load helpers
+
+@test "outputs are those of the definitions" {
+    run /usr/bin/python3 tests/oracle/attentions.py "$NYSBENCH" "$WORK" short
+    grep '^not ok' <<<"$output" || true
+    [ "$status" -eq 0 ]
+}
+
+HEADS=experiments/data/vit_astronaut_n257_L6.safetensors # 3 heads, n = 257, d = 64
+
+@test "what has no answer is refused, and nothing is written" {
+    local words text
+    while IFS='|' read -r words text; do
+        # shellcheck disable=SC2086
+        run "$NYSBENCH" forward --head $words -o "$WORK/out.npy"
+        [ "$status" -eq 2 ] || { echo "$words: exit status $status"; return 1; }
+        [[ $output == "nysbench: error: "* ]] || { echo "$words: $output"; return 1; }
+        expect "$text"
+        [ ! -e "$WORK/out.npy" ] || { echo "$words: a file was written"; return 1; }
+    done <<EOF
+$HEADS -a nystrom(landmarks=300)|300 landmarks of 257 tokens
+$HEADS -a nystrom --causal|no causal form
+$HEADS -a nystron|did you mean 'nystrom'?
+$HEADS -a streamed(tile=0)|tile = 0 is not an integer from 1 to 1048576
+$HEADS -a nystrom(strategy=exchange,pairing=joint)|exchange has no pairing 'joint'
+$HEADS -a nystrom(core=identity)|identity
+$HEADS -t 0|--threads '0': expected a whole number from 1 to 256
+$HEADS --causal=maybe|--causal 'maybe': expected true, false or auto
+$HEADS:9|head = 9 is not one of its heads 0 to 2
+experiments/data/queries/vit_L6_q8.safetensors|there is no k
+EOF
+    # What is known only when the landmarks are.
+    run "$NYSBENCH" forward --head $HEADS -a 'nystrom(strategy=segment_means, factors=cur)' -o "$WORK/out.npy"
+    [ "$status" -ne 0 ] && [ ! -e "$WORK/out.npy" ]
+}
+
+@test "one head of a file has the outputs that it has among the others, where the batch does not matter" {
+    local a
+    for a in streamed 'nystrom(strategy=kmeans)' gpa; do
+        "$NYSBENCH" forward --head $HEADS -a "$a" -o "$WORK/all.npy"
+        "$NYSBENCH" forward --head $HEADS:2 -a "$a" -o "$WORK/one.npy"
+        "$NYSBENCH" forward --head $HEADS:2 -a "$a" -o - >"$WORK/out.npy" 2>/dev/null
+        cmp "$WORK/one.npy" "$WORK/out.npy"
+        /usr/bin/python3 - "$WORK" <<'PY'
+import numpy as np, sys
+everything, one = (np.load(f"{sys.argv[1]}/{name}.npy") for name in ("all", "one"))
+assert everything.shape == (3, 257, 64) and one.shape == (1, 257, 64) and (everything[2] == one[0]).all()
+PY
+    done
+}
+
+@test "the seed and the trial decide what is drawn" {
+    local other a='nystrom(strategy=uniform)'
+    "$NYSBENCH" forward --head $HEADS -a "$a" -o "$WORK/a.npy"
+    "$NYSBENCH" forward --head $HEADS -a "$a" --seed 20260101 --trial 0 -o "$WORK/b.npy"
+    "$NYSBENCH" forward --head $HEADS -a "$a" --seed 7 -o "$WORK/c.npy"
+    "$NYSBENCH" forward --head $HEADS -a "$a" --trial 1 -o "$WORK/d.npy"
+    cmp "$WORK/a.npy" "$WORK/b.npy"
+    for other in c d; do
+        run cmp -s "$WORK/a.npy" "$WORK/$other.npy"
+        expect_status 1
+    done
+}

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recomputes the outputs of `nysbench forward` with NumPy, in double, from the definition of each attention.
+
+usage: attentions.py NYSBENCH WORK_FOLDER [short]
+
+Prints TAP. Heads are drawn here and written as float32. Tolerances, u = 2^-24:
+
+* Any attention. What becomes of an error in, say, A depends on the rest, so it is measured: the same formula in NumPy's
+  float32 differs from that in double by e (Frobenius norm of the layer). 10 e + 10 u of the norm is allowed, since
+  NumPy adds in another order and has another exponential.
+* Exact attention, each entry. A sum of n terms has an error of at most 6 sqrt(n) u times the sum of their absolute
+  values: rounding errors are independent and of mean 0, and six standard deviations are more than ever happens
+  (Higham & Mary 2019). So a logit is off by dz = (6 sqrt(d) + 4) u |q|'|k| / sqrt(d), a weight by the factor
+  exp(2 dz) and by those of the exponential (8 u) and of its sum, an output by that of its own sum: `bound`, which
+  holds where rows hardly count in the norm.
+* Published implementations (tests/oracle/golden/nystromformer.py): ten times what Hugging Face's own float32 is off.
+"""
+import itertools
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+
+U = 2.0**-24
+GOLDEN = "tests/oracle/golden/nystromformer"
+SIZES, DIMENSIONS = (1, 2, 63, 64, 65, 1000), (1, 16, 64, 80, 128)
+EXACT = ("naive", "streamed", "streamed(tile=7)")
+
+
+class Tap:
+    def __init__(self):
+        self.count, self.bad = 0, 0
+
+    def __call__(self, name, good, detail=""):
+        self.count += 1
+        self.bad += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}", flush=True)
+        if not good:
+            print(f"{name}: {detail}", file=sys.stderr)
+
+
+tap = Tap()
+
+
+class Layer:
+    """q (heads, n, d), k and v (key heads, n, d and dv) in float32, and the file that holds them."""
+
+    written = 0
+
+    def __init__(self, q, k, v, inputs=0):
+        self.q, self.k, self.v = (np.asarray(x, np.float32) for x in (q, k, v))
+        self.inputs = inputs
+        Layer.written += 1
+        self.path = os.path.join(program.work, f"layer{Layer.written}.safetensors")
+        header, data = {}, b""
+        for name, x in zip("qkv", (self.q, self.k, self.v)):
+            shape = x.shape if not inputs else (inputs, x.shape[0] // inputs, *x.shape[1:])
+            header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + x.nbytes]}
+            data += x.tobytes()
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        with open(self.path, "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + data)
+
+    def heads(self, dtype=float):
+        """q, k, v of each query head."""
+        group = len(self.q) // len(self.k)
+        for h in range(len(self.q)):
+            yield tuple(x.astype(dtype) for x in (self.q[h], self.k[h // group], self.v[h // group]))
+
+
+class Program:
+    def __init__(self, path, work):
+        self.path, self.work, self.missing = path, work, {}
+        os.makedirs(work, exist_ok=True)
+        listed = subprocess.run([path, "list", "attentions"], capture_output=True, text=True).stdout
+        self.attentions = [line.split()[0] for line in listed.splitlines() if line.strip()]
+
+    def forward(self, layer, spec, causal=False, threads=2, **more):
+        """The outputs (heads, n, dv)."""
+        out = os.path.join(self.work, "out.npy")
+        options = [word for key, value in more.items() for word in (f"--{key}", str(value))]
+        done = subprocess.run([self.path, "forward", "--head", getattr(layer, "path", layer), "--attention", spec,
+                               f"--causal={str(causal).lower()}", "--threads", str(threads), *options, "-o", out],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{spec}: exit status {done.returncode}: {done.stderr.strip()}")
+        y = np.load(out)
+        if y.dtype != np.float32:
+            raise RuntimeError(f"{spec}: the output is {y.dtype}")
+        return y
+
+
+def draw(rng, n, d, dv=None, heads=1, key_heads=None, scale=1.0):
+    key_heads = key_heads or heads
+    return Layer(scale * rng.standard_normal((heads, n, d)), scale * rng.standard_normal((key_heads, n, d)),
+                 rng.standard_normal((key_heads, n, dv or d)))
+
+
+def softmax(x):
+    x = np.exp(x - x.max(axis=-1, keepdims=True))
+    return x / x.sum(axis=-1, keepdims=True)
+
+
+def masked(z, causal):
+    return np.where(np.tril(np.ones(z.shape, bool)), z, -np.inf) if causal else z
+
+
+def exact(q, k, v, causal=False):
+    return softmax(masked(q @ k.T * q.dtype.type(1 / np.sqrt(q.shape[1])), causal)) @ v
+
+
+def bound(q, k, v, causal=False, exact_logits=False):
+    """What rounding may do to each entry of exact attention's output."""
+    n, d = q.shape
+    p = softmax(masked(q @ k.T / np.sqrt(d), causal))
+    dz = 0.0 if exact_logits else (6 * np.sqrt(d) + 4) * U * np.where(p > 0, abs(q) @ abs(k).T, 0).max(1) / np.sqrt(d)
+    relative = np.expm1(2 * dz) + (2 * 6 * np.sqrt(n) + 16) * U
+    return np.reshape(relative, (-1, 1)) * (p @ abs(v)) + 1e-30
+
+
+def each_head(layer, dtype, formula):
+    return np.stack([formula(*head) for head in layer.heads(dtype)])
+
+
+def compare(name, layer, spec, formula, causal=False, allowed=None, want=None, **more):
+    """formula(dtype) gives the outputs in a precision, `want` those in double, `allowed` what each entry may be off."""
+    try:
+        y = program.forward(layer, spec, causal, **more)
+    except RuntimeError as error:
+        return tap(name, False, error)
+    want, single = formula(float) if want is None else want, formula(np.float32)
+    y = y.reshape(-1, *y.shape[-2:])
+    if y.shape != want.shape or single.dtype != np.float32:
+        return tap(name, False, f"shape {y.shape}, expected {want.shape}; {single.dtype}")
+    size = np.linalg.norm(want)
+    off = np.linalg.norm(y - want) / (10 * np.linalg.norm(single - want) + 10 * U * size)
+    entries = 0.0 if allowed is None else (abs(y - want) / each_head(layer, float, allowed)).max()
+    return tap(f"{name}: {off:.2g} of what is allowed", off <= 1 and entries <= 1,
+               f"norm of the difference {np.linalg.norm(y - want) / size:.2g} of the norm of the output; "
+               f"entries are off by up to {entries:.2g} of their bound")
+
+
+def compare_exact(name, layer, spec, causal=False, exact_logits=False):
+    return compare(name, layer, spec, lambda dtype: each_head(layer, dtype, lambda *head: exact(*head, causal)), causal,
+                   lambda *head: bound(*head, causal, exact_logits))
+
+
+def test_exact(short):
+    """Sizes below and above blocks, dimensions, masks."""
+    rng = np.random.default_rng(1)
+    cases = list(itertools.product(SIZES, DIMENSIONS, (False, True)))
+    for n, d, causal in cases[::7] if short else cases:
+        layer = draw(rng, n, d, scale=1.2)
+        for spec in EXACT if d == 64 else EXACT[:2]:
+            compare_exact(f"{spec}, n = {n}, d = {d}{', causal' * causal}", layer, spec, causal)
+    for d, dv, causal in ((64, 48, False), (16, 80, True), (80, 1, True), (1, 16, False)):
+        layer = draw(rng, 200, d, dv)
+        for spec in EXACT:
+            compare_exact(f"{spec}, d = {d}, dv = {dv}{', causal' * causal}", layer, spec, causal)
+    layer = draw(rng, 300, 16, 24, heads=8, key_heads=2)
+    for spec, causal in itertools.product(EXACT, (False, True)):
+        compare_exact(f"{spec}, 8 query heads on 2 key heads{', causal' * causal}", layer, spec, causal)
+
+
+def test_extremes():
+    """Logits of +-1e4, which are integers here and so exact; keys that are all the same; rows of S that sum to 1."""
+    rng = np.random.default_rng(2)
+    signs = rng.choice([-1.0, 1.0], (1, 700, 64))
+    q = 1250 * rng.choice([-1.0, 1.0], (1, 700, 64))
+    k = np.where(rng.random((1, 700, 1)) < 0.3, np.sign(q[:, rng.integers(700, size=700)]), signs)
+    k[0, ::5] = -np.sign(q[0, ::5])
+    v = rng.standard_normal((1, 700, 64))
+    order = np.argsort(k[0] @ q[0, 0])
+    ones = np.ones((1, 700, 64))
+    layers = {"logits of 1e4": Layer(q, k, v), "the largest last": Layer(q[:, :1].repeat(700, 1), k[:, order], v),
+              "the largest first": Layer(q[:, :1].repeat(700, 1), k[:, order[::-1]], v),
+              "keys all the same": Layer(q, k[:, :1].repeat(700, 1), v), "sums of rows": Layer(q, k, ones),
+              "keys and queries 0": Layer(0 * q, 0 * k, v)}
+    assert abs(q[0] @ k[0].T / 8).max() == 1e4
+    for (name, layer), spec, causal in itertools.product(layers.items(), EXACT, (False, True)):
+        compare_exact(f"{spec}, {name}{', causal' * causal}", layer, spec, causal, exact_logits=True)
+    layer = draw(rng, 1000, 80, scale=1.5)
+    layer = Layer(layer.q, layer.k, np.ones((1, 1000, 3)))
+    for spec, causal in itertools.product(EXACT, (False, True)):
+        off = abs(program.forward(layer, spec, causal) - 1).max() / U
+        allowed = 2 * 6 * np.sqrt(1000)  # the sum that divides, and that of the products
+        tap(f"{spec}, rows of S sum to 1{', causal' * causal}: {off:.1f} u off", off <= allowed)
+
+
+def test_threads(specs):
+    """The same bytes with 1, 2 and 3 threads, and on files of inputs."""
+    rng = np.random.default_rng(3)
+    for n, heads in ((65, 1), (1000, 3)):
+        layer = draw(rng, n, 64, heads=heads)
+        for spec, causal in specs:
+            outputs = [program.forward(layer, spec, causal, threads).tobytes() for threads in (1, 2, 3)]
+            tap(f"{spec}, n = {n}{', causal' * causal}: the same bytes with 1, 2 and 3 threads",
+                outputs[0] == outputs[1] == outputs[2])
+    layer = draw(rng, 100, 16, heads=6)
+    batch = Layer(layer.q, layer.k, layer.v, inputs=2)
+    for spec, causal in specs:
+        one, two = program.forward(layer, spec, causal), program.forward(batch, spec, causal)
+        tap(f"{spec}: a file of 2 inputs has their outputs{', causal' * causal}",
+            two.shape == (2, 3, 100, 16) and one.tobytes() == two.tobytes())
+
+
+def segments(n, m):
+    """The group of each token: m stretches of n / m tokens, the last ones longer by one if need be."""
+    return np.repeat(np.arange(m), [n // m + (j >= m - n % m) for j in range(m)])
+
+
+def iterate(a, steps, divisor):
+    x, identity = a.T / divisor, np.eye(len(a))
+    for _ in range(steps):
+        ax = a @ x
+        x = 0.25 * x @ (13 * identity - ax @ (15 * identity - ax @ (7 * identity - ax)))
+    return x
+
+
+def filtered(a, keep):
+    u, s, vt = np.linalg.svd(a)
+    return (vt.T * keep(s)) @ u.T
+
+
+def one(a):
+    return abs(a).sum(axis=0).max()
+
+
+# Each core as a function of A and of the largest |A|_1 of the layer.
+CORES = {
+    "svd": lambda a, _: filtered(a, lambda s: 1 / s),
+    "svd(rcond=0.001)": lambda a, _: filtered(a, lambda s: np.where(s > 1e-3 * s[0], 1 / s, 0)),
+    "tikhonov(lambda=0.0001)": lambda a, _: filtered(a, lambda s: s / (s**2 + 1e-4 * s[0] ** 2)),
+    "iterative": lambda a, _: iterate(a, 6, one(a) * one(a.T)),
+    "iterative(steps=3, start=exact)": lambda a, _: iterate(a, 3, one(a)),
+    "iterative(start=worst)": lambda a, _: iterate(a, 6, len(a)),
+    "iterative(start=given, scale=5)": lambda a, _: iterate(a, 6, 5),
+    "iterative(start=batch)": lambda a, largest: iterate(a, 6, largest),
+}
+
+
+class Landmarks:
+    """Those that `nysbench select` picks for each head: tokens (m), or points (m, d)."""
+
+    def __init__(self, layer, strategy, m, pairing=None, causal=False):
+        self.picks = []
+        out = os.path.join(program.work, "picks.npy")
+        for head in range(len(layer.q)):
+            sides = []
+            for side in ("queries", "keys"):
+                command = [program.path, "select", "--head", f"{layer.path}:{head}", "--strategy", strategy,
+                           "--landmarks", str(m), "--side", side, f"--causal={str(causal).lower()}", "-o", out]
+                subprocess.run(command + (["--pairing", pairing] if pairing else []), check=True, capture_output=True)
+                sides.append(np.load(out))
+            self.picks.append(sides)
+
+    def place(self, head, q, k):
+        return tuple((x[picks] if picks.ndim == 1 else picks).astype(x.dtype)
+                     for x, picks in zip((q, k), self.picks[head]))
+
+
+def factors_of(q, k, head, landmarks, kind="nystromformer", causal=False):
+    """F, A, B of a head, A in double, as `forward` has it."""
+    scale = q.dtype.type(1 / np.sqrt(q.shape[1]))
+    if kind == "cur":
+        s = softmax(masked(q @ k.T * scale, causal))
+        rows, columns = landmarks.picks[head]
+        return s[:, columns], s[np.ix_(rows, columns)].astype(float), s[rows]
+    q_landmarks, k_landmarks = landmarks.place(head, q, k)
+    a = softmax(q_landmarks.astype(float) @ k_landmarks.astype(float).T / np.sqrt(q.shape[1]))
+    return softmax(q @ k_landmarks.T * scale), a, softmax(q_landmarks @ k.T * scale)
+
+
+def nystrom(layer, dtype, landmarks, core, kind="nystromformer", causal=False):
+    """F (X (B V)) of each head; X and what it is multiplied with in double."""
+    heads = [(*factors_of(q, k, h, landmarks, kind, causal), v) for h, (q, k, v) in enumerate(layer.heads(dtype))]
+    largest = max(one(a) for _, a, _, _ in heads)
+    x = [core(a, largest) for _, a, _, _ in heads]
+    return np.stack([f @ (y @ (b @ v).astype(float)).astype(dtype) for (f, _, b, v), y in zip(heads, x)])
+
+
+def smooth(rng, n, d, heads=1, key_heads=None, scale=1.0):
+    """Each token is near the one before, so that landmarks stand for something."""
+    layer = draw(rng, n, d, heads=heads, key_heads=key_heads)
+    for x in (layer.q, layer.k):
+        for i in range(1, n):
+            x[:, i] = 0.8 * x[:, i - 1] + 0.6 * x[:, i]
+    return Layer(scale * layer.q, scale * layer.k, layer.v)
+
+
+def compare_nystrom(layer, strategy, m, core="iterative", pairing=None, kind="nystromformer", causal=False, name="",
+                    spec=None):
+    landmarks = Landmarks(layer, strategy, m, pairing, causal)
+    function = CORES.get(core) or (lambda a, _: np.eye(len(a)))
+    options = f"strategy={strategy}, landmarks={m}, core={core}, factors={kind}, pairing={pairing or 'own'}"
+    spec = spec or f"nystrom({options})"
+    return compare(f"{spec}{name}{', causal' * causal}", layer, spec,
+                   lambda dtype: nystrom(layer, dtype, landmarks, function, kind, causal), causal)
+
+
+def test_nystrom(short):
+    """Strategies, pairings, cores and factors against F X B V, on the landmarks that `nysbench select` picks."""
+    rng = np.random.default_rng(4)
+    layer = smooth(rng, 200, 16, heads=4, key_heads=2)
+    good = True
+    for n, m in ((200, 24), (64, 16), (65, 64), (5, 5), (1, 1)):
+        small = smooth(rng, n, 16)
+        picked = Landmarks(small, "segment_means", m).picks[0][0]
+        good &= np.allclose(picked, [small.q[0][segments(n, m) == j].mean(axis=0) for j in range(m)], atol=1e-6)
+    tap("segment_means are means of stretches as long as each other", good)
+    for core in list(CORES)[1:]:
+        compare_nystrom(layer, "segment_means", 24, core)
+    strategies = ("segment_means", "uniform") if short else (
+        "uniform", "group_means", "kmeans(restarts=2)", "farthest_point", "orthogonal", "profile", "leverage")
+    for strategy in strategies:
+        for pairing in ("independent", "joint") if strategy in ("uniform", "kmeans(restarts=2)") else (None,):
+            compare_nystrom(layer, strategy, 20, pairing=pairing)
+    for pairing in ("queries", "keys"):
+        compare_nystrom(layer, "kmeans", 10, "iterative(start=batch)", pairing)
+    for n, m in ((1, 1), (2, 1), (63, 7), (65, 64), (1000, 64), (2050, 300)):
+        compare_nystrom(smooth(rng, n, 64), "segment_means", m, name=f", n = {n}")
+    for kind, core, causal in (("nocore", "identity", False), ("cur", "svd(rcond=0.001)", False),
+                               ("cur", "svd(rcond=0.001)", True), ("cur", "tikhonov(lambda=0.0001)", True)):
+        compare_nystrom(layer, "uniform", 20, core, None, kind, causal)
+    for n, m in ((200, 7), (1024, 10)):
+        compare_nystrom(smooth(rng, n, 16, heads=2), "kmeans(iterations=10, snap=nearest)", m, "svd", "queries",
+                        spec="gpa", name=f", n = {n}")
+    layer = draw(rng, 60, 16, heads=2, scale=2)
+    for strategy in ("segment_means", "uniform"):  # F = A = B = S
+        compare(f"nystrom({strategy}), m = n: exact attention", layer,
+                f"nystrom(strategy={strategy}, landmarks=60, core=svd(rcond=0))",
+                lambda dtype: nystrom(layer, dtype, Landmarks(layer, strategy, 60), lambda a, _: np.linalg.inv(a)),
+                want=each_head(layer, float, exact))
+    test_chunks(smooth(rng, 1500, 32, heads=2))
+
+
+def test_chunks(layer):
+    outputs = {program.forward(layer, f"nystrom(landmarks=50, chunk={c})", threads=t).tobytes()
+               for c, t in itertools.product((1, 256, 600, 10**6), (1, 2, 3))}
+    tap("nystrom: the same bytes whatever the chunk and the number of threads", len(outputs) == 1)
+
+
+def convolved(v, weights):
+    """Each column of v with the weights, zeros before the first token and after the last."""
+    half = len(weights) // 2
+    padded = np.pad(v, ((half, half), (0, 0)))
+    return sum(w * padded[t:t + len(v)] for t, w in enumerate(weights))
+
+
+def golden(name):
+    return np.load(os.path.join(GOLDEN, f"{name}.npy")).astype(float)
+
+
+def golden_layer(name, pad=0):
+    """The points of a golden file, `pad` zero tokens before them: as a Layer of all inputs."""
+    data = open(os.path.join(GOLDEN, f"{name}.safetensors"), "rb").read()
+    size = struct.unpack("<Q", data[:8])[0]
+    points = []
+    for tensor in map(json.loads(data[8:8 + size]).get, "qkv"):
+        x = np.frombuffer(data, np.float16, offset=8 + size + tensor["data_offsets"][0], count=np.prod(tensor["shape"]))
+        x = x.reshape(tensor["shape"])
+        points.append(np.pad(x, ((0, 0), (0, 0), (pad, 0), (0, 0))).reshape(-1, x.shape[2] + pad, x.shape[3]))
+    return Layer(*points, inputs=tensor["shape"][0])
+
+
+def test_golden():
+    """Hugging Face's and lucidrains' outputs, in double."""
+    facts = json.load(open(os.path.join(GOLDEN, "facts.json")))
+    single = np.linalg.norm(golden("layer-float32") - golden("layer")) / np.linalg.norm(golden("layer"))
+    cases = [("layer", "layer", "batch"), ("layer", "layer", "given"), ("mate-one", "mate", "batch"),
+             ("mate-two", "mate", "batch"), ("mate-one-exact", "mate", "exact"), ("lucidrains", "lucidrains", "given")]
+    for name, kernel, start in cases:
+        m, want, weights = facts[name]["landmarks"], golden(name), golden(f"{kernel}-kernel")
+        layer = golden_layer(name.replace("-exact", ""), 9 if name == "lucidrains" else 0)
+        given = f", scale={facts[name]['scale']}" if start == "given" else ""
+        y = program.forward(layer, f"nystrom(landmarks={m}, core=iterative(start={start}{given}))").astype(float)
+        y = y.reshape(-1, *y.shape[2:])
+        y += np.stack([convolved(v, weights[h % len(weights)]) for h, (_, _, v) in enumerate(layer.heads())])
+        want = want.reshape(-1, *want.shape[-2:])
+        y = y[:len(want), -want.shape[1]:]
+        off = np.linalg.norm(y - want) / np.linalg.norm(want) / (10 * single)
+        tap(f"golden {name}, start={start}: {off:.2g} of what is allowed", off <= 1)
+
+
+def main():
+    short = sys.argv[3:] == ["short"]
+    test_exact(short)
+    test_extremes()
+    test_nystrom(short)
+    test_golden()
+    specs = [*itertools.product(EXACT, (False, True)), ("nystrom(landmarks=20, core=iterative(start=exact))", False),
+             ("nystrom(strategy=uniform, factors=cur, landmarks=9)", True)]
+    test_threads(specs)
+    print(f"1..{tap.count}")
+    return tap.bad > 0
+
+
+if __name__ == "__main__":
+    program = Program(*sys.argv[1:3])
+    sys.exit(main())
