@@ -80,6 +80,22 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
 }
 
+WIDTHS void nb_scalar_convolve(int d, int n, const nb_scalar *v, int width, const nb_scalar *w, int first, int count,
+                               nb_scalar *out)
+{
+    for (int i = first; i < first + count; i++) {
+        nb_scalar *to = out + (size_t)i * (size_t)d;
+        for (int t = 0; t < width; t++) {
+            int from = i + t - width / 2;
+            if (from < 0 || from >= n) continue;
+            const nb_scalar *x = v + (size_t)from * (size_t)d;
+            nb_scalar factor = w[t];
+#pragma omp simd
+            for (int c = 0; c < d; c++) to[c] += factor * x[c];
+        }
+    }
+}
+
 WIDTHS void nb_scalar_of(size_t count, const double *x, nb_scalar *out)
 {
 #pragma omp simd

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exact.c - see exact.h. */
+#include "layers/exact.h"
+
+typedef struct {
+    const nb_layer *layer;
+    nb_softmax *softmax;
+    nb_scalar *out;
+} work;
+
+static int blocks(int n)
+{
+    return (n + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
+}
+
+static int queries_of(const nb_layer_shape *s, int block)
+{
+    return nb_lesser(s->n - block * NB_BLOCK_QUERIES, NB_BLOCK_QUERIES);
+}
+
+/* Keys that some query of the block sees. */
+static int keys_of(const nb_layer_shape *s, int block)
+{
+    return s->causal ? nb_lesser((block + 1) * NB_BLOCK_QUERIES, s->n) : s->n;
+}
+
+/* The last blocks first: under a mask they take longest. */
+static void attend(void *self, int task, int thread)
+{
+    const work *w = self;
+    const nb_layer_shape *s = &w->layer->shape;
+    int heads = nb_layer_heads(s), block = blocks(s->n) - 1 - task / heads, first = block * NB_BLOCK_QUERIES;
+    nb_layer_head h = nb_layer_head_of(w->layer, w->out, task % heads);
+    nb_softmax *softmax = &w->softmax[thread];
+    nb_mask mask = {.on = s->causal, .before = NB_UNLIMITED, .query_at = first};
+    nb_softmax_begin(softmax, queries_of(s, block), h.q + (size_t)first * (size_t)s->d,
+                     h.out + (size_t)first * (size_t)s->dv);
+    nb_softmax_add(softmax, keys_of(s, block), h.k, h.v, &mask);
+    nb_softmax_end(softmax, NULL);
+}
+
+void nb_exact_attend(const nb_layer *layer, nb_softmax *softmax, nb_team *team, nb_scalar *out)
+{
+    work w = {.layer = layer, .softmax = softmax, .out = out};
+    nb_team_run(team, nb_layer_heads(&layer->shape) * blocks(layer->shape.n), attend, &w);
+}
+
+double nb_exact_work(const nb_layer_shape *s)
+{
+    double each = 0;
+    for (int b = 0; b < blocks(s->n); b++) each += nb_softmax_work(queries_of(s, b), keys_of(s, b), s->d, s->dv);
+    return nb_layer_heads(s) * each;
+}
