@@ -41,7 +41,8 @@ int nb_forward_next_n(const nb_forward_summary *summary, int first);
 /* Cells of one attention among first ... end - 1, ascending in n: how many, and which. `which`: room for end - first. */
 int nb_forward_of_attention(const nb_forward_summary *summary, int first, int end, int attention, int *which);
 
-/* Whether nothing of the same family, threads and n is at least as fast and as good, and better in one of both. */
+/* Whether nothing of the same family, threads and n is at least as fast and as good, and better in one of both;
+ * errors below 1e-5 are rounding, and the same. */
 bool nb_forward_is_on_front(const nb_forward_summary *summary, int cell);
 
 /* The first cells of a line: family, threads, n, attention. */
