@@ -147,6 +147,16 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
+# The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
+DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/commands/forward.c src/studies/forward/%.c,$(SRC))
+$B/double/%.o: %.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(PLACE) $(CPPFLAGS) -DNB_DOUBLE_SCALAR $(CFLAGS) -MMD -MP -c $< -o $@
+
+$B/double/nysbench: $B/src/main.o $(filter-out $(DOUBLE:%.c=$B/%.o),$(OBJ)) $(DOUBLE:%.c=$B/double/%.o)
+	$(call say,link $@)
+	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
 # Tests of figures find the plot scripts as the program does, beside themselves.
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
@@ -196,7 +206,7 @@ demo: nysbench
 
 # Unit, conformance, command line and oracle; then unit, conformance and command line again under ASan and UBSan.
 test: nysbench
-	@$(MAKE) --no-print-directory $(JOBS) unit
+	@$(MAKE) --no-print-directory $(JOBS) unit $B/double/nysbench
 	@$(MAKE) --no-print-directory asan
 	@tests/run.sh
 

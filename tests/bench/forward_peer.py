@@ -2,7 +2,7 @@
 """Forward passes of PyTorch's attentions and of nysbench's, in turns.
 
     forward_peer.py FORWARD TIMES.csv RATIOS.csv [--sizes 512,...] [--heads 1,8] [--threads 2] [--seconds 10]
-        [--append]
+        [--patience 60] [--clock wall|cpu] [--append]
 
 FORWARD is build/bench/forward; --append adds to the files. `malloc` is "kept" if the environment tells malloc to keep
 what is freed (MALLOC_MMAP_MAX_=0), as nysbench does, "installed" otherwise; PyTorch depends much on it. One input,
@@ -19,15 +19,18 @@ heads of d = 64, normal numbers, float32; 64 landmarks and six steps.
 
 In each round each method has its turn, the order drawn anew: a pass that is not timed, then one that is, or as many as
 fill 5 ms where it takes less than 1 ms; of methods that take 0.25 s and more only the first pass of all is not timed.
-Rounds in which other processes keep more than 0.1 CPUs busy do not count, unless there are not even 5 others. The
-rounds end when all medians are known to 2 % (half the interval of order statistics that covers a median with 95 %), or
-after --seconds; five times that if the machine is busy. `others` is the CPUs that others keep busy in the worst round
-that counts. A ratio is the median over rounds, with the least and the largest. A method that would need more than 4 GB
-for S is left out.
+Rounds in which other processes keep more than 0.1 CPUs busy do not count, unless there are not even 5 others, and for
+a quieter machine it waits, --patience seconds in all for each n and number of heads. The rounds end when all medians
+are known to 2 % (half the interval of order statistics that covers a median with 95 %), or after --seconds; five times
+that if the machine is busy. `others` is the CPUs that others keep busy in the worst round that counts. A ratio is the
+median over rounds, with the least and the largest. A method that would need more than 4 GB for S is left out.
+--clock cpu is for a machine that is never quiet: times are of the two processes' work, with --threads 1; all rounds
+count.
 """
 import argparse
 import csv
 import datetime
+import itertools
 import os
 import platform
 import random
@@ -47,6 +50,7 @@ from transformers.models.nystromformer.modeling_nystromformer import Nystromform
 D, LANDMARKS, STEPS, ORDER = 64, 64, 6, 1024
 MOST_BYTES = 4e9
 QUIET = 0.1
+clock = time.perf_counter
 OURS = {"naive": "naive", "streamed": "streamed",
         "nystrom": f"nystrom(strategy=segment_means, landmarks={LANDMARKS}, core=iterative(steps={STEPS}))"}
 RATIOS = [("torch nystrom", "nystrom"), ("hugging face", "nystrom"), ("lucidrains", "nystrom"),
@@ -136,9 +140,9 @@ def agree():
 class Program:
     """build/bench/forward, which answers a line with the seconds of a pass."""
 
-    def __init__(self, path, threads):
+    def __init__(self, path, clock, threads):
         self.threads = threads
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([path, clock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, spec, n, heads):
         self.process.stdin.write(f"{spec} {n} {heads} {self.threads}\n")
@@ -156,18 +160,18 @@ class Peer:
         self.call, self.last_s = call, 0.0
 
     def passed(self):
-        began = time.perf_counter()
+        began = clock()
         self.call()
-        self.last_s = time.perf_counter() - began
+        self.last_s = clock() - began
 
     def __call__(self):
         if self.last_s < 0.25:
             self.passed()
         passes = 1 + int(5e-3 / self.last_s) if self.last_s < 1e-3 else 1
-        began = time.perf_counter()
+        began = clock()
         for _ in range(passes):
             self.passed()
-        return (time.perf_counter() - began) / passes
+        return (clock() - began) / passes
 
 
 def steady(seconds):
@@ -193,8 +197,18 @@ class Others:
         last, self.last = self.last or (others_s, now_s - 1), (others_s, now_s)
         return max(0.0, (others_s - last[0]) / (now_s - last[1]))
 
+    def wait(self, patience_s):
+        """Until the machine is quiet for a while, or so many seconds; returns the seconds."""
+        began = time.perf_counter()
+        while time.perf_counter() - began < patience_s:
+            self()
+            time.sleep(0.5)
+            if self() <= QUIET:
+                break
+        return time.perf_counter() - began
 
-def measure(program, n, heads, seconds):
+
+def measure(program, n, heads, seconds, patience_s):
     """Seconds of each method in the rounds that count, and the CPUs that others kept busy in the worst of these."""
     with torch.inference_mode():
         turns = {name: Peer(call) for name, call in peers(n, heads).items()}
@@ -203,6 +217,7 @@ def measure(program, n, heads, seconds):
                 turns[name] = lambda spec=spec: program(spec, n, heads)
         turns["sgemm"] = lambda: program("sgemm", ORDER, 1)
         rounds, fresh, others = [], [], Others(program.process)
+        patience_s -= others.wait(patience_s)
         began = since = time.perf_counter()
         while True:
             order = list(turns)
@@ -224,6 +239,9 @@ def measure(program, n, heads, seconds):
             quiet = len(kept) >= 5 and kept[-1][0] <= QUIET
             if quiet and (all(map(steady, seen.values())) or over_s > 0) or len(kept) >= 3 and over_s > 4 * seconds:
                 return seen, kept[-1][0]
+            if busy > QUIET:
+                waited_s = others.wait(patience_s)
+                patience_s, began, since = patience_s - waited_s, began + waited_s, time.perf_counter()
 
 
 def flops(name, n, heads):
@@ -231,6 +249,28 @@ def flops(name, n, heads):
         m = LANDMARKS
         return 2 * heads * (4 * n * m * D + 2 * m * m * D + 4 * STEPS * m**3)
     return 4 * heads * n * n * D
+
+
+def timed_rows(n, heads, times, others, sgemm_flops):
+    rate, rows = sgemm_flops / statistics.median(times["sgemm"]), []
+    for name, seconds in times.items():
+        middle = statistics.median(seconds)
+        share = 1.0 if name == "sgemm" else flops(name, n, heads) / rate / middle
+        rows.append({"n": n, "heads": heads, "method": name, "min_ms": f"{1e3 * min(seconds):.3f}",
+                     "median_ms": f"{1e3 * middle:.3f}", "max_ms": f"{1e3 * max(seconds):.3f}", "rounds": len(seconds),
+                     "share": f"{share:.2f}", "others": f"{others:.2f}"})
+    return rows
+
+
+def ratio_rows(n, heads, times, others):
+    rows = []
+    for slow, fast in RATIOS:
+        if slow in times and fast in times:
+            each = sorted(a / b for a, b in zip(times[slow], times[fast]))
+            rows.append({"n": n, "heads": heads, "method": slow, "over": fast,
+                         "ratio": f"{statistics.median(each):.2f}", "least": f"{each[0]:.2f}",
+                         "most": f"{each[-1]:.2f}", "others": f"{others:.2f}"})
+    return rows
 
 
 def machine():
@@ -253,6 +293,7 @@ def show(rows):
 
 
 def main():
+    global clock, QUIET
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("forward")
     parser.add_argument("times")
@@ -261,42 +302,34 @@ def main():
     parser.add_argument("--heads", default="1,8")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--patience", type=float, default=60)
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--append", action="store_true")
     o = parser.parse_args()
+    if o.clock == "cpu":
+        clock, QUIET = time.process_time, float("inf")
     torch.set_num_threads(o.threads)
     random.seed(1)
     with torch.inference_mode():
         agree()
-    program = Program(o.forward, o.threads)
+    program = Program(o.forward, o.clock, o.threads)
     facts = {"malloc": "kept" if os.environ.get("MALLOC_MMAP_MAX_") == "0" else "installed",
-             "threads": o.threads, "machine": machine(), "date": datetime.date.today().isoformat(),
+             "clock": o.clock, "threads": o.threads, "machine": machine(), "date": datetime.date.today().isoformat(),
              "versions": f"torch {torch.__version__}, transformers {transformers.__version__}, "
                          f"nystrom-attention {version('nystrom-attention')}, python {platform.python_version()}",
              "command": "make bench PART=forward"}
     timed, ratios = [], []
-    for n in map(int, o.sizes.split(",")):
-        for heads in map(int, o.heads.split(",")):
-            times, others = measure(program, n, heads, o.seconds)
-            rate = 2 * o.threads * ORDER**3 / statistics.median(times["sgemm"])
-            for name, seconds in times.items():
-                middle = statistics.median(seconds)
-                share = 1.0 if name == "sgemm" else flops(name, n, heads) / rate / middle
-                timed.append({"n": n, "heads": heads, "method": name, "min_ms": f"{1e3 * min(seconds):.3f}",
-                              "median_ms": f"{1e3 * middle:.3f}", "max_ms": f"{1e3 * max(seconds):.3f}",
-                              "rounds": len(seconds), "share": f"{share:.2f}", "others": f"{others:.2f}"})
-            for slow, fast in RATIOS:
-                if slow in times and fast in times:
-                    each = sorted(a / b for a, b in zip(times[slow], times[fast]))
-                    ratios.append({"n": n, "heads": heads, "method": slow, "over": fast,
-                                   "ratio": f"{statistics.median(each):.2f}", "least": f"{each[0]:.2f}",
-                                   "most": f"{each[-1]:.2f}", "others": f"{others:.2f}"})
-            print(f"n = {n}, {heads} heads: {len(times['sgemm'])} rounds, sgemm {rate / 1e9:.1f} Gflop/s, "
-                  f"others keep {others:.2f} CPUs busy", file=sys.stderr, flush=True)
-    show(timed)
+    for n, heads in itertools.product(map(int, o.sizes.split(",")), map(int, o.heads.split(","))):
+        times, others = measure(program, n, heads, o.seconds, o.patience)
+        timed.append(timed_rows(n, heads, times, others, 2 * o.threads * ORDER**3))
+        ratios.append(ratio_rows(n, heads, times, others))
+        write(o.times, timed[-1], facts, o.append or len(timed) > 1)
+        write(o.ratios, ratios[-1], facts, o.append or len(timed) > 1)
+        print(f"n = {n}, {heads} heads: {len(times['sgemm'])} rounds, others keep {others:.2f} CPUs busy",
+              file=sys.stderr, flush=True)
+    show(sum(timed, []))
     print()
-    show(ratios)
-    write(o.times, timed, facts, o.append)
-    write(o.ratios, ratios, facts, o.append)
+    show(sum(ratios, []))
 
 
 main()

@@ -386,12 +386,214 @@ def test_golden():
         tap(f"golden {name}, start={start}: {off:.2g} of what is allowed", off <= 1)
 
 
+def weighted(weights, v):
+    """Rows of weights, divided by their sums, times v; a row of zeros gives 0."""
+    sums = weights.sum(axis=1, keepdims=True)
+    return weights @ v / np.where(sums > 0, sums, 1)
+
+
+def seen_softmax(q, k, v, seen):
+    return softmax(np.where(seen, q @ k.T * q.dtype.type(1 / np.sqrt(q.shape[1])), -np.inf)) @ v
+
+
+def window(n, reach, first, causal):
+    i, j = np.ogrid[:n, :n]
+    seen = (abs(i - j) <= reach) | (i < first) | (j < first)
+    return seen & (j <= i) if causal else seen
+
+
+def elu(x):
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+def cosine(n, dtype):
+    i, j = np.ogrid[:n, :n]
+    return np.cos(np.pi * (i - j) / (2 * n)).astype(dtype)
+
+
+def compare_heads(layer, spec, formula, causal=False, name=""):
+    return compare(f"{spec}{name}{', causal' * causal}", layer, spec, lambda dtype: each_head(layer, dtype, formula),
+                   causal)
+
+
+def test_linear():
+    rng = np.random.default_rng(5)
+    for n, causal in itertools.product((1, 2, 65, 700), (False, True)):
+        layer = draw(rng, n, 16, 24, heads=4, key_heads=2)
+        below = np.tril(np.ones((n, n))) if causal else np.ones((n, n))
+        compare_heads(layer, "linear",
+                      lambda q, k, v: weighted(elu(q) @ elu(k).T * below.astype(q.dtype), v), causal, f", n = {n}")
+        compare_heads(layer, "cosformer",
+                      lambda q, k, v: weighted(np.maximum(q, 0) @ np.maximum(k, 0).T * cosine(n, q.dtype) *
+                                               below.astype(q.dtype), v), causal, f", n = {n}")
+
+
+def test_longformer():
+    rng = np.random.default_rng(6)
+    for n, w, first, causal in ((1, 4, 0, False), (65, 0, 0, False), (300, 7, 1, False), (300, 64, 5, True),
+                                (1000, 512, 0, True), (1000, 100, 300, False), (513, 33, 257, True)):
+        layer = draw(rng, n, 32, heads=2)
+        compare_heads(layer, f"longformer(window={w}, global={first})",
+                      lambda q, k, v: seen_softmax(q, k, v, window(n, w // 2, first, causal)), causal, f", n = {n}")
+    layer = draw(rng, 333, 32, heads=2)
+    for causal in (False, True):
+        compare_exact(f"longformer, window 2 n{', causal' * causal}: exact attention", layer,
+                      "longformer(window=666, global=0)", causal)
+
+
+def pooled(x, m):
+    n = len(x)
+    return np.stack([x[j * n // m:(j + 1) * n // m].mean(axis=0, dtype=x.dtype) for j in range(m)])
+
+
+def test_linformer():
+    """The random projection E is read off: where keys and values are unit vectors, a query that is much longer than the
+    others has as its output the column of E that it agrees with most."""
+    rng = np.random.default_rng(7)
+    for n, m in ((1, 1), (65, 7), (700, 256)):
+        compare_heads(draw(rng, n, 16, heads=4, key_heads=2), f"linformer(landmarks={m}, projection=pooled)",
+                      lambda q, k, v: exact(q, pooled(k, m), pooled(v, m)), name=f", n = {n}")
+    compare_exact("linformer, pooled, m = n: exact attention", draw(rng, 100, 32),
+                  "linformer(landmarks=100, projection=pooled)")
+    n, m, spec = 128, 8, "linformer(landmarks=8)"
+    unit = np.eye(n)[None]
+    picked = program.forward(Layer(1e6 * rng.standard_normal((1, n, n)), unit, unit), spec)[0]
+    e = np.unique(picked, axis=0).astype(float).T
+    tap(f"{spec}: a projection on {m} keys", e.shape == (n, m), f"{e.shape}")
+    layer = draw(rng, n, 16, heads=2)
+    compare_heads(layer, spec, lambda q, k, v: exact(q, e.astype(q.dtype).T @ k, e.astype(q.dtype).T @ v))
+    z = [e.mean() * np.sqrt(m * e.size), (m * (e**2).mean() - 1) * np.sqrt(e.size / 2)]
+    tap(f"{spec}: entries N(0, 1/k), mean and variance {z[0]:.1f} and {z[1]:.1f} standard errors off",
+        max(map(abs, z)) < 5)
+
+
+def average(name, layer, spec, seeds, causal=False):
+    """Over seeds the outputs' mean is exact attention: within three times its standard error, over all entries. What
+    quotients are off beyond that falls faster with the number of features."""
+    outputs = np.stack([program.forward(layer, spec, causal, seed=s) for s in range(seeds)]).astype(float)
+    want = each_head(layer, float, lambda *head: exact(*head, causal))
+    error = np.linalg.norm(outputs.mean(axis=0) - want)
+    standard = np.sqrt((outputs.var(axis=0, ddof=1) / seeds).sum())
+    tap(f"{name}: the mean over seeds is {error / standard:.2f} standard errors off", 0 < error <= 3 * standard)
+    return np.sqrt((abs(outputs - want) ** 2).mean())
+
+
+def test_performer():
+    rng = np.random.default_rng(8)
+    layer = draw(rng, 60, 16, heads=2, scale=0.35)
+    for orthogonal, causal in (("true", False), ("false", False), ("true", True)):
+        errors = [average(f"performer(features={r}, orthogonal={orthogonal}){', causal' * causal}", layer,
+                          f"performer(features={r}, orthogonal={orthogonal})", 40, causal) for r in (128, 2048)]
+        tap(f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
+            f"{errors[0] / errors[1]:.2f} times less error", 3 < errors[0] / errors[1] < 5.5)
+    n = 90
+    unit = Layer(layer.q[:1].repeat(2, 1)[:, :n], layer.k[:1].repeat(2, 1)[:, :n], np.eye(n)[None])
+    for causal in (False, True):
+        weights = program.forward(unit, "performer", causal)[0].astype(float)
+        off = abs(weights.sum(axis=1) - 1).max() / U
+        good = (weights >= 0).all() and (not causal or not np.triu(weights, 1).any())
+        tap(f"performer: weights are none below 0 and sum to 1{', causal' * causal}: {off:.1f} u off",
+            good and off <= 12 * np.sqrt(n))
+    extreme = Layer(40 * layer.q, 40 * layer.k, layer.v)
+    tap("performer: no overflow where logits are large", np.isfinite(program.forward(extreme, "performer")).all())
+
+
+def test_clustered():
+    """Queries of a group have the same output, so the groups can be read off it."""
+    rng = np.random.default_rng(9)
+    q = 2 * rng.standard_normal((1, 10, 16)).repeat(30, 1) + rng.standard_normal((1, 300, 16))
+    layer = Layer(q, rng.standard_normal((1, 300, 16)), rng.standard_normal((1, 300, 20)))
+    for clusters, iterations, bits in ((1, 10, 0), (10, 1000, 0), (37, 1000, 0), (10, 10, 63)):
+        spec = f"clustered(clusters={clusters}, iterations={iterations}, bits={bits})"
+        group = np.unique(program.forward(layer, spec)[0], axis=0, return_inverse=True)[1].ravel()
+        centres = np.stack([q[0, group == j].mean(axis=0) for j in range(group.max() + 1)])
+        tap(f"{spec}: as many groups", len(centres) == clusters, f"{len(centres)}")
+        if bits == 0 and iterations > 100:
+            near = ((q[0, :, None] - centres) ** 2).sum(axis=2)
+            tap(f"{spec}: every query is in the group of the nearest mean",
+                (near[range(300), group] <= near.min(axis=1) * (1 + 1e-5)).all())
+        compare_heads(layer, spec, lambda q, k, v: exact(
+            np.stack([q[group == j].mean(axis=0, dtype=q.dtype) for j in range(len(centres))]), k, v)[group])
+    for top in (1, 32, 300):
+        compare_heads(layer, f"clustered(clusters=1, top={top})", lambda q, k, v: improved(q, k, v, top))
+    for top in (0, 9):
+        compare_exact(f"clustered, as many groups as queries, top = {top}: exact attention", layer,
+                      f"clustered(clusters=300, iterations=100, top={top})")
+
+
+def improved(q, k, v, top):
+    """One group: what its mean gives to its strongest keys is divided among them by each query itself."""
+    scale = q.dtype.type(1 / np.sqrt(q.shape[1]))
+    weights = softmax(q.mean(axis=0, dtype=q.dtype) @ k.T * scale)
+    strongest = np.argsort(-(q.astype(float).mean(axis=0) @ k.T.astype(float)))[:top]
+    rest = weights.copy()
+    rest[strongest] = 0
+    return rest @ v + weights[strongest].sum() * (softmax(q @ k[strongest].T * scale) @ v[strongest])
+
+
+def blocks_seen(n, block, reach, first, last):
+    """Which blocks of keys each block of queries sees, without random ones."""
+    count = -(-n // block)
+    i, j = np.ogrid[:count, :count]
+    everywhere = (np.arange(count) < first) | (np.arange(count) >= count - last)
+    return (abs(i - j) <= reach) | everywhere[:, None] | everywhere
+
+
+def test_bigbird():
+    """Where the values are unit vectors, the outputs are the weights, and tell which blocks were drawn."""
+    rng = np.random.default_rng(10)
+    for n, block, wide, all_seeing in ((1, 64, 1, 0), (200, 16, 3, 2), (333, 64, 4, 3), (700, 100, 1, 1)):
+        half = min(all_seeing, -(-n // block)) // 2
+        first = min(all_seeing, -(-n // block)) - half
+        seen = blocks_seen(n, block, wide // 2, first, half).repeat(block, 0).repeat(block, 1)[:n, :n]
+        spec = f"bigbird(block={block}, window={wide}, global={all_seeing}, random=0)"
+        compare_heads(draw(rng, n, 16, heads=2), spec, lambda q, k, v: seen_softmax(q, k, v, seen),
+                      name=f", n = {n}")
+    compare_exact("bigbird that sees all: exact attention", draw(rng, 200, 16), "bigbird(block=16, window=27)")
+    n, block, spec = 330, 20, "bigbird(block=20, window=3, global=2, random=2)"
+    layer = draw(rng, n, 16, heads=2)
+    weights = program.forward(Layer(layer.q, layer.k, np.eye(n)[None].repeat(2, 0)), spec)
+    count, without = -(-n // block), blocks_seen(n, block, 1, 1, 1)
+    padded = np.pad(weights, ((0, 0), (0, count * block - n), (0, count * block - n)))
+    seen = padded.reshape(2, count, block, count, block).max(axis=(2, 4)) > 0
+    drawn = (seen & ~without).sum(axis=2)
+    tap(f"{spec}: two blocks are drawn for each block between the global ones",
+        (seen | ~without).all() and (drawn[:, 1:-1] == 2).all() and not drawn[:, [0, -1]].any(), f"{drawn}")
+    tap(f"{spec}: each head has draws of its own", (seen[0] != seen[1]).any())
+    whole = seen.repeat(block, 1).repeat(block, 2)[:, :n, :n]
+    pairs = iter([*whole, *whole])
+    compare_heads(layer, spec, lambda *head: seen_softmax(*head, next(pairs)))
+
+
+def test_hyperattention():
+    rng = np.random.default_rng(11)
+    layer = draw(rng, 200, 16, heads=2)
+    for options in ("block=256, sample=0", "block=32, sample=200", "sample=999"):
+        spec = f"hyperattention({options})"
+        compare_exact(f"{spec}, which sees all: exact attention", layer, spec)
+    average("hyperattention(block=16, sample=100)", layer, "hyperattention(block=16, sample=100)", 60)
+    unit = Layer(layer.q[:1], layer.k[:1], np.eye(200)[None])
+    weights = program.forward(unit, "hyperattention(block=16, sample=30)")
+    off = abs(weights.astype(float).sum(axis=2) - 1).max() / U
+    tap(f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off", (weights >= 0).all() and off < 200)
+
+
+# What is tested beside exact attention and that from landmarks, where the program has it.
+OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer,
+          "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
+          "hyperattention": test_hyperattention}
+SLOW = "performer", "hyperattention"
+
+
 def main():
     short = sys.argv[3:] == ["short"]
     test_exact(short)
     test_extremes()
     test_nystrom(short)
     test_golden()
+    for name, test in OTHERS.items():
+        if name in program.attentions and not (short and name in SLOW):
+            test()
     specs = [*itertools.product(EXACT, (False, True)), ("nystrom(landmarks=20, core=iterative(start=exact))", False),
              ("nystrom(strategy=uniform, factors=cur, landmarks=9)", True)]
     test_threads(specs)

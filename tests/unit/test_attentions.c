@@ -1,0 +1,1074 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Attentions: what holds for all that are registered, and each against its definition, computed directly and in double
+ * precision. */
+#include "testing.h"
+
+#include "attentions/attention.h"
+#include "base/scratch.h"
+#include "data/tensor.h"
+#include "layers/positive.h"
+#include "linalg/kmeans.h"
+
+#include <gsl/gsl_randist.h>
+
+static nb_ctx *ctx; /* of the test at hand */
+
+static const nb_layer_shape shapes[] = {
+    {.batch = 1, .heads = 1, .key_heads = 1, .n = 1, .d = 3, .dv = 2},
+    {.batch = 1, .heads = 2, .key_heads = 1, .n = 2, .d = 2, .dv = 3},
+    {.batch = 2, .heads = 4, .key_heads = 2, .n = 77, .d = 8, .dv = 5},
+    {.batch = 1, .heads = 2, .key_heads = 2, .n = 65, .d = 5, .dv = 8, .causal = true},
+    {.batch = 2, .heads = 2, .key_heads = 1, .n = 200, .d = 8, .dv = 7, .causal = true},
+    {.batch = 1, .heads = 2, .key_heads = 1, .n = 601, .d = 9, .dv = 4},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Beside each component as it comes, and with few representatives. */
+static const char *const specs[] = {
+    "streamed(tile=7)",
+    "performer(features=13, orthogonal=false)",
+    "performer(features=40, redraw=1)",
+    "longformer(window=0, global=0)",
+    "longformer(window=9, global=3)",
+    "longformer(window=70, global=1)",
+    "bigbird(block=4, window=3, random=2, global=2)",
+    "bigbird(block=10, window=1, random=3, global=0)",
+    "bigbird(block=7, window=5, random=0, global=3)",
+    "bigbird(block=1, window=3, random=4, global=1)",
+    "linformer(landmarks=2, projection=pooled)",
+    "linformer(landmarks=70, projection=pooled)",
+    "linformer(landmarks=70)",
+    "clustered(clusters=40, top=5)",
+    "clustered(clusters=2, iterations=3, bits=9)",
+    "hyperattention(block=16, sample=20)",
+    "hyperattention(block=7, sample=1, bits=2)",
+    "hyperattention(block=100, sample=0, bits=1)",
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+/* Part of their work is counted where it is done, and is not in the cost; and part of their memory. */
+static const char *const prepared[] = {"clustered", "gpa", "skip", NULL};
+static const char *const more_memory[] = {"clustered", "gpa", "nystrom", "skip", NULL};
+/* Their landmarks are chosen from all tokens, or fitted to all. */
+static const char *const foreseeing[] = {"nystrom", "gpa", NULL};
+
+static bool is_among(const char *const *names, const nb_choice *attention)
+{
+    for (; *names; names++)
+        if (strcmp(*names, attention->component->name) == 0) return true;
+    return false;
+}
+
+static nb_scalar *draw(gsl_rng *rng, double scale, size_t count)
+{
+    nb_scalar *x = nb_alloc_scalars(ctx, count);
+    assert_non_null(x);
+    for (size_t i = 0; i < count; i++) x[i] = (nb_scalar)(scale * gsl_ran_gaussian_ziggurat(rng, 1));
+    return x;
+}
+
+static gsl_rng *seeded(int seed)
+{
+    gsl_rng *rng = NULL;
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    nb_random_seed(rng, &(nb_stream){.seed = (uint64_t)seed, .role = "test", .component = ""});
+    return rng;
+}
+
+static nb_layer make_layer(const nb_layer_shape *s, double scale, int seed)
+{
+    size_t n = (size_t)s->n, heads = (size_t)nb_layer_heads(s), key_heads = (size_t)(s->batch * s->key_heads);
+    gsl_rng *rng = seeded(seed);
+    nb_layer layer = {.shape = *s};
+    layer.q = draw(rng, scale, heads * n * (size_t)s->d);
+    layer.k = draw(rng, scale, key_heads * n * (size_t)s->d);
+    layer.v = draw(rng, 1, key_heads * n * (size_t)s->dv);
+    return layer;
+}
+
+static size_t out_size(const nb_layer_shape *s)
+{
+    return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
+}
+
+typedef struct {
+    nb_scalar *out; /* of the last pass */
+    nb_passed passed;
+    double bytes;
+} result;
+
+static const nb_stream stream = {.seed = 5, .trial = 2};
+
+static result attend_often(const nb_choice *attention, const nb_layer *layer, int threads, int passes)
+{
+    nb_team *team;
+    nb_attending a;
+    result r = {.out = nb_alloc_scalars(ctx, out_size(&layer->shape))};
+    assert_non_null(r.out);
+    for (size_t i = 0; i < out_size(&layer->shape); i++) r.out[i] = NAN;
+    assert_ok(ctx, nb_team_new(threads, &team, ctx));
+    assert_ok(ctx, nb_attention_open(attention, &layer->shape, team, stream, &a, ctx));
+    for (int i = 0; i < passes; i++) assert_ok(ctx, nb_attention_forward(&a, layer, r.out, &r.passed, ctx));
+    r.bytes = a.bytes;
+    return r;
+}
+
+static result attend(const nb_choice *attention, const nb_layer *layer, int threads)
+{
+    return attend_often(attention, layer, threads, 1);
+}
+
+static nb_scalar *outputs(const char *spec, const nb_layer *layer)
+{
+    nb_choice attention = choose(&nb_attentions, spec, ctx);
+    return attend(&attention, layer, 1).out;
+}
+
+static void assert_same_bits(const char *what, size_t count, const nb_scalar *a, const nb_scalar *b)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(&a[i], &b[i], sizeof *a) != 0)
+            fail_msg("%s: entry %zu of %zu: %.9g, %.9g", what, i, count, (double)a[i], (double)b[i]);
+}
+
+static bool is_refused(const nb_choice *attention, const nb_layer_shape *s)
+{
+    const char *why = NULL;
+    assert_ok(ctx, nb_attention_refusal(attention, s, &why, ctx));
+    assert_true(!why || strlen(why) > 10);
+    return why;
+}
+
+typedef void check(const nb_choice *attention, const nb_layer_shape *shape);
+
+/* Returns for how many shapes it is not refused. */
+static int for_shapes(const char *spec, check *f)
+{
+    int count = 0;
+    nb_mark outer = nb_ctx_mark(ctx);
+    nb_choice attention = choose(&nb_attentions, spec, ctx);
+    assert_ok(ctx, nb_attention_check(&attention, ctx));
+    for (int i = 0; i < SHAPES; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        if (!is_refused(&attention, &shapes[i])) {
+            f(&attention, &shapes[i]);
+            count++;
+        }
+        nb_ctx_release(ctx, mark);
+    }
+    nb_ctx_release(ctx, outer);
+    return count;
+}
+
+static void for_all(check *f)
+{
+    for (const nb_entry *e = nb_attentions.entries; e->component; e++) {
+        const nb_attention *a = (const nb_attention *)e->component;
+        char spec[200];
+        int count = for_shapes(a->component.name, f);
+        snprintf(spec, sizeof spec, "%s(%s=2)", a->component.name, a->size ? a->size : "");
+        if (a->size) count += for_shapes(spec, f);
+        assert_true(count > 0);
+    }
+    for (int i = 0; i < SPECS; i++) assert_true(for_shapes(specs[i], f) > 0);
+}
+
+static void check_threads(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 1);
+    result one = attend(attention, &layer, 1);
+    for (int threads = 2; threads <= 3; threads++) {
+        result more = attend(attention, &layer, threads);
+        assert_same_bits(attention->full, out_size(s), one.out, more.out);
+        assert_true(more.passed.multiplications == one.passed.multiplications);
+    }
+}
+
+static void test_threads_change_no_bit(void **state)
+{
+    ctx = *state;
+    for_all(check_threads);
+}
+
+static void check_cost(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 2);
+    bool more = is_among(prepared, attention);
+    for (int threads = 1; threads <= 2; threads++) {
+        result r = attend(attention, &layer, threads);
+        nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
+        if (r.passed.multiplications != cost.multiplications && !more)
+            fail_msg("%s, n = %d, causal %d: %.0f multiplications, predicted %.0f", attention->full, s->n, s->causal,
+                     r.passed.multiplications, cost.multiplications);
+        if (cost.multiplications > r.passed.multiplications)
+            fail_msg("%s, n = %d: %.0f multiplications, predicted more, %.0f", attention->full, s->n,
+                     r.passed.multiplications, cost.multiplications);
+        if (r.bytes != cost.bytes && !isnan(cost.bytes))
+            fail_msg("%s, n = %d, %d threads: %.0f bytes, predicted %.0f", attention->full, s->n, threads, r.bytes,
+                     cost.bytes);
+        assert_true(is_among(more_memory, attention) || r.passed.bytes == r.bytes);
+    }
+}
+
+static void test_costs_are_those_predicted(void **state)
+{
+    ctx = *state;
+    for_all(check_cost);
+}
+
+/* Tokens from `at` on are others. */
+static nb_layer change_later(const nb_layer *layer, int at)
+{
+    const nb_layer_shape *s = &layer->shape;
+    nb_layer other = make_layer(s, 3, 77);
+    const nb_scalar *const from[] = {layer->q, layer->k, layer->v};
+    nb_scalar *const to[] = {(nb_scalar *)(uintptr_t)other.q, (nb_scalar *)(uintptr_t)other.k,
+                             (nb_scalar *)(uintptr_t)other.v};
+    const int heads[] = {s->batch * s->heads, s->batch * s->key_heads, s->batch * s->key_heads};
+    const int d[] = {s->d, s->d, s->dv};
+    for (int x = 0; x < 3; x++) {
+        for (int h = 0; h < heads[x]; h++) {
+            size_t first = (size_t)h * (size_t)s->n * (size_t)d[x];
+            memcpy(to[x] + first, from[x] + first, (size_t)at * (size_t)d[x] * sizeof(nb_scalar));
+        }
+    }
+    return other;
+}
+
+static void check_causality(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 3);
+    if (!s->causal || is_among(foreseeing, attention)) return;
+    nb_scalar *out = attend(attention, &layer, 1).out;
+    for (int at = 1; at < s->n; at += at < 70 ? 13 : 40) {
+        nb_layer other = change_later(&layer, at);
+        nb_scalar *changed = attend(attention, &other, 1).out;
+        for (size_t h = 0; h < (size_t)nb_layer_heads(s); h++) {
+            size_t first = h * (size_t)s->n * (size_t)s->dv, count = (size_t)at * (size_t)s->dv;
+            assert_same_bits(attention->full, count, out + first, changed + first);
+            assert_true(memcmp(out + first + count, changed + first + count, (size_t)s->dv * sizeof *out) != 0);
+        }
+    }
+}
+
+static void test_causal_ones_look_at_no_later_token(void **state)
+{
+    ctx = *state;
+    for_all(check_causality);
+}
+
+/* Each query head with its own copy of its keys. */
+static nb_layer ungrouped(const nb_layer *layer)
+{
+    nb_layer other = *layer;
+    int heads = nb_layer_heads(&layer->shape);
+    size_t n = (size_t)layer->shape.n, d = (size_t)layer->shape.d * n, dv = (size_t)layer->shape.dv * n;
+    nb_scalar *k = nb_alloc_scalars(ctx, (size_t)heads * d), *v = nb_alloc_scalars(ctx, (size_t)heads * dv);
+    assert_true(k && v);
+    for (int h = 0; h < heads; h++) {
+        nb_layer_head from = nb_layer_head_of(layer, NULL, h);
+        memcpy(k + (size_t)h * d, from.k, d * sizeof *k);
+        memcpy(v + (size_t)h * dv, from.v, dv * sizeof *v);
+    }
+    other.shape.key_heads = other.shape.heads;
+    other.k = k;
+    other.v = v;
+    return other;
+}
+
+static void check_grouped(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 4), other = ungrouped(&layer);
+    assert_same_bits(attention->full, out_size(s), attend(attention, &layer, 1).out, attend(attention, &other, 1).out);
+}
+
+static void test_grouped_queries_are_heads_with_the_same_keys(void **state)
+{
+    ctx = *state;
+    for_all(check_grouped);
+}
+
+static void check_batch(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 5), first = layer;
+    if (nb_attention_traits(attention) & NB_ATTENTION_ORACLE) return; /* fitted to the whole batch */
+    size_t one = out_size(s) / (size_t)s->batch;
+    first.shape.batch = 1;
+    nb_scalar *all = attend(attention, &layer, 1).out;
+    assert_same_bits(attention->full, one, all, attend(attention, &first, 1).out);
+    if (s->batch == 1) return;
+    size_t n = (size_t)s->n, d = (size_t)s->d, dv = (size_t)s->dv;
+    first.q += (size_t)s->heads * n * d;
+    first.k += (size_t)s->key_heads * n * d;
+    first.v += (size_t)s->key_heads * n * dv;
+    assert_same_bits(attention->full, one, all + one, attend(attention, &first, 1).out);
+}
+
+static void test_batch_mates_do_not_matter(void **state)
+{
+    ctx = *state;
+    for_all(check_batch);
+}
+
+static void assert_finite(const char *what, size_t count, const nb_scalar *x)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) fail_msg("%s: entry %zu is %g", what, i, (double)x[i]);
+}
+
+static void check_large_logits(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 70, 6); /* q'k/sqrt d of up to 1e4 and more */
+    result r = attend(attention, &layer, 1);
+    if (!r.passed.diverged && !r.passed.refusal) assert_finite(attention->full, out_size(s), r.out);
+}
+
+static void test_large_logits_are_no_trouble(void **state)
+{
+    ctx = *state;
+    for_all(check_large_logits);
+}
+
+/* The weight of a key for a query, before division. */
+typedef double weight_of(const nb_layer *layer, int head, int i, int j);
+
+static double logit(const nb_layer *layer, int head, int i, int j)
+{
+    const nb_layer_shape *s = &layer->shape;
+    nb_layer_head h = nb_layer_head_of(layer, NULL, head);
+    double sum = 0;
+    for (int l = 0; l < s->d; l++) sum += (double)h.q[i * s->d + l] * (double)h.k[j * s->d + l];
+    return sum / sqrt(s->d);
+}
+
+static double softmax_weight(const nb_layer *layer, int head, int i, int j)
+{
+    return exp(logit(layer, head, i, j));
+}
+
+static void assert_weighted(const char *spec, const nb_layer *layer, weight_of *weight)
+{
+    const nb_layer_shape *s = &layer->shape;
+    nb_scalar *out = outputs(spec, layer);
+    for (int head = 0; head < nb_layer_heads(s); head++) {
+        nb_layer_head h = nb_layer_head_of(layer, out, head);
+        for (int i = 0; i < s->n; i++) {
+            double sum = 0, values[32] = {0};
+            for (int j = 0; j < (s->causal ? i + 1 : s->n); j++) {
+                double w = weight(layer, head, i, j);
+                sum += w;
+                for (int l = 0; l < s->dv; l++) values[l] += w * (double)h.v[j * s->dv + l];
+            }
+            for (int l = 0; l < s->dv; l++) {
+                double expected = sum > 0 ? values[l] / sum : 0, found = (double)h.out[i * s->dv + l];
+                if (!(fabs(found - expected) <= 2e-5))
+                    fail_msg("%s, n = %d, causal %d: head %d, query %d: %.9g, expected %.9g", spec, s->n, s->causal,
+                             head, i, found, expected);
+            }
+        }
+    }
+}
+
+static void assert_defined_by(const char *spec, weight_of *weight)
+{
+    nb_choice attention = choose(&nb_attentions, spec, ctx);
+    for (int i = 0; i < SHAPES; i++) {
+        nb_layer layer = make_layer(&shapes[i], 0.9, 7);
+        if (!is_refused(&attention, &shapes[i])) assert_weighted(spec, &layer, weight);
+    }
+}
+
+static void test_exact_ones(void **state)
+{
+    static const char *const exact[] = {"naive",
+                                        "streamed",
+                                        "streamed(tile=3)",
+                                        "longformer(window=1202, global=0)",
+                                        "longformer(window=1300, global=1)",
+                                        "bigbird(block=64, random=20)",
+                                        "bigbird(block=7, random=0, global=100)",
+                                        "bigbird(block=256, window=7, random=0, global=0)",
+                                        "hyperattention(sample=601)",
+                                        "hyperattention(sample=700, block=10, bits=3)"};
+    ctx = *state;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) assert_defined_by(exact[i], softmax_weight);
+    for (int i = 0; i < SHAPES; i++) {
+        nb_layer layer = make_layer(&shapes[i], 0.9, 8);
+        char spec[80];
+        if (shapes[i].causal) continue;
+        snprintf(spec, sizeof spec, "linformer(landmarks=%d, projection=pooled)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "clustered(clusters=%d, iterations=1)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "clustered(clusters=%d, top=%d, bits=3)", shapes[i].n, (shapes[i].n + 1) / 2);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "clustered(clusters=1, top=%d)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+    }
+}
+
+/* All that claim to be exact, registered as they come. */
+static void check_exact(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 0.9, 9);
+    if (nb_attention_traits(attention) & NB_ATTENTION_EXACT)
+        assert_weighted(attention->canonical, &layer, softmax_weight);
+}
+
+static void test_trait_exact(void **state)
+{
+    ctx = *state;
+    for_all(check_exact);
+}
+
+static double elu_plus_one(double x)
+{
+    return x > 0 ? x + 1 : exp(x);
+}
+
+static double linear_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int d = layer->shape.d;
+    nb_layer_head h = nb_layer_head_of(layer, NULL, head);
+    double sum = 0;
+    for (int l = 0; l < d; l++) sum += elu_plus_one((double)h.q[i * d + l]) * elu_plus_one((double)h.k[j * d + l]);
+    return sum;
+}
+
+static double cosine_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int d = layer->shape.d;
+    nb_layer_head h = nb_layer_head_of(layer, NULL, head);
+    double sum = 0;
+    for (int l = 0; l < d; l++) sum += fmax((double)h.q[i * d + l], 0) * fmax((double)h.k[j * d + l], 0);
+    return sum * cos(acos(-1) * (i - j) / 2 / layer->shape.n);
+}
+
+static void test_linear_and_cosformer(void **state)
+{
+    ctx = *state;
+    assert_defined_by("linear", linear_weight);
+    assert_defined_by("cosformer", cosine_weight);
+}
+
+/* The features that a performer draws. */
+static struct {
+    int r;
+    nb_scalar *w;
+} drawn;
+
+static void draw_as(const char *spec, const nb_layer_shape *s, int number)
+{
+    nb_choice attention = choose(&nb_attentions, spec, ctx);
+    gsl_rng *rng = seeded(0);
+    nb_stream own = stream;
+    char role[20];
+    snprintf(role, sizeof role, "features %d", number);
+    drawn.r = nb_attention_size(&attention, s);
+    drawn.w = nb_alloc_scalars(ctx, (size_t)(s->d * drawn.r));
+    double *room = nb_alloc_raw(ctx, (size_t)(s->d * s->d));
+    assert_true(drawn.w && room);
+    own.role = role;
+    own.m = drawn.r;
+    own.component = attention.canonical;
+    nb_random_seed(rng, &own);
+    nb_draw_features(rng, s->d, drawn.r, !strstr(spec, "false"), room, drawn.w);
+}
+
+static double feature(int d, const nb_scalar *x, int l)
+{
+    double product = 0, norm2 = 0;
+    for (int c = 0; c < d; c++) {
+        product += (double)drawn.w[l * d + c] * (double)x[c];
+        norm2 += (double)x[c] * (double)x[c];
+    }
+    return product / sqrt(sqrt(d)) - norm2 / (2 * sqrt(d));
+}
+
+static double performer_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int d = layer->shape.d;
+    nb_layer_head h = nb_layer_head_of(layer, NULL, head);
+    double sum = 0;
+    for (int l = 0; l < drawn.r; l++) sum += exp(feature(d, h.q + i * d, l) + feature(d, h.k + j * d, l));
+    return sum / drawn.r;
+}
+
+static void test_performer(void **state)
+{
+    static const char *const performers[] = {"performer", "performer(features=13, orthogonal=false)",
+                                             "performer(features=29)", "performer(features=3, redraw=never)"};
+    ctx = *state;
+    for (size_t p = 0; p < sizeof performers / sizeof *performers; p++) {
+        for (int i = 0; i < SHAPES; i++) {
+            nb_layer layer = make_layer(&shapes[i], 0.9, 10);
+            draw_as(performers[p], &shapes[i], 0);
+            assert_weighted(performers[p], &layer, performer_weight);
+        }
+    }
+}
+
+static void test_features_auto_is_d_ln_d(void **state)
+{
+    static const int known[][2] = {{1, 1}, {2, 1}, {3, 3}, {32, 110}, {64, 266}, {128, 621}};
+    ctx = *state;
+    nb_choice attention = choose(&nb_attentions, "performer", ctx);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(nb_attention_size(&attention, &(nb_layer_shape){.d = known[i][0]}), known[i][1]);
+}
+
+/* Passes 0 and 1 have one draw, 2 and 3 the next. */
+static void test_redraws(void **state)
+{
+    ctx = *state;
+    nb_layer layer = make_layer(&shapes[2], 0.9, 11);
+    nb_choice twice = choose(&nb_attentions, "performer(redraw=2)", ctx);
+    nb_scalar *out[4];
+    double whole = nb_attention_cost_of(&twice, &layer.shape, 1).multiplications;
+    assert_int_equal(nb_attention_keep(&twice), 2);
+    for (int i = 0; i < 4; i++) {
+        result r = attend_often(&twice, &layer, 1, i + 1);
+        out[i] = r.out;
+        assert_true(whole - r.passed.multiplications == (i % 2 ? nb_draw_features_work(8, 16, true) : 0));
+    }
+    size_t size = out_size(&layer.shape);
+    assert_same_bits("the second pass", size, out[0], out[1]);
+    assert_same_bits("the fourth pass", size, out[2], out[3]);
+    assert_true(memcmp(out[1], out[2], size * sizeof **out) != 0);
+}
+
+/* Of logits of any size the weights still sum to 1: values that are all 1 stay so. */
+static void test_performer_loses_no_weight(void **state)
+{
+    static const double scales[] = {1, 10, 70, 300};
+    ctx = *state;
+    for (int i = 0; i < SHAPES; i++) {
+        for (size_t c = 0; c < 4; c++) {
+            nb_layer layer = make_layer(&shapes[i], scales[c], 12);
+            nb_scalar *ones = draw(seeded(0), 0, out_size(&shapes[i]));
+            for (size_t j = 0; j < out_size(&shapes[i]); j++) ones[j] = 1;
+            layer.v = ones;
+            nb_scalar *out = outputs("performer", &layer);
+            for (size_t j = 0; j < out_size(&shapes[i]); j++) assert_close((double)out[j], 1, 1e-5);
+        }
+    }
+}
+
+/* The mean of phi(q)'phi(k) over draws is exp(q'k/sqrt d), within 4 standard errors. */
+static void assert_unbiased(int d, int r, bool orthogonal)
+{
+    enum { DRAWS = 20000 };
+    gsl_rng *rng = seeded(13 * r + orthogonal);
+    nb_scalar *x = draw(rng, 0.4, (size_t)(2 * d)), *w = draw(rng, 0, (size_t)(d * r));
+    double room[64], sum = 0, squares = 0, product = 0;
+    nb_scalar logs[64];
+    for (int draws = 0; draws < DRAWS; draws++) {
+        double kernel = 0;
+        nb_draw_features(rng, d, r, orthogonal, room, w);
+        nb_positive_features(d, r, w, 2, x, logs);
+        for (int l = 0; l < r; l++) kernel += exp((double)logs[l] + (double)logs[r + l]) / r;
+        sum += kernel;
+        squares += kernel * kernel;
+    }
+    for (int l = 0; l < d; l++) product += (double)x[l] * (double)x[d + l];
+    double mean = sum / DRAWS, deviation = sqrt((squares / DRAWS - mean * mean) / DRAWS);
+    assert_close(mean, exp(product / sqrt(d)), 4 * deviation);
+    assert_at_most(deviation, 0.02 * mean);
+}
+
+static void test_features_are_unbiased(void **state)
+{
+    ctx = *state;
+    for (int orthogonal = 0; orthogonal <= 1; orthogonal++) {
+        assert_unbiased(1, 1, orthogonal);
+        assert_unbiased(1, 3, orthogonal);
+        assert_unbiased(4, 3, orthogonal);
+        assert_unbiased(4, 10, orthogonal);
+        assert_unbiased(7, 7, orthogonal);
+    }
+}
+
+/* Within each block of d at right angles; squared lengths are chi-square of d degrees of freedom: mean d, and not all
+ * the same. */
+static void test_features_are_orthogonal(void **state)
+{
+    enum { D = 6, R = 600 };
+    double room[D * D], sum = 0, squares = 0;
+    ctx = *state;
+    gsl_rng *rng = seeded(14);
+    nb_scalar *w = draw(rng, 0, D * R);
+    nb_draw_features(rng, D, R, true, room, w);
+    for (int a = 0; a < R; a++) {
+        for (int b = a / D * D; b <= a; b++) {
+            double product = 0;
+            for (int l = 0; l < D; l++) product += (double)w[a * D + l] * (double)w[b * D + l];
+            if (b < a) assert_close(product, 0, 1e-5);
+            if (b == a) sum += product, squares += product * product;
+        }
+    }
+    assert_close(sum / R, D, 4 * sqrt(2.0 * D / R));
+    assert_close(squares / R - sum / R * (sum / R), 2 * D, 4.0 * D);
+}
+
+static double longformer_weight(const nb_layer *layer, int head, int i, int j)
+{
+    bool seen = abs(i - j) <= 9 / 2 || i < 3 || j < 3;
+    return seen ? softmax_weight(layer, head, i, j) : 0;
+}
+
+static double own_weight(const nb_layer *layer, int head, int i, int j)
+{
+    return i == j ? softmax_weight(layer, head, i, j) : 0;
+}
+
+static double wide_weight(const nb_layer *layer, int head, int i, int j)
+{
+    return abs(i - j) <= 60 || i < 270 || j < 270 ? softmax_weight(layer, head, i, j) : 0;
+}
+
+static void test_longformer(void **state)
+{
+    ctx = *state;
+    assert_defined_by("longformer(window=9, global=3)", longformer_weight);
+    assert_defined_by("longformer(window=1, global=0)", own_weight);
+    assert_defined_by("longformer(window=120, global=270)", wide_weight);
+}
+
+static double bigbird_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int block = i / 7, other = j / 7, last = (layer->shape.n - 1) / 7;
+    bool global = block < 2 || block == last || other < 2 || other == last;
+    return global || abs(block - other) <= 2 ? softmax_weight(layer, head, i, j) : 0;
+}
+
+/* Which keys each query sees: with queries 0 and values that are unit vectors, those of positive weight. */
+static nb_scalar *find_seen(const char *spec, const nb_layer_shape *shape)
+{
+    nb_layer_shape s = *shape;
+    s.dv = s.n;
+    nb_layer layer = make_layer(&s, 0, 15);
+    nb_scalar *v = draw(seeded(0), 0, (size_t)(s.batch * s.key_heads) * (size_t)(s.n * s.n));
+    for (int h = 0; h < s.batch * s.key_heads; h++)
+        for (int j = 0; j < s.n; j++) v[(h * s.n + j) * s.n + j] = 1;
+    layer.v = v;
+    return outputs(spec, &layer);
+}
+
+static const nb_scalar *seen; /* n x n for each head */
+
+static double seen_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int n = layer->shape.n;
+    return seen[(head * n + i) * n + j] > 0 ? softmax_weight(layer, head, i, j) : 0;
+}
+
+/* 4 tokens a block of 77: 20 blocks, the last of 1. Every query of blocks 1 ... 18 sees the blocks 0 and 19, its own,
+ * one on each side, and 2 others that are whole. */
+static void test_bigbird(void **state)
+{
+    static const char spec[] = "bigbird(block=4, window=3, random=2, global=2)";
+    const nb_layer_shape *s = &shapes[2];
+    int n = s->n, draws[20] = {0}, differ = 0;
+    ctx = *state;
+    assert_defined_by("bigbird(block=7, window=5, random=0, global=3)", bigbird_weight);
+    seen = find_seen(spec, s);
+    for (int i = 0; i < nb_layer_heads(s) * n; i++) {
+        const nb_scalar *row = seen + (size_t)i * (size_t)n;
+        int block = i % n / 4, others = 0, tokens = 0;
+        bool global = block == 0 || block == 19;
+        for (int j = 0; j < n; j++) {
+            bool near = global || abs(j / 4 - block) <= 1 || j / 4 == 0 || j / 4 == 19;
+            if (near) assert_true(row[j] > 0);
+            assert_true((row[j] > 0) == (row[j / 4 * 4] > 0));
+            tokens += row[j] > 0;
+            others += !near && row[j] > 0 && j % 4 == 0;
+            draws[j / 4] += !near && row[j] > 0;
+        }
+        for (int j = 0; j < n; j++) assert_close((double)row[j], row[j] > 0 ? 1.0 / tokens : 0, 1e-6); /* none twice */
+        assert_int_equal(others, global ? 0 : 2);
+        int mate = (i + s->heads * n) % (nb_layer_heads(s) * n), next = (i + n) % (nb_layer_heads(s) * n);
+        assert_memory_equal(row, seen + (size_t)mate * (size_t)n, (size_t)n * sizeof *row);
+        differ += memcmp(row, seen + (size_t)next * (size_t)n, (size_t)n * sizeof *row) != 0;
+    }
+    for (int b = 1; b < 19; b++) assert_true(draws[b] > 0);
+    assert_true(differ > n);
+    nb_layer layer = make_layer(s, 0.9, 16);
+    assert_weighted(spec, &layer, seen_weight);
+}
+
+/* E (n x m) in double. */
+static void assert_projected(const char *spec, const nb_layer *layer, int m, const double *e)
+{
+    const nb_layer_shape *s = &layer->shape;
+    nb_scalar *out = outputs(spec, layer);
+    for (int head = 0; head < nb_layer_heads(s); head++) {
+        nb_layer_head h = nb_layer_head_of(layer, out, head);
+        for (int i = 0; i < s->n; i++) {
+            double sum = 0, values[32] = {0};
+            for (int c = 0; c < m; c++) {
+                double x = 0;
+                for (int j = 0; j < s->n; j++) x += logit(layer, head, i, j) * e[c * s->n + j];
+                sum += exp(x);
+                for (int j = 0; j < s->n; j++)
+                    for (int l = 0; l < s->dv; l++) values[l] += exp(x) * e[c * s->n + j] * (double)h.v[j * s->dv + l];
+            }
+            for (int l = 0; l < s->dv; l++) assert_close((double)h.out[i * s->dv + l], values[l] / sum, 1e-4);
+        }
+    }
+}
+
+static void test_linformer(void **state)
+{
+    enum { M = 9 };
+    const nb_layer_shape *s = &shapes[2];
+    double e[77 * M] = {0}, squares = 0;
+    ctx = *state;
+    nb_layer layer = make_layer(s, 0.5, 17);
+    for (int c = 0; c < M; c++)
+        for (int j = c * 77 / M; j < (c + 1) * 77 / M; j++) e[c * 77 + j] = 1.0 / ((c + 1) * 77 / M - c * 77 / M);
+    assert_projected("linformer(landmarks=9, projection=pooled)", &layer, M, e);
+    nb_choice attention = choose(&nb_attentions, "linformer(landmarks=9)", ctx);
+    gsl_rng *rng = seeded(0);
+    nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "projection", attention.canonical, M});
+    for (int i = 0; i < 77 * M; i++) {
+        e[i] = gsl_ran_gaussian_ziggurat(rng, 1) / 3;
+        squares += e[i] * e[i];
+    }
+    assert_close(squares / 77, 1, 4 * sqrt(2 / (77.0 * M))); /* variance 1/k */
+    assert_projected("linformer(landmarks=9)", &layer, M, e);
+}
+
+/* What a mean of queries gives to the keys, in double. */
+static void weights_of_mean(const nb_layer *layer, int head, const bool *member, double *weights)
+{
+    int n = layer->shape.n, count = 0;
+    double sum = 0;
+    for (int i = 0; i < n; i++) count += member[i];
+    for (int j = 0; j < n; j++) {
+        double x = 0;
+        for (int i = 0; i < n; i++) x += member[i] ? logit(layer, head, i, j) / count : 0;
+        sum += weights[j] = exp(x);
+    }
+    for (int j = 0; j < n; j++) weights[j] /= sum;
+}
+
+/* Queries of a group have the same output, so that groups can be told from it: at most 6 of them, and each output is
+ * that of its group's mean. */
+static void assert_clustered(const char *spec)
+{
+    const nb_layer_shape *s = &shapes[2];
+    int n = s->n, dv = s->dv, most = 0;
+    nb_layer layer = make_layer(s, 0.9, 18);
+    nb_scalar *out = outputs(spec, &layer);
+    for (int head = 0; head < nb_layer_heads(s); head++) {
+        nb_layer_head h = nb_layer_head_of(&layer, out, head);
+        int groups = 0;
+        for (int i = 0; i < n; i++) {
+            bool member[77], first = true;
+            double weights[77];
+            for (int j = 0; j < n; j++) {
+                member[j] = memcmp(h.out + i * dv, h.out + j * dv, (size_t)dv * sizeof *out) == 0;
+                first = first && !(j < i && member[j]);
+            }
+            groups += first;
+            weights_of_mean(&layer, head, member, weights);
+            for (int l = 0; l < dv; l++) {
+                double expected = 0;
+                for (int j = 0; j < n; j++) expected += weights[j] * (double)h.v[j * dv + l];
+                assert_close((double)h.out[i * dv + l], expected, 1e-5);
+            }
+        }
+        assert_true(groups > 1 && groups <= 6);
+        most = groups > most ? groups : most;
+    }
+    assert_int_equal(most, 6);
+}
+
+/* Two groups of queries far apart, even and odd ones; each gives its mass on its `top` strongest keys to its queries to
+ * divide. */
+static void assert_improved(const char *spec, int top)
+{
+    const nb_layer_shape *s = &shapes[2];
+    int n = s->n, dv = s->dv;
+    nb_layer layer = make_layer(s, 0.4, 19);
+    nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q;
+    for (int i = 0; i < nb_layer_heads(s) * n; i++) q[i * s->d] += i % n % 2 ? 5 : -5;
+    nb_scalar *out = outputs(spec, &layer);
+    for (int head = 0; head < nb_layer_heads(s); head++) {
+        nb_layer_head h = nb_layer_head_of(&layer, out, head);
+        for (int i = 0; i < n; i++) {
+            bool member[77], strongest[77];
+            double weights[77], mass = 0, sum = 0;
+            for (int j = 0; j < n; j++) member[j] = j % 2 == i % 2;
+            weights_of_mean(&layer, head, member, weights);
+            for (int j = 0; j < n; j++) {
+                int larger = 0;
+                for (int l = 0; l < n; l++) larger += weights[l] > weights[j];
+                strongest[j] = larger < top;
+                mass += strongest[j] ? weights[j] : 0;
+                sum += strongest[j] ? exp(logit(&layer, head, i, j)) : 0;
+            }
+            for (int l = 0; l < dv; l++) {
+                double expected = 0;
+                for (int j = 0; j < n; j++)
+                    expected += (strongest[j] ? mass * exp(logit(&layer, head, i, j)) / sum : weights[j]) *
+                                (double)h.v[j * dv + l];
+                assert_close((double)h.out[i * dv + l], expected, 1e-5);
+            }
+        }
+    }
+}
+
+static void test_clustered(void **state)
+{
+    ctx = *state;
+    assert_clustered("clustered(clusters=6)");
+    assert_clustered("clustered(clusters=6, bits=20)");
+    assert_improved("clustered(clusters=2, top=1)", 1);
+    assert_improved("clustered(clusters=2, top=8)", 8);
+    assert_improved("clustered(clusters=2, top=8, bits=31)", 8);
+}
+
+/* What is counted beyond the cost is what k-means counts. */
+static void test_clustering_is_counted_beside(void **state)
+{
+    const nb_layer_shape *s = &shapes[5];
+    ctx = *state;
+    nb_choice attention = choose(&nb_attentions, "clustered(clusters=40, top=5)", ctx);
+    nb_layer layer = make_layer(s, 1.3, 20);
+    double counted = attend(&attention, &layer, 2).passed.multiplications, clustering = 0;
+    for (int h = 0; h < nb_layer_heads(s); h++) {
+        nb_head head;
+        nb_clusters clusters;
+        gsl_rng *rng = seeded(0);
+        nb_kmeans_how how = {.init = NB_KMEANS_RANDOM, .restarts = 1, .iterations = 10};
+        assert_ok(ctx, nb_layer_head_double(&layer, h, &head, ctx));
+        nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "queries", attention.canonical, 40});
+        uint64_t before = nb_multiplications();
+        assert_ok(ctx, nb_kmeans(s->d, s->n, head.q, 40, &how, rng, &clusters, ctx));
+        clustering += (double)(nb_multiplications() - before);
+    }
+    assert_true(clustering > 0 && counted == clustering + nb_attention_cost_of(&attention, s, 2).multiplications);
+}
+
+enum { MOST = 601, BLOCK = 20, SAMPLE = 30, BITS = 3 };
+
+/* By the place of their signs in Gray's order, 000, 001, 011, 010, 110, 111, 101, 100, first bit last. */
+static void sort_by_hash(const nb_layer_shape *s, const nb_scalar *planes, const nb_scalar *x, int *order)
+{
+    static const int gray[] = {0, 1, 3, 2, 6, 7, 5, 4};
+    for (int place = 0, count = 0; place < 8; place++) {
+        for (int i = 0; i < s->n; i++) {
+            int bits = 0;
+            for (int b = 0; b < BITS; b++) {
+                double side = 0;
+                for (int l = 0; l < s->d; l++) side += (double)planes[b * s->d + l] * (double)x[i * s->d + l];
+                bits |= (side > 0) << b;
+            }
+            if (bits == gray[place]) order[count++] = i;
+        }
+    }
+}
+
+static struct {
+    int query_place[MOST], key_place[MOST];
+    int others[MOST]; /* by block: sampled keys of other blocks */
+    bool sampled[MOST];
+} sorted;
+
+static double hyper_weight(const nb_layer *layer, int head, int i, int j)
+{
+    int n = layer->shape.n, place = sorted.key_place[j], block = sorted.query_place[i] / BLOCK;
+    int size = n - block * BLOCK < BLOCK ? n - block * BLOCK : BLOCK;
+    if (place / BLOCK == block) return softmax_weight(layer, head, i, j);
+    double factor = (double)(n - size) / sorted.others[block];
+    return sorted.sampled[place] ? softmax_weight(layer, head, i, j) * factor : 0;
+}
+
+/* Keys of the last block are sampled by its share. */
+static void draw_sample(gsl_rng *rng, int n)
+{
+    int last = n % BLOCK, taken = 0;
+    const int sizes[] = {n - last, last}, counts[] = {SAMPLE - SAMPLE * last / n, SAMPLE * last / n};
+    memset(&sorted, 0, sizeof sorted);
+    for (int part = 0, place = 0; part < 2; part++) {
+        taken = 0;
+        for (int i = 0; i < sizes[part]; i++, place++)
+            if (taken < counts[part] && (sizes[part] - i) * gsl_rng_uniform(rng) < counts[part] - taken)
+                sorted.sampled[place] = ++taken;
+        assert_int_equal(taken, counts[part]);
+    }
+    for (int b = 0; b * BLOCK < n; b++)
+        for (int p = 0; p < n; p++) sorted.others[b] += sorted.sampled[p] && p / BLOCK != b;
+}
+
+static void assert_hyper(const nb_layer *all, int head, const nb_scalar *planes)
+{
+    nb_layer_head h = nb_layer_head_of(all, NULL, head);
+    nb_layer_shape s = all->shape;
+    int queries[MOST], keys[MOST];
+    sort_by_hash(&s, planes, h.q, queries);
+    sort_by_hash(&s, planes, h.k, keys);
+    for (int p = 0; p < s.n; p++) {
+        sorted.query_place[queries[p]] = p;
+        sorted.key_place[keys[p]] = p;
+    }
+    s.batch = s.heads = s.key_heads = 1;
+    nb_layer one = {.shape = s, .q = h.q, .k = h.k, .v = h.v};
+    assert_weighted("hyperattention(block=20, sample=30, bits=3)", &one, hyper_weight);
+}
+
+static void test_hyperattention(void **state)
+{
+    ctx = *state;
+    nb_choice attention = choose(&nb_attentions, "hyperattention(block=20, sample=30, bits=3)", ctx);
+    for (int i = 2; i <= 5; i += 3) {
+        const nb_layer_shape *s = &shapes[i];
+        nb_layer layer = make_layer(s, 0.9, 22);
+        gsl_rng *rng = seeded(0);
+        nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "planes and sample", attention.canonical, 0});
+        nb_scalar *planes = draw(rng, 1, (size_t)(s->d * BITS));
+        draw_sample(rng, s->n);
+        for (int head = 0; head < nb_layer_heads(s); head++) assert_hyper(&layer, head, planes);
+    }
+}
+
+/* sum over t of w[t] v_(i + t - width/2), entry l; of v, those outside are 0. */
+static double convolved(const nb_layer *layer, const nb_scalar *v, int width, const double *w, int i, int l)
+{
+    double sum = 0;
+    for (int t = 0; t < width; t++) {
+        int from = i + t - width / 2;
+        if (from >= 0 && from < layer->shape.n) sum += w[t] * (double)v[from * layer->shape.dv + l];
+    }
+    return sum;
+}
+
+/* A kernel from a file, of an even and an odd width, in both shapes that files have. */
+static void test_skip(void **state)
+{
+    static const double w[8] = {0.5, -1.25, 2, 0.75, -0.375, 3, 1.5, -2.25};
+    ctx = *state;
+    nb_layer layer = make_layer(&shapes[2], 1.3, 31); /* 4 heads, 2 inputs */
+    const nb_layer_shape *s = &layer.shape;
+    nb_scalar *inner = outputs("streamed", &layer);
+    const char *folder, *path;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    assert_non_null(path = nb_format(ctx, "%s/kernel.npy", folder));
+    for (int deep = 0; deep < 2; deep++) {
+        int width = deep ? 1 : 2;
+        int64_t shape[] = {4, deep ? 1 : width, width, 1};
+        assert_ok(ctx, nb_npy_save_reals(path, deep ? 4 : 2, shape, w, ctx));
+        nb_scalar *out = outputs(nb_format(ctx, "skip(of=streamed, kernel=\"%s\")", path), &layer);
+        for (int head = 0; head < nb_layer_heads(s); head++)
+            for (int i = 0; i < s->n * s->dv; i++) {
+                size_t at = (size_t)(head * s->n * s->dv + i);
+                const nb_scalar *v = nb_layer_head_of(&layer, NULL, head).v;
+                double added = convolved(&layer, v, width, w + head % s->heads * width, i / s->dv, i % s->dv);
+                assert_close((double)out[at], (double)inner[at] + added, 1e-5);
+            }
+    }
+    nb_choice other = choose(&nb_attentions, nb_format(ctx, "skip(kernel=\"%s\")", path), ctx);
+    const char *why;
+    assert_ok(ctx, nb_attention_refusal(&other, &shapes[5], &why, ctx));
+    assert_non_null(strstr(why, "4 heads"));
+}
+
+/* Least squares: what is left is orthogonal to what each entry of the kernel adds, summed over the inputs. And a layer
+ * that is an inner output plus a convolution is met exactly. */
+static void test_fitted_skip(void **state)
+{
+    enum { WIDTH = 5 };
+    ctx = *state;
+    nb_layer layer = make_layer(&shapes[2], 1.3, 32);
+    const nb_layer_shape *s = &layer.shape;
+    nb_scalar *exact = outputs("streamed", &layer), *before = outputs("nystrom(landmarks=3)", &layer);
+    nb_scalar *out = outputs("skip(of=nystrom(landmarks=3), width=5)", &layer);
+    double left = 0, without = 0;
+    for (int head = 0; head < s->heads; head++)
+        for (int t = 0; t < WIDTH; t++) {
+            double sum = 0, size = 0, unit[WIDTH] = {0};
+            unit[t] = 1;
+            for (int b = 0; b < s->batch; b++) {
+                int at = b * s->heads + head;
+                const nb_scalar *v = nb_layer_head_of(&layer, NULL, at).v;
+                for (int i = 0; i < s->n * s->dv; i++) {
+                    size_t e = (size_t)(at * s->n * s->dv + i);
+                    double x = convolved(&layer, v, WIDTH, unit, i / s->dv, i % s->dv);
+                    double r = (double)exact[e] - (double)out[e];
+                    sum += r * x;
+                    size += fabs(r * x);
+                    left += r * r;
+                    without += pow((double)exact[e] - (double)before[e], 2);
+                }
+            }
+            if (fabs(sum) > 1e-5 * size) fail_msg("head %d, entry %d: %g of %g", head, t, sum, size);
+        }
+    assert_true(left < without);
+}
+
+/* One token: its value, whatever the points, but for a random projection. */
+static void check_one_token(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 21);
+    bool positive = strcmp(attention->component->name, "cosformer") != 0;
+    if (s->n > 1 || !positive ||
+        (nb_attention_traits(attention) & NB_ATTENTION_RANDOM && strstr(attention->canonical, "projection")))
+        return;
+    result r = attend(attention, &layer, 1);
+    for (int l = 0; l < s->dv; l++) assert_close((double)r.out[l], (double)layer.v[l], 1e-6);
+}
+
+static void test_one_token(void **state)
+{
+    ctx = *state;
+    for_all(check_one_token);
+}
+
+static void test_refusals(void **state)
+{
+    static const char *const refused[][2] = {
+        {"longformer(global=78)", "global = 78"},   {"linformer(landmarks=78)", "78 projected keys of n = 77"},
+        {"clustered(clusters=78)", "78 groups of"}, {"clustered(clusters=7, top=78)", "top = 78"},
+        {"linformer", "256 projected keys"},        {"clustered", "100 groups of n = 77"}};
+    ctx = *state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        nb_choice attention = choose(&nb_attentions, refused[i][0], ctx);
+        const char *why;
+        assert_ok(ctx, nb_attention_refusal(&attention, &shapes[2], &why, ctx));
+        assert_non_null(why);
+        assert_non_null(strstr(why, refused[i][1]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_threads_change_no_bit),
+        test_with_ctx(test_costs_are_those_predicted),
+        test_with_ctx(test_causal_ones_look_at_no_later_token),
+        test_with_ctx(test_grouped_queries_are_heads_with_the_same_keys),
+        test_with_ctx(test_batch_mates_do_not_matter),
+        test_with_ctx(test_large_logits_are_no_trouble),
+        test_with_ctx(test_exact_ones),
+        test_with_ctx(test_trait_exact),
+        test_with_ctx(test_skip),
+        test_with_ctx(test_fitted_skip),
+        test_with_ctx(test_linear_and_cosformer),
+        test_with_ctx(test_performer),
+        test_with_ctx(test_features_auto_is_d_ln_d),
+        test_with_ctx(test_redraws),
+        test_with_ctx(test_performer_loses_no_weight),
+        test_with_ctx(test_features_are_unbiased),
+        test_with_ctx(test_features_are_orthogonal),
+        test_with_ctx(test_longformer),
+        test_with_ctx(test_bigbird),
+        test_with_ctx(test_linformer),
+        test_with_ctx(test_clustered),
+        test_with_ctx(test_clustering_is_counted_beside),
+        test_with_ctx(test_hyperattention),
+        test_with_ctx(test_one_token),
+        test_with_ctx(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
