@@ -191,6 +191,7 @@ static nb_forward_cell cell_of(const gathering *g, double (*beside)[NB_FORWARD_B
         c.low_s = fmin(c.low_s, isnan(m->latency_low_s) ? m->latency_s : m->latency_low_s);
         c.high_s = fmax(c.high_s, isnan(m->latency_high_s) ? m->latency_s : m->latency_high_s);
     }
+    if (g->rows.count == 1 && isnan(row->measures.latency_low_s)) c.low_s = c.high_s = NAN;
     for (int b = 0; b < NB_FORWARD_BASELINES; b++)
         c.speedup[b] = b < g->s->baseline_count ? median_speedup(g, beside, b) : NAN;
     return c;

@@ -13,7 +13,8 @@ enum { NB_FORWARD_BASELINES = 4 }; /* exact attentions that speed-ups are over, 
 typedef struct { /* medians over the layers, sources and trials that agree in the first four; NaN: there is none */
     int family, threads, n, attention; /* attention: its code */
     nb_selection rows;
-    double latency_s, low_s, high_s; /* low, high: the ends of all rows' intervals together */
+    double latency_s, low_s, high_s; /* low, high: the ends of all rows' intervals together; of a row that has none, its
+                                        latency, and NaN if it is alone */
     double time_s;                   /* amortized_s: the latency with what choosing landmarks takes of each pass */
     double fresh_s, first_s, workspace, peak, error, landmarks;
     double share[NB_PART_COUNT];          /* of the latency, by part */

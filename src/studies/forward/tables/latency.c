@@ -41,7 +41,7 @@ static nb_status add_text_line(nb_grid *g, const nb_forward_summary *s, const nb
     const char *interval;
     NB_TRY(ctx, nb_forward_add_keys(s, c, g, ctx));
     NB_TRY(ctx, nb_grid_real(g, "%.4g", 1e3 * c->latency_s));
-    NB_NEED(interval, nb_format(ctx, "%.3g to %.3g", 1e3 * c->low_s, 1e3 * c->high_s));
+    NB_NEED(interval, isnan(c->low_s) ? "-" : nb_format(ctx, "%.3g to %.3g", 1e3 * c->low_s, 1e3 * c->high_s));
     NB_TRY(ctx, nb_grid_text(g, interval));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", c->fresh_s > c->latency_s ? 1e3 * c->fresh_s : NAN));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", 1e3 * c->first_s));
@@ -69,7 +69,7 @@ static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_
 static void print_notes(FILE *out)
 {
     fputs(
-        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals; fresh: "
+        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals,\nor of the times where there are fewer than 6 rounds; fresh: "
         "a pass\nthat chooses the landmarks that others keep; first: the first pass, with cold caches. error: of the "
         "outputs, against\ndouble precision. On the front: nothing of the same layers and threads is both as fast and "
         "as good. x NAME: times\nfaster than that attention beside it in the same rounds. Front and x take "
