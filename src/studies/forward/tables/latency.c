@@ -68,13 +68,13 @@ static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_
 
 static void print_notes(FILE *out)
 {
-    fputs(
-        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals,\nor of the times where there are fewer than 6 rounds; fresh: "
-        "a pass\nthat chooses the landmarks that others keep; first: the first pass, with cold caches. error: of the "
-        "outputs, against\ndouble precision. On the front: nothing of the same layers and threads is both as fast and "
-        "as good. x NAME: times\nfaster than that attention beside it in the same rounds. Front and x take "
-        "amortized_s, which has its share of fresh passes.\n",
-        out);
+    static const char *const notes[] = {
+        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals, or of the",
+        "times where there are fewer than 6 rounds; fresh: a pass that chooses the landmarks that others keep; first: the",
+        "first pass, with cold caches. error: of the outputs, against double precision. On the front: nothing of the same",
+        "layers and threads is both as fast and as good. x NAME: times faster than that attention beside it in the same",
+        "rounds. Front and x take amortized_s, which has its share of fresh passes."};
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) fprintf(out, "%s\n", notes[i]);
 }
 
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
