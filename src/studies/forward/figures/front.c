@@ -51,6 +51,16 @@ static nb_status add_cell(picture *p, int i, int panel, nb_ctx *ctx)
     return nb_sheet_add(&p->sheet, point, ctx);
 }
 
+/* Whether there is anything but exact attentions beside a cell. */
+static bool has_errors(const nb_forward_summary *s, const nb_forward_cell *c)
+{
+    for (int i = 0; i < s->cell_count; i++)
+        if (s->cells[i].family == c->family && s->cells[i].n == c->n && !is_baseline(s, s->cells[i].attention) &&
+            !isnan(s->cells[i].error))
+            return true;
+    return false;
+}
+
 /* Cells of one family and n, whatever their threads, are a panel. */
 static nb_status add_cells(picture *p, nb_ctx *ctx)
 {
@@ -59,6 +69,7 @@ static nb_status add_cells(picture *p, nb_ctx *ctx)
     NB_NEED(panel, nb_alloc(ctx, (size_t)s->cell_count + 1, sizeof *panel));
     for (int i = 0; i < s->cell_count; i++) {
         int j = 0;
+        if (!has_errors(s, &s->cells[i])) continue;
         while (s->cells[j].family != s->cells[i].family || s->cells[j].n != s->cells[i].n) j++;
         panel[i] = j < i ? panel[j] : p->sheet.panel_count;
         if (j == i)
