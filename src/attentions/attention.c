@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "calls/guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +80,10 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
     *out = (nb_attending){.attention = attention, .shape = *shape, .team = team, .stream = stream};
     out->stream.component = attention->canonical;
     size_t before = nb_ctx_held(ctx);
-    NB_TRY(ctx, a->open(attention->options, shape, threads, &out->state, ctx));
+    nb_guard guard;
+    nb_guard_begin(&guard, attention, NULL, NULL);
+    nb_status status = a->open(attention->options, shape, threads, &out->state, ctx);
+    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
     out->bytes = (double)(nb_ctx_held(ctx) - before);
     return NB_OK;
 }
@@ -117,7 +121,9 @@ nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar
         .layer = layer, .out = out, .index = a->passes, .team = a->team, .state = a->state, .stream = a->stream};
     NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
                a->attention->label);
+    nb_guard guard;
     nb_mark mark = nb_ctx_mark(ctx);
+    nb_guard_begin(&guard, a->attention, NULL, NULL);
     double held = watch(a->team, ctx);
     uint64_t done = nb_multiplications();
     double start_s = pass.last_s = nb_clock_s();
@@ -130,7 +136,7 @@ nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar
     passed->diverged = pass.diverged;
     nb_ctx_release(ctx, mark);
     a->passes++;
-    return status;
+    return nb_guard_end(&guard, status, ctx);
 }
 
 const char *nb_attention_lacks(const nb_component *component)

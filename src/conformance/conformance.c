@@ -253,6 +253,7 @@ const nb_check *nb_checks_of(const nb_registry *registry)
            : registry == &nb_cores      ? nb_core_checks
            : registry == &nb_strategies ? nb_strategy_checks
            : registry == &nb_partitions ? nb_partition_checks
+           : registry == &nb_attentions ? nb_attention_checks
                                         : none;
 }
 

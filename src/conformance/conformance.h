@@ -22,7 +22,7 @@ typedef struct {
 
 /* Each ends with name == NULL. */
 extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[], nb_problem_checks[],
-    nb_partition_checks[];
+    nb_partition_checks[], nb_attention_checks[];
 const nb_check *nb_checks_of(const nb_registry *registry);
 
 /* Whether its checks are for heads; else they are run once. */

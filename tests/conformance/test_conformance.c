@@ -245,27 +245,39 @@ static void test_problem(void **state)
     nb_ctx_free(ctx);
 }
 
-/* Each option, on the heads that break code. One that reads a file is for heads of one size: tests/oracle/coherence.py
- * has it. */
-static void test_partition(void **state)
+static bool reads_file(const nb_component *c)
+{
+    for (const nb_option *o = c->options; o->key; o++)
+        if (o->names_files && !o->initial) return true;
+    return false;
+}
+
+/* Each option, on the heads that break code. */
+static void check_on_heads(const nb_registry *registry, const nb_check *checks, const nb_component *c)
 {
     nb_ctx *ctx = nb_ctx_new();
     nb_choices all = {.count = 0};
-    for (const nb_option *o = ((const nb_component *)*state)->options; o->key; o++)
-        if (o->names_files) {
-            nb_ctx_free(ctx);
-            return;
-        }
-    assert_ok(ctx, nb_conformance_variants(&nb_partitions, *state, "", &all, ctx));
+    assert_ok(ctx, nb_conformance_variants(registry, c, "", &all, ctx));
     for (int i = 0; i < all.count; i++)
         for (int h = 0;; h++) {
             nb_head head;
             const char *name;
             assert_ok(ctx, nb_conformance_head(h, &name, &head, ctx));
             if (!name) break;
-            run_checks(ctx, nb_partition_checks, &all.items[i], NULL, &head, name);
+            run_checks(ctx, checks, &all.items[i], NULL, &head, name);
         }
     nb_ctx_free(ctx);
+}
+
+/* One that reads a file is for heads of one size: tests/oracle/coherence.py has it. */
+static void test_partition(void **state)
+{
+    if (!reads_file(*state)) check_on_heads(&nb_partitions, nb_partition_checks, *state);
+}
+
+static void test_attention(void **state)
+{
+    check_on_heads(&nb_attentions, nb_attention_checks, *state);
 }
 
 /* What the scene gives of a kernel is the same rows: some of them, all, and without the
@@ -460,6 +472,7 @@ int main(void)
     add_all(ctx, tests, &count, &nb_cores, test_core, "");
     add_all(ctx, tests, &count, &nb_strategies, test_strategy, "");
     add_all(ctx, tests, &count, &nb_partitions, test_partition, "");
+    add_all(ctx, tests, &count, &nb_attentions, test_attention, "");
     add_all(ctx, tests, &count, &nb_strategies, test_entries, ": entries of S");
     add(tests, &count, "one kernel is standard", test_one_kernel_is_standard, NULL);
     add(tests, &count, "one core is the identity", test_one_core_is_the_identity, NULL);

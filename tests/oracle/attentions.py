@@ -367,6 +367,32 @@ def golden_layer(name, pad=0):
     return Layer(*points, inputs=tensor["shape"][0])
 
 
+def test_skip():
+    """Kernels of a file, of odd and even width, and the one of least squares, which all inputs of a head share."""
+    rng = np.random.default_rng(12)
+    layer = draw(rng, 150, 16, 24, heads=6)
+    batch = Layer(layer.q, layer.k, layer.v, inputs=2)
+    for width in (1, 8, 33, 301):
+        kernel, path = rng.standard_normal((6, width)).astype(np.float32), os.path.join(program.work, "kernel.npy")
+        np.save(path, kernel[:, None, :, None] if width == 33 else kernel)
+        heads = iter([*kernel, *kernel])
+        compare_heads(layer, f"skip(of=streamed, kernel=\"{path}\")", lambda q, k, v: exact(q, k, v) +
+                      convolved(v, next(heads).astype(q.dtype)), name=f", width {width}")
+    of, width = "linear", 9
+    plain = program.forward(batch, of).astype(float).reshape(6, 150, 24)
+    shifted = [np.stack([convolved(v, row) for row in np.eye(width)]) for _, _, v in layer.heads()]
+    rest = each_head(layer, float, exact) - plain
+    want = np.empty_like(plain)
+    for h in range(3):
+        columns = np.concatenate([shifted[h], shifted[h + 3]], axis=1).reshape(width, -1).T
+        kernel = np.linalg.lstsq(columns, np.concatenate([rest[h], rest[h + 3]]).ravel(), rcond=None)[0]
+        for i in (h, h + 3):
+            want[i] = plain[i] + np.tensordot(kernel, shifted[i], 1)
+    got = program.forward(batch, f"skip(of={of}, kernel=fitted, width={width})").reshape(want.shape)
+    off = np.linalg.norm(got - want) / np.linalg.norm(want) / U
+    tap(f"skip, fitted to two inputs: {off:.1f} u off", off <= 50)  # sums of few terms, a well-conditioned kernel
+
+
 def test_golden():
     """Hugging Face's and lucidrains' outputs, in double."""
     facts = json.load(open(os.path.join(GOLDEN, "facts.json")))
@@ -374,13 +400,12 @@ def test_golden():
     cases = [("layer", "layer", "batch"), ("layer", "layer", "given"), ("mate-one", "mate", "batch"),
              ("mate-two", "mate", "batch"), ("mate-one-exact", "mate", "exact"), ("lucidrains", "lucidrains", "given")]
     for name, kernel, start in cases:
-        m, want, weights = facts[name]["landmarks"], golden(name), golden(f"{kernel}-kernel")
+        m, want = facts[name]["landmarks"], golden(name)
         layer = golden_layer(name.replace("-exact", ""), 9 if name == "lucidrains" else 0)
         given = f", scale={facts[name]['scale']}" if start == "given" else ""
-        y = program.forward(layer, f"nystrom(landmarks={m}, core=iterative(start={start}{given}))").astype(float)
-        y = y.reshape(-1, *y.shape[2:])
-        y += np.stack([convolved(v, weights[h % len(weights)]) for h, (_, _, v) in enumerate(layer.heads())])
-        want = want.reshape(-1, *want.shape[-2:])
+        of, kernel = f"nystrom(landmarks={m}, core=iterative(start={start}{given}))", f"{GOLDEN}/{kernel}-kernel.npy"
+        y = program.forward(layer, f"skip(of={of}, kernel=\"{kernel}\")")
+        y, want = (x.reshape(-1, *x.shape[-2:]) for x in (y, want))
         y = y[:len(want), -want.shape[1]:]
         off = np.linalg.norm(y - want) / np.linalg.norm(want) / (10 * single)
         tap(f"golden {name}, start={start}: {off:.2g} of what is allowed", off <= 1)
@@ -579,7 +604,7 @@ def test_hyperattention():
 
 
 # What is tested beside exact attention and that from landmarks, where the program has it.
-OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer,
+OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer, "skip": test_skip,
           "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
           "hyperattention": test_hyperattention}
 SLOW = "performer", "hyperattention"

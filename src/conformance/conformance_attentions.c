@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conformance_attentions.c - the checks of attentions, on layers of two heads: the head, and the head with its tokens in
+ * reverse. */
+#include "attentions/attention.h"
+#include "calls/guard.h"
+#include "conformance/conformance.h"
+
+#include <math.h>
+#include <string.h>
+
+/* x's columns in reverse. */
+static nb_status reversed(int d, int n, const double *x, double **out, nb_ctx *ctx)
+{
+    size_t length = (size_t)d;
+    NB_NEED(*out, nb_alloc_raw(ctx, length * (size_t)n));
+    for (size_t i = 0; i < (size_t)n; i++)
+        memcpy(*out + i * length, x + ((size_t)n - 1 - i) * length, length * sizeof *x);
+    return NB_OK;
+}
+
+static nb_status make_layer(const nb_trial_run *run, nb_layer *layer, nb_ctx *ctx)
+{
+    const nb_head *h = run->head;
+    nb_head heads[2] = {*h, *h};
+    NB_TRY(ctx, reversed(h->d, h->n, h->q, &heads[1].q, ctx));
+    NB_TRY(ctx, reversed(h->d, h->n, h->k, &heads[1].k, ctx));
+    if (h->v) NB_TRY(ctx, reversed(h->dv, h->n, h->v, &heads[1].v, ctx));
+    return nb_layer_of_heads(2, heads, layer, ctx);
+}
+
+static size_t size_of(const nb_layer_shape *s)
+{
+    return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
+}
+
+typedef struct {
+    nb_scalar *out; /* NULL: it was refused */
+    nb_attending attending;
+    nb_passed passed;
+} result;
+
+/* The first pass. */
+static nb_status attend(nb_trial_run *run, const nb_layer *layer, int threads, int trial, result *r, nb_ctx *ctx)
+{
+    nb_team *team;
+    const char *why;
+    r->out = NULL;
+    run->calls++;
+    nb_status checked = nb_attention_check(run->choice, ctx);
+    if (checked == NB_EINVAL) nb_error_clear(ctx); /* options that do not go together */
+    if (checked != NB_OK) return checked == NB_EINVAL ? NB_OK : checked;
+    NB_TRY(ctx, nb_attention_refusal(run->choice, &layer->shape, &why, ctx));
+    if (why) return NB_OK;
+    nb_scalar *out;
+    NB_NEED(out, nb_alloc_scalars(ctx, size_of(&layer->shape)));
+    for (size_t i = 0; i < size_of(&layer->shape); i++) out[i] = NAN;
+    NB_TRY(ctx, nb_team_new(threads, &team, ctx));
+    NB_TRY(ctx, nb_attention_open(run->choice, &layer->shape, team, (nb_stream){.seed = 1, .trial = trial},
+                                  &r->attending, ctx));
+    NB_TRY(ctx, nb_attention_forward(&r->attending, layer, out, &r->passed, ctx));
+    if (!r->passed.refusal) r->out = out;
+    return NB_OK;
+}
+
+static nb_status check_output(nb_trial_run *run, nb_ctx *ctx)
+{
+    nb_layer layer;
+    result one, again, more;
+    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    size_t count = size_of(&layer.shape), bytes = count * sizeof(nb_scalar);
+    uint64_t before = nb_checksum(layer.q, (size_t)layer.shape.n * (size_t)layer.shape.d * sizeof(nb_scalar), 0);
+    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
+    NB_TRY(ctx, attend(run, &layer, 1, 0, &again, ctx));
+    NB_TRY(ctx, attend(run, &layer, 2, 0, &more, ctx));
+    if (!one.out) return NB_OK;
+    NB_REQUIRE(ctx, again.out && memcmp(one.out, again.out, bytes) == 0, NB_EBUG, "other outputs for the same seed");
+    NB_REQUIRE(ctx, more.out && memcmp(one.out, more.out, bytes) == 0, NB_EBUG, "other outputs with two threads");
+    for (size_t i = 0; i < count && !one.passed.diverged; i++)
+        NB_REQUIRE(ctx, isfinite(one.out[i]), NB_EBUG, "entry %zu of the output is %g", i, (double)one.out[i]);
+    NB_REQUIRE(ctx,
+               nb_checksum(layer.q, (size_t)layer.shape.n * (size_t)layer.shape.d * sizeof(nb_scalar), 0) == before,
+               NB_EBUG, "it changed its input");
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory");
+    return NB_OK;
+}
+
+static nb_status check_cost(nb_trial_run *run, nb_ctx *ctx)
+{
+    nb_layer layer;
+    result r;
+    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    for (int threads = 1; threads <= 2; threads++) {
+        NB_TRY(ctx, attend(run, &layer, threads, 0, &r, ctx));
+        if (!r.out) return NB_OK;
+        nb_attention_cost cost = nb_attention_cost_of(run->choice, &layer.shape, threads);
+        NB_REQUIRE(ctx, isnan(cost.bytes) || cost.bytes == r.attending.bytes, NB_EBUG,
+                   "it says that %.0f bytes are allocated with %d threads, and %.0f are", cost.bytes, threads,
+                   r.attending.bytes);
+        NB_REQUIRE(ctx, !(cost.multiplications > r.passed.multiplications), NB_EBUG,
+                   "it says that a pass has %.0f multiplications, and %.0f were counted", cost.multiplications,
+                   r.passed.multiplications);
+    }
+    return NB_OK;
+}
+
+/* Another last token changes no earlier output. */
+static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
+{
+    nb_layer layer, other;
+    result one, two;
+    nb_head changed = *run->head, masked = *run->head;
+    size_t n = (size_t)changed.n, d = (size_t)changed.d;
+    bool causal = nb_attention_traits(run->choice) & NB_ATTENTION_CAUSAL;
+    masked.causal = true;
+    nb_trial_run of_masked = *run, of_changed = *run;
+    of_masked.head = &masked;
+    NB_TRY(ctx, make_layer(&of_masked, &layer, ctx));
+    const char *why;
+    NB_TRY(ctx, nb_attention_refusal(run->choice, &layer.shape, &why, ctx));
+    NB_REQUIRE(ctx, causal || why, NB_EBUG, "it has no causal form, and accepts a causal layer");
+    if (why || n < 2) return NB_OK;
+    changed.causal = true;
+    NB_NEED(changed.k, nb_alloc_raw(ctx, n * d));
+    memcpy(changed.k, run->head->k, n * d * sizeof *changed.k);
+    for (size_t l = 0; l < d; l++) changed.k[(n - 1) * d + l] = 1 - changed.k[(n - 1) * d + l];
+    of_changed.head = &changed;
+    NB_TRY(ctx, make_layer(&of_changed, &other, ctx));
+    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
+    NB_TRY(ctx, attend(run, &other, 1, 0, &two, ctx));
+    size_t dv = (size_t)layer.shape.dv, earlier = (n - 1) * dv * sizeof(nb_scalar);
+    NB_REQUIRE(ctx, !one.out || !two.out || memcmp(one.out, two.out, earlier) == 0, NB_EBUG,
+               "another last key changes earlier outputs under a mask");
+    return NB_OK;
+}
+
+static nb_status check_random(nb_trial_run *run, nb_ctx *ctx)
+{
+    nb_layer layer;
+    result one, two;
+    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    if (nb_attention_traits(run->choice) & NB_ATTENTION_RANDOM) return NB_OK; /* another draw may be the same */
+    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
+    NB_TRY(ctx, attend(run, &layer, 1, 1, &two, ctx));
+    NB_REQUIRE(ctx, !one.out || memcmp(one.out, two.out, size_of(&layer.shape) * sizeof(nb_scalar)) == 0, NB_EBUG,
+               "it is not declared random, and gives other outputs in another trial");
+    return NB_OK;
+}
+
+static nb_status try_pass(void *self, nb_ctx *ctx)
+{
+    nb_trial_run *run = self;
+    nb_layer layer;
+    result r;
+    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    return attend(run, &layer, 1, 0, &r, ctx);
+}
+
+static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
+{
+    enum { SMALL = 30 };
+    return run->head->n < SMALL ? nb_check_allocations(NULL, try_pass, run, ctx) : NB_OK;
+}
+
+const nb_check nb_attention_checks[] = {
+    {"output", "finite, the same for the same seed and with two threads; input and other memory untouched",
+     check_output},
+    {"cost", "what its formula says is what is allocated, and no more than is multiplied", check_cost},
+    {"causal", "as declared: under a mask no output depends on a later token, or masks are refused", check_causal},
+    {"random", "if it is not declared random: the same outputs in another trial", check_random},
+    {"memory", "an error and nothing left when any one allocation fails", check_memory},
+    {NULL, NULL, NULL}};
