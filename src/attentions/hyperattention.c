@@ -201,7 +201,7 @@ static void attend(void *self, int task, int thread)
     nb_softmax_add(&r->within, count, r->k, r->v, NULL);
     nb_softmax_store(&r->within);
     add_others(w, r, key_head, block, count);
-    nb_softmax_divide(count, s->dv, r->near, r->within.largest, r->within.sum, NULL);
+    nb_softmax_divide(count, s->dv, r->near, r->within.sum);
     for (int i = 0; i < count; i++)
         memcpy(h.out + (size_t)queries[i] * (size_t)s->dv, r->near + (size_t)i * (size_t)s->dv,
                (size_t)s->dv * sizeof *h.out);

@@ -73,9 +73,11 @@ static nb_status place(const nb_picks *picks, const nb_layer_shape *shape, const
         int *size;
         NB_NEED(size, nb_alloc(ctx, m, sizeof *size));
         memset(landmarks, 0, d * m * sizeof *landmarks);
-        for (int i = 0; i < shape->n; i++) {
-            size[picks->groups[i]]++;
-            nb_scalar_add(d, 1, x + (size_t)i * d, landmarks + (size_t)picks->groups[i] * d);
+        for (int i = 0, end; i < shape->n; i = end) { /* tokens of one group in a row */
+            int group = picks->groups[i];
+            for (end = i + 1; end < shape->n && picks->groups[end] == group;) end++;
+            size[group] += end - i;
+            nb_scalar_add_columns(shape->d, end - i, x + (size_t)i * d, landmarks + (size_t)group * d);
         }
         for (size_t j = 0; j < m; j++) nb_scalar_scale(d, 1 / (nb_scalar)size[j], landmarks + j * d);
     }

@@ -68,7 +68,7 @@ static void multiply(void *self, int task, int thread)
         sums next = sums_of(w, h, i, 0);
         nb_softmax_merge(m, dv, first.out, first.largest, first.sum, next.out, next.largest, next.sum);
     }
-    nb_softmax_divide(m, dv, first.out, first.largest, first.sum, NULL);
+    nb_softmax_divide(m, dv, first.out, first.sum);
     if (w->s->how.kind == NB_NOCORE) {
         memcpy(h->w, first.out, size * sizeof *h->w);
         return;

@@ -135,16 +135,37 @@ void nb_softmax_add(nb_softmax *s, int count, const nb_scalar *k, const nb_scala
     }
 }
 
+static void find_lse(int count, const nb_scalar *largest, const nb_scalar *sum, nb_scalar *lse)
+{
+    double unit = nb_softmax_unit();
+    for (int i = 0; lse && i < count; i++)
+        lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] * unit + log((double)sum[i])) : -INFINITY;
+}
+
+/* Of BLAS: out holds the sums already. */
+static void clear_unseen(nb_softmax *s)
+{
+    for (size_t i = 0; !s->seen[0] && i < (size_t)s->count * (size_t)s->dv; i++) s->out[i] = 0;
+}
+
 void nb_softmax_store(nb_softmax *s)
 {
-    if (s->lanes) nb_stripes_store(s);
-    for (size_t i = 0; !s->lanes && !s->seen[0] && i < (size_t)s->count * (size_t)s->dv; i++) s->out[i] = 0;
+    if (s->lanes)
+        nb_stripes_store(s, false);
+    else
+        clear_unseen(s);
 }
 
 void nb_softmax_end(nb_softmax *s, nb_scalar *lse)
 {
-    nb_softmax_store(s);
-    nb_softmax_divide(s->count, s->dv, s->out, s->largest, s->sum, lse);
+    if (s->lanes) {
+        nb_stripes_store(s, true);
+        find_lse(s->count, s->largest, s->sum, lse);
+        return;
+    }
+    clear_unseen(s);
+    nb_softmax_divide(s->count, s->dv, s->out, s->sum);
+    find_lse(s->count, s->largest, s->sum, lse);
 }
 
 /* 2 or e to the power of a - b, 1 where both are -infinity. */
@@ -168,14 +189,10 @@ void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_
     }
 }
 
-void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *largest, const nb_scalar *sum,
-                       nb_scalar *lse)
+void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *sum)
 {
-    double unit = lse ? nb_softmax_unit() : 1;
-    for (int i = 0; i < count; i++) {
-        if (lse) lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] * unit + log((double)sum[i])) : -INFINITY;
+    for (int i = 0; i < count; i++)
         nb_scalar_scale((size_t)dv, sum[i] > 0 ? 1 / sum[i] : 0, out + (size_t)i * (size_t)dv);
-    }
 }
 
 double nb_softmax_work(double queries, double keys, double d, double dv)

@@ -69,8 +69,7 @@ void nb_softmax_end(nb_softmax *softmax, nb_scalar *lse);
 void nb_softmax_store(nb_softmax *softmax);
 void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_scalar *sum, const nb_scalar *other_out,
                       const nb_scalar *other_largest, const nb_scalar *other_sum);
-void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *largest, const nb_scalar *sum,
-                       nb_scalar *lse);
+void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *sum);
 
 /* Of `largest`, as natural logarithms: 1, or ln 2 where stripes compute powers of 2. */
 double nb_softmax_unit(void);

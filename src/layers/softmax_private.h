@@ -9,7 +9,7 @@ int nb_stripe_lanes(void); /* queries of a stripe on this CPU; 0: there are no s
 
 void nb_stripes_begin(nb_softmax *softmax);
 void nb_stripes_add(nb_softmax *softmax, int keys, const nb_scalar *k, const nb_scalar *v, const nb_mask *mask);
-void nb_stripes_store(nb_softmax *softmax);
+void nb_stripes_store(nb_softmax *softmax, bool divide); /* divide: by the sums of exp */
 
 /* The position of query i, and of key j. */
 static inline int nb_mask_query(const nb_mask *mask, int i)

@@ -25,9 +25,9 @@ void nb_stripes_add(nb_softmax *s, int keys, const nb_scalar *k, const nb_scalar
     (void)s, (void)keys, (void)k, (void)v, (void)mask;
 }
 
-void nb_stripes_store(nb_softmax *s)
+void nb_stripes_store(nb_softmax *s, bool divide)
 {
-    (void)s;
+    (void)s, (void)divide;
 }
 
 #else
@@ -51,17 +51,12 @@ static float *sums_of(const nb_softmax *s, int first)
     return s->stripes + (size_t)NB_BLOCK_QUERIES * (size_t)s->d + (size_t)first * (size_t)s->dv;
 }
 
-/* Lanes behind the last query are 0. */
 void nb_stripes_begin(nb_softmax *s)
 {
-    for (int first = 0; first < s->count; first += s->lanes) {
-        float *q = queries_of(s, first);
-        for (int lane = 0; lane < s->lanes; lane++) {
-            const float *from = s->q + (size_t)(first + lane) * (size_t)s->d;
-            bool there = first + lane < s->count;
-            for (int l = 0; l < s->d; l++) q[l * s->lanes + lane] = there ? from[l] : 0;
-        }
-    }
+    const nb_stripe *stripe = nb_stripe_best();
+    for (int first = 0; first < s->count; first += s->lanes)
+        stripe->pack(s->d, s->count - first < s->lanes ? s->count - first : s->lanes,
+                     s->q + (size_t)first * (size_t)s->d, queries_of(s, first));
 }
 
 /* Positions of the stripe's queries and the tile's keys. */
@@ -149,14 +144,20 @@ void nb_stripes_add(nb_softmax *s, int keys, const nb_scalar *k, const nb_scalar
     for (int first = 0; first < s->count; first += s->lanes) add_to_stripe(stripe, s, first, keys, k, v, mask);
 }
 
-void nb_stripes_store(nb_softmax *s)
+void nb_stripes_store(nb_softmax *s, bool divide)
 {
-    for (int i = 0; i < s->count && s->dv > 0; i++) {
-        int first = i / s->lanes * s->lanes;
-        const float *from = sums_of(s, first) + i - first;
-        float *to = s->out + (size_t)i * (size_t)s->dv;
-        bool seen = s->seen[i / s->lanes];
-        for (int l = 0; l < s->dv; l++) to[l] = seen ? from[l * s->lanes] : 0;
+    const nb_stripe *stripe = nb_stripe_best();
+    for (int first = 0; first < s->count && s->dv > 0; first += s->lanes) {
+        float factor[MOST_LANES], *to = s->out + (size_t)first * (size_t)s->dv;
+        int count = s->count - first < s->lanes ? s->count - first : s->lanes;
+        for (int i = 0; i < s->lanes; i++) {
+            float sum = s->sum[first + i];
+            factor[i] = !divide ? 1 : sum > 0 ? 1 / sum : 0;
+        }
+        if (s->seen[first / s->lanes])
+            stripe->unpack(s->dv, count, sums_of(s, first), factor, to);
+        else
+            memset(to, 0, (size_t)count * (size_t)s->dv * sizeof *to);
     }
 }
 

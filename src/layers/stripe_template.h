@@ -100,8 +100,20 @@ TARGET static void NAMED(scale)(int dv, const float *factor, float *out)
     }
 }
 
+TARGET static void NAMED(pack)(int d, int count, const float *from, float *to)
+{
+    pack(NAMED(lanes), d, count, from, to);
+}
+
+TARGET static void NAMED(unpack)(int d, int count, const float *from, const float *factor, float *to)
+{
+    unpack(NAMED(lanes), d, count, from, factor, to);
+}
+
 static const nb_stripe NAMED(stripe) = {.name = NAME,
                                         .lanes = NAMED(lanes),
+                                        .pack = NAMED(pack),
+                                        .unpack = NAMED(unpack),
                                         .dots = NAMED(dots),
                                         .raise = NAMED(raise),
                                         .powers = NAMED(powers),
