@@ -115,6 +115,15 @@ static double most(const nb_team *team, const nb_ctx *ctx)
     return bytes;
 }
 
+void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s)
+{
+    double before_s = pass->part_s[a];
+    nb_pass_part(pass, a);
+    double of_b_s = b_s > 0 ? (pass->part_s[a] - before_s) * b_s / (a_s + b_s) : 0;
+    pass->part_s[a] -= of_b_s;
+    pass->part_s[b] += of_b_s;
+}
+
 nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
 {
     nb_pass pass = {

@@ -3,6 +3,7 @@
  * by head, stretch of keys and block of landmarks; W by head; the outputs by head and block of queries. */
 #include "layers/landmark_pass_private.h"
 
+#include "base/clock.h"
 #include "kernels/kernel.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ static void sum_values(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
+    double start_s = nb_clock_s();
     int m = w->s->how.m, in_head = nb_landmark_blocks(m) * w->s->stretches, head = task / in_head;
     int stretch = task % in_head / nb_landmark_blocks(m), first = task % nb_landmark_blocks(m) * NB_BLOCK_QUERIES,
         key = stretch * NB_STRETCH;
@@ -54,6 +56,33 @@ static void sum_values(void *self, int task, int thread)
     nb_softmax_store(softmax);
     memcpy(to.largest, softmax->largest, (size_t)softmax->count * sizeof *to.largest);
     memcpy(to.sum, softmax->sum, (size_t)softmax->count * sizeof *to.sum);
+    w->s->busy_s[thread] += nb_clock_s() - start_s;
+}
+
+/* X of the heads, which no other task waits for, and B V. */
+static void invert_or_sum(void *self, int task, int thread)
+{
+    const nb_landmark_work *w = self;
+    int inverted = w->inverts ? nb_layer_heads(&w->pass->layer->shape) : 0;
+    if (task < inverted)
+        nb_landmark_invert(self, task, thread);
+    else
+        sum_values(self, task - inverted, thread);
+}
+
+static nb_status find_middle(nb_landmark_work *w, nb_ctx *ctx)
+{
+    nb_pass *pass = w->pass;
+    nb_landmark_state *s = w->s;
+    int heads = nb_layer_heads(&pass->layer->shape), threads = nb_team_threads(pass->team);
+    double busy_s = 0, core_s = 0;
+    for (int i = 0; i < threads; i++) s->busy_s[i] = 0;
+    nb_team_run(pass->team, heads * s->stretches * nb_landmark_blocks(s->how.m) + (w->inverts ? heads : 0),
+                invert_or_sum, w);
+    for (int i = 0; i < threads; i++) busy_s += s->busy_s[i];
+    for (int i = 0; i < heads && w->inverts; i++) core_s += s->heads[i].core_s;
+    nb_pass_parts(pass, NB_PART_B, busy_s, NB_PART_CORE, core_s);
+    return w->inverts ? nb_landmark_outcome(pass, s, ctx) : NB_OK;
 }
 
 /* W = X (B V), in double precision since X may be large. */
@@ -146,7 +175,8 @@ nb_status nb_landmark_forward(nb_pass *pass, const void *options, nb_ctx *ctx)
     }
     NB_TRY(ctx, nb_landmark_middle(&w, ctx));
     if (pass->refusal) return NB_OK;
-    nb_team_run(pass->team, heads * s->stretches * nb_landmark_blocks(how->m), sum_values, &w);
+    NB_TRY(ctx, find_middle(&w, ctx));
+    if (pass->refusal) return NB_OK;
     nb_team_run(pass->team, heads, multiply, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, heads * chunks, attend, &w);
