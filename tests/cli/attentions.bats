@@ -48,6 +48,12 @@ EOF
     [ ! -e "$WORK/out.npy" ]
 }
 
+@test "a file that cannot be written is an error that says why" {
+    run "$NYSBENCH" forward --head $HEADS -o "$WORK/none/out.npy"
+    expect_status 1
+    [ "$output" = "nysbench: error: $WORK/none/out.npy: cannot be written: No such file or directory" ]
+}
+
 @test "one head of a file has the outputs that it has among the others, where the batch does not matter" {
     local a
     for a in streamed 'nystrom(strategy=kmeans)' gpa; do
