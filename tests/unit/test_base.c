@@ -163,6 +163,42 @@ static void test_same_options_have_the_same_canonical_text(void **state)
     assert_string_equal(svd.label, "svd(rcond=1e-05)");
 }
 
+/* A spec as an option's value may be quoted, as one within another too; its mistakes keep their places. */
+static void test_a_spec_may_be_quoted(void **state)
+{
+    static const char *const texts[] = {
+        "nystrom(core=exact_rows(of=iterative(steps=5)))",
+        "nystrom(core=\"exact_rows(of=iterative(steps=5))\")",
+        "nystrom(core=exact_rows(of=\"iterative(steps=5)\"))",
+        "nystrom(core=\" exact_rows ( of = \\\" iterative(steps=5) \\\" ) \")",
+    };
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"nystrom(core=\"iterative(step=6)\")", "f:2:25: iterative has no option 'step'; did you mean 'steps'?"},
+        {"nystrom(core=\"iterative(steps=6\")", "f:2:32: expected ',' or ')', found the end in 'iterative(steps=6'"},
+        {"nystrom(core=\"iterativ\")", "f:2:15: no core 'iterativ'; did you mean 'iterative'?"},
+        {"nystrom(core=\"\")", "f:2:15: expected a name, found the end in ''"},
+        {"nystrom(core=\"iterative(steps=[6, 7])\")", "f:2:15: core = \"iterative(steps=[6, 7])\" stands for 2 cores"},
+        {"nystrom(landmarks=\"6\")", "f:2:19: nystrom: landmarks = \"6\" is not"},
+    };
+    nb_ctx *ctx = *state;
+    assert_string_equal(choose(&nb_attentions, "nystrom(core=\"svd\", strategy=\"uniform\")", ctx).canonical,
+                        choose(&nb_attentions, "nystrom(strategy=uniform, core=svd)", ctx).canonical);
+    for (size_t i = 1; i < sizeof texts / sizeof *texts; i++)
+        assert_string_equal(choose(&nb_attentions, texts[i], ctx).canonical,
+                            choose(&nb_attentions, texts[0], ctx).canonical);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nb_mistakes m;
+        nb_choices choices = {.count = 0};
+        nb_mistakes_init(&m, ctx);
+        assert_ok(ctx, nb_choices_add(&choices, &nb_attentions, bad[i].text, (nb_place){"f", 2, 1}, &m, ctx));
+        assert_int_equal(m.count, 1);
+        if (strncmp(m.texts[0], bad[i].message, strlen(bad[i].message)) != 0)
+            fail_msg("'%s': '%s', expected '%s'", bad[i].text, m.texts[0], bad[i].message);
+    }
+}
+
 /* An option that is newer than published rows is named where it is not at its default, and reads back. */
 static void test_newer_options_are_silent_at_their_default(void **state)
 {
@@ -326,6 +362,7 @@ int main(void)
         test_with_ctx(test_spec_mistakes_have_places),
         test_with_ctx(test_spec_lists_expand),
         test_with_ctx(test_same_options_have_the_same_canonical_text),
+        test_with_ctx(test_a_spec_may_be_quoted),
         test_with_ctx(test_newer_options_are_silent_at_their_default),
         test_with_ctx(test_an_integer_may_have_two_words),
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),
