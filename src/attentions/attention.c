@@ -9,13 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const nb_part_names[] = {[NB_PART_LANDMARKS] = "landmarks",
-                                     [NB_PART_CORE] = "core",
-                                     [NB_PART_B] = "B",
-                                     [NB_PART_F] = "F",
-                                     [NB_PART_OUTPUT] = "output",
-                                     NULL};
-
 static const nb_attention *record_of(const nb_choice *attention)
 {
     return (const nb_attention *)attention->component;
@@ -86,13 +79,6 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
     NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
     out->bytes = (double)(nb_ctx_held(ctx) - before);
     return NB_OK;
-}
-
-void nb_pass_part(nb_pass *pass, nb_part part)
-{
-    double now_s = nb_clock_s();
-    pass->part_s[part] += now_s - pass->last_s;
-    pass->last_s = now_s;
 }
 
 /* Bytes that the pass's contexts hold. */

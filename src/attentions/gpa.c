@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gpa.c - Geometric Progressive Attention: attention from the log2(n) tokens nearest to k-means centroids of the queries,
  * which are kept for many passes. Passes are those of `nystrom` (layers/landmark_pass.h). */
+#include "attentions/attention.h"
+
 #include "layers/landmark_pass.h"
 
 static const nb_option options[] = {
