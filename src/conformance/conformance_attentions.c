@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conformance_attentions.c - the checks of attentions, on layers of two heads: the head, and the head with its tokens in
- * reverse. */
+/* conformance_attentions.c - the checks of attentions, on layers of two heads: the head, and the head with its tokens
+ * in reverse. */
 #include "attentions/attention.h"
 #include "calls/guard.h"
 #include "conformance/conformance.h"
