@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "base/range.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <math.h>
@@ -35,8 +36,8 @@ nb_status nb_registry_add(const nb_registry *registry, const char *file, const n
 {
     nb_entry *at = registry->entries;
     int count = 0;
-    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already",
-               registry->kind, component->name);
+    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is %s %s '%s' already",
+               nb_article(registry->kind), registry->kind, component->name);
     while (registry->entries[count].component) count++;
     NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count,
                registry->plural);
@@ -84,7 +85,7 @@ const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
         for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);
         return all;
     }
-    case NB_OPTION_SPEC: return nb_format(ctx, "a %s", o->registry->kind);
+    case NB_OPTION_SPEC: return nb_format(ctx, "%s %s", nb_article(o->registry->kind), o->registry->kind);
     case NB_OPTION_INT:
     case NB_OPTION_REAL: break;
     }
