@@ -87,6 +87,42 @@ static void test_child_shares_errors_not_memory(void **state)
     assert_string_equal(nb_error_message(ctx), "rows 7");
 }
 
+/* Bytes as they were asked for, those of children too; the most since the last watch. */
+static void test_bytes_held(void **state)
+{
+    nb_ctx *ctx = *state;
+    assert_int_equal(nb_ctx_held(ctx), 0);
+    assert_int_equal(nb_ctx_most(ctx), 0);
+    assert_non_null(nb_alloc(ctx, 3, 7));
+    nb_mark mark = nb_ctx_mark(ctx);
+    assert_non_null(nb_alloc_raw(ctx, 100));
+    assert_int_equal(nb_ctx_held(ctx), 821);
+    nb_ctx_release(ctx, mark);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    assert_int_equal(nb_ctx_most(ctx), 821);
+    nb_ctx_watch(ctx);
+    assert_int_equal(nb_ctx_most(ctx), 21);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    nb_ctx *child = nb_ctx_child(ctx);
+    assert_non_null(child);
+    assert_non_null(nb_alloc(child, 1, 64));
+    assert_non_null(nb_alloc(child, 0, 8));
+    assert_int_equal(nb_ctx_held(ctx), 85);
+    assert_int_equal(nb_ctx_held(child), 85);
+    nb_ctx_release(child, 0);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    assert_int_equal(nb_ctx_most(ctx), 85);
+    nb_ctx_fail_alloc(ctx, 1);
+    assert_null(nb_alloc(ctx, 1, 1000));
+    nb_error_clear(ctx);
+    assert_null(nb_alloc(ctx, SIZE_MAX / 2, 3));
+    nb_error_clear(ctx);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    assert_int_equal(nb_ctx_most(ctx), 85);
+    nb_ctx_release(ctx, 0);
+    assert_int_equal(nb_ctx_held(ctx), 0);
+}
+
 static nb_spec *parse(nb_ctx *ctx, const char *text, nb_mistakes *mistakes)
 {
     nb_spec *spec = NULL;
@@ -358,6 +394,7 @@ int main(void)
         test_with_ctx(test_deferred_objects_are_destroyed_last_first),
         test_with_ctx(test_first_error_stays_with_its_trace),
         test_with_ctx(test_child_shares_errors_not_memory),
+        test_with_ctx(test_bytes_held),
         test_with_ctx(test_spec_values),
         test_with_ctx(test_spec_mistakes_have_places),
         test_with_ctx(test_spec_lists_expand),
