@@ -24,7 +24,7 @@ for command in $(sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' "$folder/help/nysbench.tx
     "$program" "$command" --help >"$folder/help/$command.txt"
 done
 
-for kind in problems kernels strategies cores partitions figures tables; do
+for kind in problems kernels strategies cores partitions attentions figures tables; do
     mkdir -p "$folder/describe/$kind"
     for name in $("$program" list "$kind" | sed -n 's/^  \([a-z_0-9]\{1,\}\) .*/\1/p'); do
         "$program" describe "$name" >"$folder/describe/$kind/$name.txt"

@@ -9,13 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const nb_part_names[] = {[NB_PART_LANDMARKS] = "landmarks",
-                                     [NB_PART_CORE] = "core",
-                                     [NB_PART_B] = "B",
-                                     [NB_PART_F] = "F",
-                                     [NB_PART_OUTPUT] = "output",
-                                     NULL};
-
 static const nb_attention *record_of(const nb_choice *attention)
 {
     return (const nb_attention *)attention->component;
@@ -88,13 +81,6 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
     return NB_OK;
 }
 
-void nb_pass_part(nb_pass *pass, nb_part part)
-{
-    double now_s = nb_clock_s();
-    pass->part_s[part] += now_s - pass->last_s;
-    pass->last_s = now_s;
-}
-
 /* Bytes that the pass's contexts hold. */
 static double watch(const nb_team *team, nb_ctx *ctx)
 {
@@ -113,15 +99,6 @@ static double most(const nb_team *team, const nb_ctx *ctx)
     double bytes = (double)nb_ctx_most(ctx);
     for (int i = 0; i < nb_team_threads(team); i++) bytes += (double)nb_ctx_most(nb_team_ctx(team, i));
     return bytes;
-}
-
-void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s)
-{
-    double before_s = pass->part_s[a];
-    nb_pass_part(pass, a);
-    double of_b_s = b_s > 0 ? (pass->part_s[a] - before_s) * b_s / (a_s + b_s) : 0;
-    pass->part_s[a] -= of_b_s;
-    pass->part_s[b] += of_b_s;
 }
 
 nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)

@@ -8,60 +8,10 @@
 #ifndef NB_ATTENTION_H
 #define NB_ATTENTION_H
 
-#include "base/random.h"
-#include "layers/team.h"
 #include "components/component.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "layers/layer.h"
-#include "linalg/work.h"
-
-enum {
-    NB_ATTENTION_EXACT = 1 << 0,     /* its output is exact attention's, up to rounding */
-    NB_ATTENTION_CAUSAL = 1 << 1,    /* it has a causal form */
-    NB_ATTENTION_RANDOM = 1 << 2,    /* draws random numbers */
-    NB_ATTENTION_UNTRAINED = 1 << 3, /* made for weights that are trained with it: here they are not */
-    NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
-
-    NB_ATTENTION_TRAITS =
-        NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED | NB_ATTENTION_ORACLE,
-};
-
-/* What a pass is made of, in seconds of this thread's clock: */
-typedef enum {
-    NB_PART_LANDMARKS, /* choosing what stands for the rest: landmarks, clusters, random features */
-    NB_PART_CORE,      /* A and X */
-    NB_PART_B,         /* what is made of all keys and values: B V, feature sums, projected keys */
-    NB_PART_F,         /* what is made of all queries, with the output that comes of it */
-    NB_PART_OUTPUT,    /* what is done to the output after that */
-    NB_PART_COUNT
-} nb_part;
-extern const char *const nb_part_names[]; /* by nb_part; NULL-terminated */
-
-/* One pass, as the attention sees it. */
-typedef struct {
-    const nb_layer *layer;
-    nb_scalar *out; /* dv x n, batch * heads of them */
-    int index;      /* 0, 1, ...: how many passes were made with this state before, on this layer or on others */
-    nb_team *team;
-    void *state;      /* what `open` made */
-    nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
-    double part_s[NB_PART_COUNT], last_s; /* for nb_pass_part */
-    const char *refusal;                  /* why there is no output after all, in one sentence; NULL: there is */
-    const char *diverged;                 /* why the output is not finite; NULL: nothing is known */
-} nb_pass;
-
-/* Seconds since the last call, or since the pass began, go to a part. */
-void nb_pass_part(nb_pass *pass, nb_part part);
-/* The same to two parts that ran side by side, in proportion to what their tasks took. */
-void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s);
-
-/* What a pass takes: nb_multiplications' count, of a pass that keeps nothing of earlier ones; and the bytes that `open`
- * allocates. NaN: there is no formula. The work and memory of a strategy, a core or a clustering, which are counted
- * where they are done, are not in it, but for what a core's record tells. */
-typedef struct {
-    double multiplications, bytes;
-} nb_attention_cost;
+#include "layers/pass.h"
 
 typedef struct {
     nb_component component;

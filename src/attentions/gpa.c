@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpa.c - Geometric Progressive Attention: attention from the log2(n) tokens nearest to k-means centroids of the queries,
- * which are kept for many passes. Passes are those of `nystrom` (layers/landmark_pass.h). */
+/* gpa.c - Geometric Progressive Attention: attention from the log2(n) tokens nearest to k-means centroids of the
+ * queries, which are kept for many passes. Passes are those of `nystrom` (layers/landmark_pass.h). */
+#include "attentions/attention.h"
+
 #include "layers/landmark_pass.h"
 
 static const nb_option options[] = {
@@ -29,8 +31,8 @@ const nb_attention nb_attention_gpa = {
         "  - which keys are landmarks: those of the same tokens (pairing=queries)\n"
         "  - the factors of the softmax matrix: Nystromformer's (factors=nystromformer)\n"
         "  - the pseudo-inverse: by the SVD (core=svd)\n"
-        "  - what is cached from one input for the next: where the landmarks are (keep=points); keep=tokens keeps which\n"
-        "    tokens they are\n"
+        "  - what is cached from one input for the next: where the landmarks are (keep=points); keep=tokens keeps\n"
+        "    which tokens they are\n"
         "  - what `progressive` means: nothing in the paper says.\n"
         "GPA-Fresh is refresh=1.",
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nystrom.c - attention from landmarks, F (X (B V)), with any strategy and any core: layers/landmark_pass.h. */
+#include "attentions/attention.h"
+
 #include "layers/landmark_pass.h"
 
 static const nb_option options[] = {NB_LANDMARK_OPTIONS("segment_means", "64", "iterative", "own", "1"), NB_OPTION_END};

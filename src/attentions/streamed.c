@@ -20,8 +20,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     const streamed_options *o = opts;
     nb_softmax *all;
     NB_NEED(all, nb_alloc(ctx, (size_t)threads, sizeof *all));
-    for (int i = 0; i < threads; i++)
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_lesser(o->tile, s->n), &all[i], ctx));
+    for (int i = 0; i < threads; i++) NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_lesser(o->tile, s->n), &all[i], ctx));
     *state = all;
     return NB_OK;
 }

@@ -17,8 +17,8 @@ typedef struct {
     unsigned char *guard; /* 1 to 64 bytes behind it, up to the alignment; NULL: a foreign object */
 } block;
 
-typedef struct {  /* what a child shares with its parent */
-    long fail_in; /* allocations until the one that fails; 0: none fails */
+typedef struct {       /* what a child shares with its parent */
+    long fail_in;      /* allocations until the one that fails; 0: none fails */
     size_t held, most; /* bytes */
     gsl_rng *rng;
     bool overrun;        /* a guard was written to */

@@ -41,7 +41,7 @@ nb_ctx *nb_ctx_child(nb_ctx *parent);
  * NULL on failure, with NB_ENOMEM recorded (also where the product overflows). */
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
-void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size); /* the same, not zeroed */
+void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size);  /* the same, not zeroed */
 double *nb_alloc_raw(nb_ctx *ctx, size_t count); /* doubles that are not zeroed, for what is overwritten at once */
 /* The array itself where its `capacity` is above `count`, else a copy with twice the room, at least 8;
  * NULL: out of memory, nothing has changed. NB_GROW below is how it is used. */

@@ -150,7 +150,7 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
                    S_ISDIR(info.st_mode); /* else a pipe or device: never replaced */
     NB_NEED(temporary, nb_format(ctx, "%.*s.%.200s.nysbench.tmp", (int)(name - path), path,
                                  name)); /* a name has 255 bytes at most */
-    int lock = replace ? open_temporary(temporary) : -1, file = replace ? fcntl(lock, F_DUPFD_CLOEXEC, 0) : -1;
+    int lock = replace ? open_temporary(temporary) : -1, file = lock >= 0 ? fcntl(lock, F_DUPFD_CLOEXEC, 0) : -1;
     FILE *out = file >= 0 ? fdopen(file, "w") : replace ? NULL : fopen(path, "w");
     int reason = errno;
     nb_status status = out ? write_and_name(out, replace ? temporary : NULL, path, print, what, ctx) : NB_EIO;

@@ -76,3 +76,8 @@ int nb_text_is_clean(const char *text, const char *kept)
     }
     return 1;
 }
+
+const char *nb_article(const char *noun)
+{
+    return *noun && strchr("aeiou", *noun) ? "an" : "a";
+}

@@ -19,6 +19,9 @@ void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept);
 /* Whether a control character begins there. */
 int nb_text_is_control(const char *at);
 
+/* "a" or "an", for a noun that is spoken as it is written. */
+const char *nb_article(const char *noun);
+
 /* Whether the text would stay the same. */
 int nb_text_is_clean(const char *text, const char *kept);
 

@@ -194,5 +194,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_check = {
-    "check", "FILE.so|SPEC", "Test a strategy, core, kernel or problem on inputs that break others, one verdict a line",
-    run,     true,           140};
+    "check",
+    "FILE.so|SPEC",
+    "Test a strategy, core, kernel, problem or attention on inputs that break others, one verdict a line",
+    run,
+    true,
+    140};

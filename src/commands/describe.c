@@ -3,10 +3,12 @@
  * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
 #include "cli/command.h"
 
+#include "attentions/attention.h"
 #include "components/registry.h"
 #include "cores/core.h"
 #include "studies/error/study.h"
 #include "kernels/kernel.h"
+#include "base/text.h"
 #include "components/study.h"
 #include "strategies/strategy.h"
 
@@ -29,7 +31,8 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
         for (int i = 0; text && o->choices[i]; i++)
             text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
         return text;
-    case NB_OPTION_SPEC: return nb_format(ctx, "a %s with its options", o->registry->kind);
+    case NB_OPTION_SPEC:
+        return nb_format(ctx, "%s %s with its options", nb_article(o->registry->kind), o->registry->kind);
     }
     return NULL;
 }
@@ -37,6 +40,7 @@ static const char *range(const nb_option *o, nb_ctx *ctx)
 static const char *explanation_of(const nb_registry *registry, const nb_component *c)
 {
     if (registry == &nb_strategies) return ((const nb_strategy *)c)->explanation;
+    if (registry == &nb_attentions) return ((const nb_attention *)c)->explanation;
     if (registry == &nb_kernels) return ((const nb_kernel *)c)->explanation;
     return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
 }
@@ -99,10 +103,19 @@ static int describe_columns(const char *name)
     return found;
 }
 
-/* Text in a Markdown table or paragraph, on one line, and nothing in it markup. */
+/* Text in a Markdown table or paragraph, on one line, and nothing in it markup. A line that begins with two blanks and
+ * a dash is an item of a list. */
 static void put(const char *text)
 {
-    for (; *text; text++) {
+    static const char item[] = "\n  - ";
+    for (bool listed = false; *text; text++) {
+        if (strncmp(text, item, strlen(item)) == 0) {
+            fputs(listed ? "\n* " : "\n\n* ", stdout);
+            text += strlen(item), listed = true;
+        } else if (listed && *text == '\n' && text[1] != ' ') {
+            fputs("\n\n", stdout);
+            text++, listed = false;
+        }
         if (strchr("|*<\\", *text)) putchar('\\');
         putchar(*text == '\n' ? ' ' : *text);
     }

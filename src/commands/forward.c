@@ -76,6 +76,8 @@ static nb_status forward(const request *r, const nb_choice *attention, const nb_
     NB_TRY(ctx, nb_team_new(r->thread_count, &team, ctx));
     NB_TRY(ctx, nb_attention_open(attention, s, team, stream, &attending, ctx));
     NB_TRY(ctx, nb_attention_forward(&attending, layer, out, &passed, ctx));
+    NB_REQUIRE(ctx, !passed.refusal, NB_EINVAL, "%s: %s", attention->label, passed.refusal);
+    NB_REQUIRE(ctx, !passed.diverged, NB_ENUMERIC, "%s: %s", attention->label, passed.diverged);
     NB_TRY(ctx, save(r, file, s, out, ctx));
     fprintf(strcmp(r->out, "-") == 0 ? stderr : stdout,
             "%s: %d heads, n = %d, d = %d%s; first pass %.3g ms with %d threads, workspace %.3g MB\n", attention->label,
@@ -137,7 +139,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (status == NB_OK) status = load(&r, &file, &layer, ctx);
     if (status == NB_OK) status = require_possible(&attention, &layer.shape, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return forward(&r, &attention, &file, &layer, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    status = forward(&r, &attention, &file, &layer, ctx);
+    if (status == NB_OK) return NB_EXIT_OK;
+    return nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_forward = {"forward",

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "components/registry.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@ static const struct {
 } places[] = {{"strategy", "strategies", "strategies/strategy.h"},
               {"problem", "src/problems", "src/problems/problem.h"},
               {"kernel", "src/kernels", "src/kernels/kernel.h"},
-              {"core", "src/cores", "src/cores/core.h"}};
+              {"core", "src/cores", "src/cores/core.h"},
+              {"attention", "src/attentions", "src/attentions/attention.h"}};
 enum { KINDS = sizeof places / sizeof *places };
 
 /* Copies a file with words replaced. */
@@ -72,8 +74,10 @@ static nb_status check_name(const char *kind, const char *name, nb_ctx *ctx)
     const nb_registry *const *registry = nb_registries;
     while (strcmp((*registry)->kind, kind) != 0) registry++;
     NB_REQUIRE(ctx, name[0] >= 'a' && name[0] <= 'z' && !name[strspn(name, letters)], NB_EINVAL,
-               "'%s' is not a name for a %s: allowed are a-z, 0-9 and '_', beginning with a letter", name, kind);
-    NB_REQUIRE(ctx, !nb_registry_find(*registry, name), NB_EINVAL, "there is a %s '%s' already", kind, name);
+               "'%s' is not a name for %s %s: allowed are a-z, 0-9 and '_', beginning with a letter", name,
+               nb_article(kind), kind);
+    NB_REQUIRE(ctx, !nb_registry_find(*registry, name), NB_EINVAL, "there is %s %s '%s' already", nb_article(kind),
+               kind, name);
     return NB_OK;
 }
 
@@ -119,6 +123,14 @@ static int find_kind(const char *text)
     return i;
 }
 
+static int unknown(const char *kind, nb_ctx *ctx)
+{
+    char *allowed = nb_strdup(ctx, places[0].kind);
+    for (int i = 1; allowed && i < KINDS; i++) allowed = nb_format(ctx, "%s, %s", allowed, places[i].kind);
+    nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
+    return NB_EXIT_USAGE;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     char *folder = NULL;
@@ -132,14 +144,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
     if (code != NB_GO_ON) return code;
     int kind = find_kind(arguments[0]);
-    if (kind == KINDS) {
-        nb_print_error("new: '%s' is unknown; allowed: %s, %s, %s, %s", arguments[0], places[0].kind, places[1].kind,
-                       places[2].kind, places[3].kind);
-        return NB_EXIT_USAGE;
-    }
+    if (kind == KINDS) return unknown(arguments[0], ctx);
     if (status == NB_OK) status = make_component(kind, arguments[1], folder, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
 const nb_command nb_command_new = {
-    "new", "KIND NAME", "Write a working strategy, core, kernel or problem to start from", run, false, 130};
+    "new", "KIND NAME", "Write a working strategy, core, kernel, problem or attention to start from", run, false, 130};

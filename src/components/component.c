@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "base/range.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <math.h>
@@ -35,8 +36,8 @@ nb_status nb_registry_add(const nb_registry *registry, const char *file, const n
 {
     nb_entry *at = registry->entries;
     int count = 0;
-    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is a %s '%s' already",
-               registry->kind, component->name);
+    NB_REQUIRE(ctx, !nb_registry_find(registry, component->name), NB_EINVAL, "there is %s %s '%s' already",
+               nb_article(registry->kind), registry->kind, component->name);
     while (registry->entries[count].component) count++;
     NB_REQUIRE(ctx, count + 1 < registry->room, NB_EINVAL, "there is no room for more than %d %s", count,
                registry->plural);
@@ -84,7 +85,7 @@ const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
         for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);
         return all;
     }
-    case NB_OPTION_SPEC: return nb_format(ctx, "a %s", o->registry->kind);
+    case NB_OPTION_SPEC: return nb_format(ctx, "%s %s", nb_article(o->registry->kind), o->registry->kind);
     case NB_OPTION_INT:
     case NB_OPTION_REAL: break;
     }
@@ -151,12 +152,20 @@ static nb_status set_component(const nb_option *o, const nb_spec *spec, void *op
     return nb_choose(o->registry, spec, choice, mistakes, ctx);
 }
 
-static nb_status set_initial_component(const nb_option *o, nb_place place, void *options, nb_mistakes *mistakes,
-                                       nb_ctx *ctx)
+/* The same from a text, which stands for one component. */
+static nb_status set_component_text(const nb_option *o, const char *text, nb_place place, void *options,
+                                    nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    nb_spec *spec;
-    NB_TRY(ctx, nb_spec_parse(o->initial, place, &spec, mistakes, ctx));
-    return spec ? set_component(o, spec, options, mistakes, ctx) : NB_OK;
+    nb_spec *spec, **specs;
+    int count;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    if (!spec) return NB_OK;
+    nb_status status = nb_spec_expand(spec, &specs, &count, ctx);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    if (count != 1)
+        return nb_mistakes_add(mistakes, place, "%s = \"%s\" stands for %d %s, expected one; lists need no quotes",
+                               o->key, text, count, o->registry->plural);
+    return set_component(o, specs[0], options, mistakes, ctx);
 }
 
 static nb_status set_argument(const nb_component *c, const nb_argument *a, void *options, nb_mistakes *mistakes,
@@ -168,6 +177,8 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
         return set_component(o, a->value.spec, options, mistakes, ctx);
     if (o->type == NB_OPTION_SPEC && a->value.kind == NB_WORD)
         return set_component(o, &(nb_spec){.name = a->value.text, .place = a->value.place}, options, mistakes, ctx);
+    if (o->type == NB_OPTION_SPEC && a->value.kind == NB_STRING)
+        return set_component_text(o, a->value.text, nb_place_shift(a->value.place, 1), options, mistakes, ctx);
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
         if (nb_option_set(o, a->value.text, options)) return NB_OK;
     const char *range, *hint = "", *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
@@ -204,7 +215,7 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
                    nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
         if (o->type == NB_OPTION_SPEC) {
             if (o->initial && !given(spec, o->key))
-                NB_TRY(ctx, set_initial_component(o, spec->place, options, mistakes, ctx));
+                NB_TRY(ctx, set_component_text(o, o->initial, spec->place, options, mistakes, ctx));
             continue;
         }
         NB_REQUIRE(ctx, !o->initial || nb_option_set(o, o->initial, options), NB_EBUG,

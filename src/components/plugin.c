@@ -4,6 +4,7 @@
 
 #include "base/apart.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "components/registry.h"
 
 #include <dlfcn.h>
@@ -130,7 +131,8 @@ static nb_status check_part(const char *path, const nb_plugin *plugin, int index
     for (int i = 0; i < index; i++)
         taken = taken || (strcmp(plugin->parts[i].kind, part->kind) == 0 &&
                           strcmp(plugin->parts[i].component->name, part->component->name) == 0);
-    NB_REQUIRE(ctx, !taken, NB_EINVAL, "%s: there is a %s '%s' already", path, part->kind, part->component->name);
+    NB_REQUIRE(ctx, !taken, NB_EINVAL, "%s: there is %s %s '%s' already", path, nb_article(part->kind), part->kind,
+               part->component->name);
     return NB_OK;
 }
 

@@ -14,7 +14,7 @@
 #include "components/component.h"
 
 typedef struct {
-    const char *kind; /* "strategy", "problem", "kernel", "core" */
+    const char *kind; /* "strategy", "problem", "kernel", "core", "attention" ... */
     const nb_component *component;
 } nb_plugin_part;
 

@@ -3,7 +3,7 @@
  *
  * A value is a bare word, a number, true or false, a "quoted string" with
  * backslash escapes, a list [a, b], a range of integers (range.h), which is read as
- * a list, or another spec. Spaces do not matter. */
+ * a list, or another spec, which may be quoted whole. Spaces do not matter. */
 #ifndef NB_SPEC_H
 #define NB_SPEC_H
 

@@ -3,6 +3,7 @@
 #include "config/axes.h"
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "calls/heads.h"
 #include "components/registry.h"
 #include "config/lookup.h"
@@ -58,15 +59,17 @@ static nb_status read_choice(const nb_axis *axis, nb_yaml value, nb_choices *cho
     int before = mistakes->count, first = choices->count;
     const char *text = nb_yaml_scalar(value);
     if (!text)
-        return nb_mistakes_add(mistakes, at, "%s: expected a %s, found %s", axis->key, registry->kind,
-                               nb_yaml_kind(value));
+        return nb_mistakes_add(mistakes, at, "%s: expected %s %s, found %s", axis->key, nb_article(registry->kind),
+                               registry->kind, nb_yaml_kind(value));
     const char *hint;
     NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
-    if (*hint) return nb_mistakes_add(mistakes, at, "%s: '%s' is not a %s%s", axis->key, text, registry->kind, hint);
+    if (*hint)
+        return nb_mistakes_add(mistakes, at, "%s: '%s' is not %s %s%s", axis->key, text, nb_article(registry->kind),
+                               registry->kind, hint);
     NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
-        return nb_mistakes_add(mistakes, at, "in a [ ] list, quote a %s whose options have commas: \"%s, ...)\"",
-                               registry->kind, text);
+        return nb_mistakes_add(mistakes, at, "in a [ ] list, quote %s %s whose options have commas: \"%s, ...)\"",
+                               nb_article(registry->kind), registry->kind, text);
     for (int i = first; i < choices->count; i++) {
         nb_status status = value.in_file ? nb_lookup_choice(&choices->items[i], value.source, mistakes->ctx) : NB_OK;
         if (status == NB_OK) status = check_choice(axis, &choices->items[i], mistakes->ctx);

@@ -2,6 +2,7 @@
 /* keys.c - see keys.h */
 #include "config/keys.h"
 
+#include "base/text.h"
 #include "components/plugin.h"
 #include "components/output.h"
 #include "components/registry.h"
@@ -111,8 +112,8 @@ static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k
     c->baseline = c->study->default_baseline ? c->study->default_baseline(c) : list->count ? list->items : NULL;
     if (text && strcmp(text, "default") == 0) return NB_OK;
     if (!text)
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a %s, found %s", k->name,
-                               axis->registry->kind, nb_yaml_kind(f));
+        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected %s %s, found %s", k->name,
+                               nb_article(axis->registry->kind), axis->registry->kind, nb_yaml_kind(f));
     NB_TRY(l->ctx, nb_choices_add(&named, axis->registry, text, nb_yaml_place(f), l->mistakes, l->ctx));
     if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
     for (int i = 0; i < named.count && f.in_file; i++)

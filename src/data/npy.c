@@ -227,9 +227,8 @@ nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape_, c
 nb_status nb_npy_save_floats(const char *path, int rank, const int64_t *shape_, size_t each, const void *values,
                              nb_ctx *ctx)
 {
-    return save(path,
-                (array){.type = each == 4 ? "<f4" : "<f8", .rank = rank, .shape = shape_, .values = values, .each = each},
-                ctx);
+    const char *type = each == 4 ? "<f4" : "<f8";
+    return save(path, (array){.type = type, .rank = rank, .shape = shape_, .values = values, .each = each}, ctx);
 }
 
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape_, const int64_t *values, nb_ctx *ctx)

@@ -10,7 +10,8 @@
 #ifndef NB_LANDMARK_PASS_H
 #define NB_LANDMARK_PASS_H
 
-#include "attentions/attention.h"
+#include "components/registry.h"
+#include "layers/pass.h"
 #include "nystrom/approximation.h"
 #include "strategies/strategy.h"
 

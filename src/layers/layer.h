@@ -52,7 +52,8 @@ nb_status nb_layer_check(const nb_layer_shape *shape, nb_ctx *ctx);
 nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx);
 
 /* The heads first ... first + count - 1 of a head file with its keys and values, rounded to scalars: of a file of
- * inputs, whole inputs. A file without v is refused (NB_EINVAL), NaN and Inf too (NB_ENUMERIC). `problem` is "". Memory is ctx's. */
+ * inputs, whole inputs. A file without v is refused (NB_EINVAL), NaN and Inf too (NB_ENUMERIC). `problem` is "". Memory
+ * is ctx's. */
 nb_status nb_layer_load(const char *path, int first, int count, nb_layer *layer, nb_ctx *ctx);
 
 /* From heads that were made one by one (no grouped queries), whose v is taken from k where there is none. */

@@ -22,8 +22,8 @@ struct nb_factors {
     nb_notes notes;
     bool unremarked;  /* nobody asks for the cut-off, so no SVD is made for it */
     double batch_one; /* the largest |A|_1 of the heads that are computed together; 0: there is this one */
-    int seen;       /* rows of S that were asked for since nb_factors_begin */
-    bool keep_rows; /* those rows are returned exactly, and F X B elsewhere */
+    int seen;         /* rows of S that were asked for since nb_factors_begin */
+    bool keep_rows;   /* those rows are returned exactly, and F X B elsewhere */
 
     /* Set by the engine, see exact_rows.h; without it there is only A. */
     int n; /* tokens */

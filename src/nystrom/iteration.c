@@ -15,12 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *const nb_start_names[] = {[NB_START_PAPER] = "paper",
-                                      [NB_START_EXACT] = "exact",
-                                      [NB_START_WORST] = "worst",
-                                      [NB_START_GIVEN] = "given",
-                                      [NB_START_BATCH] = "batch",
-                                      NULL};
+const char *const nb_start_names[] = {
+    [NB_START_PAPER] = "paper", [NB_START_EXACT] = "exact", [NB_START_WORST] = "worst",
+    [NB_START_GIVEN] = "given", [NB_START_BATCH] = "batch", NULL};
 
 struct nb_iterate { /* the last iterate of one sequence */
     const nb_iteration *iteration;

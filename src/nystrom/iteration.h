@@ -22,8 +22,9 @@ typedef struct {
 typedef enum { NB_START_PAPER, NB_START_EXACT, NB_START_WORST, NB_START_GIVEN, NB_START_BATCH } nb_start;
 extern const char *const nb_start_names[]; /* NULL-terminated */
 #define NB_START_HELP \
-    "X_0 = A' divided by |A|_1 |A|_inf (paper), |A|_1 (exact), m (worst), `scale` (given), or the largest |A|_1 of all " \
-    "heads of a layer and its batch, as the official code has it (batch: in forward passes; a head alone is its batch)"
+    "X_0 = A' divided by |A|_1 |A|_inf (paper), |A|_1 (exact), m (worst), `scale` (given), or the largest |A|_1 of " \
+    "all heads of a layer and its batch, as the official code has it (batch: in forward passes; a head alone is its " \
+    "batch)"
 
 typedef struct {
     int start;    /* nb_start */

@@ -4,7 +4,7 @@
 
 load helpers
 
-@test "one strategy, core, kernel, problem, study, figure, table and command more, each in its own file; a column" {
+@test "one strategy, core, kernel, problem, attention, study, figure, table and command more, each in its own file; a column" {
     [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || skip "only from the source tree under git"
     tree=$WORK/tree
     mkdir "$tree"
@@ -16,7 +16,7 @@ load helpers
     cp -a build/src build/strategies "$tree/build/"
     find "$tree" -path "$tree/build" -prune -o -type f -exec touch -d '2 days ago' {} +
     cd "$tree"
-    for kind in strategy core kernel problem; do "$NYSBENCH" new $kind "added_$kind" >/dev/null; done
+    for kind in strategy core kernel problem attention; do "$NYSBENCH" new $kind "added_$kind" >/dev/null; done
     mkdir src/studies/norms
     cp "$OLDPWD/tests/cli/plugins/norms.c" src/studies/norms/norms.c
     sed 's/nb_figure_steps/nb_figure_added_figure/; s/{"steps"/{"added_figure"/' src/studies/error/figures/steps.c >src/studies/error/figures/added_figure.c
@@ -43,7 +43,7 @@ EOF
     ! grep -i warning "$WORK/out"
     run ./nysbench list
     expect_status 0
-    for name in added_strategy added_core added_kernel added_problem added_figure added_table norms; do
+    for name in added_strategy added_core added_kernel added_problem added_attention added_figure added_table norms; do
         expect "$(printf '\n  %s ' "$name")"
     done
     [ "$(./nysbench added)" = added ]

@@ -35,7 +35,23 @@ experiments/data/queries/vit_L6_q8.safetensors|there is no k
 EOF
     # What is known only when the landmarks are.
     run "$NYSBENCH" forward --head $HEADS -a 'nystrom(strategy=segment_means, factors=cur)' -o "$WORK/out.npy"
-    [ "$status" -ne 0 ] && [ ! -e "$WORK/out.npy" ]
+    expect_status 2
+    [[ $output == "nysbench: error: nystrom(factors=cur): "* ]]
+    [ ! -e "$WORK/out.npy" ]
+}
+
+@test "what diverges is an error, and nothing is written" {
+    run "$NYSBENCH" forward --head $HEADS -a 'nystrom(core=iterative(steps=200,start=given,scale=1e-200))' \
+        -o "$WORK/out.npy"
+    expect_status 1
+    [[ $output == "nysbench: error: nystrom(core=iterative(steps=200, start=given, scale=1e-200)): "* ]]
+    [ ! -e "$WORK/out.npy" ]
+}
+
+@test "a file that cannot be written is an error that says why" {
+    run "$NYSBENCH" forward --head $HEADS -o "$WORK/none/out.npy"
+    expect_status 1
+    [ "$output" = "nysbench: error: $WORK/none/out.npy: cannot be written: No such file or directory" ]
 }
 
 @test "one head of a file has the outputs that it has among the others, where the batch does not matter" {

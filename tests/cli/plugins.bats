@@ -67,7 +67,7 @@ PY
 }
 
 @test "new and check know every kind; what new writes builds, passes its checks and runs" {
-    for kind in core kernel problem; do
+    for kind in core kernel problem attention; do
         run "$NYSBENCH" new "$kind" "my_$kind" --out "$WORK/$kind"
         expect_status 0
         expect "nysbench check $WORK/$kind/my_$kind.so"
@@ -94,6 +94,21 @@ EOF
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
     expect_status 0
     expect "rows: 144, 144 ok"
+    local heads=experiments/data/vit_astronaut_n257_L6.safetensors
+    run "$NYSBENCH" forward --plugin "$WORK/attention.so" --head $heads -a 'my_attention(share=0.25)' -o "$WORK/out.npy"
+    expect_status 0
+    /usr/bin/python3 - "$WORK/out.npy" $heads <<'PY'
+import json, struct, sys
+import numpy as np
+out = np.load(sys.argv[1])
+with open(sys.argv[2], "rb") as f:
+    size = struct.unpack("<Q", f.read(8))[0]
+    v = json.loads(f.read(size))["v"]
+    f.seek(8 + size + v["data_offsets"][0])
+    raw = f.read(v["data_offsets"][1] - v["data_offsets"][0])
+v = np.frombuffer(raw, {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[v["dtype"]]).reshape(v["shape"]).astype(float)
+assert np.allclose(out, 0.25 * v + 0.75 * v.mean(axis=1, keepdims=True), rtol=0, atol=1e-5)
+PY
 }
 
 @test "check tells each broken promise of cores, kernels and problems" {
@@ -121,6 +136,40 @@ EOF
     for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
 }
 
+@test "check tells each broken promise of attentions; forward, what they say themselves" {
+    plugin tests/cli/plugins/bad_attentions.c "$WORK/bad_attentions.so" -Wno-cast-qual
+    run "$NYSBENCH" check "$WORK/bad_attentions.so" --timeout 20
+    expect_status 1
+    while read -r expected; do expect "FAIL $expected"; done <<'EOF'
+not_finite, output: 1 token: entry 1 of the output is nan
+repeats_not, output: 1 token: other outputs for the same seed
+by_threads, output: 1 token: other outputs with two threads
+writes_q, output: 1 token: it changed its input
+writes_last, output: 1 token: it changed its input
+holds_more, cost: 1 token: it says that 60 bytes are allocated with 1 threads, and 64 are
+does_less, cost: 1 token: it says that a pass has 4 multiplications, and 2 were counted
+no_mask, causal: 2 tokens: another last key changes earlier outputs under a mask
+draws, random: 1 token: it is not declared random, and gives other outputs in another trial
+swallows, memory: 1 token: allocation 
+crashes, output: 7 tokens: killed by signal 6
+EOF
+    [ "$(grep -cE '^FAIL (refuses|diverges)' <<<"$output")" -eq 0 ]
+    for good in "not_finite, cost" "by_threads, random" "no_mask, output" "draws, causal" "crashes, causal"; do
+        expect "PASS $good"
+    done
+    local name code reason
+    while IFS='|' read -r name code reason; do
+        run "$NYSBENCH" forward --plugin "$WORK/bad_attentions.so" -a "$name" -o "$WORK/out.npy" \
+            --head experiments/data/vit_astronaut_n257_L6.safetensors
+        expect_status "$code"
+        [ "$output" = "nysbench: error: $name: $reason" ]
+        [ ! -e "$WORK/out.npy" ]
+    done <<'EOF'
+refuses|2|it wants to
+diverges|1|it goes too far
+EOF
+}
+
 @test "check does not take what a component fails with by itself for a lack of memory" {
     run "$NYSBENCH" check 'command(run="sh -c \"exit 3\"", deterministic=true)'
     expect_status 1
@@ -134,9 +183,9 @@ EOF
         run "$NYSBENCH" new strategy "$name" --out "$WORK/n"
         expect_status 2
     done
-    run "$NYSBENCH" new attention mine
+    run "$NYSBENCH" new partition mine
     expect_status 2
-    expect "'attention' is unknown; allowed: strategy, problem, kernel, core"
+    expect "'partition' is unknown; allowed: strategy, problem, kernel, core, attention"
     "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
     run "$NYSBENCH" new strategy mine --out "$WORK/n"
     expect_status 2
@@ -255,7 +304,7 @@ EOF
         echo "#include \"$header\"" >"$WORK/one.c"
         cc -std=c11 -I. -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$WORK/one.c"
     done
-    printf '#include "%s"\n' strategy.h problems/problem.h kernels/kernel.h cores/core.h >"$WORK/kinds.c"
+    printf '#include "%s"\n' strategy.h problems/problem.h kernels/kernel.h cores/core.h attentions/attention.h >"$WORK/kinds.c"
     diff <(cc -std=c11 -I. -MM "$WORK/kinds.c" | tr ' ' '\n' | sed -n 's|^[.]/||; /[.]h$/p' | sort -u) <(find . -name '*.h' | cut -c3- | sort)
     printf '#include "strategy.h"\nint f(const nb_scene *s);\nint f(const nb_scene *s) { return nb_scene_head(s)->n; }\n' >"$WORK/one.c"
     cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"

@@ -87,6 +87,42 @@ static void test_child_shares_errors_not_memory(void **state)
     assert_string_equal(nb_error_message(ctx), "rows 7");
 }
 
+/* Bytes as they were asked for, those of children too; the most since the last watch. */
+static void test_bytes_held(void **state)
+{
+    nb_ctx *ctx = *state;
+    assert_int_equal(nb_ctx_held(ctx), 0);
+    assert_int_equal(nb_ctx_most(ctx), 0);
+    assert_non_null(nb_alloc(ctx, 3, 7));
+    nb_mark mark = nb_ctx_mark(ctx);
+    assert_non_null(nb_alloc_raw(ctx, 100));
+    assert_int_equal(nb_ctx_held(ctx), 821);
+    nb_ctx_release(ctx, mark);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    assert_int_equal(nb_ctx_most(ctx), 821);
+    nb_ctx_watch(ctx);
+    assert_int_equal(nb_ctx_most(ctx), 21);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    nb_ctx *child = nb_ctx_child(ctx);
+    assert_non_null(child);
+    assert_non_null(nb_alloc(child, 1, 64));
+    assert_non_null(nb_alloc(child, 0, 8));
+    assert_int_equal(nb_ctx_held(ctx), 85);
+    assert_int_equal(nb_ctx_held(child), 85);
+    nb_ctx_release(child, 0);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    assert_int_equal(nb_ctx_most(ctx), 85);
+    nb_ctx_fail_alloc(ctx, 1);
+    assert_null(nb_alloc(ctx, 1, 1000));
+    nb_error_clear(ctx);
+    assert_null(nb_alloc(ctx, SIZE_MAX / 2, 3));
+    nb_error_clear(ctx);
+    assert_int_equal(nb_ctx_held(ctx), 21);
+    assert_int_equal(nb_ctx_most(ctx), 85);
+    nb_ctx_release(ctx, 0);
+    assert_int_equal(nb_ctx_held(ctx), 0);
+}
+
 static nb_spec *parse(nb_ctx *ctx, const char *text, nb_mistakes *mistakes)
 {
     nb_spec *spec = NULL;
@@ -161,6 +197,42 @@ static void test_same_options_have_the_same_canonical_text(void **state)
     nb_choice svd = choose(&nb_cores, "svd(rcond=1e-5)", *state);
     assert_string_equal(svd.canonical, "svd(rcond=1.0000000000000001e-05, rank=all)");
     assert_string_equal(svd.label, "svd(rcond=1e-05)");
+}
+
+/* A spec as an option's value may be quoted, as one within another too; its mistakes keep their places. */
+static void test_a_spec_may_be_quoted(void **state)
+{
+    static const char *const texts[] = {
+        "nystrom(core=exact_rows(of=iterative(steps=5)))",
+        "nystrom(core=\"exact_rows(of=iterative(steps=5))\")",
+        "nystrom(core=exact_rows(of=\"iterative(steps=5)\"))",
+        "nystrom(core=\" exact_rows ( of = \\\" iterative(steps=5) \\\" ) \")",
+    };
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"nystrom(core=\"iterative(step=6)\")", "f:2:25: iterative has no option 'step'; did you mean 'steps'?"},
+        {"nystrom(core=\"iterative(steps=6\")", "f:2:32: expected ',' or ')', found the end in 'iterative(steps=6'"},
+        {"nystrom(core=\"iterativ\")", "f:2:15: no core 'iterativ'; did you mean 'iterative'?"},
+        {"nystrom(core=\"\")", "f:2:15: expected a name, found the end in ''"},
+        {"nystrom(core=\"iterative(steps=[6, 7])\")", "f:2:15: core = \"iterative(steps=[6, 7])\" stands for 2 cores"},
+        {"nystrom(landmarks=\"6\")", "f:2:19: nystrom: landmarks = \"6\" is not"},
+    };
+    nb_ctx *ctx = *state;
+    assert_string_equal(choose(&nb_attentions, "nystrom(core=\"svd\", strategy=\"uniform\")", ctx).canonical,
+                        choose(&nb_attentions, "nystrom(strategy=uniform, core=svd)", ctx).canonical);
+    for (size_t i = 1; i < sizeof texts / sizeof *texts; i++)
+        assert_string_equal(choose(&nb_attentions, texts[i], ctx).canonical,
+                            choose(&nb_attentions, texts[0], ctx).canonical);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nb_mistakes m;
+        nb_choices choices = {.count = 0};
+        nb_mistakes_init(&m, ctx);
+        assert_ok(ctx, nb_choices_add(&choices, &nb_attentions, bad[i].text, (nb_place){"f", 2, 1}, &m, ctx));
+        assert_int_equal(m.count, 1);
+        if (strncmp(m.texts[0], bad[i].message, strlen(bad[i].message)) != 0)
+            fail_msg("'%s': '%s', expected '%s'", bad[i].text, m.texts[0], bad[i].message);
+    }
 }
 
 /* An option that is newer than published rows is named where it is not at its default, and reads back. */
@@ -322,10 +394,12 @@ int main(void)
         test_with_ctx(test_deferred_objects_are_destroyed_last_first),
         test_with_ctx(test_first_error_stays_with_its_trace),
         test_with_ctx(test_child_shares_errors_not_memory),
+        test_with_ctx(test_bytes_held),
         test_with_ctx(test_spec_values),
         test_with_ctx(test_spec_mistakes_have_places),
         test_with_ctx(test_spec_lists_expand),
         test_with_ctx(test_same_options_have_the_same_canonical_text),
+        test_with_ctx(test_a_spec_may_be_quoted),
         test_with_ctx(test_newer_options_are_silent_at_their_default),
         test_with_ctx(test_an_integer_may_have_two_words),
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),

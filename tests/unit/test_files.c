@@ -82,7 +82,9 @@ static void test_write_names(void **state)
     assert_content(path, "text");
     assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), print_text, "text", ctx), NB_EIO,
                  "File name too long");
-    assert_error(ctx, nb_write_file(folder, print_text, "text", ctx), NB_EIO, "cannot be written");
+    assert_error(ctx, nb_write_file(folder, print_text, "text", ctx), NB_EIO, "cannot be written: Is a directory");
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%s/none/x", folder), print_text, "text", ctx), NB_EIO,
+                 "x: cannot be written: No such file or directory");
 }
 
 /* What is no file is written to, not replaced. */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pass.c - the parts of a pass, timed. */
+#include "layers/pass.h"
+
+#include "base/clock.h"
+
+#include <stddef.h>
+
+const char *const nb_part_names[] = {[NB_PART_LANDMARKS] = "landmarks",
+                                     [NB_PART_CORE] = "core",
+                                     [NB_PART_B] = "B",
+                                     [NB_PART_F] = "F",
+                                     [NB_PART_OUTPUT] = "output",
+                                     NULL};
+
+void nb_pass_part(nb_pass *pass, nb_part part)
+{
+    double now_s = nb_clock_s();
+    pass->part_s[part] += now_s - pass->last_s;
+    pass->last_s = now_s;
+}
+
+void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s)
+{
+    double before_s = pass->part_s[a];
+    nb_pass_part(pass, a);
+    double of_b_s = b_s > 0 ? (pass->part_s[a] - before_s) * b_s / (a_s + b_s) : 0;
+    pass->part_s[a] -= of_b_s;
+    pass->part_s[b] += of_b_s;
+}
