@@ -67,7 +67,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan fuzz fuzzers bench docs claims install clean help FORCE
+.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install clean help FORCE
 
 all: nysbench
 
@@ -213,6 +213,11 @@ test: nysbench
 asan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
 
+# What threads share, under ThreadSanitizer.
+TSAN := $(addprefix build/tsan/tests/,test_team test_attentions)
+tsan: deps
+	@$(MAKE) --no-print-directory $(JOBS) B=build/tsan OPT="-O1 -g" SANITIZE=-fsanitize=thread $(TSAN)
+
 # What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
 test-long: PACKAGES += slurm-wlm munge parallel strace $(FUZZ_PACKAGES)
 test-long: nysbench
@@ -292,8 +297,9 @@ help:
 	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
 	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
 	@echo 'make test       build, run all tests; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes: kills, Slurm, GNU parallel, simulated studies, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
+	@echo 'make test-long  the tests that take minutes: kills, races, Slurm, GNU parallel, simulated studies, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
+	@echo 'make tsan       build the tests of threads with the thread sanitizer, in build/tsan/; make test-long runs them'
 	@echo 'make format     lay out the C sources as .clang-format says'
 	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
 	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'

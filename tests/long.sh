@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes: what may happen to a run (undisturbed.py says how to have more
-# of it), two checkouts of one commit, a store that somebody holds for a minute, then shards under
+# of it), two checkouts of one commit, a store that somebody holds for a minute, races of threads, then shards under
 # Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), intervals and tests of simulated studies, then both
 # engines on every head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
@@ -33,6 +33,16 @@ check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench"
 # All unit and most command-line tests under every kernel of OpenBLAS that this CPU runs.
 check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" KERNEL_CLI="run isolation select workers cores kernels sweeps" \
     tests/run.sh kernels
+
+# What threads share, under ThreadSanitizer; BLAS is not built with it.
+no_races() {
+    local test
+    make -s tsan >/dev/null || return 1
+    for test in build/tsan/tests/test_{team,attentions}; do
+        OPENBLAS_NUM_THREADS=1 "$test" >"$work/tsan" 2>&1 || { tail -100 "$work/tsan"; return 1; }
+    done
+}
+check "threads without races" no_races
 
 # Shards under Slurm and under GNU parallel; where one is not there bats says so.
 for file in tests/cluster/*.bats; do

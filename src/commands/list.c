@@ -53,7 +53,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 const nb_command nb_command_list = {
     "list",
     "[KIND]",
-    "List the components: problems, kernels, strategies, cores, partitions, attentions; and the figures and tables of a run",
+    "List the components: problems, kernels, strategies, cores, partitions, attentions; and the figures "
+    "and tables of a run",
     run,
     false,
     90};

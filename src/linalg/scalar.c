@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
 #define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
 __attribute__((simd("notinbranch"))) extern double exp(double);
 __attribute__((simd("notinbranch"))) extern float expf(float);

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+/* ThreadSanitizer has not begun yet when gcc's program chooses a clone. */
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
+#define CLONED
 #define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
 /* libmvec has them for each width; the C library declares so only under -ffast-math. */
 __attribute__((simd("notinbranch"))) extern double exp(double);
@@ -15,7 +17,7 @@ __attribute__((simd("notinbranch"))) extern double log(double);
 
 const char *nb_vector_width(void)
 {
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+#ifdef CLONED
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f")) return "avx512";
     if (__builtin_cpu_supports("avx2")) return "avx2";

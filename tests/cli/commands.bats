@@ -177,7 +177,7 @@ PY
         ! grep -rnE "nb_(strategy|problem|core)_$name\b" src --include=*.c --include=*.h | grep -vE "^src/(problems|cores)/$name.c" || return 1
         # a word of a component's own options may be another's name; clusters are also what the study coherence counts
         ! grep -rnE "\"(|[^\"]*[\`'])$name[\"\`'(]" src --include=*.c --include=*.h |
-            grep -vE "^src/(problems|cores|partitions)/|^src/studies/coherence/.*\"clusters\"" || return 1
+            grep -vE "^src/(problems|cores|partitions|attentions)/|^src/studies/coherence/.*\"clusters\"" || return 1
     done
 }
 

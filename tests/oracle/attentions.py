@@ -14,6 +14,10 @@ Prints TAP. Heads are drawn here and written as float32. Tolerances, u = 2^-24:
   exp(2 dz) and by those of the exponential (8 u) and of its sum, an output by that of its own sum: `bound`, which
   holds where rows hardly count in the norm.
 * Published implementations (tests/oracle/golden/nystromformer.py): ten times what Hugging Face's own float32 is off.
+* The build in double precision (build/double/nysbench, beside build/nysbench): 1e-12 of the norm. Rounding is 2^-53 =
+  1.1e-16; sums of some hundred terms, and an X whose norm is up to 1000 (svd and tikhonov cut there, the iteration has
+  no larger one after six steps), leave 1e-14 to 1e-13 of it. Anything that is computed in single precision is off by
+  1e-8, and another formula by more.
 """
 import itertools
 import json
@@ -25,6 +29,7 @@ import sys
 import numpy as np
 
 U = 2.0**-24
+DOUBLE = 1e-12
 GOLDEN = "tests/oracle/golden/nystromformer"
 SIZES, DIMENSIONS = (1, 2, 63, 64, 65, 1000), (1, 16, 64, 80, 128)
 EXACT = ("naive", "streamed", "streamed(tile=7)")
@@ -40,6 +45,10 @@ class Tap:
         print(f"{'ok' if good else 'not ok'} {self.count} - {name}", flush=True)
         if not good:
             print(f"{name}: {detail}", file=sys.stderr)
+
+    def skip(self, name, why):
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {why}", flush=True)
 
 
 tap = Tap()
@@ -73,8 +82,8 @@ class Layer:
 
 
 class Program:
-    def __init__(self, path, work):
-        self.path, self.work, self.missing = path, work, {}
+    def __init__(self, path, work, dtype=np.float32):
+        self.path, self.work, self.dtype = path, work, dtype
         os.makedirs(work, exist_ok=True)
         listed = subprocess.run([path, "list", "attentions"], capture_output=True, text=True).stdout
         self.attentions = [line.split()[0] for line in listed.splitlines() if line.strip()]
@@ -89,7 +98,7 @@ class Program:
         if done.returncode != 0:
             raise RuntimeError(f"{spec}: exit status {done.returncode}: {done.stderr.strip()}")
         y = np.load(out)
-        if y.dtype != np.float32:
+        if y.dtype != self.dtype:
             raise RuntimeError(f"{spec}: the output is {y.dtype}")
         return y
 
@@ -393,10 +402,9 @@ def test_skip():
     tap(f"skip, fitted to two inputs: {off:.1f} u off", off <= 50)  # sums of few terms, a well-conditioned kernel
 
 
-def test_golden():
-    """Hugging Face's and lucidrains' outputs, in double."""
+def golden_errors(by):
+    """What a program is off from Hugging Face's and lucidrains' outputs, in double: name, relative error."""
     facts = json.load(open(os.path.join(GOLDEN, "facts.json")))
-    single = np.linalg.norm(golden("layer-float32") - golden("layer")) / np.linalg.norm(golden("layer"))
     cases = [("layer", "layer", "batch"), ("layer", "layer", "given"), ("mate-one", "mate", "batch"),
              ("mate-two", "mate", "batch"), ("mate-one-exact", "mate", "exact"), ("lucidrains", "lucidrains", "given")]
     for name, kernel, start in cases:
@@ -404,11 +412,52 @@ def test_golden():
         layer = golden_layer(name.replace("-exact", ""), 9 if name == "lucidrains" else 0)
         given = f", scale={facts[name]['scale']}" if start == "given" else ""
         of, kernel = f"nystrom(landmarks={m}, core=iterative(start={start}{given}))", f"{GOLDEN}/{kernel}-kernel.npy"
-        y = program.forward(layer, f"skip(of={of}, kernel=\"{kernel}\")")
+        y = by.forward(layer, f"skip(of={of}, kernel=\"{kernel}\")")
         y, want = (x.reshape(-1, *x.shape[-2:]) for x in (y, want))
         y = y[:len(want), -want.shape[1]:]
-        off = np.linalg.norm(y - want) / np.linalg.norm(want) / (10 * single)
-        tap(f"golden {name}, start={start}: {off:.2g} of what is allowed", off <= 1)
+        yield f"golden {name}, start={start}", np.linalg.norm(y - want) / np.linalg.norm(want)
+
+
+def test_golden():
+    single = np.linalg.norm(golden("layer-float32") - golden("layer")) / np.linalg.norm(golden("layer"))
+    for name, error in golden_errors(program):
+        tap(f"{name}: {error / (10 * single):.2g} of what is allowed", error <= 10 * single)
+
+
+def test_double():
+    """The same code in double precision, where that was built too."""
+    path = "build/double/nysbench"
+    if os.path.realpath(program.path) != os.path.realpath("build/nysbench"):
+        return  # another build than the one that it stands beside
+    if not os.path.exists(path):
+        tap.skip("in double precision", f"there is no {path}: make {path}")
+        return
+    double = Program(path, program.work, np.float64)
+    for name, error in golden_errors(double):
+        tap(f"{name}, in double: {error:.1e} off", error <= DOUBLE)
+    rng = np.random.default_rng(13)
+    layer = smooth(rng, 200, 16, heads=4, key_heads=2)
+
+    def check(spec, want, causal=False):
+        error = np.linalg.norm(double.forward(layer, spec, causal) - want) / np.linalg.norm(want)
+        tap(f"{spec}{', causal' * causal}, in double: {error:.1e} off", error <= DOUBLE)
+
+    for spec, causal in itertools.product(EXACT, (False, True)):
+        check(spec, each_head(layer, float, lambda *head: exact(*head, causal)), causal)
+    for strategy, pairing, kind, core, causal in (
+            ("segment_means", None, "nystromformer", "iterative", False),
+            ("segment_means", None, "nystromformer", "iterative(start=batch)", False),
+            ("segment_means", None, "nystromformer", "svd(rcond=0.001)", False),
+            ("kmeans(restarts=2)", "joint", "nystromformer", "iterative(steps=3, start=exact)", False),
+            ("kmeans(restarts=2)", "queries", "nystromformer", "tikhonov(lambda=0.0001)", False),
+            ("uniform", "independent", "nystromformer", "iterative(start=worst)", False),
+            ("uniform", None, "nocore", "identity", False),
+            ("uniform", None, "cur", "svd(rcond=0.001)", False),
+            ("uniform", None, "cur", "svd(rcond=0.001)", True)):
+        landmarks = Landmarks(layer, strategy, 20, pairing, causal)
+        function = CORES.get(core) or (lambda a, _: np.eye(len(a)))
+        check(f"nystrom(strategy={strategy}, landmarks=20, core={core}, factors={kind}, pairing={pairing or 'own'})",
+              nystrom(layer, float, landmarks, function, kind, causal), causal)
 
 
 def weighted(weights, v):
@@ -616,6 +665,8 @@ def main():
     test_extremes()
     test_nystrom(short)
     test_golden()
+    if not short:
+        test_double()
     for name, test in OTHERS.items():
         if name in program.attentions and not (short and name in SLOW):
             test()
