@@ -4,8 +4,9 @@
 # A driver script sets data, output, title, x_name, y_name, x_scale (0 linear,
 # else the logarithm's base), level (1: a line at y = 1), columns_wanted (0: as many as
 # suit), panels[], series[], styles[] (0 curve with bars, 1 mark, 2 level, 3 cloud,
-# 4 dashed, 5 dashed curve with bars), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
+# 4 dashed, 5 dashed curve with bars, 6 upright line, 7 rings), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
 # upright (what a line at x = 1 means; not set: there is none),
+# powers (1: thin lines of slope 1 and 2; not set: there are none),
 # block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
 # y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
 # 5 the ends of the bar.
@@ -26,22 +27,29 @@ curve(s) = styles[s] == 0 || styles[s] == 5
 hue(s) = colour(looks[s])
 if (!exists("upright")) { upright = "" }
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
+if (!exists("bare")) { bare = 0 } # 1: there are no bars
+if (!exists("powers")) { powers = 0 }
+power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines linewidth 0.7 dashtype %d linecolor rgb "#888888"', k, k + 1)
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
 style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] == 5 ? 2 : dash(looks[s]), s, s) \
               : styles[s] == 1 ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
               : styles[s] == 2 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
+              : styles[s] == 7 ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
+              : styles[s] == 6 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
               : styles[s] == 4 ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
               : sprintf('with points pointtype symbol(looks[%d]) pointsize 0.35 linecolor rgb hue(%d)', s, s)
 clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
+             : styles[s] == 6 ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
              : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
 bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s)
 
 bar_text = intervals ? "95 % intervals, as if all were independent" : "10-90 % of heads and trials, not uncertainty"
 widest = 24; entries = 1; curves_there = 0
-do for [s = 1:S] { if (curve(s) && present[s]) { curves_there = curves_there + 1 } }
+do for [s = 1:S] { if (curve(s) && present[s] && !bare) { curves_there = curves_there + 1 } }
 if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
 do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
+if (powers > 0) { entries = entries + 2 }
 if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
 do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = floor((width - 20) / (widest * 6.8 + 55))
@@ -107,6 +115,7 @@ do for [format in "svg png"] {
                     if (t >= low && t <= high) { set ytics add (t) }
                 } }
             }
+            if (powers > 0) { under = under . power(1) . power(2) }
             clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . curves
             eval "plot " . clauses[3:*]
         } else {
@@ -126,6 +135,7 @@ do for [format in "svg png"] {
     clauses = ""
     do for [s = 1:S] { if (present[s]) { clauses = clauses . ', NaN ' . style_text(s) . sprintf(' title series[%d]', s) } }
     if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title shadow' }
+    if (powers > 0) { do for [k = 1:2] { clauses = clauses . sprintf(', NaN with lines linewidth 0.7 dashtype %d linecolor rgb "#888888" title "slope %d"', k + 1, k) } }
     if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title upright' }
     eval "plot " . clauses[3:*] . (curves_there > 0 ? ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title bar_text' : "")
     unset multiplot

@@ -93,9 +93,9 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
 static unsigned traits_of(const void *opts)
 {
     const optimized_options *o = opts;
-    unsigned start = nb_strategy_traits(o->start), of_all = (start & NB_RANDOM) | NB_ORACLE | NB_SQUARE;
-    return nb_traits_with_rows(of_all, o->rows) |
-           (o->rows == NB_ALL_ROWS ? 0 : start & ~(unsigned)(NB_NESTED | NB_BLIND));
+    unsigned start = nb_strategy_traits(o->start) & ~(unsigned)NB_BLIND,
+             of_all = (start & NB_RANDOM) | NB_ORACLE | NB_SQUARE;
+    return nb_traits_with_rows(of_all, o->rows) | (o->rows == NB_ALL_ROWS ? 0 : start & ~(unsigned)NB_NESTED);
 }
 
 static const char *refusal(const nb_points *points, int m, const void *opts)

@@ -205,7 +205,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     }
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * work_done,
                                .bytes = sizeof(bigbird_state) + (double)(drawn_count(&p) * sizeof(int)) +
-                                        threads * nb_softmax_bytes(tile_of(s))};
+                                        threads * nb_softmax_bytes(s->d, s->dv, tile_of(s))};
 }
 
 static unsigned traits_of(const void *opts)

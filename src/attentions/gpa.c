@@ -6,7 +6,7 @@
 #include "layers/landmark_pass.h"
 
 static const nb_option options[] = {
-    NB_LANDMARK_OPTIONS("kmeans(iterations=10, snap=nearest)", "log2", "svd", "queries", "50"), NB_OPTION_END};
+    NB_LANDMARK_OPTIONS("kmeans(iterations=10, snap=nearest)", "log2", "iterative", "queries", "50"), NB_OPTION_END};
 
 static const char *const references[] = {
     "On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX",
@@ -30,7 +30,8 @@ const nb_attention nb_attention_gpa = {
         "passes in training and cached in inference. It leaves open, and is read here as:\n"
         "  - which keys are landmarks: those of the same tokens (pairing=queries)\n"
         "  - the factors of the softmax matrix: Nystromformer's (factors=nystromformer)\n"
-        "  - the pseudo-inverse: by the SVD (core=svd)\n"
+        "  - the pseudo-inverse: Nystromformer's six steps (core=iterative), which is in its favour: with all singular\n"
+        "    values inverted (core=svd) some heads' outputs are off by several times their size\n"
         "  - what is cached from one input for the next: where the landmarks are (keep=points); keep=tokens keeps\n"
         "    which tokens they are\n"
         "  - what `progressive` means: nothing in the paper says.\n"

@@ -178,7 +178,8 @@ static void add_others(const work *w, room *r, int key_head, int block, int coun
     nb_softmax_begin(&r->beyond, count, r->q, r->far);
     add_sampled(w, &r->beyond, key_head, 0, start);
     add_sampled(w, &r->beyond, key_head, end, w->plan.sample);
-    nb_scalar each = (nb_scalar)log((double)(s->n - count) / others);
+    nb_softmax_store(&r->beyond);
+    nb_scalar each = (nb_scalar)(log((double)(s->n - count) / others) / nb_softmax_unit());
     for (int i = 0; i < count; i++) r->beyond.largest[i] += each;
     nb_softmax_merge(count, s->dv, r->near, r->within.largest, r->within.sum, r->far, r->beyond.largest, r->beyond.sum);
 }
@@ -198,8 +199,9 @@ static void attend(void *self, int task, int thread)
     gather(s->dv, h.v, count, keys, r->v);
     nb_softmax_begin(&r->within, count, r->q, r->near);
     nb_softmax_add(&r->within, count, r->k, r->v, NULL);
+    nb_softmax_store(&r->within);
     add_others(w, r, key_head, block, count);
-    nb_softmax_divide(count, s->dv, r->near, r->within.largest, r->within.sum, NULL);
+    nb_softmax_divide(count, s->dv, r->near, r->within.sum);
     for (int i = 0; i < count; i++)
         memcpy(h.out + (size_t)queries[i] * (size_t)s->dv, r->near + (size_t)i * (size_t)s->dv,
                (size_t)s->dv * sizeof *h.out);
@@ -272,7 +274,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double m = p.sample, own = (m - p.last_sample) * p.block + (double)p.last_sample * p.last;
     double products = whole * p.block + (double)p.last * p.last + (p.blocks > 1 ? n * m - own : 0);
     double each = sizeof(room) + sizeof(int) * (double)(1 << p.bits) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                  2 * (nb_softmax_bytes(tile_of(s)) - sizeof(nb_softmax));
+                  2 * (nb_softmax_bytes(s->d, s->dv, tile_of(s)) - sizeof(nb_softmax));
     return (nb_attention_cost){.multiplications = (heads + keys) * n * d * p.bits + heads * products * (d + dv),
                                .bytes = sizeof(hyper_state) + sizeof(nb_scalar) * (d * p.bits + keys * m * (d + dv)) +
                                         sizeof(int) * (m + p.blocks + 1 + 2 * (heads + keys) * n) + threads * each};

@@ -157,7 +157,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     return (nb_attention_cost){.multiplications =
                                    columns * (random ? n : 1) + nb_layer_heads(s) * nb_softmax_work(n, m, s->d, s->dv),
                                .bytes = sizeof(linformer_state) + sizeof(nb_scalar) * (columns + (random ? n * m : 0)) +
-                                        threads * nb_softmax_bytes(at_most(NB_TILE_KEYS, o->landmarks))};
+                                        threads * nb_softmax_bytes(s->d, s->dv, at_most(NB_TILE_KEYS, o->landmarks))};
 }
 
 static unsigned traits_of(const void *opts)

@@ -123,7 +123,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
         work_done += nb_softmax_work(p.count, p.keys + (p.local ? w.global : 0), s->d, s->dv);
     }
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * work_done,
-                               .bytes = threads * nb_softmax_bytes(tile_of(s))};
+                               .bytes = threads * nb_softmax_bytes(s->d, s->dv, tile_of(s))};
 }
 
 static const char *const references[] = {

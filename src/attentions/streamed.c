@@ -12,7 +12,7 @@ typedef struct {
 } streamed_options;
 
 static const nb_option options[] = {
-    NB_INT(streamed_options, tile, "256", 1, 1 << 20, "keys of a tile; it changes no more than the last bits"),
+    NB_INT(streamed_options, tile, "128", 1, 1 << 20, "keys of a tile; it changes no more than the last bits"),
     NB_OPTION_END};
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **state, nb_ctx *ctx)
@@ -37,7 +37,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
 {
     const streamed_options *o = opts;
     return (nb_attention_cost){.multiplications = nb_exact_work(s),
-                               .bytes = threads * nb_softmax_bytes(nb_lesser(o->tile, s->n))};
+                               .bytes = threads * nb_softmax_bytes(s->d, s->dv, nb_lesser(o->tile, s->n))};
 }
 
 static const char *const references[] = {

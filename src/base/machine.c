@@ -170,3 +170,14 @@ int nb_all_cpus(void)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     return cpus < 1 ? 1 : (int)cpus;
 }
+
+double nb_busy_s(void)
+{
+    double user, nice, system, idle, wait, irq, softirq, steal = 0;
+    FILE *in = fopen("/proc/stat", "r");
+    int count = in ? fscanf(in, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &irq,
+                            &softirq, &steal)
+                   : 0;
+    if (in) fclose(in);
+    return count >= 7 ? (user + nice + system + irq + softirq + steal) / (double)sysconf(_SC_CLK_TCK) : NAN;
+}

@@ -11,6 +11,10 @@ int nb_usable_cpus(void);
 double nb_load(void);
 int nb_all_cpus(void);
 
+/* CPU seconds that all processes of the machine have taken since it started, in steps of some 10 ms; NaN where the
+ * system does not tell. */
+double nb_busy_s(void);
+
 /* Bytes that can be had without swapping: the system's, or what is left in the
  * fullest of the groups, whose file cache counts as free. */
 double nb_available_memory(void);

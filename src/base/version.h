@@ -33,7 +33,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     7  the scene and the factors by functions alone; a strategy has no number of its own; a core may tell its cost
  *     8  a strategy may look at some rows of S; an option may have two words and be newer than published rows
  *     9  rows have a model, a layer and a source; so has the shape of a problem
- *     10 a head may have no keys, and then the shape of its problem says so; axes of real numbers; partitions */
-enum { NB_ABI = 10 };
+ *     10 a head may have no keys, and then the shape of its problem says so; axes of real numbers; partitions
+ *     11 attentions; a problem says which heads make a layer; studies of layers, and such that run alone */
+enum { NB_ABI = 11 };
 
 #endif

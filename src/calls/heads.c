@@ -38,6 +38,7 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
     if (outside) { /* texts of the child's */
         shape->origins = (nb_head_origins){.model = NULL};
         if (shape->keyless) shape->keyless = "it has no keys";
+        if (shape->valueless) shape->valueless = "it has no values";
     }
     NB_REQUIRE(
         ctx, !shape->causal || !permuted(problem), NB_EINVAL,
@@ -75,7 +76,6 @@ nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, g
     const nb_problem *p = (const nb_problem *)problem->component;
     stream.component = problem->drawn;
     stream.role = "problem";
-    stream.m = 0;
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(ctx, rng);
     nb_guard guard;
@@ -85,7 +85,8 @@ nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, g
     nb_ctx_set_rng(ctx, NULL);
     NB_TRY(ctx, status);
     if (!permuted(problem)) return NB_OK;
-    stream.role = "permute";
+    stream.role = "permute"; /* of all heads of a layer alike: they are of the same tokens */
+    stream.m = 0;
     if (!p->random) stream.trial = 0;
     nb_random_seed(rng, &stream);
     return permute(head, rng, ctx);

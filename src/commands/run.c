@@ -173,6 +173,7 @@ static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ct
 static int predict(const nb_command *command, nb_start *start, const choices *chosen, nb_prediction *prediction,
                    nb_ctx *ctx)
 {
+    bool alone = nb_workers_alone(&start->e->plan, &start->workers);
     int asked = start->workers.jobs;
     nb_preview preview;
     const nb_question question = {&chosen->start, start->only, !chosen->quiet || chosen->hours_text};
@@ -182,6 +183,10 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     if (start->workers.jobs < asked)
         fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
                 start->workers.jobs, asked, start->workers.memory / 0x1p20);
+    if (alone && chosen->workers.jobs)
+        fprintf(stderr,
+                "nysbench: warning: --jobs %s: the %s study measures times, which others disturb: one worker starts\n",
+                chosen->workers.jobs, start->e->config.study->component.name);
     int code = nb_preview_check(command, &preview, chosen->max_hours);
     if (code == NB_GO_ON && !chosen->quiet && preview.times.unit_count > 0)
         nb_preview_print(stderr, "nysbench: ", &preview);

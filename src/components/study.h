@@ -82,6 +82,9 @@ typedef struct nb_study {
     const nb_column *columns;
     size_t row_size, result_offset, result_size;
 
+    bool layers;    /* a scene is a layer: the heads of one input together; else it is one head */
+    bool exclusive; /* it measures times, so nothing else may run beside it: one worker, whatever is asked for */
+
     /* `levels`: rows that share work, from coarse to fine: bits of the axes in which they agree; ends with 0. */
     const nb_phase *phases;
     const unsigned *levels;

@@ -73,9 +73,11 @@ static nb_status place(const nb_picks *picks, const nb_layer_shape *shape, const
         int *size;
         NB_NEED(size, nb_alloc(ctx, m, sizeof *size));
         memset(landmarks, 0, d * m * sizeof *landmarks);
-        for (int i = 0; i < shape->n; i++) {
-            size[picks->groups[i]]++;
-            nb_scalar_add(d, 1, x + (size_t)i * d, landmarks + (size_t)picks->groups[i] * d);
+        for (int i = 0, end; i < shape->n; i = end) { /* tokens of one group in a row */
+            int group = picks->groups[i];
+            for (end = i + 1; end < shape->n && picks->groups[end] == group;) end++;
+            size[group] += end - i;
+            nb_scalar_add_columns(shape->d, end - i, x + (size_t)i * d, landmarks + (size_t)group * d);
         }
         for (size_t j = 0; j < m; j++) nb_scalar_scale(d, 1 / (nb_scalar)size[j], landmarks + j * d);
     }
@@ -215,9 +217,10 @@ static void prepare(void *self, int task, int thread)
     h->core_s = nb_clock_s() - start_s - h->select_s;
 }
 
-static void invert(void *self, int task, int thread)
+void nb_landmark_invert(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
+    double start_s = nb_clock_s();
     nb_landmark_head *h = &w->s->heads[task];
     nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
     nb_factors factors = {.m = w->s->how.m, .a = h->a, .unremarked = true, .batch_one = w->batch_one};
@@ -225,10 +228,11 @@ static void invert(void *self, int task, int thread)
     if (status == NB_OK) status = compute(w, &factors, NULL, h, ctx);
     keep_failure(h, status, ctx);
     nb_ctx_release(ctx, 0);
+    h->core_s = nb_clock_s() - start_s;
 }
 
 /* The first head that has something to tell, tells it. */
-static nb_status find_outcome(nb_pass *pass, const nb_landmark_state *s, nb_ctx *ctx)
+nb_status nb_landmark_outcome(nb_pass *pass, const nb_landmark_state *s, nb_ctx *ctx)
 {
     int heads = nb_layer_heads(&pass->layer->shape);
     for (int i = 0; i < heads; i++) {
@@ -241,30 +245,29 @@ static nb_status find_outcome(nb_pass *pass, const nb_landmark_state *s, nb_ctx 
     return NB_OK;
 }
 
-/* Tasks that call plug-ins, or what works outside of this process, stay in this thread. */
+/* Whether what is called may only be called in this thread: plug-ins, and what works outside of this process. */
+static bool is_outside(const nb_landmark_state *s)
+{
+    return nb_plugin_of(s->how.strategy->component) || nb_plugin_of(s->how.core->component) ||
+           nb_strategy_traits(s->how.strategy) & NB_ELSEWHERE;
+}
+
 static void run_calls(nb_pass *pass, const nb_landmark_state *s, nb_task *task, nb_landmark_work *w)
 {
-    const nb_choice *strategy = s->how.strategy, *core = s->how.core;
     int heads = nb_layer_heads(&pass->layer->shape);
-    bool outside = nb_plugin_of(strategy->component) || nb_plugin_of(core->component) ||
-                   nb_strategy_traits(strategy) & NB_ELSEWHERE;
+    bool outside = is_outside(s);
     if (!outside) nb_team_run(pass->team, heads, task, w);
     for (int i = 0; i < heads && outside; i++) task(w, i, 0);
 }
 
-/* The time of what is both goes to landmarks and core in proportion to what they took. */
 static void divide_time(nb_pass *pass, const nb_landmark_state *s)
 {
-    double select_s = 0, core_s = 0, before_s = pass->part_s[NB_PART_LANDMARKS];
+    double select_s = 0, core_s = 0;
     for (int i = 0; i < nb_layer_heads(&pass->layer->shape); i++) {
         select_s += s->heads[i].select_s;
         core_s += s->heads[i].core_s;
     }
-    nb_pass_part(pass, NB_PART_LANDMARKS);
-    double both_s = pass->part_s[NB_PART_LANDMARKS] - before_s,
-           of_core_s = both_s * core_s / (select_s + core_s + 1e-12);
-    pass->part_s[NB_PART_LANDMARKS] -= of_core_s;
-    pass->part_s[NB_PART_CORE] += of_core_s;
+    nb_pass_parts(pass, NB_PART_LANDMARKS, select_s, NB_PART_CORE, core_s);
 }
 
 nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)
@@ -276,10 +279,12 @@ nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)
     if (kept) return NB_OK;
     run_calls(pass, s, prepare, w);
     divide_time(pass, s);
-    NB_TRY(ctx, find_outcome(pass, s, ctx));
+    NB_TRY(ctx, nb_landmark_outcome(pass, s, ctx));
     if (pass->refusal || s->how.kind == NB_NOCORE || nb_landmark_looks_at_s(&s->how)) return NB_OK;
     for (int i = 0; i < heads; i++) w->batch_one = fmax(w->batch_one, s->heads[i].one);
-    run_calls(pass, s, invert, w);
+    w->inverts = !is_outside(s);
+    if (w->inverts) return NB_OK;
+    run_calls(pass, s, nb_landmark_invert, w);
     nb_pass_part(pass, NB_PART_CORE);
-    return find_outcome(pass, s, ctx);
+    return nb_landmark_outcome(pass, s, ctx);
 }

@@ -84,8 +84,8 @@ static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape
 
 static double thread_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
 {
-    double bytes = nb_softmax_bytes(nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) + sizeof(double *) +
-                   2.0 * shape->dv * how->m * sizeof(double);
+    double bytes = nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) +
+                   sizeof(double) + sizeof(double *) + 2.0 * shape->dv * how->m * sizeof(double);
     if (nb_landmark_most_kept(how, shape->n))
         bytes += (shape->d + shape->dv) * (double)NB_BLOCK_QUERIES * sizeof(nb_scalar);
     return bytes;
@@ -102,6 +102,7 @@ nb_status nb_landmark_open(const void *options, const nb_layer_shape *shape, int
     NB_NEED(s->heads, nb_alloc(ctx, (size_t)heads, sizeof *s->heads));
     for (int h = 0; h < heads; h++) NB_TRY(ctx, open_head(how, shape, s, &s->heads[h], ctx));
     NB_NEED(s->softmax, nb_alloc(ctx, (size_t)threads, sizeof *s->softmax));
+    NB_NEED(s->busy_s, nb_alloc(ctx, (size_t)threads, sizeof *s->busy_s));
     NB_NEED(s->gather, nb_alloc(ctx, (size_t)threads, sizeof *s->gather));
     NB_NEED(s->middle, nb_alloc(ctx, (size_t)threads, sizeof *s->middle));
     for (int i = 0; i < threads; i++) {

@@ -3,6 +3,7 @@
  * by head, stretch of keys and block of landmarks; W by head; the outputs by head and block of queries. */
 #include "layers/landmark_pass_private.h"
 
+#include "base/clock.h"
 #include "kernels/kernel.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ static void sum_values(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
+    double start_s = nb_clock_s();
     int m = w->s->how.m, in_head = nb_landmark_blocks(m) * w->s->stretches, head = task / in_head;
     int stretch = task % in_head / nb_landmark_blocks(m), first = task % nb_landmark_blocks(m) * NB_BLOCK_QUERIES,
         key = stretch * NB_STRETCH;
@@ -51,8 +53,36 @@ static void sum_values(void *self, int task, int thread)
     nb_softmax_begin(softmax, nb_lesser(m - first, NB_BLOCK_QUERIES), h->q + (size_t)first * (size_t)shape->d, to.out);
     nb_softmax_add(softmax, nb_lesser(shape->n - key, NB_STRETCH), points.k + (size_t)key * (size_t)shape->d,
                    points.v + (size_t)key * (size_t)shape->dv, &mask);
+    nb_softmax_store(softmax);
     memcpy(to.largest, softmax->largest, (size_t)softmax->count * sizeof *to.largest);
     memcpy(to.sum, softmax->sum, (size_t)softmax->count * sizeof *to.sum);
+    w->s->busy_s[thread] += nb_clock_s() - start_s;
+}
+
+/* X of the heads, which no other task waits for, and B V. */
+static void invert_or_sum(void *self, int task, int thread)
+{
+    const nb_landmark_work *w = self;
+    int inverted = w->inverts ? nb_layer_heads(&w->pass->layer->shape) : 0;
+    if (task < inverted)
+        nb_landmark_invert(self, task, thread);
+    else
+        sum_values(self, task - inverted, thread);
+}
+
+static nb_status find_middle(nb_landmark_work *w, nb_ctx *ctx)
+{
+    nb_pass *pass = w->pass;
+    nb_landmark_state *s = w->s;
+    int heads = nb_layer_heads(&pass->layer->shape), threads = nb_team_threads(pass->team);
+    double busy_s = 0, core_s = 0;
+    for (int i = 0; i < threads; i++) s->busy_s[i] = 0;
+    nb_team_run(pass->team, heads * s->stretches * nb_landmark_blocks(s->how.m) + (w->inverts ? heads : 0),
+                invert_or_sum, w);
+    for (int i = 0; i < threads; i++) busy_s += s->busy_s[i];
+    for (int i = 0; i < heads && w->inverts; i++) core_s += s->heads[i].core_s;
+    nb_pass_parts(pass, NB_PART_B, busy_s, NB_PART_CORE, core_s);
+    return w->inverts ? nb_landmark_outcome(pass, s, ctx) : NB_OK;
 }
 
 /* W = X (B V), in double precision since X may be large. */
@@ -67,7 +97,7 @@ static void multiply(void *self, int task, int thread)
         sums next = sums_of(w, h, i, 0);
         nb_softmax_merge(m, dv, first.out, first.largest, first.sum, next.out, next.largest, next.sum);
     }
-    nb_softmax_divide(m, dv, first.out, first.largest, first.sum, NULL);
+    nb_softmax_divide(m, dv, first.out, first.sum);
     if (w->s->how.kind == NB_NOCORE) {
         memcpy(h->w, first.out, size * sizeof *h->w);
         return;
@@ -91,12 +121,10 @@ static void attend_block(const nb_landmark_work *w, const nb_landmark_head *h, c
         nb_softmax_end(softmax, NULL);
         return;
     }
-    for (int j = 0; j < m; j += softmax->tile_keys) {
-        nb_mask mask = {.on = shape->causal, .before = NB_UNLIMITED, .query_at = first, .keys = h->keys + j};
-        nb_softmax_columns(softmax, count, q, h->lse + first, nb_lesser(m - j, softmax->tile_keys),
-                           h->k + (size_t)j * (size_t)shape->d, h->w + (size_t)j * (size_t)shape->dv, &mask, j > 0,
-                           out);
-    }
+    nb_mask mask = {.on = shape->causal, .before = NB_UNLIMITED, .query_at = first, .keys = h->keys};
+    nb_softmax_begin_columns(softmax, count, q, h->lse + first, out);
+    nb_softmax_add(softmax, m, h->k, h->w, &mask);
+    nb_softmax_store(softmax);
 }
 
 static void attend(void *self, int task, int thread)
@@ -147,7 +175,8 @@ nb_status nb_landmark_forward(nb_pass *pass, const void *options, nb_ctx *ctx)
     }
     NB_TRY(ctx, nb_landmark_middle(&w, ctx));
     if (pass->refusal) return NB_OK;
-    nb_team_run(pass->team, heads * s->stretches * nb_landmark_blocks(how->m), sum_values, &w);
+    NB_TRY(ctx, find_middle(&w, ctx));
+    if (pass->refusal) return NB_OK;
     nb_team_run(pass->team, heads, multiply, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, heads * chunks, attend, &w);

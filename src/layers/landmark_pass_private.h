@@ -40,6 +40,7 @@ typedef struct {
     int stretches, most_kept;
     nb_landmark_head *heads;
     nb_softmax *softmax; /* one for each thread */
+    double *busy_s;      /* by thread: with B V */
     nb_scalar **gather;  /* by thread: (d + dv) x NB_BLOCK_QUERIES, where rows are kept */
     double **middle;     /* by thread: 2 dv x m */
 } nb_landmark_state;
@@ -48,6 +49,7 @@ typedef struct {
     nb_pass *pass;
     nb_landmark_state *s;
     bool fresh;       /* landmarks are chosen in this pass */
+    bool inverts;     /* X is yet to be computed, by nb_landmark_invert */
     double batch_one; /* the largest |A|_1 */
 } nb_landmark_work;
 
@@ -61,7 +63,13 @@ nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
 bool nb_landmark_looks_at_s(const nb_landmark_how *how);
 int nb_landmark_most_kept(const nb_landmark_how *how, int n);
 
-/* Landmarks, A and X of all heads; on a pass that keeps them, nothing. */
+/* Landmarks and A of all heads, and X unless work->inverts is set; on a pass that keeps them, nothing. */
 nb_status nb_landmark_middle(nb_landmark_work *work, nb_ctx *ctx);
+
+/* A task of an nb_landmark_work: X of one head, from A. */
+void nb_landmark_invert(void *work, int head, int thread);
+
+/* The first head that has something to tell, tells it. */
+nb_status nb_landmark_outcome(nb_pass *pass, const nb_landmark_state *state, nb_ctx *ctx);
 
 #endif

@@ -58,8 +58,7 @@ nb_status nb_layer_check(const nb_layer_shape *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Zeroed arrays of a layer; q, k, v may be written to. */
-static nb_status allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx)
+nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
     size_t n = (size_t)s->n, heads = (size_t)nb_layer_heads(s), key_heads = (size_t)s->batch * (size_t)s->key_heads;
@@ -111,7 +110,7 @@ nb_status nb_layer_load(const char *path, int first, int count, nb_layer *layer,
     *layer = (nb_layer){.problem = "", .first = first};
     NB_TRY(ctx, nb_head_file_shape(path, &file, ctx));
     NB_TRY(ctx, find_shape(path, &file, first, count, &layer->shape, ctx));
-    NB_TRY(ctx, allocate(layer, &q, &k, &v, ctx));
+    NB_TRY(ctx, nb_layer_allocate(layer, &q, &k, &v, ctx));
     const nb_layer_shape *s = &layer->shape;
     size_t query = (size_t)s->d * (size_t)s->n, value = (size_t)s->dv * (size_t)s->n;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -139,7 +138,7 @@ nb_status nb_layer_of_heads(int count, const nb_head *heads, nb_layer *layer, nb
                                     .d = one->d,
                                     .dv = one->v ? one->dv : one->d,
                                     .causal = one->causal};
-    NB_TRY(ctx, allocate(layer, &q, &k, &v, ctx));
+    NB_TRY(ctx, nb_layer_allocate(layer, &q, &k, &v, ctx));
     size_t query = (size_t)one->d * (size_t)one->n, value = (size_t)layer->shape.dv * (size_t)one->n;
     for (size_t h = 0; h < (size_t)count; h++) {
         NB_REQUIRE(ctx, heads[h].k, NB_EINVAL, "head %zu has no keys", h);

@@ -48,6 +48,9 @@ nb_status nb_layer_head_double(const nb_layer *layer, int head, nb_head *out, nb
 /* NB_EINVAL, with the field and what is allowed, if it is no shape of a layer. */
 nb_status nb_layer_check(const nb_layer_shape *shape, nb_ctx *ctx);
 
+/* The arrays of a layer whose shape is set; q, k, v are the same, to be written to. */
+nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_scalar **v, nb_ctx *ctx);
+
 /* The heads first ... first + count - 1 of a head file with its keys and values, rounded to scalars: of a file of
  * inputs, whole inputs. A file without v is refused (NB_EINVAL), NaN and Inf too (NB_ENUMERIC). `problem` is "". Memory
  * is ctx's. */

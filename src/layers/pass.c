@@ -19,3 +19,12 @@ void nb_pass_part(nb_pass *pass, nb_part part)
     pass->part_s[part] += now_s - pass->last_s;
     pass->last_s = now_s;
 }
+
+void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s)
+{
+    double before_s = pass->part_s[a];
+    nb_pass_part(pass, a);
+    double of_b_s = b_s > 0 ? (pass->part_s[a] - before_s) * b_s / (a_s + b_s) : 0;
+    pass->part_s[a] -= of_b_s;
+    pass->part_s[b] += of_b_s;
+}

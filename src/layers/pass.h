@@ -45,6 +45,8 @@ typedef struct {
 
 /* Seconds since the last call, or since the pass began, go to a part. */
 void nb_pass_part(nb_pass *pass, nb_part part);
+/* The same to two parts that ran side by side, in proportion to what their tasks took. */
+void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s);
 
 /* What a pass takes: nb_multiplications' count, of a pass that keeps nothing of earlier ones; and the bytes that `open`
  * allocates. NaN: there is no formula. The work and memory of a strategy, a core or a clustering, which are counted

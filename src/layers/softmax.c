@@ -1,38 +1,71 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* softmax.c - see softmax.h. A tile of logits stays in the second cache between the two products. */
+/* softmax.c - see softmax.h: what both ways share, and the products of BLAS. There a tile of logits is keys x queries and
+ * stays in the second cache between the two products. */
 #include "layers/softmax.h"
+
+#include "layers/softmax_private.h"
+#include "linalg/work.h"
 
 #include <math.h>
 
-static size_t scalars(int tile_keys)
+/* Scalars of all arrays but `seen`, of which there is one for each stripe. */
+static size_t scalars(int d, int dv, int tile_keys)
 {
-    return (size_t)(tile_keys + 2) * NB_BLOCK_QUERIES;
+    int lanes = nb_stripe_lanes();
+    size_t tile = (size_t)tile_keys * (size_t)(lanes ? lanes : NB_BLOCK_QUERIES);
+    return tile + (size_t)(2 + (lanes ? d + dv : 0)) * NB_BLOCK_QUERIES;
 }
 
-double nb_softmax_bytes(int tile_keys)
+static size_t flags(void)
 {
-    return (double)(sizeof(nb_softmax) + scalars(tile_keys) * sizeof(nb_scalar));
+    int lanes = nb_stripe_lanes();
+    return lanes ? (size_t)(NB_BLOCK_QUERIES / lanes) : 1;
+}
+
+double nb_softmax_bytes(int d, int dv, int tile_keys)
+{
+    return (double)(sizeof(nb_softmax) + scalars(d, dv, tile_keys) * sizeof(nb_scalar) + flags() * sizeof(bool));
 }
 
 nb_status nb_softmax_new(int d, int dv, int tile_keys, nb_softmax *s, nb_ctx *ctx)
 {
-    *s = (nb_softmax){.d = d, .dv = dv, .tile_keys = tile_keys, .scale = 1 / sqrt(d)};
-    NB_NEED(s->tile, nb_alloc_scalars(ctx, scalars(tile_keys)));
-    s->largest = s->tile + (size_t)tile_keys * NB_BLOCK_QUERIES;
+    *s = (nb_softmax){.d = d, .dv = dv, .tile_keys = tile_keys, .scale = 1 / sqrt(d), .lanes = nb_stripe_lanes()};
+    NB_NEED(s->largest, nb_alloc_scalars(ctx, scalars(d, dv, tile_keys)));
     s->sum = s->largest + NB_BLOCK_QUERIES;
+    s->tile = s->sum + NB_BLOCK_QUERIES;
+    if (s->lanes) s->stripes = s->tile + (size_t)tile_keys * (size_t)s->lanes;
+    NB_NEED(s->seen, nb_alloc(ctx, flags(), sizeof *s->seen));
     return NB_OK;
 }
 
-void nb_softmax_begin(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
+double nb_softmax_unit(void)
+{
+    return nb_stripe_lanes() ? log(2) : 1;
+}
+
+static void begin(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
 {
     s->count = count;
     s->q = q;
     s->out = out;
-    s->seen = 0;
-    for (int i = 0; i < count; i++) {
-        s->largest[i] = -INFINITY;
-        s->sum[i] = 0;
-    }
+    for (size_t i = 0; i < flags(); i++) s->seen[i] = false;
+    for (int i = 0; i < NB_BLOCK_QUERIES; i++) s->sum[i] = 0;
+    if (s->lanes) nb_stripes_begin(s);
+}
+
+void nb_softmax_begin(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
+{
+    s->given = false;
+    for (int i = 0; i < NB_BLOCK_QUERIES; i++) s->largest[i] = -INFINITY;
+    begin(s, count, q, out);
+}
+
+void nb_softmax_begin_columns(nb_softmax *s, int count, const nb_scalar *q, const nb_scalar *lse, nb_scalar *out)
+{
+    s->given = true;
+    for (int i = 0; i < NB_BLOCK_QUERIES; i++)
+        s->largest[i] = i < count ? (nb_scalar)((double)lse[i] / nb_softmax_unit()) : 0;
+    begin(s, count, q, out);
 }
 
 static int clipped(int64_t x, int hi)
@@ -43,7 +76,7 @@ static int clipped(int64_t x, int hi)
 /* Logits that query i does not see become -infinity. */
 static void apply(const nb_mask *mask, int i, int keys, nb_scalar *logits)
 {
-    int64_t at = mask->queries ? mask->queries[i] : mask->query_at + i;
+    int64_t at = nb_mask_query(mask, i);
     if (mask->keys) {
         for (int j = 0; j < keys; j++)
             if (mask->keys[j] < at - mask->before || mask->keys[j] > at + mask->after) logits[j] = -INFINITY;
@@ -59,13 +92,13 @@ static void apply(const nb_mask *mask, int i, int keys, nb_scalar *logits)
 static void raise(nb_softmax *s, int i, int keys)
 {
     nb_scalar *column = s->tile + (size_t)i * (size_t)keys;
-    nb_scalar largest = nb_scalar_largest((size_t)keys, column), before = s->largest[i];
+    nb_scalar before = s->largest[i], largest = s->given ? before : nb_scalar_largest((size_t)keys, column);
     if (largest <= before) largest = before;
     if (largest == -INFINITY) { /* nothing is seen yet */
         for (int j = 0; j < keys; j++) column[j] = 0;
         return;
     }
-    if (largest > before && s->seen > 0) {
+    if (largest > before && s->seen[0]) {
         nb_scalar factor = (nb_scalar)exp((double)before - (double)largest);
         s->sum[i] *= factor;
         nb_scalar_scale((size_t)s->dv, factor, s->out + (size_t)i * (size_t)s->dv);
@@ -78,13 +111,13 @@ static void add_tile(nb_softmax *s, int keys, const nb_scalar *k, const nb_scala
 {
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, s->count, s->d, s->scale, k, s->d, s->q, s->d, 0, s->tile, keys);
     for (int i = 0; i < s->count; i++) {
-        if (mask && mask->on) apply(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
+        if (mask->on) apply(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
         raise(s, i, keys);
     }
     if (s->dv > 0)
-        nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, s->count, keys, 1, v, s->dv, s->tile, keys, s->seen ? 1 : 0, s->out,
-                       s->dv);
-    s->seen++;
+        nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, s->count, keys, 1, v, s->dv, s->tile, keys, s->seen[0] ? 1 : 0,
+                       s->out, s->dv);
+    s->seen[0] = true;
 }
 
 void nb_softmax_add(nb_softmax *s, int count, const nb_scalar *k, const nb_scalar *v, const nb_mask *mask)
@@ -92,20 +125,62 @@ void nb_softmax_add(nb_softmax *s, int count, const nb_scalar *k, const nb_scala
     nb_mask here = mask ? *mask : (nb_mask){.on = false};
     for (int j = 0; j < count; j += s->tile_keys) {
         int keys = count - j < s->tile_keys ? count - j : s->tile_keys;
-        add_tile(s, keys, k + (size_t)j * (size_t)s->d, v ? v + (size_t)j * (size_t)s->dv : NULL, &here);
+        const nb_scalar *its_k = k + (size_t)j * (size_t)s->d, *its_v = v ? v + (size_t)j * (size_t)s->dv : NULL;
+        if (s->lanes)
+            nb_stripes_add(s, keys, its_k, its_v, &here);
+        else
+            add_tile(s, keys, its_k, its_v, &here);
         here.key_at += keys;
         if (here.keys) here.keys += keys;
     }
 }
 
+static void find_lse(int count, const nb_scalar *largest, const nb_scalar *sum, nb_scalar *lse)
+{
+    double unit = nb_softmax_unit();
+    for (int i = 0; lse && i < count; i++)
+        lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] * unit + log((double)sum[i])) : -INFINITY;
+}
+
+/* Of BLAS: out holds the sums already. */
+static void clear_unseen(nb_softmax *s)
+{
+    for (size_t i = 0; !s->seen[0] && i < (size_t)s->count * (size_t)s->dv; i++) s->out[i] = 0;
+}
+
+void nb_softmax_store(nb_softmax *s)
+{
+    if (s->lanes)
+        nb_stripes_store(s, false);
+    else
+        clear_unseen(s);
+}
+
+void nb_softmax_end(nb_softmax *s, nb_scalar *lse)
+{
+    if (s->lanes) {
+        nb_stripes_store(s, true);
+        find_lse(s->count, s->largest, s->sum, lse);
+        return;
+    }
+    clear_unseen(s);
+    nb_softmax_divide(s->count, s->dv, s->out, s->sum);
+    find_lse(s->count, s->largest, s->sum, lse);
+}
+
+/* 2 or e to the power of a - b, 1 where both are -infinity. */
+static nb_scalar factor_of(nb_scalar a, nb_scalar b, double unit)
+{
+    return a == b ? 1 : (nb_scalar)exp(((double)a - (double)b) * unit);
+}
+
 void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_scalar *sum, const nb_scalar *other_out,
                       const nb_scalar *other_largest, const nb_scalar *other_sum)
 {
+    double unit = nb_softmax_unit();
     for (int i = 0; i < count; i++) {
         nb_scalar most = largest[i] > other_largest[i] ? largest[i] : other_largest[i];
-        if (most == -INFINITY) continue;
-        nb_scalar own = (nb_scalar)exp((double)largest[i] - (double)most);
-        nb_scalar theirs = (nb_scalar)exp((double)other_largest[i] - (double)most);
+        nb_scalar own = factor_of(largest[i], most, unit), theirs = factor_of(other_largest[i], most, unit);
         nb_scalar *o = out + (size_t)i * (size_t)dv;
         largest[i] = most;
         sum[i] = own * sum[i] + theirs * other_sum[i];
@@ -114,31 +189,10 @@ void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_
     }
 }
 
-void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *largest, const nb_scalar *sum,
-                       nb_scalar *lse)
+void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *sum)
 {
-    for (int i = 0; i < count; i++) {
-        if (lse) lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] + log((double)sum[i])) : -INFINITY;
+    for (int i = 0; i < count; i++)
         nb_scalar_scale((size_t)dv, sum[i] > 0 ? 1 / sum[i] : 0, out + (size_t)i * (size_t)dv);
-    }
-}
-
-void nb_softmax_end(nb_softmax *s, nb_scalar *lse)
-{
-    for (size_t i = 0; s->seen == 0 && i < (size_t)s->count * (size_t)s->dv; i++) s->out[i] = 0;
-    nb_softmax_divide(s->count, s->dv, s->out, s->largest, s->sum, lse);
-}
-
-void nb_softmax_columns(nb_softmax *s, int count, const nb_scalar *q, const nb_scalar *lse, int keys,
-                        const nb_scalar *k, const nb_scalar *v, const nb_mask *mask, bool add, nb_scalar *out)
-{
-    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, count, s->d, s->scale, k, s->d, q, s->d, 0, s->tile, keys);
-    for (int i = 0; i < count; i++) {
-        nb_scalar *column = s->tile + (size_t)i * (size_t)keys;
-        if (mask && mask->on) apply(mask, i, keys, column);
-        nb_scalar_exp_sum((size_t)keys, column, lse[i]);
-    }
-    nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, keys, 1, v, s->dv, s->tile, keys, add, out, s->dv);
 }
 
 double nb_softmax_work(double queries, double keys, double d, double dv)

@@ -80,6 +80,20 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
 }
 
+WIDTHS void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y)
+{
+    size_t length = (size_t)d;
+    int i = 0;
+    for (; i + 4 <= count; i += 4, x += 4 * length) {
+#pragma omp simd
+        for (size_t l = 0; l < length; l++) y[l] += (x[l] + x[length + l]) + (x[2 * length + l] + x[3 * length + l]);
+    }
+    for (; i < count; i++, x += length) {
+#pragma omp simd
+        for (size_t l = 0; l < length; l++) y[l] += x[l];
+    }
+}
+
 WIDTHS void nb_scalar_convolve(int d, int n, const nb_scalar *v, int width, const nb_scalar *w, int first, int count,
                                nb_scalar *out)
 {

@@ -55,10 +55,15 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .count = o->head == NB_AUTO ? file.heads : 1,
                                 .n = window(o, file.n),
                                 .d = file.d,
+                                .each = o->head == NB_AUTO ? file.heads / (file.inputs > 0 ? file.inputs : 1) : 1,
+                                .shared = o->head == NB_AUTO && file.key_heads > 0 ? file.heads / file.key_heads : 1,
                                 .causal = causal(o, file.causal)};
     NB_TRY(ctx, nb_head_origins_of(o->file, &file, &shape->origins, ctx));
     shape->origins.sources += shape->first;
     NB_TRY(ctx, nb_head_lack(o->file, &file, &shape->keyless, ctx));
+    if (file.dv == 0)
+        NB_NEED(shape->valueless,
+                nb_format(ctx, "%s has no values (it has q%s)", o->file, file.key_heads ? ", k" : ""));
     return nb_head_doubt(o->file, &file, &shape->warning, ctx);
 }
 

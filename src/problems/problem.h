@@ -27,9 +27,12 @@
 typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */
     int n, d;
+    int each;   /* consecutive heads of one input, which make a layer; 0: heads are drawn, as many as are wanted */
+    int shared; /* consecutive heads of an input that have the same keys and values; 0: each has its own */
     bool causal;
     const char *warning;     /* a warning about the data; NULL: none */
     const char *keyless;     /* "FILE has no keys (it has q)"; NULL: the heads have keys */
+    const char *valueless;   /* "FILE has no values (it has q, k)"; NULL: the heads have values */
     nb_head_origins origins; /* of data that are not generated, head by head */
 } nb_problem_shape;
 

@@ -114,6 +114,17 @@ static json_t *value_of(const printer *p, const char *name, int row)
     return c->type == NB_COLUMN_INT ? json_integer(*(const int *)at) : json_string(*(const char *const *)at);
 }
 
+/* A setting's name; with a word before it where a number of the comparison has the same one. */
+static nb_status name_setting(const printer *p, const nb_compared *x, const char *column, const char **name)
+{
+    field fields[MOST_FIELDS];
+    int count = fields_of(p, x, fields);
+    *name = column;
+    for (int i = 0; i < count; i++)
+        if (strcmp(fields[i].name, column) == 0) NB_NEED(*name, nb_format(p->ctx, "setting_%s", column));
+    return NB_OK;
+}
+
 static nb_status describe(const printer *p, const nb_compared *x, json_t *o)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
@@ -123,8 +134,11 @@ static nb_status describe(const printer *p, const nb_compared *x, json_t *o)
     failed |= json_object_set_new(o, "by", json_string(t->by));
     failed |= json_object_set_new(o, "metric", json_string(t->metric));
     failed |= json_object_set_new(o, "model", json_string(stratum_of(x)));
-    for (const char *const *c = x->contrasts->setting_columns; *c; c++)
-        failed |= json_object_set_new(o, *c, value_of(p, *c, row_of(x)));
+    for (const char *const *c = x->contrasts->setting_columns; *c; c++) {
+        const char *name;
+        NB_TRY(p->ctx, name_setting(p, x, *c, &name));
+        failed |= json_object_set_new(o, name, value_of(p, *c, row_of(x)));
+    }
     if (t->pool) failed |= json_object_set_new(o, t->pool, json_string("all"));
     return failed ? NB_ENOMEM : NB_OK;
 }
@@ -428,7 +442,7 @@ nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compa
     nb_grid grid;
     if (comparison->count == 0) return NB_OK;
     NB_TRY(ctx, find_varying(&p, varying, &constant));
-    for (; varying[count]; count++) heads[count] = varying[count];
+    for (; varying[count]; count++) NB_TRY(ctx, name_setting(&p, &comparison->items[0], varying[count], &heads[count]));
     heads[count++] = terms->contrast.by;
     if (terms->all_pairs) heads[count++] = "baseline";
     const char *const rest[] = {"model",    terms->contrast.difference ? "difference" : "ratio",

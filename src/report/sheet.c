@@ -7,8 +7,8 @@
 #include "report/csv.h"
 #include "report/scripts.h"
 #include "report/statistic.h"
+#include "statistics/ranks.h"
 
-#include <gsl/gsl_cdf.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,14 +66,6 @@ static int compare_entries(const void *left, const void *right)
     if (a->panel != b->panel) return a->panel - b->panel;
     if (a->series != b->series) return a->series - b->series;
     return (a->x > b->x) - (a->x < b->x);
-}
-
-void nb_median_interval(int count, const double *sorted, double *low, double *high)
-{
-    int k = 0; /* values that may be left out on each side */
-    while (count > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)count) <= 0.05) k++;
-    *low = k > 0 ? sorted[k - 1] : NAN;
-    *high = k > 0 ? sorted[count - k] : NAN;
 }
 
 static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)
@@ -186,6 +178,7 @@ static nb_status print_layout(FILE *out, const nb_sheet *s, nb_ctx *ctx)
         if (e->figure != s->figure) continue;
         if (*mine == 0) *mine = ++next;
         if (s->series[e->series].style != NB_LEVEL) see(&x, e->x);
+        if (s->series[e->series].style == NB_UPRIGHT) continue;
         see(&y[e->panel], e->y.median);
         if (s->series[e->series].style != NB_CURVE && s->series[e->series].style != NB_DASHED) continue;
         see(&y[e->panel], bar(s, e, 0));
@@ -227,6 +220,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         fputs("\nupright = ", out);
         nb_plot_print_string(out, s->upright);
     }
+    if (s->bare) fputs("\nbare = 1", out);
+    if (s->powers) fputs("\npowers = 1", out);
     fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
             s->log_x_2 ? 2
             : s->log_x ? 10

@@ -7,8 +7,9 @@
 #include "base/ctx.h"
 
 /* A line with bars; one point; a level all across; points without a line; a dashed line
- * in the colour of the series before; a dashed line with bars. */
-typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW, NB_DASHED } nb_series_style;
+ * in the colour of the series before; a dashed line with bars; a line upright at x, whatever y is; rings around
+ * points. */
+typedef enum { NB_CURVE, NB_MARK, NB_LEVEL, NB_CLOUD, NB_SHADOW, NB_DASHED, NB_UPRIGHT, NB_RING } nb_series_style;
 
 typedef struct {
     const char *label;
@@ -34,6 +35,8 @@ typedef struct {
     const char *const *x_names;     /* of each figure; NULL: x_name of all */
     const char *shadow;             /* what a dashed line means; NULL: there is none */
     const char *upright;            /* what a line at x = 1 means; NULL: there is none */
+    bool bare;                      /* each curve's points are one value, so that there are no bars */
+    bool powers;                    /* thin lines y ~ x and y ~ x^2, where x is logarithmic */
     bool by_key;                    /* lines go from key to key, not from left to right */
     bool intervals;                 /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */
 
@@ -54,10 +57,5 @@ nb_status nb_sheet_add(nb_sheet *s, nb_sheet_point point, nb_ctx *ctx);
 /* Writes KIND.csv with all figures, data and a script for each, and draws them where
  * `draw`. *figures: how many have points. */
 nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx);
-
-/* The interval of order statistics that holds the median of a continuous distribution
- * with 95 % probability or more, of independent values in ascending order; NaN where
- * there are fewer than 6. */
-void nb_median_interval(int count, const double *sorted, double *low, double *high);
 
 #endif

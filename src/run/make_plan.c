@@ -21,7 +21,7 @@ static bool has_scene(const nb_plan *plan, const nb_planned_scene *new)
     return false;
 }
 
-/* The heads of one problem, with these values of the other scene axes. */
+/* The heads of one problem, or its layers, with these values of the other scene axes. */
 static void add_heads(nb_plan *plan, const int *indices)
 {
     const nb_config *c = plan->config;
@@ -32,12 +32,16 @@ static void add_heads(nb_plan *plan, const int *indices)
                           .d = shape->d,
                           .model = shape->origins.model,
                           .layer = shape->origins.layer,
+                          .heads = shape->each,
+                          .shared = shape->shared,
                           .keyless = shape->keyless,
+                          .valueless = shape->valueless,
                           .causal = shape->causal};
     s.random = ((const nb_problem *)s.problem->component)->random;
     for (int axis = 0; c->study->axes[axis].key; axis++)
         if (c->study->axes[axis].scene) s.value[axis] = nb_config_value(c, axis, indices[axis]);
-    for (int h = 0; h < shape->count; h++) {
+    int step = c->study->layers && shape->each > 0 ? shape->each : 1;
+    for (int h = 0; h < shape->count; h += step) {
         nb_planned_scene *new = &plan->scenes[plan->scene_count];
         *new = s;
         new->head = shape->first + h;

@@ -113,8 +113,17 @@ nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *compon
     return (nb_stream){.seed = (uint64_t)plan->config->seed, .trial = trial, .component = component->canonical};
 }
 
-nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
+nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_layer, gsl_rng *rng, nb_head *head,
+                             nb_ctx *ctx)
 {
     const nb_planned_scene *s = &plan->scenes[scene];
-    return nb_heads_make(s->problem, s->head, nb_plan_stream(plan, trial, s->problem), rng, head, ctx);
+    nb_stream stream = nb_plan_stream(plan, trial, s->problem);
+    bool drawn = s->heads == 0; /* then all are the same head of the problem, drawn again */
+    if (drawn) stream.m = of_layer;
+    return nb_heads_make(s->problem, s->head + (drawn ? 0 : of_layer), stream, rng, head, ctx);
+}
+
+nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
+{
+    return nb_plan_layer_head(plan, scene, trial, 0, rng, head, ctx);
 }

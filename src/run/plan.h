@@ -8,12 +8,13 @@
 
 #include "base/random.h"
 
-/* One head under one value of each scene axis; the trials may share it. */
+/* One head, or one layer of heads (nb_study.layers), under one value of each scene axis; the trials may share it. */
 struct nb_planned_scene {
     const nb_choice *problem;
-    int head, n, d;
+    int head, n, d;                     /* head: of a layer the first */
+    int heads, shared;                  /* of the layer's input, see `each` and `shared` of nb_problem_shape */
     const char *model, *layer, *source; /* see nb_head_origins; NULL: not known */
-    const char *keyless;                /* likewise; NULL: it has keys */
+    const char *keyless, *valueless;    /* likewise; NULL: it has keys, values */
     bool random, causal;
     int value[NB_MOST_AXES]; /* by axis, of those marked `scene` */
     const char *refusal;     /* why it is impossible, so that its rows are skipped; NULL: it is possible */
@@ -70,7 +71,9 @@ nb_status nb_row_scene_text(const nb_study *study, const void *row, const char *
 /* The stream of random numbers of a component in a trial. */
 nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component);
 
-/* The head of a scene in a trial. */
+/* The head of a scene in a trial; of a layer, one of its heads, from 0. */
+nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_layer, gsl_rng *rng, nb_head *head,
+                             nb_ctx *ctx);
 nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx);
 
 #endif

@@ -383,8 +383,16 @@ static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_thr
     return NB_OK;
 }
 
+bool nb_workers_alone(const nb_plan *plan, nb_workers *workers)
+{
+    bool too_many = plan->config->study->exclusive && workers->jobs > 1;
+    if (too_many) workers->jobs = 1;
+    return too_many;
+}
+
 nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers workers, const nb_sink *sink, nb_ctx *ctx)
 {
+    nb_workers_alone(plan, &workers);
     nb_pool p = {.plan = plan, .sink = sink, .ctx = ctx, .how = workers};
     if (workers.jobs == 0) return run_here(plan, pending, workers.blas_threads, sink, ctx);
     nb_mark mark = nb_ctx_mark(ctx);

@@ -7,6 +7,9 @@
 #include "run/plan.h"
 #include "run/sink.h"
 
+/* One worker where the study is exclusive; whether that takes some away. nb_run_plan sees to it too. */
+bool nb_workers_alone(const nb_plan *plan, nb_workers *workers);
+
 /* How many of workers->jobs may run at once: the largest units that are pending, that many of them, are predicted to
  * fit into workers->memory together. Sets their share too: an equal one, or half more than the largest unit is
  * predicted to need. NB_EINVAL, with the unit's name and both numbers, if one does not fit alone. */

@@ -110,6 +110,14 @@ double nb_median_sorted(int n, const double *sorted)
     return n < 1 ? NAN : nb_midpoint(sorted[(n - 1) / 2], sorted[n / 2]);
 }
 
+void nb_median_interval(int n, const double *sorted, double *low, double *high)
+{
+    int k = 0; /* values that may be left out on each side */
+    while (n > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)n) <= 0.05) k++;
+    *low = k > 0 ? sorted[k - 1] : NAN;
+    *high = k > 0 ? sorted[n - k] : NAN;
+}
+
 /* Doubles as integers in the same order, from -inf to inf; 0 and -0 are 0. */
 static int64_t ordinal(double value)
 {

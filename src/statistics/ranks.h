@@ -24,6 +24,10 @@ double nb_midpoint(double a, double b);
 /* Of ascending values; NaN for none. */
 double nb_median_sorted(int n, const double *sorted);
 
+/* The interval of order statistics that holds the median of a continuous distribution with 95 % probability or more, of
+ * independent values in ascending order; NaN where there are fewer than 6. */
+void nb_median_interval(int n, const double *sorted, double *low, double *high);
+
 /* The k-th smallest of the n (n + 1) / 2 Walsh averages (x_i + x_j) / 2, i <= j, of ascending values; k from 1. By
  * bisection over the doubles: O(n) for each of 64 steps. */
 double nb_walsh(int n, const double *sorted, long long k);

@@ -7,6 +7,7 @@
 #include "base/scratch.h"
 #include "report/scripts.h"
 #include "report/sheet.h"
+#include "statistics/ranks.h"
 #include "studies/error/sweeps.h"
 
 #include <math.h>

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# bars.gp - shares of a whole as stacked bars that lie, a panel below the other.
+#
+# A driver script sets data, output, title, x_name, panels[], bars[] (what stands left of a bar), notes[] (right of
+# it), panel_of[] (of each bar, from 1), place[] (within its panel, from 1), most[] (bars of a panel), parts[] and
+# looks[] (the numbers of their colours: looks.gp). Columns of the data: 1 bar, 2 part, 3 and 4 where it begins and
+# ends, in %.
+
+set encoding utf8
+set datafile separator comma
+load "looks.gp"
+
+P = |panels|
+B = |bars|
+widest = 10; widest_note = 6
+do for [b = 1:B] {
+    widest = strlen(bars[b]) > widest ? strlen(bars[b]) : widest
+    widest_note = strlen(notes[b]) > widest_note ? strlen(notes[b]) : widest_note
+}
+left = 6.8 * widest + 16
+right = 6.8 * widest_note + 16
+width = left + 420 + right
+bar_height = 18
+heading = 40
+gap = 34
+rows = 0
+do for [p = 1:P] { rows = rows + most[p] }
+foot = 84
+height = heading + rows * bar_height + P * gap + foot
+face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
+top_of(p) = (t = heading + p * gap, sum [i = 1:p - 1] (t = t + most[i] * bar_height, 0), t)
+
+do for [format in "svg png"] {
+    small = face(11); normal = face(12); large = face(14)
+    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
+    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+    set output output . "." . format
+    set multiplot
+    set style fill solid 0.85 noborder
+    set key off
+    set label 1 title at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    do for [p = 1:P] {
+        set lmargin at screen left / width
+        set rmargin at screen (left + 420.0) / width
+        set tmargin at screen 1 - real(top_of(p)) / height
+        set bmargin at screen 1 - real(top_of(p) + most[p] * bar_height) / height
+        set title panels[p] offset 0, -0.7 noenhanced font small
+        set border 1 linecolor rgb "#444444"
+        set xrange [0:100]; set yrange [most[p] + 0.5:0.5]
+        if (p == P) { set xtics nomirror 0, 20, 100 font small format "%g" } else { set xtics nomirror 0, 20, 100 format "" }
+        set ytics () nomirror scale 0 font small noenhanced
+        do for [b = 1:B] { if (panel_of[b] == p) {
+            set ytics add (bars[b] place[b])
+            set label 100 + b notes[b] at graph 1.01, first place[b] left noenhanced font small
+        } }
+        clauses = ""
+        do for [k = 1:|parts|] {
+            clauses = clauses . sprintf(', data using (panel_of[int($1)] == %d && int($2) == %d ? 0.5 * ($3 + $4) : NaN):(place[int($1)]):3:4:(place[int($1)] - 0.38):(place[int($1)] + 0.38) with boxxyerror linecolor rgb colour(looks[%d])', p, k, k)
+        }
+        eval "plot " . clauses[3:*]
+        do for [b = 1:B] { unset label 100 + b }
+        unset label 1
+    }
+    set label 1 x_name at screen 0.5, screen (foot - 36.0) / height center noenhanced font normal
+    set lmargin at screen 0; set rmargin at screen 1
+    set bmargin at screen 0; set tmargin at screen (foot - 46.0) / height
+    unset title; unset border; unset tics
+    set xrange [0:1]; set yrange [0:1]
+    set key center center horizontal Left reverse samplen 1.5 font normal noenhanced
+    clauses = ""
+    do for [k = 1:|parts|] { clauses = clauses . sprintf(', NaN with boxes linecolor rgb colour(looks[%d]) title parts[%d]', k, k) }
+    eval "plot " . clauses[3:*]
+    unset multiplot
+    unset output
+    unset label 1
+    set lmargin; set rmargin; set tmargin; set bmargin
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stripe.c - stripe.h for AVX2 with FMA and for AVX-512. 2^y = 2^k 2^f with k the nearest integer and |f| <= 1/2, where a
+ * polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
+#include "layers/stripe.h"
+
+#ifndef NB_DOUBLE_SCALAR
+
+#if defined __x86_64__
+
+#include <immintrin.h>
+
+static const float power[] = {1.535336188319500e-4f,
+                              1.339887440266574e-3f,
+                              9.618437357674640e-3f,
+                              5.550332471162809e-2f,
+                              2.402264791363012e-1f,
+                              6.931472028550421e-1f,
+                              1};
+#define UNROLLED _Pragma("GCC unroll 16") /* so that sums stay in registers */
+#define LEAST -126.0f                     /* a power of 2 below that is not normal */
+
+__attribute__((target("avx2,fma"))) static inline __m256 power_avx2(__m256 y)
+{
+    __m256 k = _mm256_round_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), f = _mm256_sub_ps(y, k);
+    __m256 p = _mm256_set1_ps(power[0]);
+    for (int i = 1; i < 7; i++) p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(power[i]));
+    __m256i exponent = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(k), _mm256_set1_epi32(127)), 23);
+    __m256 value = _mm256_mul_ps(p, _mm256_castsi256_ps(exponent));
+    return _mm256_and_ps(value, _mm256_cmp_ps(y, _mm256_set1_ps(LEAST), _CMP_GE_OQ));
+}
+
+/* Rows of 8 become columns. */
+__attribute__((target("avx2,fma"))) static inline void transpose(__m256 x[8])
+{
+    __m256 a[8], b[8];
+    for (int i = 0; i < 8; i += 2) {
+        a[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+        a[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int j = 0; j < 2; j++) {
+            b[i + 2 * j] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
+            b[i + 2 * j + 1] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
+        }
+    for (int i = 0; i < 4; i++) {
+        x[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+        x[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    }
+}
+
+/* Squares of 8 x 8, then what is left. */
+__attribute__((target("avx2,fma"))) static void pack(int lanes, int d, int count, const float *from, float *to)
+{
+    int whole = count / 8 * 8;
+    for (int i = 0; i < whole; i += 8)
+        for (int l = 0; l + 8 <= d; l += 8) {
+            __m256 x[8];
+            for (int j = 0; j < 8; j++) x[j] = _mm256_loadu_ps(from + (size_t)(i + j) * (size_t)d + l);
+            transpose(x);
+            for (int j = 0; j < 8; j++) _mm256_storeu_ps(to + (l + j) * lanes + i, x[j]);
+        }
+    for (int i = 0; i < lanes; i++)
+        for (int l = i < whole ? d / 8 * 8 : 0; l < d; l++)
+            to[l * lanes + i] = i < count ? from[(size_t)i * (size_t)d + (size_t)l] : 0;
+}
+
+__attribute__((target("avx2,fma"))) static void unpack(int lanes, int d, int count, const float *from,
+                                                       const float *factor, float *to)
+{
+    int whole = count / 8 * 8;
+    for (int i = 0; i < whole; i += 8)
+        for (int l = 0; l + 8 <= d; l += 8) {
+            __m256 x[8], f = _mm256_loadu_ps(factor + i);
+            for (int j = 0; j < 8; j++) x[j] = _mm256_mul_ps(f, _mm256_loadu_ps(from + (l + j) * lanes + i));
+            transpose(x);
+            for (int j = 0; j < 8; j++) _mm256_storeu_ps(to + (size_t)(i + j) * (size_t)d + l, x[j]);
+        }
+    for (int i = 0; i < count; i++)
+        for (int l = i < whole ? d / 8 * 8 : 0; l < d; l++)
+            to[(size_t)i * (size_t)d + (size_t)l] = factor[i] * from[l * lanes + i];
+}
+
+#define NAME "avx2"
+#define NAMED(f) f##_avx2_stripe
+#define TARGET __attribute__((target("avx2,fma")))
+#define VECTOR __m256
+#define WIDTH 8
+#define ROWS 6
+#define SPREAD(x) _mm256_set1_ps(x)
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define ADD(a, b) _mm256_add_ps(a, b)
+#define SUBTRACT(a, b) _mm256_sub_ps(a, b)
+#define MULTIPLY(a, b) _mm256_mul_ps(a, b)
+#define FUSED(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define LARGER(a, b) _mm256_max_ps(a, b)
+#define POWER(y) power_avx2(y)
+#include "layers/stripe_template.h"
+
+__attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
+{
+    __m512 k = _mm512_roundscale_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), f = _mm512_sub_ps(y, k);
+    __m512 p = _mm512_set1_ps(power[0]);
+    for (int i = 1; i < 7; i++) p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(power[i]));
+    __mmask16 kept = _mm512_cmp_ps_mask(y, _mm512_set1_ps(LEAST), _CMP_GE_OQ);
+    return _mm512_maskz_scalef_ps(kept, p, k);
+}
+
+#define NAME "avx512"
+#define NAMED(f) f##_avx512_stripe
+#define TARGET __attribute__((target("avx512f")))
+#define VECTOR __m512
+#define WIDTH 16
+#define ROWS 12
+#define SPREAD(x) _mm512_set1_ps(x)
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define ADD(a, b) _mm512_add_ps(a, b)
+#define SUBTRACT(a, b) _mm512_sub_ps(a, b)
+#define MULTIPLY(a, b) _mm512_mul_ps(a, b)
+#define FUSED(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define LARGER(a, b) _mm512_max_ps(a, b)
+#define POWER(y) power_avx512(y)
+#include "layers/stripe_template.h"
+
+const nb_stripe *nb_stripe_at(int index)
+{
+    const nb_stripe *can[3] = {NULL};
+    int count = 0;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f")) can[count++] = &stripe_avx512_stripe;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) can[count++] = &stripe_avx2_stripe;
+    return index < count ? can[index] : NULL;
+}
+
+#else
+
+const nb_stripe *nb_stripe_at(int index)
+{
+    (void)index;
+    return NULL;
+}
+
+#endif
+
+const nb_stripe *nb_stripe_best(void)
+{
+    return nb_stripe_at(0);
+}
+
+#endif

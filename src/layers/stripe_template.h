@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stripe_template.h - the functions of stripe.h for one width of SIMD; stripe.c includes it for each, with
+ *     NAMED(f)       the function's name        TARGET       its attribute
+ *     VECTOR         of WIDTH floats            ROWS         of a product that are summed at a time
+ *     SPREAD(x), LOAD(p), STORE(p, v), ADD(a, b), SUBTRACT(a, b), MULTIPLY(a, b), LARGER(a, b)
+ *     FUSED(a, b, c) a b + c
+ *     POWER(y)       2^y, or 0 below 2^-126
+ * A stripe is two vectors wide. */
+
+enum { NAMED(lanes) = 2 * WIDTH };
+
+/* `rows` rows of out (rows x lanes) <- out, or 0, + sum over i = 0 ... count - 1 of x[i] y[i * step + row * stride]:
+ * x (count x lanes) is shared by the rows. */
+TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, int count, const float *x,
+                                                                     const float *y, int step, int stride, bool add,
+                                                                     float *out)
+{
+    VECTOR a[ROWS], b[ROWS];
+    UNROLLED for (int r = 0; r < rows; r++)
+    {
+        a[r] = add ? LOAD(out + r * NAMED(lanes)) : SPREAD(0);
+        b[r] = add ? LOAD(out + r * NAMED(lanes) + WIDTH) : SPREAD(0);
+    }
+    for (int i = 0; i < count; i++) {
+        VECTOR left = LOAD(x + i * NAMED(lanes)), right = LOAD(x + i * NAMED(lanes) + WIDTH);
+        UNROLLED for (int r = 0; r < rows; r++)
+        {
+            VECTOR factor = SPREAD(y[(size_t)i * (size_t)step + (size_t)r * (size_t)stride]);
+            a[r] = FUSED(factor, left, a[r]);
+            b[r] = FUSED(factor, right, b[r]);
+        }
+    }
+    UNROLLED for (int r = 0; r < rows; r++)
+    {
+        STORE(out + r * NAMED(lanes), a[r]);
+        STORE(out + r * NAMED(lanes) + WIDTH, b[r]);
+    }
+}
+
+/* All rows: ROWS at a time, then two, then one. */
+TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int count, const float *x, const float *y,
+                                                                    int step, int stride, bool add, float *out)
+{
+    int row = 0;
+    for (; row + ROWS <= all; row += ROWS)
+        NAMED(rows)(ROWS, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
+    for (; row + 2 <= all; row += 2)
+        NAMED(rows)(2, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
+    for (; row < all; row++)
+        NAMED(rows)(1, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
+}
+
+TARGET static void NAMED(dots)(int d, int keys, const float *q, const float *k, float *t)
+{
+    NAMED(all)(keys, d, q, k, 1, d, false, t);
+}
+
+TARGET static void NAMED(values)(int dv, int keys, const float *t, const float *v, bool add, float *out)
+{
+    if (add)
+        NAMED(all)(dv, keys, t, v, dv, 1, true, out);
+    else
+        NAMED(all)(dv, keys, t, v, dv, 1, false, out);
+}
+
+TARGET static void NAMED(raise)(int keys, float c, const float *t, float *largest)
+{
+    VECTOR a = LOAD(t), b = LOAD(t + WIDTH), factor = SPREAD(c);
+    for (int i = 1; i < keys; i++) {
+        a = LARGER(a, LOAD(t + i * NAMED(lanes)));
+        b = LARGER(b, LOAD(t + i * NAMED(lanes) + WIDTH));
+    }
+    STORE(largest, LARGER(LOAD(largest), MULTIPLY(factor, a)));
+    STORE(largest + WIDTH, LARGER(LOAD(largest + WIDTH), MULTIPLY(factor, b)));
+}
+
+/* The product is rounded before the difference, so that the largest entry's is exactly 0. */
+TARGET static void NAMED(powers)(int keys, float c, const float *shift, float *t, float *sum)
+{
+    VECTOR a = LOAD(sum), b = LOAD(sum + WIDTH), factor = SPREAD(c), left = LOAD(shift), right = LOAD(shift + WIDTH);
+    for (int i = 0; i < keys; i++) {
+        float *at = t + i * NAMED(lanes);
+        VECTOR x = POWER(SUBTRACT(MULTIPLY(factor, LOAD(at)), left));
+        VECTOR y = POWER(SUBTRACT(MULTIPLY(factor, LOAD(at + WIDTH)), right));
+        STORE(at, x);
+        STORE(at + WIDTH, y);
+        a = ADD(a, x);
+        b = ADD(b, y);
+    }
+    STORE(sum, a);
+    STORE(sum + WIDTH, b);
+}
+
+TARGET static void NAMED(scale)(int dv, const float *factor, float *out)
+{
+    VECTOR a = LOAD(factor), b = LOAD(factor + WIDTH);
+    for (int l = 0; l < dv; l++) {
+        STORE(out + l * NAMED(lanes), MULTIPLY(a, LOAD(out + l * NAMED(lanes))));
+        STORE(out + l * NAMED(lanes) + WIDTH, MULTIPLY(b, LOAD(out + l * NAMED(lanes) + WIDTH)));
+    }
+}
+
+TARGET static void NAMED(pack)(int d, int count, const float *from, float *to)
+{
+    pack(NAMED(lanes), d, count, from, to);
+}
+
+TARGET static void NAMED(unpack)(int d, int count, const float *from, const float *factor, float *to)
+{
+    unpack(NAMED(lanes), d, count, from, factor, to);
+}
+
+static const nb_stripe NAMED(stripe) = {.name = NAME,
+                                        .lanes = NAMED(lanes),
+                                        .pack = NAMED(pack),
+                                        .unpack = NAMED(unpack),
+                                        .dots = NAMED(dots),
+                                        .raise = NAMED(raise),
+                                        .powers = NAMED(powers),
+                                        .values = NAMED(values),
+                                        .scale = NAMED(scale)};
+
+#undef NAME
+#undef NAMED
+#undef TARGET
+#undef VECTOR
+#undef WIDTH
+#undef ROWS
+#undef SPREAD
+#undef LOAD
+#undef STORE
+#undef ADD
+#undef SUBTRACT
+#undef MULTIPLY
+#undef FUSED
+#undef LARGER
+#undef POWER

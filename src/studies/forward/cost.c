@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost.c - seconds and bytes of a unit: passes by the attentions' formulas, the exact outputs, and the rounds, which
+ * take the time that they are given. */
+#include "run/prediction.h"
+#include "studies/forward/gemm.h"
+#include "studies/forward/layers.h"
+#include "studies/forward/methods.h"
+
+#include <math.h>
+
+/* Of the reference machine, one thread: a multiplication of a pass, of the exact outputs in double precision, and what
+ * a process takes to begin. */
+#define SECONDS_PER_MULTIPLICATION 5e-11
+#define SECONDS_PER_DOUBLE 2e-10
+#define SECONDS_PER_PROCESS 2e-2
+#define LEAST_SPAN_S 1e-3
+#define SECONDS_PER_ERASURE 3e-2
+enum { PASSES = 6, LEAST = 6, LEAST_LONG = 3 }; /* passes that are not of the rounds; rounds */
+
+typedef struct { /* one trial's */
+    double passes_s, rounds_s, held, most;
+    int count;
+} sums;
+
+static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, sums *s)
+{
+    int rounds = nb_forward_settings_of(plan->config)->rounds;
+    int threads = nb_plan_value(plan, row, NB_FORWARD_THREADS);
+    nb_attention_cost cost = nb_attention_cost_of(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), shape, threads);
+    double multiplications = isnan(cost.multiplications) ? 0 : cost.multiplications;
+    double pass_s = multiplications * SECONDS_PER_MULTIPLICATION / threads;
+    s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE;
+    s->rounds_s += (rounds != NB_AUTO ? rounds : pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * fmax(pass_s, LEAST_SPAN_S);
+    s->held += fmax(cost.bytes, 0);
+    s->most = fmax(s->most, fmax(cost.bytes, 0));
+    s->count++;
+}
+
+/* The product of matrices, warm-up and rounds. */
+static double gemm_s(const nb_forward_settings *settings)
+{
+    double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
+    return 0.5 * passes * nb_forward_gemm_flops() * SECONDS_PER_MULTIPLICATION;
+}
+
+static double exact_s(const nb_layer_shape *shape, const nb_forward_settings *settings)
+{
+    double rows = settings->quality_rows == NB_AUTO ? shape->n : fmin(settings->quality_rows, shape->n);
+    return settings->quality ? 2.0 * shape->heads * shape->n * rows * shape->d * SECONDS_PER_DOUBLE : 0;
+}
+
+nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+{
+    const nb_planned_scene *scene = &plan->scenes[plan->rows[unit->first].scene];
+    const nb_forward_settings *settings = nb_forward_settings_of(plan->config);
+    nb_layer_shape shape = nb_forward_shape(scene);
+    double machine = speeds ? speeds->machine : 1, points = (double)shape.heads * shape.n * shape.d;
+    nb_cost cost = {.bytes = 0};
+    for (int i = unit->first, next; i < unit->end; i = next) {
+        sums s = {.count = 0};
+        for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial; next++)
+            if (!scene->refusal && (!pending || pending[next])) add_row(plan, next, &shape, &s);
+        if (s.count == 0) continue;
+        double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0, needed_s = machine * s.rounds_s;
+        cost.own_s += fmax(given_s - needed_s, 0);
+        cost.seconds += machine * (s.passes_s + gemm_s(settings) + exact_s(&shape, settings)) + fmax(given_s, needed_s);
+        cost.bytes = fmax(cost.bytes, fmin(s.held, 2 * s.most)); /* what does not fit together takes turns */
+    }
+    cost.bytes += 64e6 + 4.0 * NB_ERASER + 16.0 * NB_GEMM_SIZE * NB_GEMM_SIZE + 4 * 5 * points + 8 * points;
+    return cost;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exact.c - blocks of queries against all keys: logits, softmax, times V, each block a task. */
+#include "studies/forward/exact.h"
+
+#include "linalg/linalg.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+
+enum { BLOCK = 32 }; /* queries of a task */
+
+typedef struct {
+    const nb_exact *exact;
+    const nb_head *head; /* in double precision */
+    double *out;         /* of this head */
+    double *scratch;     /* (n + d) x BLOCK for each thread */
+} work;
+
+static void softmax(int seen, int n, double *column)
+{
+    double most = -INFINITY, sum = 0;
+    for (int j = 0; j < seen; j++) most = fmax(most, column[j]);
+    for (int j = 0; j < seen; j++) sum += column[j] = exp(column[j] - most);
+    for (int j = 0; j < seen; j++) column[j] /= sum;
+    for (int j = seen; j < n; j++) column[j] = 0;
+}
+
+static void do_block(void *self, int task, int thread)
+{
+    const work *w = self;
+    const nb_head *h = w->head;
+    size_t n = (size_t)h->n, d = (size_t)h->d;
+    int first = task * BLOCK, count = w->exact->count - first < BLOCK ? w->exact->count - first : BLOCK;
+    const int *tokens = w->exact->tokens + first;
+    double *s = w->scratch + (size_t)thread * (n + d) * BLOCK, *q = s + n * BLOCK;
+    for (int i = 0; i < count; i++)
+        for (size_t j = 0; j < d; j++) q[(size_t)i * d + j] = h->q[(size_t)tokens[i] * d + j];
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, h->n, count, h->d, 1 / sqrt(h->d), h->k, h->d, q, h->d, 0, s, h->n);
+    for (int i = 0; i < count; i++) softmax(h->causal ? tokens[i] + 1 : h->n, h->n, s + (size_t)i * n);
+    nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, h->n, 1, h->v, h->dv, s, h->n, 0, w->out + (size_t)first * (size_t)h->dv,
+            h->dv);
+}
+
+static nb_status choose_tokens(int n, int most, gsl_rng *rng, nb_exact *exact, nb_ctx *ctx)
+{
+    int *all, *chosen;
+    NB_NEED(all, nb_alloc(ctx, (size_t)n, sizeof *all));
+    for (int i = 0; i < n; i++) all[i] = i;
+    exact->count = n;
+    exact->tokens = all;
+    if (most >= n) return NB_OK;
+    NB_NEED(chosen, nb_alloc(ctx, (size_t)most, sizeof *chosen));
+    gsl_ran_choose(rng, chosen, (size_t)most, all, (size_t)n, sizeof *all); /* in ascending order */
+    exact->count = most;
+    exact->tokens = chosen;
+    return NB_OK;
+}
+
+nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *team, nb_exact *exact, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    size_t heads = (size_t)nb_layer_heads(s), each;
+    nb_head head;
+    work w = {.exact = exact, .head = &head};
+    NB_TRY(ctx, choose_tokens(s->n, most, rng, exact, ctx));
+    each = (size_t)s->dv * (size_t)exact->count;
+    NB_NEED(exact->out, nb_alloc_raw(ctx, heads * each));
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(w.scratch, nb_alloc_raw(ctx, (size_t)nb_team_threads(team) * (size_t)(s->n + s->d) * BLOCK));
+    for (size_t h = 0; h < heads; h++) {
+        nb_mark one = nb_ctx_mark(ctx);
+        NB_TRY(ctx, nb_layer_head_double(layer, (int)h, &head, ctx));
+        w.out = exact->out + h * each;
+        nb_team_run(team, (exact->count + BLOCK - 1) / BLOCK, do_block, &w);
+        nb_ctx_release(ctx, one);
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+typedef struct {
+    double difference2, exact2, cosines, most;
+} sums;
+
+/* One output. A zero one has the cosine 1 with another zero one, else 0. */
+static void add_output(sums *s, int dv, const double *exact, const nb_scalar *out)
+{
+    double product = 0, length2 = 0, exact2 = 0;
+    for (int j = 0; j < dv; j++) {
+        double difference = (double)out[j] - exact[j];
+        s->difference2 += difference * difference;
+        s->most = fmax(s->most, fabs(difference));
+        product += (double)out[j] * exact[j];
+        length2 += (double)out[j] * (double)out[j];
+        exact2 += exact[j] * exact[j];
+    }
+    s->exact2 += exact2;
+    s->cosines += length2 > 0 && exact2 > 0 ? product / sqrt(length2) / sqrt(exact2) : length2 == exact2;
+}
+
+nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact, const nb_scalar *out)
+{
+    sums s = {.most = 0};
+    size_t heads = (size_t)nb_layer_heads(shape), dv = (size_t)shape->dv, count = (size_t)exact->count;
+    for (size_t h = 0; h < heads; h++)
+        for (size_t i = 0; i < count; i++)
+            add_output(&s, shape->dv, exact->out + (h * count + i) * dv,
+                       out + (h * (size_t)shape->n + (size_t)exact->tokens[i]) * dv);
+    double outputs = (double)heads * (double)count;
+    if (!isfinite(s.difference2)) return (nb_likeness){.error = NAN, .cosine = NAN, .mse = NAN, .max_error = NAN};
+    return (nb_likeness){.error = s.exact2 > 0        ? sqrt(s.difference2 / s.exact2)
+                                  : s.difference2 > 0 ? INFINITY
+                                                      : 0,
+                         .cosine = s.cosines / outputs,
+                         .mse = s.difference2 / (outputs * (double)dv),
+                         .max_error = s.most,
+                         .finite = true};
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* forward.c - the record of the forward study. */
+#include "base/machine.h"
+#include "components/registry.h"
+#include "studies/forward/layers.h"
+#include "studies/forward/rounds.h"
+
+static const nb_option options[] = {
+    NB_REAL(nb_forward_settings, seconds, "1", 0, 1e5,
+            "seconds for each method's share of the rounds, unless all times are known well before; a few rounds are "
+            "run whatever they take"),
+    NB_INT_OR(nb_forward_settings, rounds, "auto", "auto", 1, NB_MOST_ROUNDS,
+              "rounds of each method; auto: until the 95 % intervals of all medians are within 2 %, or the seconds are "
+              "over, but at least 6, or 3 where a pass takes more than a second"),
+    NB_BOOL(nb_forward_settings, cold, "false", "empty the caches before each pass"),
+    NB_BOOL(nb_forward_settings, quality, "true", "compare the outputs with exact ones in double precision"),
+    NB_INT_OR(nb_forward_settings, quality_rows, "all", "2048", 1, 1 << 30,
+              "query tokens of each head that are compared, drawn at random where there are more; all: each of them"),
+    NB_OPTION_END};
+
+const nb_forward_settings *nb_forward_settings_of(const nb_config *config)
+{
+    return config->settings;
+}
+
+static const nb_axis axes[] = {[NB_FORWARD_PROBLEM] = NB_AXIS_PROBLEMS,
+                               [NB_FORWARD_HEADS] = {.key = "heads",
+                                                     .column = "heads",
+                                                     .type = NB_AXIS_INTEGER,
+                                                     .scene = true,
+                                                     .resolved = true,
+                                                     .lo = 0,
+                                                     .hi = 65536,
+                                                     .initial = "0"},
+                               [NB_FORWARD_ATTENTION] = {.key = "attentions",
+                                                         .column = "attention",
+                                                         .type = NB_AXIS_COMPONENT,
+                                                         .registry = &nb_attentions,
+                                                         .check = nb_attention_check},
+                               [NB_FORWARD_THREADS] = {.key = "threads",
+                                                       .column = "threads",
+                                                       .type = NB_AXIS_INTEGER,
+                                                       .lo = 1,
+                                                       .hi = NB_MOST_THREADS,
+                                                       .initial = "1"},
+                               {.key = NULL}};
+
+/* By nb_forward_phase. */
+static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, false},
+                                  {"the pass in a process of its own", NB_FORWARD_ATTENTION, 1, false},
+                                  {"the exact outputs", -1, 0, true},
+                                  {"the pass whose outputs are compared", NB_FORWARD_ATTENTION, 1, false},
+                                  {"the product of matrices", -1, 0, false},
+                                  {"the timed pass", NB_FORWARD_ATTENTION, 1, false},
+                                  {NULL, 0, 0, false}};
+
+static const unsigned levels[] = {0};
+
+/* heads: 0 is as many as the input has; of a generated problem one. */
+static int heads_of(const nb_planned_scene *s, int value)
+{
+    return value > 0 ? value : s->heads > 0 ? s->heads : 1;
+}
+
+static bool matches(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
+                    const nb_method *method)
+{
+    (void)config, (void)method, (void)axis;
+    return !scene || scene->value[NB_FORWARD_HEADS] == heads_of(scene, value);
+}
+
+static void prepare_scene(const nb_config *config, nb_planned_scene *s)
+{
+    (void)config;
+    s->value[NB_FORWARD_HEADS] = heads_of(s, s->value[NB_FORWARD_HEADS]);
+    if (s->heads > 0 && s->value[NB_FORWARD_HEADS] > s->heads) s->refusal = "the input has fewer heads than that";
+}
+
+/* Times differ from trial to trial, and speed-ups are of methods that were timed together. */
+static bool is_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
+{
+    (void)plan, (void)scene, (void)method;
+    return true;
+}
+
+static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
+{
+    (void)plan;
+    const char *lack = s->keyless ? s->keyless : s->valueless;
+    NB_REQUIRE(ctx, !lack, NB_EINVAL, "%s; attention needs q, k and v", lack);
+    return NB_OK;
+}
+
+static nb_status warn_of_threads(const nb_plan *plan, nb_mistakes *warnings)
+{
+    int most = 0, cpus = nb_usable_cpus();
+    for (int m = 0; m < plan->method_count; m++)
+        if (plan->methods[m].value[NB_FORWARD_THREADS] > most) most = plan->methods[m].value[NB_FORWARD_THREADS];
+    if (most <= cpus) return NB_OK;
+    return nb_mistakes_add(warnings, (nb_place){.source = NULL},
+                           "threads: %d, and %d CPUs may be used here: threads will wait for each other", most, cpus);
+}
+
+/* Whether a row's method refuses its scene. */
+static nb_status is_refused(const nb_plan *plan, int row, bool *refused, nb_ctx *ctx)
+{
+    const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];
+    nb_layer_shape shape = nb_forward_shape(s);
+    const char *why = s->refusal;
+    if (!why) NB_TRY(ctx, nb_attention_refusal(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), &shape, &why, ctx));
+    *refused = why;
+    return NB_OK;
+}
+
+static nb_status warn(const nb_plan *plan, nb_mistakes *warnings)
+{
+    int possible = 0;
+    NB_TRY(warnings->ctx, warn_of_threads(plan, warnings));
+    for (int i = 0; i < plan->row_count && possible == 0; i++) {
+        bool refused;
+        NB_TRY(warnings->ctx, is_refused(plan, i, &refused, warnings->ctx));
+        possible += !refused;
+    }
+    if (possible > 0 || plan->row_count == 0) return NB_OK;
+    return nb_mistakes_add(warnings, (nb_place){.source = NULL},
+                           "all %d rows will be skipped: no attention has a form for these layers", plan->row_count);
+}
+
+static const nb_choice *default_baseline(const nb_config *config)
+{
+    const nb_choices *list = &config->lists[NB_FORWARD_ATTENTION].choices;
+    for (int i = 0; i < list->count; i++)
+        if (nb_attention_traits(&list->items[i]) & NB_ATTENTION_EXACT) return &list->items[i];
+    return list->count > 0 ? &list->items[0] : NULL;
+}
+
+static const char *const references[] = {
+    "Xiong et al., Nystromformer: A Nystrom-based algorithm for approximating self-attention, AAAI 2021 (Table 2, "
+    "Figure 4: memory and time against n)",
+    NULL};
+
+const nb_study nb_study_forward = {
+    .component = {NB_FORWARD_STUDY, "how long attention layers take, their memory, and how good their outputs are",
+                  references, options, sizeof(nb_forward_settings)},
+    .axes = axes,
+    .baseline = NB_FORWARD_ATTENTION,
+    .columns = nb_forward_columns,
+    .row_size = sizeof(nb_forward_row),
+    .result_offset = offsetof(nb_forward_row, measures),
+    .result_size = sizeof(nb_forward),
+    .layers = true,
+    .exclusive = true,
+    .phases = phases,
+    .levels = levels,
+    .default_baseline = default_baseline,
+    .matches = matches,
+    .prepare_scene = prepare_scene,
+    .random = is_random,
+    .check_scene = check_scene,
+    .warn = warn,
+    .run = nb_forward_run,
+    .cost = nb_forward_cost,
+};

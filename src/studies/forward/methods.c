@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* methods.c - see methods.h */
+#include "studies/forward/methods.h"
+
+#include "studies/forward/peak.h"
+
+#include <math.h>
+#include <string.h>
+
+nb_status nb_forward_method_make(nb_forward_method *m, nb_forward_bench *bench, int row, const nb_choice *attention,
+                                 int threads, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &bench->layer->shape;
+    nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
+    *m = (nb_forward_method){
+        .row = row, .attention = attention, .threads = threads, .keeps = nb_attention_keep(attention), .bench = bench};
+    double *measures = (double *)&m->measures;
+    for (size_t i = 0; i < sizeof m->measures / sizeof *measures; i++) measures[i] = NAN;
+    m->measures.landmarks = nb_attention_size(attention, s);
+    m->measures.dv = s->dv;
+    m->measures.key_heads = s->key_heads;
+    m->measures.causal = s->causal;
+    m->measures.keeps = m->keeps;
+    m->measures.flops_formula = 2 * cost.multiplications;
+    m->measures.workspace_formula_bytes = cost.bytes;
+    NB_NEED(m->own, nb_ctx_child(ctx));
+    NB_NEED(m->parts, nb_alloc(ctx, NB_MOST_ROUNDS, sizeof *m->parts));
+    NB_NEED(m->multiplications, nb_alloc_reals(ctx, NB_MOST_ROUNDS, 1));
+    return NB_OK;
+}
+
+static nb_status one_pass(void *self, nb_ctx *ctx)
+{
+    nb_forward_method *m = self;
+    nb_forward_bench *b = m->bench;
+    const nb_layer_shape *s = &b->layer->shape;
+    nb_team *team;
+    nb_scalar *out;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_team_new(m->threads, &team, ctx));
+    NB_NEED(out, nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
+    NB_TRY(ctx, nb_attention_open(m->attention, s, team, b->stream, &m->attending, ctx));
+    NB_TRY(ctx, nb_attention_forward(&m->attending, b->layer, out, &m->passed, ctx));
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+nb_status nb_forward_find_peak(nb_forward_method *m, nb_ctx *ctx)
+{
+    return nb_peak_of(one_pass, m, &m->measures.peak_bytes, ctx);
+}
+
+/* The same layer with one value of 1 for each key. */
+static nb_status make_ones(const nb_layer *layer, nb_layer *ones, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    size_t count = (size_t)s->batch * (size_t)s->key_heads * (size_t)s->n;
+    nb_scalar *v;
+    *ones = *layer;
+    ones->shape.dv = 1;
+    NB_NEED(v, nb_alloc_scalars(ctx, count));
+    for (size_t i = 0; i < count; i++) v[i] = 1;
+    ones->v = v;
+    return NB_OK;
+}
+
+/* The first pass of a state of its own: the attention's draws are those of its index 0. */
+static nb_status first_pass(nb_forward_method *m, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
+{
+    nb_attending attending;
+    NB_TRY(ctx, nb_attention_open(m->attention, &layer->shape, m->team, m->bench->stream, &attending, ctx));
+    return nb_attention_forward(&attending, layer, out, &m->passed, ctx);
+}
+
+static nb_status leave(nb_forward_method *m, const char *status, const char *reason, nb_ctx *ctx)
+{
+    m->status = status;
+    NB_NEED(m->reason, nb_strdup(ctx, reason));
+    return NB_OK;
+}
+
+static nb_status compare(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+{
+    nb_likeness like = nb_exact_compare(&m->bench->layer->shape, exact, m->bench->out);
+    m->measures.output_error = like.error;
+    m->measures.cosine = like.cosine;
+    m->measures.mse = like.mse;
+    m->measures.max_error = like.max_error;
+    return like.finite ? NB_OK : leave(m, "diverged", "outputs are not finite", ctx);
+}
+
+static nb_status find_row_sums(nb_forward_method *m, nb_ctx *own)
+{
+    nb_layer ones;
+    nb_scalar *out = m->bench->out;
+    double most = 0;
+    NB_TRY(own, make_ones(m->bench->layer, &ones, own));
+    NB_TRY(own, first_pass(m, &ones, out, own));
+    for (size_t i = 0; i < (size_t)nb_layer_heads(&ones.shape) * (size_t)ones.shape.n; i++)
+        most = fmax(most, isfinite(out[i]) ? fabs((double)out[i] - 1) : INFINITY);
+    if (!m->passed.refusal && isfinite(most)) m->measures.rowsum_deviation = most;
+    return NB_OK;
+}
+
+nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+{
+    NB_TRY(ctx, first_pass(m, m->bench->layer, m->bench->out, m->own));
+    if (m->passed.refusal) return leave(m, "skipped", m->passed.refusal, ctx);
+    if (m->passed.diverged) return leave(m, "diverged", m->passed.diverged, ctx);
+    nb_ctx_release(m->own, 0);
+    if (!exact) return NB_OK;
+    NB_TRY(ctx, compare(m, exact, ctx));
+    return m->status ? NB_OK : find_row_sums(m, m->own);
+}
+
+static nb_status open_method(nb_forward_method *m)
+{
+    if (m->open) return NB_OK;
+    NB_TRY(m->own,
+           nb_attention_open(m->attention, &m->bench->layer->shape, m->team, m->bench->stream, &m->attending, m->own));
+    m->open = true;
+    return NB_OK;
+}
+
+static nb_status pass(nb_forward_method *m, int index)
+{
+    nb_forward_bench *b = m->bench;
+    m->attending.passes = index;
+    NB_TRY(m->own, nb_attention_forward(&m->attending, b->layer, b->out, &m->passed, m->own));
+    m->bytes = fmax(m->bytes, m->passed.bytes);
+    for (int part = 0; part < NB_PART_COUNT; part++) m->span_parts[part] += m->passed.part_s[part];
+    m->span_multiplications += m->passed.multiplications;
+    m->span_passes++;
+    return NB_OK;
+}
+
+/* Each one chooses anew, and not what an earlier one chose. */
+static nb_status fresh_pass(void *self, nb_ctx *ctx)
+{
+    nb_forward_method *m = self;
+    (void)ctx;
+    return pass(m, m->fresh_passes++ * m->keeps);
+}
+
+/* With what an earlier pass chose, if the attention keeps that. */
+static nb_status kept_pass(void *self, nb_ctx *ctx)
+{
+    nb_forward_method *m = self;
+    return m->keeps == 1 || m->attending.passes == 0 ? fresh_pass(self, ctx) : pass(m, 1);
+}
+
+/* Opened within the span's turn, it would have the cost of a first pass in its time: that is made before. */
+static nb_status begin_span(void *self, nb_ctx *ctx)
+{
+    nb_forward_method *m = self;
+    nb_forward_bench *b = m->bench;
+    bool opened = !m->open;
+    NB_TRY(ctx, open_method(m));
+    if (opened && b->closing && m->spans > 0) NB_TRY(ctx, fresh_pass(m, ctx));
+    if (b->cold || m->fresh_passes == 0)
+        for (int i = 0; i < NB_ERASER; i++) b->eraser[i] += 1;
+    memset(m->span_parts, 0, sizeof m->span_parts);
+    m->span_multiplications = m->span_passes = 0;
+    return NB_OK;
+}
+
+static void consume(nb_forward_method *m)
+{
+    const nb_layer_shape *s = &m->bench->layer->shape;
+    size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
+    m->bench->checksum += (double)nb_scalar_sum(count, m->bench->out);
+}
+
+static nb_status close_span(nb_forward_method *m)
+{
+    consume(m);
+    if (m->bench->closing) {
+        m->open = false;
+        nb_ctx_release(m->own, 0);
+    }
+    return NB_OK;
+}
+
+static nb_status end_fresh(void *self, nb_ctx *ctx)
+{
+    (void)ctx;
+    return close_span(self);
+}
+
+/* Keeps the parts of the span, whose place among the timed ones is the same from the end. */
+static nb_status end_kept(void *self, nb_ctx *ctx)
+{
+    nb_forward_method *m = self;
+    int at = m->spans % NB_MOST_ROUNDS;
+    (void)ctx;
+    for (int part = 0; part < NB_PART_COUNT; part++) m->parts[at][part] = m->span_parts[part] / m->span_passes;
+    m->multiplications[at] = m->span_multiplications / m->span_passes;
+    m->spans++;
+    return close_span(m);
+}
+
+nb_contestant nb_forward_contestant(nb_forward_method *m, bool fresh)
+{
+    return (nb_contestant){m, begin_span, fresh ? fresh_pass : kept_pass, fresh ? end_fresh : end_kept};
+}
+
+nb_status nb_forward_take_times(nb_forward_method *m, const nb_timed *kept, const nb_timed *fresh, nb_ctx *ctx)
+{
+    nb_forward *r = &m->measures;
+    nb_timing t, anew;
+    NB_TRY(ctx, nb_timing_of(kept, &t, ctx));
+    r->latency_s = t.median;
+    r->latency_low_s = t.low;
+    r->latency_high_s = t.high;
+    r->latency_min_s = t.least;
+    r->latency_p10_s = t.p10;
+    r->latency_p90_s = t.p90;
+    r->repeats = kept->count;
+    r->batch = kept->batch;
+    r->first_s = kept->first_s;
+    r->fresh_s = t.median;
+    if (fresh) {
+        NB_TRY(ctx, nb_timing_of(fresh, &anew, ctx));
+        r->fresh_s = anew.median;
+    }
+    r->amortized_s = (r->fresh_s + (m->keeps - 1) * r->latency_s) / m->keeps;
+    r->tokens_per_s = m->bench->layer->shape.n / r->latency_s;
+    r->workspace_bytes = m->bytes;
+    if (t.middle < 0) return NB_OK;
+    int at = (m->spans - kept->count + t.middle) % NB_MOST_ROUNDS; /* the warm-up's spans came before */
+    r->select_s = m->parts[at][NB_PART_LANDMARKS];
+    r->core_s = m->parts[at][NB_PART_CORE];
+    r->b_s = m->parts[at][NB_PART_B];
+    r->f_s = m->parts[at][NB_PART_F];
+    r->output_s = m->parts[at][NB_PART_OUTPUT];
+    r->flops = 2 * m->multiplications[at];
+    r->gflops_per_s = 1e-9 * r->flops / r->latency_s;
+    return NB_OK;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* runner.c - a layer in one trial at a time. First each method alone in a process of its own, for its memory, while
+ * this process still has one thread; then its outputs against the exact ones; then all methods in turns, timed. A
+ * method that fails is left out of what follows; one that takes the process down is found by the row that the worker
+ * was at, is run again alone, and the others begin anew without it. */
+#include "base/clock.h"
+#include "base/machine.h"
+#include "components/plugin.h"
+#include "linalg/blas.h"
+#include "run/sink.h"
+#include "studies/forward/gemm.h"
+#include "studies/forward/layers.h"
+#include "studies/forward/methods.h"
+
+#include <math.h>
+
+#define MUCH_LOAD 0.2
+
+typedef struct {
+    const nb_plan *plan;
+    int index; /* of the scene in the plan */
+    const bool *pending;
+    const nb_sink *sink;
+    gsl_rng *rng;
+    nb_ctx *ctx;
+    nb_layer layer;
+} instance;
+
+typedef struct { /* of one trial */
+    const instance *in;
+    int first, end, trial;
+    nb_forward_bench bench;
+    int count;
+    nb_forward_method *methods; /* of the pending rows */
+} trial;
+
+typedef struct { /* a contestant, for the phase that its passes are */
+    const trial *t;
+    nb_contestant inner;
+    nb_forward_phase phase;
+    int first, end;
+} guarded;
+
+static const nb_planned_scene *scene_of(const instance *in)
+{
+    return &in->plan->scenes[in->index];
+}
+
+static nb_status now_at(const instance *in, nb_forward_phase phase, int first, int end)
+{
+    if (in->sink->at) in->sink->at(in->sink->self, (int)phase, first, end);
+    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
+               "a component from outside has %s: nothing more can be measured in this process, only in workers",
+               nb_ctx_spoilt(in->ctx));
+    return NB_OK;
+}
+
+static bool any(const bool *pending, int first, int end)
+{
+    while (first < end && !pending[first]) first++;
+    return first < end;
+}
+
+static nb_status put(const instance *in, int row, const nb_forward *measures, const char *status, const char *reason)
+{
+    nb_forward_row out;
+    nb_plan_row(in->plan, row, &out);
+    out.status = status;
+    if (reason) NB_NEED(out.reason, nb_clean(in->ctx, reason, ""));
+    if (measures) out.measures = *measures;
+    return in->sink->row(in->sink->self, row, &out.row, in->ctx);
+}
+
+static nb_status put_all(const instance *in, int first, int end, const char *status, const char *reason)
+{
+    for (int i = first; i < end; i++)
+        if (in->pending[i]) NB_TRY(in->ctx, put(in, i, NULL, status, reason));
+    return NB_OK;
+}
+
+/* A failure of the machine ends the run; any other is the method's outcome. */
+static nb_status take_failure(const instance *in, nb_forward_method *m, nb_status status, const char *outcome)
+{
+    if (status == NB_OK || status == NB_EHOST) return status;
+    m->status = outcome;
+    NB_NEED(m->reason, nb_strdup(in->ctx, nb_error_message(in->ctx)));
+    nb_error_clear(in->ctx);
+    return NB_OK;
+}
+
+static bool is_in(const nb_forward_method *m)
+{
+    return !m->status;
+}
+
+/* The pending rows as methods; those that cannot be are skipped. */
+static nb_status find_methods(trial *t)
+{
+    const instance *in = t->in;
+    NB_NEED(t->methods, nb_alloc(in->ctx, (size_t)(t->end - t->first), sizeof *t->methods));
+    for (int i = t->first; i < t->end; i++) {
+        if (!in->pending[i]) continue;
+        nb_forward_method *m = &t->methods[t->count++];
+        const char *why;
+        NB_TRY(in->ctx, nb_forward_method_make(m, &t->bench, i, nb_plan_choice(in->plan, i, NB_FORWARD_ATTENTION),
+                                               nb_plan_value(in->plan, i, NB_FORWARD_THREADS), in->ctx));
+        NB_TRY(in->ctx, nb_attention_refusal(m->attention, &in->layer.shape, &why, in->ctx));
+        if (why) m->status = "skipped", m->reason = why;
+    }
+    return NB_OK;
+}
+
+static nb_status find_peaks(trial *t)
+{
+    for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
+        if (!is_in(m)) continue;
+        NB_TRY(t->in->ctx, now_at(t->in, NB_FORWARD_AT_MEMORY, m->row, m->row + 1));
+        nb_status status = nb_forward_find_peak(m, t->in->ctx);
+        NB_TRY(t->in->ctx, take_failure(t->in, m, status, status == NB_EBUG ? "crashed" : "failed"));
+        if (m->status) NB_NEED(m->reason, nb_format(t->in->ctx, "in a process of its own: %s", m->reason));
+    }
+    return NB_OK;
+}
+
+/* A team for each number of threads; from here on this process has several. */
+static nb_status make_teams(trial *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        nb_forward_method *m = &t->methods[i];
+        for (int j = 0; j < i && !m->team; j++)
+            if (t->methods[j].threads == m->threads) m->team = t->methods[j].team;
+        if (!m->team && is_in(m)) NB_TRY(t->in->ctx, nb_team_new(m->threads, &m->team, t->in->ctx));
+    }
+    return NB_OK;
+}
+
+static nb_team *largest_team(const trial *t)
+{
+    nb_team *largest = NULL;
+    for (int i = 0; i < t->count; i++)
+        if (t->methods[i].team && (!largest || nb_team_threads(t->methods[i].team) > nb_team_threads(largest)))
+            largest = t->methods[i].team;
+    return largest;
+}
+
+/* The sample of tokens is the same for all methods of the layer, whatever they are. */
+static nb_status find_exact(const trial *t, nb_team *team, nb_exact *exact)
+{
+    const instance *in = t->in;
+    int most = nb_forward_settings_of(in->plan->config)->quality_rows;
+    nb_stream stream = nb_plan_stream(in->plan, t->trial, scene_of(in)->problem);
+    stream.role = "tokens that are compared";
+    nb_random_seed(in->rng, &stream);
+    NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_EXACT, t->first, t->end));
+    return nb_exact_make(&in->layer, most == NB_AUTO ? in->layer.shape.n : most, in->rng, team, exact, in->ctx);
+}
+
+static nb_status find_errors(trial *t)
+{
+    const instance *in = t->in;
+    bool compared = nb_forward_settings_of(in->plan->config)->quality;
+    nb_team *team = largest_team(t);
+    nb_exact exact;
+    if (!team) return NB_OK;
+    if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
+    for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
+        if (!is_in(m)) continue;
+        NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1));
+        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, in->ctx);
+        nb_ctx_release(m->own, 0);
+        NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
+    }
+    return NB_OK;
+}
+
+static nb_status guarded_begin(void *self, nb_ctx *ctx)
+{
+    guarded *g = self;
+    NB_TRY(ctx, now_at(g->t->in, g->phase, g->first, g->end));
+    return g->inner.begin ? g->inner.begin(g->inner.self, ctx) : NB_OK;
+}
+
+static nb_status guarded_pass(void *self, nb_ctx *ctx)
+{
+    guarded *g = self;
+    return g->inner.pass(g->inner.self, ctx);
+}
+
+static nb_status guarded_end(void *self, nb_ctx *ctx)
+{
+    guarded *g = self;
+    return g->inner.end(g->inner.self, ctx);
+}
+
+typedef struct { /* all that is timed in turns */
+    int count;
+    guarded *items;
+    nb_contestant *contestants;
+    nb_timed *timed;
+    int *kept, *fresh, *gemm; /* by method: their contestants; -1: there is none */
+} field;
+
+static int enter(field *f, const trial *t, nb_contestant inner, nb_forward_phase phase, int first, int end)
+{
+    f->items[f->count] = (guarded){t, inner, phase, first, end};
+    f->contestants[f->count] = (nb_contestant){&f->items[f->count], guarded_begin, guarded_pass, guarded_end};
+    return f->count++;
+}
+
+/* The product of matrices with as many threads, entered once for each number of them. */
+static nb_status enter_gemm(field *f, const trial *t, int i)
+{
+    nb_forward_gemm *gemm;
+    f->gemm[i] = -1;
+    for (int j = 0; j < i && f->gemm[i] < 0; j++)
+        if (f->kept[j] >= 0 && t->methods[j].threads == t->methods[i].threads) f->gemm[i] = f->gemm[j];
+    if (f->gemm[i] >= 0) return NB_OK;
+    NB_TRY(t->in->ctx, nb_forward_gemm_new(t->methods[i].team, t->in->rng, &gemm, t->in->ctx));
+    f->gemm[i] = enter(f, t, nb_forward_gemm_contestant(gemm), NB_FORWARD_AT_GEMM, t->first, t->end);
+    return NB_OK;
+}
+
+static nb_status make_field(const trial *t, field *f)
+{
+    nb_ctx *ctx = t->in->ctx;
+    size_t count = (size_t)t->count, most = 3 * count + 1;
+    int *numbers;
+    *f = (field){.count = 0};
+    NB_NEED(f->items, nb_alloc(ctx, most, sizeof *f->items));
+    NB_NEED(f->contestants, nb_alloc(ctx, most, sizeof *f->contestants));
+    NB_NEED(f->timed, nb_alloc(ctx, most, sizeof *f->timed));
+    NB_NEED(numbers, nb_alloc(ctx, most, sizeof *numbers));
+    f->kept = numbers;
+    f->fresh = numbers + count;
+    f->gemm = numbers + 2 * count;
+    for (int i = 0; i < t->count; i++) {
+        nb_forward_method *m = &t->methods[i];
+        f->kept[i] = f->fresh[i] = f->gemm[i] = -1;
+        if (!is_in(m)) continue;
+        NB_TRY(ctx, enter_gemm(f, t, i));
+        if (m->keeps != 1)
+            f->fresh[i] = enter(f, t, nb_forward_contestant(m, true), NB_FORWARD_AT_PASS, m->row, m->row + 1);
+        f->kept[i] = enter(f, t, nb_forward_contestant(m, false), NB_FORWARD_AT_PASS, m->row, m->row + 1);
+    }
+    return NB_OK;
+}
+
+/* Whether all workspaces fit into half of the memory that is to be had. */
+static bool fit(const trial *t)
+{
+    double bytes = 0;
+    for (int i = 0; i < t->count; i++)
+        if (is_in(&t->methods[i])) bytes += fmax(t->methods[i].measures.workspace_formula_bytes, 0);
+    return bytes <= 0.5 * nb_available_memory();
+}
+
+static nb_status take_method(const trial *t, const field *f, int i, double load)
+{
+    nb_forward_method *m = &t->methods[i];
+    const nb_timed *kept = &f->timed[f->kept[i]], *fresh = f->fresh[i] < 0 ? NULL : &f->timed[f->fresh[i]];
+    const nb_timed *failed = kept->status != NB_OK ? kept : fresh && fresh->status != NB_OK ? fresh : NULL;
+    nb_timing gemm;
+    if (failed) {
+        m->status = "failed";
+        m->reason = failed->why;
+        return NB_OK;
+    }
+    NB_TRY(t->in->ctx, nb_forward_take_times(m, kept, fresh, t->in->ctx));
+    if (fresh) m->measures.first_s = fresh->first_s;
+    NB_TRY(t->in->ctx, nb_timing_of(&f->timed[f->gemm[i]], &gemm, t->in->ctx));
+    m->measures.gemm_gflops_per_s = 1e-9 * nb_forward_gemm_flops() / gemm.median;
+    m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
+    m->measures.load = load;
+    if (load > MUCH_LOAD)
+        NB_NEED(m->reason, nb_format(t->in->ctx, "other programs used %.2f CPUs while it was timed", load));
+    return NB_OK;
+}
+
+/* CPUs that others used since both clocks were read. */
+static double load_since(double busy_s, double work_s, double wall_s)
+{
+    double passed_s = nb_clock_s() - wall_s;
+    return fmax(0, (nb_busy_s() - busy_s - (nb_work_s() - work_s)) / passed_s);
+}
+
+static nb_status time_all(trial *t)
+{
+    const instance *in = t->in;
+    const nb_forward_settings *s = nb_forward_settings_of(in->plan->config);
+    nb_round_terms terms = nb_round_usual;
+    nb_stream stream = nb_plan_stream(in->plan, t->trial, scene_of(in)->problem);
+    field f;
+    stream.role = "order of the rounds";
+    nb_random_seed(in->rng, &stream);
+    NB_TRY(in->ctx, make_field(t, &f));
+    if (f.count == 0) return NB_OK;
+    t->bench.closing = !fit(t);
+    t->bench.cold = s->cold;
+    if (s->cold) terms.batch_s = 0;
+    terms.rounds = s->rounds == NB_AUTO ? 0 : s->rounds;
+    terms.budget_s = s->seconds * t->count;
+    double busy_s = nb_busy_s(), work_s = nb_work_s(), wall_s = nb_clock_s();
+    NB_TRY(in->ctx, nb_rounds_run(f.count, f.contestants, &terms, in->rng, f.timed, in->ctx));
+    double load = load_since(busy_s, work_s, wall_s);
+    for (int i = 0; i < t->count; i++)
+        if (is_in(&t->methods[i])) NB_TRY(in->ctx, take_method(t, &f, i, load));
+    return NB_OK;
+}
+
+static nb_status measure(trial *t)
+{
+    const instance *in = t->in;
+    const nb_layer_shape *s = &in->layer.shape;
+    NB_TRY(in->ctx, find_methods(t));
+    NB_TRY(in->ctx, find_peaks(t));
+    NB_TRY(in->ctx, make_teams(t));
+    NB_NEED(t->bench.out, nb_alloc_scalars(in->ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
+    NB_NEED(t->bench.eraser, nb_alloc(in->ctx, NB_ERASER, sizeof *t->bench.eraser));
+    NB_TRY(in->ctx, find_errors(t));
+    NB_TRY(in->ctx, time_all(t));
+    for (const nb_forward_method *m = t->methods; m < t->methods + t->count; m++)
+        NB_TRY(in->ctx, put(in, m->row, &m->measures, m->status ? m->status : "ok", m->reason));
+    return NB_OK;
+}
+
+/* Rows first ... end - 1 are of one trial; `fresh`: its points are not at hand. */
+static nb_status run_trial(instance *in, int first, int end, bool fresh)
+{
+    const nb_planned_scene *s = scene_of(in);
+    trial t = {.in = in, .first = first, .end = end, .trial = in->plan->rows[first].trial};
+    nb_status status = NB_OK;
+    NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
+    if (s->refusal) {
+        NB_TRY(in->ctx, put_all(in, first, end, "skipped", s->refusal));
+        return in->sink->end(in->sink->self, in->ctx);
+    }
+    NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_DATA, first, end));
+    if (fresh) status = nb_forward_layer(in->plan, in->index, t.trial, in->rng, &in->layer, in->ctx);
+    nb_mark mark = nb_ctx_mark(in->ctx);
+    if (status != NB_OK && (status != NB_EHOST || nb_plugin_of(s->problem->component))) {
+        const char *reason;
+        NB_NEED(reason, nb_strdup(in->ctx, nb_error_message(in->ctx)));
+        nb_error_clear(in->ctx);
+        NB_TRY(in->ctx, put_all(in, first, end, "failed", reason));
+    } else {
+        t.bench = (nb_forward_bench){.layer = &in->layer,
+                                     .stream = {.seed = (uint64_t)in->plan->config->seed, .trial = t.trial}};
+        if (status == NB_OK) status = measure(&t);
+        NB_TRY(in->ctx, status);
+    }
+    nb_ctx_release(in->ctx, mark);
+    return in->sink->end(in->sink->self, in->ctx);
+}
+
+nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    instance in = {.plan = plan, .index = scene, .pending = pending, .sink = sink, .ctx = ctx};
+    bool fresh = true;
+    nb_status status = NB_OK;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_blas_set_threads(1, ctx)); /* threads are the teams' */
+    NB_TRY(ctx, nb_random_new(&in.rng, ctx));
+    nb_mark points = nb_ctx_mark(ctx);
+    for (int i = 0, next; i < plan->row_count && plan->rows[i].scene <= scene && status == NB_OK; i = next) {
+        const nb_planned_row *row = &plan->rows[i];
+        for (next = i + 1;
+             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
+            next++;
+        if (row->scene != scene || !any(pending, i, next)) continue;
+        if (sink->stop(sink->self)) break;
+        if (fresh) nb_ctx_release(ctx, points);
+        status = run_trial(&in, i, next, fresh);
+        fresh = plan->scenes[scene].random;
+    }
+    nb_ctx_release(ctx, mark);
+    return status;
+}

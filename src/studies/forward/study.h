@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study.h - the forward study: how long an attention layer takes, what memory it needs, and how far its outputs are
+ * from the exact ones. A row is one (attention, threads) on one layer in one trial: all heads of an input together. */
+#ifndef NB_FORWARD_STUDY_H
+#define NB_FORWARD_STUDY_H
+
+#include "attentions/attention.h"
+#include "run/plan.h"
+
+#define NB_FORWARD_STUDY "forward"
+
+/* The study's axes, in the order of its table. */
+typedef enum {
+    NB_FORWARD_PROBLEM,
+    NB_FORWARD_HEADS,
+    NB_FORWARD_ATTENTION,
+    NB_FORWARD_THREADS,
+    NB_FORWARD_AXES
+} nb_forward_axis;
+
+/* Keys of a config; forward.c says what each is. */
+typedef struct {
+    double seconds;
+    int rounds, cold, quality, quality_rows; /* rounds, quality_rows: NB_AUTO for the word */
+} nb_forward_settings;
+
+const nb_forward_settings *nb_forward_settings_of(const nb_config *config);
+
+/* What is measured; columns.c says what each is. */
+typedef struct {
+    double landmarks, dv, key_heads, causal;
+    double latency_s, latency_low_s, latency_high_s, latency_min_s, latency_p10_s, latency_p90_s, repeats, batch;
+    double first_s, fresh_s, keeps, amortized_s, tokens_per_s;
+    double flops, flops_formula, gflops_per_s, gemm_gflops_per_s, gemm_share;
+    double workspace_bytes, workspace_formula_bytes, peak_bytes;
+    double output_error, cosine, mse, max_error, rowsum_deviation;
+    double select_s, core_s, b_s, f_s, output_s, load;
+} nb_forward;
+
+/* The columns of a row, in the order of their declaration in columns.c. */
+typedef struct {
+    NB_ROW_FIRST
+    int heads, threads;
+    const char *attention, *cold, *quality, *quality_rows;
+    nb_forward measures;
+} nb_forward_row;
+
+extern const nb_column nb_forward_columns[];
+
+/* Members of nb_study. */
+nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
+nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+
+/* By number: what a row is at, see nb_phase. */
+typedef enum {
+    NB_FORWARD_AT_DATA = NB_AT_START + 1,
+    NB_FORWARD_AT_MEMORY,
+    NB_FORWARD_AT_EXACT,
+    NB_FORWARD_AT_OUTPUT,
+    NB_FORWARD_AT_GEMM,
+    NB_FORWARD_AT_PASS
+} nb_forward_phase;
+
+#endif

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The forward study: layers of heads, times and memory that agree with each other, outputs against NumPy's, one worker
+# alone, and what becomes of what fails.
+
+load helpers
+
+DATA=experiments/data
+MINILM=$DATA/minilm_us-constitution_n512_L3.safetensors
+SMOLLM=$DATA/smollm2_opticks_n1024_L15.safetensors
+
+forward() { # MORE-LINES
+    cat >"$WORK/f.yaml" <<YAML
+study: forward
+problems: ["gaussian(n=[60, 130], d=8)"]
+heads: [1, 3]
+attentions: [naive, streamed, "nystrom(landmarks=[4, 16])", "gpa(landmarks=4, refresh=10)"]
+threads: [1, 2]
+trials: 2
+rounds: 2
+plots: []
+$1
+YAML
+}
+
+# What identifies the rows, and what does not depend on the clock.
+timeless_rows() {
+    /usr/bin/python3 - "$1" <<'PY'
+import csv, sys
+keep = ("problem head heads attention threads trial status landmarks dv key_heads causal flops_formula "
+        "workspace_formula_bytes output_error cosine mse max_error rowsum_deviation seed").split()
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    print([row[k] for k in keep])
+PY
+}
+
+@test "one worker, whatever --jobs says; the same rows after a kill, and in parts" {
+    forward
+    run "$NYSBENCH" plan "$WORK/f.yaml" --jobs 8
+    expect_status 0
+    expect "with 1 worker"
+    expect "exclusive: times are measured, so one worker runs, whatever --jobs says"
+    expect "methods: 10 (attentions 5, threads 2)"
+    expect "gaussian(n=130, d=8) head 0, heads 3: n = 130, d = 8, new data in each trial"
+    run "$NYSBENCH" run "$WORK/f.yaml" -j 3 -o "$WORK/whole"
+    expect_status 0
+    expect "--jobs 3: the forward study measures times, which others disturb: one worker starts"
+    expect "rows: 80, 80 ok"
+    expect "Time and memory of a pass over all heads"
+    expect "  crossovers.csv   from which n on an attention is faster than another one"
+    "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/k" >"$WORK/out" 2>&1 &
+    sleep 0.4
+    kill -KILL $!
+    expect_end $! 137
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/k"
+    expect_status 0
+    diff <(timeless_rows "$WORK/whole/rows.csv") <(timeless_rows "$WORK/k/rows.csv")
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -j 0 -o "$WORK/p" --only 'attention=nystrom, heads=3'
+    expect_status 0
+    expect "rows: 16, 16 ok"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -j 1 -o "$WORK/p"
+    expect_status 0
+    diff <(timeless_rows "$WORK/whole/rows.csv") <(timeless_rows "$WORK/p/rows.csv")
+    run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -o "$WORK/again"
+    expect_status 0
+    diff <(timeless_rows "$WORK/whole/rows.csv") <(timeless_rows "$WORK/again/rows.csv")
+}
+
+@test "the columns of a row agree with each other" {
+    forward "seconds: 0.02"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set rounds=auto
+    expect_status 0
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/cold" --set cold=true --set quality=false --set trials=1
+    expect_status 0
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/cold/rows.csv" <<'PY'
+import csv, math, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert len(rows) == 80
+for r in rows:
+    f = lambda k: float(r[k])
+    close = lambda a, b: abs(a - b) <= 1e-12 * abs(b)
+    name = r["attention"].split("(")[0]
+    assert r["status"] == "ok" and f("latency_s") > 0, r
+    assert close(f("tokens_per_s"), f("n") / f("latency_s")), r
+    assert close(f("gflops_per_s"), 1e-9 * f("flops") / f("latency_s")), r
+    assert close(f("gemm_share"), f("gflops_per_s") / f("gemm_gflops_per_s")), r
+    parts = sum(f(k) for k in ("select_s", "core_s", "b_s", "f_s", "output_s"))
+    assert 0 < parts <= f("latency_s") * (1 + 1e-9), r
+    assert f("latency_min_s") <= f("latency_p10_s") <= f("latency_s") <= f("latency_p90_s"), r
+    assert int(r["repeats"]) >= 6 and f("latency_low_s") <= f("latency_s") <= f("latency_high_s"), r
+    assert int(r["keeps"]) == (10 if name == "gpa" else 1), r
+    assert close(f("amortized_s"), (f("fresh_s") + (f("keeps") - 1) * f("latency_s")) / f("keeps")), r
+    assert name == "gpa" or r["fresh_s"] == r["latency_s"], r
+    heads, n, d, landmarks = (int(r[k]) for k in ("heads", "n", "d", "landmarks"))
+    assert landmarks == (0 if name in ("naive", "streamed") else 16 if "landmarks=16" in r["attention"] else 4), r
+    if name in ("naive", "streamed"):
+        assert r["workspace_bytes"] == r["workspace_formula_bytes"] and r["flops"] == r["flops_formula"], r
+        assert f("flops") == 4 * heads * n * n * d and f("output_error") < 1e-5, r
+    if name == "naive":
+        assert f("workspace_bytes") == 4 * heads * n * n, r
+    assert f("peak_bytes") > 4 * heads * n * d, r
+    assert r["dv"] == r["d"] and r["key_heads"] == r["heads"] and r["causal"] == "0", r
+    assert 0 <= f("output_error") and -1 <= f("cosine") <= 1 + 1e-9 and f("max_error") ** 2 >= f("mse"), r
+    assert f("load") >= 0 and (f("load") > 0.2) == ("other programs used" in r["reason"]), r
+cold = list(csv.DictReader(open(sys.argv[2], newline="")))
+assert len(cold) == 40 and all(r["cold"] == "true" and r["quality"] == "false" and r["batch"] == "1" for r in cold)
+assert all(r["output_error"] == r["rowsum_deviation"] == "" and float(r["latency_s"]) > 0 for r in cold)
+# Threads change no bit of the outputs.
+by = {}
+for r in rows:
+    key = tuple(r[k] for k in ("problem", "heads", "attention", "trial"))
+    by.setdefault(key, set()).add((r["output_error"], r["max_error"], r["rowsum_deviation"]))
+assert all(len(v) == 1 for v in by.values())
+PY
+}
+
+@test "outputs are those of nysbench forward, and their errors NumPy's" {
+    forward
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=all
+    expect_status 0
+    expect "10 ok"
+    for trial in 0 1; do
+        for spec in naive "nystrom(landmarks=16)" "gpa(landmarks=4, refresh=10)"; do
+            "$NYSBENCH" forward --head $MINILM --attention "$spec" --trial $trial -o "$WORK/$trial-${spec%%(*}.npy" >"$WORK/out"
+        done
+    done
+    /usr/bin/python3 - "$WORK" $MINILM <<'PY'
+import csv, json, struct, sys
+import numpy as np
+work, path = sys.argv[1:]
+raw = open(path, "rb").read()
+size, = struct.unpack("<Q", raw[:8])
+header = json.loads(raw[8:8 + size])
+types = {"F32": np.float32, "F16": np.float16, "F64": np.float64}
+def tensor(name):
+    t = header[name]
+    a, b = t["data_offsets"]
+    if t["dtype"] == "BF16":
+        x = (np.frombuffer(raw[8 + size + a:8 + size + b], np.uint16).astype(np.uint32) << 16).view(np.float32)
+    else:
+        x = np.frombuffer(raw[8 + size + a:8 + size + b], types[t["dtype"]])
+    return x.reshape(t["shape"]).astype(np.float32).astype(np.float64)
+q, k, v = tensor("q"), tensor("k"), tensor("v")
+s = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+s = np.exp(s - s.max(-1, keepdims=True))
+exact = s / s.sum(-1, keepdims=True) @ v
+rows = [r for r in csv.DictReader(open(f"{work}/r/rows.csv", newline=""))]
+seen = 0
+for r in rows:
+    name = r["attention"].split("(")[0]
+    if name == "streamed" or (name == "nystrom" and "landmarks=16" not in r["attention"]):
+        continue
+    out = np.load(f"{work}/{r['trial']}-{name}.npy").astype(np.float64)
+    want = {"output_error": np.linalg.norm(out - exact) / np.linalg.norm(exact), "mse": ((out - exact) ** 2).mean(),
+            "max_error": abs(out - exact).max(),
+            "cosine": ((out * exact).sum(-1) / np.linalg.norm(out, axis=-1) / np.linalg.norm(exact, axis=-1)).mean()}
+    for column, value in want.items():
+        assert abs(float(r[column]) - value) <= 1e-8 * max(1, abs(value)), (r["attention"], column, r[column], value)
+    assert r["head"] == "0" and int(r["heads"]) == len(q), r
+    seen += 1
+assert seen == 6, seen
+PY
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/s" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=100 --set trials=1
+    expect_status 0
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/s/rows.csv" <<'PY'
+import csv, sys
+whole, some = ({(r["attention"], r["trial"]): float(r["output_error"]) for r in csv.DictReader(open(p, newline=""))} for p in sys.argv[1:])
+for key, error in some.items():
+    assert error != whole[key] and abs(error / whole[key] - 1) < 0.3, (key, error, whole[key])
+PY
+}
+
+@test "layers: inputs of a file, shared keys, one head, too few heads, drawn heads" {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import numpy as np, os, sys
+work = sys.argv[1]
+rng = np.random.default_rng(1)
+os.mkdir(f"{work}/batch")
+for name, heads, d in (("q", 4, 8), ("k", 2, 8), ("v", 2, 6)):
+    np.save(f"{work}/batch/{name}.npy", rng.normal(size=(3, heads, 20, d)).astype(np.float32))
+os.mkdir(f"{work}/bare")
+for name in "qk": np.save(f"{work}/bare/{name}.npy", rng.normal(size=(2, 20, 8)).astype(np.float32))
+PY
+    forward
+    local only="--set threads=1 --set trials=1 --set attentions=[naive,streamed]"
+    run "$NYSBENCH" plan "$WORK/f.yaml" $only --set "problems=heads(file=$WORK/batch)" --set heads=[0,2]
+    expect_status 0
+    expect "scenes: 6"
+    expect "batch) head 8, heads 4: n = 20, d = 8"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" $only --set "problems=[heads(file=$WORK/batch), \"heads(file=$WORK/batch, head=5)\"]" --set heads=[0,1,2,4,5]
+    expect_status 0
+    expect "rows: 32, 20 ok, 12 skipped"
+    run "$NYSBENCH" run "$WORK/f.yaml" --fresh -q -o "$WORK/r" $only --set "problems=heads(file=$WORK/batch)" --set heads=[0,1,2,3,4,5]
+    expect_status 0
+    expect "rows: 30, 24 ok, 6 skipped"
+    expect "the input has fewer heads than that"
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert {r["head"] for r in rows} == {"0", "4", "8"}
+for r in rows:
+    assert (r["status"] == "skipped") == (r["heads"] == "5"), r
+    if r["status"] == "ok":
+        assert r["dv"] == "6" and r["key_heads"] == {"1": "1", "2": "1", "3": "3", "4": "2"}[r["heads"]], r
+        assert float(r["output_error"]) < 1e-5, r
+PY
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/one" $only --set "problems=\"heads(file=$WORK/batch, head=5)\"" --set heads=0
+    expect_status 0
+    [ "$(grep -c '",5,1,' "$WORK/one/rows.csv")" -eq 2 ]
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/bare-run" --set "problems=heads(file=$WORK/bare)"
+    expect_status 2
+    expect "bare has no values (it has q, k); attention needs q, k and v"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/queries" --set "problems=heads(file=$DATA/queries/vit_L6_q8.safetensors)"
+    expect_status 2
+    expect "attention needs q, k and v"
+    # Of drawn heads the first is that of one head alone, so the error of one of three differs from it.
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/drawn" --set threads=1 --set trials=1 --set 'attentions=nystrom(landmarks=4)' --set 'problems="gaussian(n=60, d=8)"'
+    expect_status 0
+    [ "$(timeless_rows "$WORK/drawn/rows.csv" | grep -o "'0\.[0-9]*'" | sort -u | wc -l)" -ge 4 ]
+}
+
+@test "under a mask, attentions without a causal form are skipped; causal=false removes it" {
+    forward
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=\"heads(file=$SMOLLM, max_n=200)\"" --set heads=0 --set trials=1
+    expect_status 0
+    expect "rows: 10, 4 ok, 6 skipped"
+    expect "it has no causal form"
+    run "$NYSBENCH" plan "$WORK/f.yaml" --set "problems=heads(file=$SMOLLM)" --set 'attentions=[nystrom, gpa]'
+    expect_status 0
+    expect "rows will be skipped: no attention has a form for these layers"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" --set "problems=\"heads(file=$SMOLLM, max_n=200, causal=false)\"" --set heads=0 --set trials=1
+    expect_status 0
+    expect "rows: 10, 10 ok"
+    run "$NYSBENCH" plan "$WORK/f.yaml" --set threads=200
+    expect "threads: 200, and "
+}
+
+@test "what is wrong in the file is said with its line" {
+    local key value text
+    while IFS='|' read -r key value text; do
+        forward
+        sed -i "/^$key:/d" "$WORK/f.yaml"
+        echo "$key: $value" >>"$WORK/f.yaml"
+        run "$NYSBENCH" plan "$WORK/f.yaml"
+        expect_status 2
+        expect "$WORK/f.yaml:$(grep -n "^$key:" "$WORK/f.yaml" | cut -d: -f1):"
+        expect "$text"
+    done <<'CASES'
+attentions|[naiv]|no attention 'naiv'; did you mean 'naive'?
+attentions|nystrom(landmarks=0)|landmarks
+heads|-1|heads
+threads|0|threads
+seconds|-1|seconds
+rounds|0|rounds
+quality|maybe|quality
+cold|2|cold
+quality_rows|none|quality_rows
+kernels|softmax|kernels
+plots|error|error
+CASES
+    forward
+    sed -i '/^attentions:/d' "$WORK/f.yaml"
+    run "$NYSBENCH" plan "$WORK/f.yaml"
+    expect_status 2
+    expect "attentions"
+}
+
+@test "tables, figures, comparisons and claims are made of its rows" {
+    forward 'claims: [{says: nystrom is faster, compare: {attention: ["nystrom(landmarks=4)", naive], metric: latency_s, where: {heads: 3}}, expect: {ratio: [null, 1]}}, {says: outputs are exact, measure: {metric: output_error, where: {attention: naive}}, expect: {value: [null, 1e-5]}}]'
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set trials=6 --set rounds=1 --set 'plots=[latency, memory, speedup, front, parts]'
+    expect_status 0
+    for figure in latency_1_thread latency_2_threads memory_workspace_with_1_thread memory_resident_set_with_2_threads speedup_1_thread front_2_threads parts_1_thread; do
+        [ -s "$WORK/r/plots/$figure.png" ] || { ls "$WORK/r/plots"; return 1; }
+    done
+    for table in latency slopes crossovers parts; do
+        run "$NYSBENCH" table "$WORK/r" $table
+        expect_status 0
+        expect "gaussian"
+    done
+    "$NYSBENCH" table "$WORK/r" latency --format csv >"$WORK/latency.csv"
+    cmp "$WORK/latency.csv" "$WORK/r/latency.csv"
+    "$NYSBENCH" compare "$WORK/r" --metric latency_s --format json >"$WORK/compare.json"
+    "$NYSBENCH" compare "$WORK/r" --by threads --metric latency_s --format csv >"$WORK/threads.csv"
+    run "$NYSBENCH" claims "$WORK/r"
+    expect_status 0
+    expect "outputs are exact"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, json, math, statistics, sys
+work = sys.argv[1]
+rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
+time = {tuple(r[k] for k in ("problem", "heads", "threads", "trial", "attention")): r for r in rows}
+compared = json.load(open(f"{work}/compare.json"))
+assert {x["setting_heads"] for x in compared} == {1, 3} and {x["threads"] for x in compared} == {1, 2}
+assert {x["baseline"] for x in compared} == {"naive"}
+for x in compared:
+    if x["model"] == "all" or x["setting_heads"] != 3: continue
+    logs = [math.log(float(r["latency_s"]) / float(time[key[:4] + ("naive",)]["latency_s"])) for key, r in time.items()
+            if r["attention"] == x["method"] and r["heads"] == "3" and int(r["threads"]) == x["threads"]
+            and r["problem"].startswith(x["model"].split(",")[0].rstrip(")"))]
+    assert abs(statistics.mean(logs) - math.log(x["ratio"])) < 1e-9, x
+table = list(csv.DictReader(open(f"{work}/latency.csv", newline="")))
+assert len(table) == 2 * 2 * 2 * 5
+for t in table:
+    heads = "3" if "3 heads" in t["layers"] else "1"
+    mine = [r for r in rows if r["heads"] == heads and r["n"] == t["n"] and r["threads"] == t["threads"] and r["attention"] == t["attention"]]
+    assert len(mine) == 6 == int(t["rows"])
+    assert math.isclose(float(t["latency_s"]), statistics.median(float(r["latency_s"]) for r in mine))
+    over = statistics.median(float(time[tuple(r[k] for k in ("problem", "heads", "threads", "trial")) + ("naive",)]["amortized_s"])
+                             / float(r["amortized_s"]) for r in mine)
+    assert math.isclose(float(t["speedup_over_naive"]), over), t
+slopes = list(csv.DictReader(open(f"{work}/r/slopes.csv", newline="")))
+naive = [s for s in slopes if s["attention"] == "naive"]
+assert len(naive) == 4 and all(abs(float(s["workspace_slope"]) - 2) < 1e-9 for s in naive)
+PY
+    run "$NYSBENCH" table "$WORK/r" coherence
+    expect_status 2
+}
+
+@test "an attention that fails costs its own rows alone" {
+    build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
+    forward "plugins: [$WORK/fragile.so]"
+    local how='"fragile", "fragile(ends=aborts)", "fragile(ends=aborts, from=2)", "fragile(ends=fails)", "fragile(ends=fails, from=3)", "fragile(ends=nans)", "fragile(ends=refuses)", "fragile(keep=50)"'
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "attentions=[naive, $how]" --set trials=1 --set heads=1 --set threads=1 --set 'problems="gaussian(n=60, d=8)"' --set rounds=5
+    expect_status 1
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = {r["attention"]: r for r in csv.DictReader(open(sys.argv[1], newline=""))}
+of = lambda ends, first=0, keep=1: rows[f"fragile(ends={ends}, from={first}, keep={keep})"]
+assert rows["naive"]["status"] == of("never")["status"] == "ok"
+assert of("never", keep=50)["status"] == "ok" and float(of("never", keep=50)["fresh_s"]) > 3 * float(of("never", keep=50)["latency_s"])
+assert of("aborts")["status"] == "crashed" and "in a process of its own: killed by signal 6" in of("aborts")["reason"]
+assert of("aborts", 2)["status"] == "crashed" and "the timed pass was killed by signal 6" in of("aborts", 2)["reason"], of("aborts", 2)
+assert of("fails")["status"] == "failed" and "the pass with index 0 failed" in of("fails")["reason"]
+assert of("fails", 3)["status"] == "failed" and "the pass with index 3 failed" in of("fails", 3)["reason"]
+assert of("nans")["status"] == "diverged" and of("nans")["reason"] == "outputs are not finite"
+assert of("refuses")["status"] == "skipped" and of("refuses")["reason"] == "it does not like these points"
+assert all(r["latency_s"] == "" for r in rows.values() if r["status"] != "ok")
+PY
+}
