@@ -180,23 +180,36 @@ static nb_status check_nested(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Who looks at nothing picks the same where there are no points. */
+static nb_status check_blind(const bench *b, const nb_landmarks *picked, nb_pairing pairing, nb_ctx *ctx)
+{
+    nb_landmarks blind;
+    bench blank = *b;
+    NB_TRY(ctx, nb_scene_new_blank(b->run->head->n, b->run->head->d, b->run->kernel, &blank.scene, ctx));
+    NB_TRY(ctx, pick(&blank, picked->queries.m, pairing, 0, &blind, ctx));
+    NB_REQUIRE(ctx, !blind.refusal && same(&picked->queries, &blind.queries) && same(&picked->keys, &blind.keys),
+               NB_EBUG, "it declares NB_BLIND, but picks others where there are no points");
+    return NB_OK;
+}
+
 static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
     nb_landmarks one, two;
     const nb_strategy *s = strategy_of(run);
     bool random = nb_strategy_traits(run->choice) & NB_RANDOM;
+    nb_pairing pairing = s->pick ? NB_INDEPENDENT : NB_BOTH;
     NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG,
                "it lacks the function for its own pairing");
     if (run->head->n < LARGE) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
-    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 0, &one, ctx));
-    NB_TRY(ctx, pick(&b, 9, s->pick ? NB_INDEPENDENT : NB_BOTH, 1, &two, ctx));
+    NB_TRY(ctx, pick(&b, 9, pairing, 0, &one, ctx));
+    NB_TRY(ctx, pick(&b, 9, pairing, 1, &two, ctx));
     if (one.refusal || two.refusal) return NB_OK;
     NB_REQUIRE(ctx, same(&one.queries, &two.queries) != random, NB_EBUG,
                "it %s NB_RANDOM, but picks %s in another trial", random ? "declares" : "does not declare",
                random ? "the same" : "others");
-    return NB_OK;
+    return nb_strategy_traits(run->choice) & NB_BLIND ? check_blind(&b, &one, pairing, ctx) : NB_OK;
 }
 
 nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),

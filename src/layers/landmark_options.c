@@ -163,7 +163,7 @@ nb_status nb_landmark_check(const void *options, nb_ctx *ctx)
     NB_REQUIRE(ctx, nb_strategy_has(strategy, how.pairing), NB_EINVAL, "%s has no pairing '%s'",
                how.strategy->component->name, nb_pairing_names[how.pairing]);
     NB_REQUIRE(ctx, identity == (how.kind == NB_NOCORE), NB_EINVAL,
-               "core=%s with factors=%s: '%s' are the factors without a middle, whose core is 'identity' alone",
+               "core=%s with factors=%s: '%s' are the factors without a middle, whose core is the identity alone",
                how.core->component->name, nb_factors_names[how.kind], nb_factors_names[NB_NOCORE]);
     NB_REQUIRE(ctx, how.refresh == 1 || !how.keep_place || !nb_landmark_looks_at_s(&how), NB_EINVAL,
                "core=%s looks at S with new landmarks, so it cannot be had with keep=tokens and refresh above 1",

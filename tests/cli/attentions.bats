@@ -69,6 +69,16 @@ PY
     done
 }
 
+@test "a strategy that begins with another, which looks at no points, is given them" {
+    local s
+    for s in 'exchange(rows=auto)' 'optimized(rows=auto, steps=2)' 'optimized(rows=auto, steps=2, start=segment_means)'; do
+        run "$NYSBENCH" forward --head $HEADS:0 -a "nystrom(strategy=$s, landmarks=8)" -o "$WORK/out.npy"
+        expect_status 0
+        run "$NYSBENCH" check "$s"
+        expect_status 0
+    done
+}
+
 @test "the seed and the trial decide what is drawn" {
     local other a='nystrom(strategy=uniform)'
     "$NYSBENCH" forward --head $HEADS -a "$a" -o "$WORK/a.npy"
