@@ -264,7 +264,8 @@ static double room_bytes(const clustered_options *o, const nb_layer_shape *s)
     double d = s->d, dv = s->dv, top = o->top, scalars = (s->n + dv) * GROUPS, bytes = sizeof(room);
     if (o->top > 0) {
         scalars += GROUPS + (d + dv) * (top + NB_BLOCK_QUERIES);
-        bytes += sizeof(size_t) * top * GROUPS + nb_softmax_bytes(s->d, s->dv, at_most(o->top, NB_TILE_KEYS)) - sizeof(nb_softmax);
+        bytes += sizeof(size_t) * top * GROUPS + nb_softmax_bytes(s->d, s->dv, at_most(o->top, NB_TILE_KEYS)) -
+                 sizeof(nb_softmax);
     }
     return bytes + sizeof(nb_scalar) * scalars;
 }

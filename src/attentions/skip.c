@@ -260,7 +260,8 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *shape, int
     c.multiplications += width > 0 ? width * count : NAN;
     c.bytes += sizeof(state) + (double)width * shape->heads * sizeof(nb_scalar);
     if (is_fitted(o))
-        c.bytes += count * sizeof(nb_scalar) + threads * nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS));
+        c.bytes += count * sizeof(nb_scalar) +
+                   threads * nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS));
     return c;
 }
 

@@ -336,7 +336,7 @@ def test_nystrom(short):
                                ("cur", "svd(rcond=0.001)", True), ("cur", "tikhonov(lambda=0.0001)", True)):
         compare_nystrom(layer, "uniform", 20, core, None, kind, causal)
     for n, m in ((200, 7), (1024, 10)):
-        compare_nystrom(smooth(rng, n, 16, heads=2), "kmeans(iterations=10, snap=nearest)", m, "svd", "queries",
+        compare_nystrom(smooth(rng, n, 16, heads=2), "kmeans(iterations=10, snap=nearest)", m, "iterative", "queries",
                         spec="gpa", name=f", n = {n}")
     layer = draw(rng, 60, 16, heads=2, scale=2)
     for strategy in ("segment_means", "uniform"):  # F = A = B = S

@@ -79,7 +79,7 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
     }
 
 static const nb_strategy strategy = {.component = COMPONENT,
-                                     .traits = LIE == 17 ? 64 : NB_RANDOM | NB_SQUARE | NB_EIGEN,
+                                     .traits = LIE == 17 ? 1 << 20 : NB_RANDOM | NB_SQUARE | NB_EIGEN,
                                      .pairing = LIE == 15   ? NB_BOTH
                                                 : LIE == 16 ? (nb_pairing)9
                                                             : NB_INDEPENDENT,
