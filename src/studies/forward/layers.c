@@ -32,6 +32,7 @@ nb_status nb_forward_layer(const nb_plan *plan, int scene, int trial, gsl_rng *r
     nb_scalar *q, *k, *v;
     nb_head head;
     nb_layer_shape *s = &layer->shape;
+    *layer = (nb_layer){.problem = plan->scenes[scene].problem->canonical, .first = plan->scenes[scene].head};
     *s = nb_forward_shape(&plan->scenes[scene]);
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_plan_layer_head(plan, scene, trial, 0, rng, &head, ctx));
