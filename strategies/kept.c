@@ -98,7 +98,7 @@ static nb_status check(const void *opts, nb_ctx *ctx)
 
 static unsigned traits_of(const void *opts)
 {
-    return nb_strategy_traits(((const kept_options *)opts)->strategy) & NB_RANDOM;
+    return nb_strategy_traits(((const kept_options *)opts)->strategy) & (NB_RANDOM | NB_ELSEWHERE);
 }
 
 static const char *const references[] = {

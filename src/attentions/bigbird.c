@@ -44,11 +44,6 @@ typedef struct {
     const bigbird_state *state;
 } work;
 
-static int at_most(int x, int most)
-{
-    return x < most ? x : most;
-}
-
 static int at_least(int x, int least)
 {
     return x > least ? x : least;
@@ -58,12 +53,12 @@ static plan plan_of(const void *opts, const nb_layer_shape *s)
 {
     const bigbird_options *o = opts;
     plan p = {.shape = s, .block = o->block, .blocks = (s->n + o->block - 1) / o->block};
-    int global = at_most(o->global, p.blocks);
-    p.reach = at_most(o->window / 2, p.blocks);
-    p.random = at_most(o->random, p.blocks);
+    int global = nb_lesser(o->global, p.blocks);
+    p.reach = nb_lesser(o->window / 2, p.blocks);
+    p.random = nb_lesser(o->random, p.blocks);
     p.start = global - global / 2;
     p.end = p.blocks - global / 2;
-    p.whole = at_most(p.end, s->n / o->block);
+    p.whole = nb_lesser(p.end, s->n / o->block);
     return p;
 }
 
@@ -86,9 +81,9 @@ typedef struct {
 
 static view view_of(const plan *p, int block)
 {
-    view v = {.start = at_least(block - p->reach, p->start), .end = at_most(block + p->reach + 1, p->end)};
+    view v = {.start = at_least(block - p->reach, p->start), .end = nb_lesser(block + p->reach + 1, p->end)};
     v.others = v.start - p->start + at_least(p->whole - v.end, 0);
-    v.drawn = at_most(p->random, v.others);
+    v.drawn = nb_lesser(p->random, v.others);
     return v;
 }
 
@@ -160,7 +155,7 @@ static void attend(void *self, int task, int thread)
 
 static int tile_of(const nb_layer_shape *s)
 {
-    return at_most(NB_TILE_KEYS, s->n);
+    return nb_lesser(NB_TILE_KEYS, s->n);
 }
 
 static size_t drawn_count(const plan *p)

@@ -60,11 +60,6 @@ typedef struct {
     const clustered_state *state;
 } work;
 
-static int at_most(int x, int most)
-{
-    return x < most ? x : most;
-}
-
 /* 1 and -1 by the side of `bits` random planes through 0 on which a point lies; the planes are the same for all
  * heads. */
 static nb_status take_signs(const work *w, int d, int n, double **x, gsl_rng *rng, nb_ctx *ctx)
@@ -211,7 +206,7 @@ static void answer(const work *w, room *r, int j, int number, const grouping *g,
         memcpy(r->v + i * dv, h->v + strongest[i] * dv, dv * sizeof *r->v);
     }
     for (int i = g->start[number]; w->o->top > 0 && i < end; i += NB_BLOCK_QUERIES)
-        divide(w, r, j, at_most(end - i, NB_BLOCK_QUERIES), g->order + i, h);
+        divide(w, r, j, nb_lesser(end - i, NB_BLOCK_QUERIES), g->order + i, h);
 }
 
 static int tasks_of(const clustered_options *o)
@@ -224,7 +219,7 @@ static void attend(void *self, int task, int thread)
     const work *w = self;
     const nb_layer_shape *s = &w->pass->layer->shape;
     int head = task / tasks_of(w->o), first = task % tasks_of(w->o) * GROUPS;
-    int count = at_most(w->o->clusters - first, GROUPS);
+    int count = nb_lesser(w->o->clusters - first, GROUPS);
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     const grouping *g = &w->state->heads[head];
     room *r = &w->state->rooms[thread];
@@ -256,7 +251,7 @@ static nb_status open_room(const clustered_options *o, const nb_layer_shape *s, 
     r->v = r->k + d * top;
     r->q = r->v + dv * top;
     r->own = r->q + d * NB_BLOCK_QUERIES;
-    return nb_softmax_new(s->d, s->dv, at_most(o->top, NB_TILE_KEYS), &r->softmax, ctx);
+    return nb_softmax_new(s->d, s->dv, nb_lesser(o->top, NB_TILE_KEYS), &r->softmax, ctx);
 }
 
 static double room_bytes(const clustered_options *o, const nb_layer_shape *s)
@@ -264,7 +259,7 @@ static double room_bytes(const clustered_options *o, const nb_layer_shape *s)
     double d = s->d, dv = s->dv, top = o->top, scalars = (s->n + dv) * GROUPS, bytes = sizeof(room);
     if (o->top > 0) {
         scalars += GROUPS + (d + dv) * (top + NB_BLOCK_QUERIES);
-        bytes += sizeof(size_t) * top * GROUPS + nb_softmax_bytes(s->d, s->dv, at_most(o->top, NB_TILE_KEYS)) -
+        bytes += sizeof(size_t) * top * GROUPS + nb_softmax_bytes(s->d, s->dv, nb_lesser(o->top, NB_TILE_KEYS)) -
                  sizeof(nb_softmax);
     }
     return bytes + sizeof(nb_scalar) * scalars;

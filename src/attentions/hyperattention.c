@@ -53,15 +53,10 @@ typedef struct {
     const hyper_state *state;
 } work;
 
-static int at_most(int x, int most)
-{
-    return x < most ? x : most;
-}
-
 static plan plan_of(const void *opts, const nb_layer_shape *s)
 {
     const hyper_options *o = opts;
-    plan p = {.shape = s, .block = at_most(o->block, s->n), .sample = at_most(o->sample, s->n), .bits = o->bits};
+    plan p = {.shape = s, .block = nb_lesser(o->block, s->n), .sample = nb_lesser(o->sample, s->n), .bits = o->bits};
     p.blocks = (s->n + p.block - 1) / p.block;
     p.last = s->n - (p.blocks - 1) * p.block;
     p.last_sample = (int)((int64_t)p.sample * p.last / s->n);
@@ -109,7 +104,7 @@ static void hash(const work *w, const nb_scalar *x, nb_scalar *sides, int *codes
 {
     int d = w->plan.shape->d, n = w->plan.shape->n, bits = w->plan.bits;
     for (int at = 0; at < n; at += NB_BLOCK_QUERIES) {
-        int count = at_most(n - at, NB_BLOCK_QUERIES);
+        int count = nb_lesser(n - at, NB_BLOCK_QUERIES);
         nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, bits, count, d, 1, w->state->planes, d, x + (size_t)at * (size_t)d, d,
                        0, sides, bits);
         for (int i = 0; i < count; i++) {
@@ -189,7 +184,7 @@ static void attend(void *self, int task, int thread)
     const work *w = self;
     const nb_layer_shape *s = w->plan.shape;
     int head = task / w->plan.blocks, block = task % w->plan.blocks, first = block * w->plan.block;
-    int count = at_most(s->n - first, w->plan.block), key_head = nb_layer_key_head(s, head);
+    int count = nb_lesser(s->n - first, w->plan.block), key_head = nb_layer_key_head(s, head);
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     const int *queries = w->state->query_order + (size_t)head * (size_t)s->n + first;
     const int *keys = w->state->key_order + (size_t)key_head * (size_t)s->n + first;
@@ -209,7 +204,7 @@ static void attend(void *self, int task, int thread)
 
 static int tile_of(const nb_layer_shape *s)
 {
-    return at_most(NB_TILE_KEYS, s->n);
+    return nb_lesser(NB_TILE_KEYS, s->n);
 }
 
 static size_t room_scalars(const plan *p)

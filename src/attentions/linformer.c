@@ -39,16 +39,6 @@ typedef struct {
 
 enum { COLUMNS = 64 }; /* projected keys of a task */
 
-static int blocks(int n, int block)
-{
-    return (n + block - 1) / block;
-}
-
-static int at_most(int x, int most)
-{
-    return x < most ? x : most;
-}
-
 static void draw_projection(const nb_pass *pass, int m)
 {
     linformer_state *state = pass->state;
@@ -85,8 +75,8 @@ static void project_keys(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *s = &w->pass->layer->shape;
-    int each = blocks(w->m, COLUMNS), side = task % 2, first = task / 2 % each * COLUMNS;
-    int d = side ? s->dv : s->d, count = at_most(w->m - first, COLUMNS);
+    int each = nb_blocks(w->m, COLUMNS), side = task % 2, first = task / 2 % each * COLUMNS;
+    int d = side ? s->dv : s->d, count = nb_lesser(w->m - first, COLUMNS);
     size_t head = (size_t)(task / 2 / each), own = (size_t)d * (size_t)s->n;
     const nb_scalar *x = (side ? w->pass->layer->v : w->pass->layer->k) + head * own;
     nb_scalar *out = (side ? w->state->v : w->state->k) + (head * (size_t)w->m + (size_t)first) * (size_t)d;
@@ -98,11 +88,11 @@ static void attend(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *s = &w->pass->layer->shape;
-    int each = blocks(s->n, NB_BLOCK_QUERIES), first = task % each * NB_BLOCK_QUERIES;
+    int each = nb_blocks(s->n, NB_BLOCK_QUERIES), first = task % each * NB_BLOCK_QUERIES;
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, task / each);
     size_t projected = (size_t)nb_layer_key_head(s, task / each) * (size_t)w->m;
     nb_softmax *softmax = &w->state->softmax[thread];
-    nb_softmax_begin(softmax, at_most(s->n - first, NB_BLOCK_QUERIES), h.q + (size_t)first * (size_t)s->d,
+    nb_softmax_begin(softmax, nb_lesser(s->n - first, NB_BLOCK_QUERIES), h.q + (size_t)first * (size_t)s->d,
                      h.out + (size_t)first * (size_t)s->dv);
     nb_softmax_add(softmax, w->m, w->state->k + projected * (size_t)s->d, w->state->v + projected * (size_t)s->dv,
                    NULL);
@@ -121,7 +111,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
 {
     const linformer_options *o = opts;
     size_t m = (size_t)o->landmarks, columns = (size_t)s->batch * (size_t)s->key_heads * m;
-    int tile = at_most(NB_TILE_KEYS, o->landmarks);
+    int tile = nb_lesser(NB_TILE_KEYS, o->landmarks);
     linformer_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->k, nb_alloc_scalars(ctx, columns * (size_t)s->d));
@@ -142,9 +132,9 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     (void)ctx;
     if (w.state->e && pass->index == 0) draw_projection(pass, w.m);
     nb_pass_part(pass, NB_PART_LANDMARKS);
-    nb_team_run(pass->team, s->batch * s->key_heads * blocks(w.m, COLUMNS) * 2, project_keys, &w);
+    nb_team_run(pass->team, s->batch * s->key_heads * nb_blocks(w.m, COLUMNS) * 2, project_keys, &w);
     nb_pass_part(pass, NB_PART_B);
-    nb_team_run(pass->team, nb_layer_heads(s) * blocks(s->n, NB_BLOCK_QUERIES), attend, &w);
+    nb_team_run(pass->team, nb_layer_heads(s) * nb_blocks(s->n, NB_BLOCK_QUERIES), attend, &w);
     nb_pass_part(pass, NB_PART_F);
     return NB_OK;
 }
@@ -157,7 +147,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     return (nb_attention_cost){.multiplications =
                                    columns * (random ? n : 1) + nb_layer_heads(s) * nb_softmax_work(n, m, s->d, s->dv),
                                .bytes = sizeof(linformer_state) + sizeof(nb_scalar) * (columns + (random ? n * m : 0)) +
-                                        threads * nb_softmax_bytes(s->d, s->dv, at_most(NB_TILE_KEYS, o->landmarks))};
+                                        threads * nb_softmax_bytes(s->d, s->dv, nb_lesser(NB_TILE_KEYS, o->landmarks))};
 }
 
 static unsigned traits_of(const void *opts)

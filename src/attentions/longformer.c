@@ -29,15 +29,10 @@ typedef struct {
     nb_softmax *softmax; /* one for each thread */
 } work;
 
-static int at_most(int x, int most)
-{
-    return x < most ? x : most;
-}
-
 static work work_of(const longformer_options *o, const nb_layer_shape *s)
 {
-    work w = {.shape = s, .reach = at_most(o->window / 2, s->n), .global = o->global};
-    int wanted = (at_most(o->window, NB_BLOCK_QUERIES) + 31) / 32 * 32;
+    work w = {.shape = s, .reach = nb_lesser(o->window / 2, s->n), .global = o->global};
+    int wanted = (nb_lesser(o->window, NB_BLOCK_QUERIES) + 31) / 32 * 32;
     w.block = wanted < 32 ? 32 : wanted;
     w.global_blocks = (w.global + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
     w.blocks = w.global_blocks + (s->n - w.global + w.block - 1) / w.block;
@@ -54,12 +49,12 @@ static part part_of(const work *w, int block)
 {
     const nb_layer_shape *s = w->shape;
     if (block < w->global_blocks) {
-        int first = block * NB_BLOCK_QUERIES, count = at_most(w->global - first, NB_BLOCK_QUERIES);
+        int first = block * NB_BLOCK_QUERIES, count = nb_lesser(w->global - first, NB_BLOCK_QUERIES);
         return (part){.first = first, .count = count, .keys = s->causal ? first + count : s->n};
     }
-    int first = w->global + (block - w->global_blocks) * w->block, count = at_most(s->n - first, w->block);
+    int first = w->global + (block - w->global_blocks) * w->block, count = nb_lesser(s->n - first, w->block);
     int key = first - w->reach > w->global ? first - w->reach : w->global;
-    int end = s->causal ? first + count : at_most(first + count + w->reach, s->n);
+    int end = s->causal ? first + count : nb_lesser(first + count + w->reach, s->n);
     return (part){.first = first, .count = count, .key = key, .keys = end - key, .local = true};
 }
 
@@ -90,7 +85,7 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
 
 static int tile_of(const nb_layer_shape *s)
 {
-    return at_most(NB_TILE_KEYS, s->n);
+    return nb_lesser(NB_TILE_KEYS, s->n);
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **state, nb_ctx *ctx)

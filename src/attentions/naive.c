@@ -13,11 +13,6 @@ typedef struct {
 
 enum { COLUMNS = 256 }; /* queries of a task */
 
-static int blocks(int n)
-{
-    return (n + COLUMNS - 1) / COLUMNS;
-}
-
 typedef struct {
     nb_layer_head head;
     nb_scalar *s; /* of its first query */
@@ -27,12 +22,12 @@ typedef struct {
 static part part_of(const work *w, int task)
 {
     const nb_layer_shape *shape = &w->pass->layer->shape;
-    int each = blocks(shape->n), head = task / each, first = task % each * COLUMNS;
+    int each = nb_blocks(shape->n, COLUMNS), head = task / each, first = task % each * COLUMNS;
     size_t n = (size_t)shape->n;
     return (part){.head = nb_layer_head_of(w->pass->layer, w->pass->out, head),
                   .s = w->s + ((size_t)head * n + (size_t)first) * n,
                   .first = first,
-                  .count = shape->n - first < COLUMNS ? shape->n - first : COLUMNS};
+                  .count = nb_lesser(shape->n - first, COLUMNS)};
 }
 
 static void form_logits(void *self, int task, int thread)
@@ -82,7 +77,7 @@ static nb_status forward(nb_pass *pass, const void *options, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
     work w = {.pass = pass, .s = pass->state};
-    int tasks = nb_layer_heads(s) * blocks(s->n);
+    int tasks = nb_layer_heads(s) * nb_blocks(s->n, COLUMNS);
     (void)options, (void)ctx;
     nb_team_run(pass->team, tasks, form_logits, &w);
     nb_team_run(pass->team, tasks, apply_softmax, &w);

@@ -32,10 +32,10 @@ static const nb_option options[] = {
         skip_options, kernel, FITTED,
         "a .npy file of shape (heads, width), or (heads, 1, width, 1) as models have it; fitted: by least squares on "
         "the first layer that is passed, which is the most that it can repair there"),
-    NB_INT_FOR(skip_options, width, "kernel", FITTED, "33", 1, 1 << 16, "of a fitted kernel, odd in models: 33 or 65"),
+    NB_INT_FOR(skip_options, width, "kernel", FITTED, "33", 1, 1 << 12, "of a fitted kernel, odd in models: 33 or 65"),
     NB_OPTION_END};
 
-enum { COLUMNS = 256, LONGEST = 1 << 16 }; /* tokens of a task */
+enum { COLUMNS = 256, LONGEST = 1 << 12 }; /* tokens of a task; width of a kernel */
 
 typedef struct {
     void *inner;
@@ -43,6 +43,8 @@ typedef struct {
     nb_scalar *kernel;   /* width x heads */
     nb_softmax *softmax; /* fitted: one for each thread */
     nb_scalar *exact;    /* fitted: exact outputs */
+    nb_status *outcome;  /* fitted: of each head */
+    bool fitted;         /* it is */
 } state;
 
 static const nb_attention *inner_of(const skip_options *o)
@@ -143,6 +145,7 @@ static nb_status open(const void *opts, const nb_layer_shape *shape, int threads
     s->width = o->width;
     NB_NEED(s->kernel, nb_alloc_scalars(ctx, (size_t)s->width * (size_t)shape->heads));
     NB_NEED(s->exact, nb_alloc_scalars(ctx, outputs(shape)));
+    NB_NEED(s->outcome, nb_alloc(ctx, (size_t)shape->heads, sizeof *s->outcome));
     NB_NEED(s->softmax, nb_alloc(ctx, (size_t)threads, sizeof *s->softmax));
     for (int i = 0; i < threads; i++)
         NB_TRY(ctx, nb_softmax_new(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS), &s->softmax[i], ctx));
@@ -155,6 +158,7 @@ static double product(int d, int n, const nb_scalar *x, int a, const nb_scalar *
     double sum = 0;
     size_t length = (size_t)d;
     int low = a < b ? a : b, high = a < b ? b : a;
+    nb_count_multiplications((double)n * d);
     for (int i = low < 0 ? -low : 0; i < n && i + high < n; i++)
         sum += nb_scalar_dot(length, x + (size_t)(i + a) * length, y + (size_t)(i + b) * length);
     return sum;
@@ -203,22 +207,27 @@ static void fit_head(void *self, int task, int thread)
 {
     work *w = self;
     nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
-    if (fit(w, task, ctx) != NB_OK) /* then there is no such kernel, and no finite output */
-        for (int t = 0; t < w->s->width; t++) w->s->kernel[task * w->s->width + t] = NAN;
+    w->s->outcome[task] = fit(w, task, ctx);
     nb_error_clear(ctx);
     nb_ctx_release(ctx, 0);
 }
 
-static int blocks(int n)
+static nb_status fit_all(work *w, nb_ctx *ctx)
 {
-    return (n + COLUMNS - 1) / COLUMNS;
+    int heads = w->pass->layer->shape.heads;
+    nb_exact_attend(w->pass->layer, w->s->softmax, w->pass->team, w->s->exact);
+    nb_team_run(w->pass->team, heads, fit_head, w);
+    for (int i = 0; i < heads; i++)
+        NB_REQUIRE(ctx, w->s->outcome[i] == NB_OK, w->s->outcome[i], "the kernel of head %d could not be fitted", i);
+    w->s->fitted = true;
+    return NB_OK;
 }
 
 static void add(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
-    int head = task / blocks(shape->n), first = task % blocks(shape->n) * COLUMNS;
+    int head = task / nb_blocks(shape->n, COLUMNS), first = task % nb_blocks(shape->n, COLUMNS) * COLUMNS;
     int count = nb_lesser(shape->n - first, COLUMNS), width = w->s->width;
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     (void)thread;
@@ -233,15 +242,13 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *shape = &pass->layer->shape;
     work w = {.pass = pass, .s = pass->state};
     pass->state = w.s->inner;
+    pass->stream.component = o->of->canonical; /* so that it draws what it draws by itself */
     nb_status status = inner_of(o)->forward(pass, o->of->options, ctx);
     pass->state = w.s;
     NB_TRY(ctx, status);
     if (pass->refusal) return NB_OK;
-    if (is_fitted(o) && pass->index == 0) {
-        nb_exact_attend(pass->layer, w.s->softmax, pass->team, w.s->exact);
-        nb_team_run(pass->team, shape->heads, fit_head, &w);
-    }
-    nb_team_run(pass->team, nb_layer_heads(shape) * blocks(shape->n), add, &w);
+    if (is_fitted(o) && !w.s->fitted) NB_TRY(ctx, fit_all(&w, ctx));
+    nb_team_run(pass->team, nb_layer_heads(shape) * nb_blocks(shape->n, COLUMNS), add, &w);
     nb_pass_part(pass, NB_PART_OUTPUT);
     return NB_OK;
 }
@@ -260,7 +267,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *shape, int
     c.multiplications += width > 0 ? width * count : NAN;
     c.bytes += sizeof(state) + (double)width * shape->heads * sizeof(nb_scalar);
     if (is_fitted(o))
-        c.bytes += count * sizeof(nb_scalar) +
+        c.bytes += (double)shape->heads * sizeof(nb_status) + count * sizeof(nb_scalar) +
                    threads * nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS));
     return c;
 }

@@ -8,6 +8,7 @@
 #include "data/tensor.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static nb_status forward(const request *r, const nb_choice *attention, const nb_
     NB_TRY(ctx, nb_attention_forward(&attending, layer, out, &passed, ctx));
     NB_REQUIRE(ctx, !passed.refusal, NB_EINVAL, "%s: %s", attention->label, passed.refusal);
     NB_REQUIRE(ctx, !passed.diverged, NB_ENUMERIC, "%s: %s", attention->label, passed.diverged);
+    for (size_t i = 0; i < (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv; i++)
+        NB_REQUIRE(ctx, isfinite(out[i]), NB_ENUMERIC, "%s: outputs are not finite", attention->label);
     NB_TRY(ctx, save(r, file, s, out, ctx));
     fprintf(strcmp(r->out, "-") == 0 ? stderr : stdout,
             "%s: %d heads, n = %d, d = %d%s; first pass %.3g ms with %d threads, workspace %.3g MB\n", attention->label,
@@ -93,7 +96,7 @@ static int check(const nb_command *command, request *r)
                        r->head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
         return NB_EXIT_USAGE;
     }
-    r->thread_count = nb_usable_cpus();
+    r->thread_count = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS);
     r->seed_number = 20260101;
     int code = nb_command_number(command, "--threads", r->threads, 1, NB_MOST_THREADS, &r->thread_count);
     if (code == NB_GO_ON) code = nb_command_number(command, "--seed", r->seed, 0, INT_MAX, &r->seed_number);
@@ -126,7 +129,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_layer layer;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
     bool alone = code == NB_GO_ON && !r.causal;
-    for (int i = 1; alone && i < argc; i++)
+    for (int i = 1; alone && i < argc && !r.causal; i++)
         if (strcmp(argv[i], "--causal") == 0 && !(r.causal = strdup("true"))) return NB_EXIT_FAILED;
     nb_status status = nb_command_plugins(r.plugins, ctx), owned = own(&r, ctx);
     if (code != NB_GO_ON) return code;

@@ -117,9 +117,8 @@ static void print(const nb_experiment *e, const nb_preview *o)
     printf("time: about %s with %d worker%s (%s)\n", nb_preview_time(f, 1, time), f->workers,
            f->workers == 1 ? "" : "s", o->prediction.source);
     if (e->config.study->exclusive)
-        printf(
-            "exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
-            "it\n");
+        printf("exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
+               "it\n");
     if (o->prediction.unknown) printf("time could only be guessed for: %s\n", o->prediction.unknown);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);

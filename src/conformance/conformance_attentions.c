@@ -127,16 +127,21 @@ static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
     NB_REQUIRE(ctx, causal || why, NB_EBUG, "it has no causal form, and accepts a causal layer");
     if (why || n < 2) return NB_OK;
     changed.causal = true;
-    NB_NEED(changed.k, nb_alloc_raw(ctx, n * d));
-    memcpy(changed.k, run->head->k, n * d * sizeof *changed.k);
-    for (size_t l = 0; l < d; l++) changed.k[(n - 1) * d + l] = 1 - changed.k[(n - 1) * d + l];
+    NB_NEED(changed.q, nb_alloc_raw(ctx, 2 * n * d));
+    changed.k = changed.q + n * d;
+    memcpy(changed.q, run->head->q, n * d * sizeof *changed.q);
+    memcpy(changed.k, run->head->k, n * d * sizeof *changed.k); /* V too, where there is none */
+    for (size_t l = (n - 1) * d; l < n * d; l++) {
+        changed.q[l] = 2 - changed.q[l];
+        changed.k[l] = 1 - changed.k[l];
+    }
     of_changed.head = &changed;
     NB_TRY(ctx, make_layer(&of_changed, &other, ctx));
     NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
     NB_TRY(ctx, attend(run, &other, 1, 0, &two, ctx));
     size_t dv = (size_t)layer.shape.dv, earlier = (n - 1) * dv * sizeof(nb_scalar);
     NB_REQUIRE(ctx, !one.out || !two.out || memcmp(one.out, two.out, earlier) == 0, NB_EBUG,
-               "another last key changes earlier outputs under a mask");
+               "another last token changes earlier outputs under a mask");
     return NB_OK;
 }
 

@@ -8,11 +8,6 @@ typedef struct {
     nb_scalar *out;
 } work;
 
-static int blocks(int n)
-{
-    return (n + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
-}
-
 static int queries_of(const nb_layer_shape *s, int block)
 {
     return nb_lesser(s->n - block * NB_BLOCK_QUERIES, NB_BLOCK_QUERIES);
@@ -29,7 +24,8 @@ static void attend(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *s = &w->layer->shape;
-    int heads = nb_layer_heads(s), block = blocks(s->n) - 1 - task / heads, first = block * NB_BLOCK_QUERIES;
+    int heads = nb_layer_heads(s), block = nb_blocks(s->n, NB_BLOCK_QUERIES) - 1 - task / heads,
+        first = block * NB_BLOCK_QUERIES;
     nb_layer_head h = nb_layer_head_of(w->layer, w->out, task % heads);
     nb_softmax *softmax = &w->softmax[thread];
     nb_mask mask = {.on = s->causal, .before = NB_UNLIMITED, .query_at = first};
@@ -42,12 +38,13 @@ static void attend(void *self, int task, int thread)
 void nb_exact_attend(const nb_layer *layer, nb_softmax *softmax, nb_team *team, nb_scalar *out)
 {
     work w = {.layer = layer, .softmax = softmax, .out = out};
-    nb_team_run(team, nb_layer_heads(&layer->shape) * blocks(layer->shape.n), attend, &w);
+    nb_team_run(team, nb_layer_heads(&layer->shape) * nb_blocks(layer->shape.n, NB_BLOCK_QUERIES), attend, &w);
 }
 
 double nb_exact_work(const nb_layer_shape *s)
 {
     double each = 0;
-    for (int b = 0; b < blocks(s->n); b++) each += nb_softmax_work(queries_of(s, b), keys_of(s, b), s->d, s->dv);
+    for (int b = 0; b < nb_blocks(s->n, NB_BLOCK_QUERIES); b++)
+        each += nb_softmax_work(queries_of(s, b), keys_of(s, b), s->d, s->dv);
     return nb_layer_heads(s) * each;
 }

@@ -24,16 +24,6 @@ typedef struct {
     nb_scalar *out;
 } work;
 
-static int blocks(int n, int block)
-{
-    return (n + block - 1) / block;
-}
-
-static int at_most(int x, int most)
-{
-    return x < most ? x : most;
-}
-
 static nb_scalar larger(nb_scalar x, nb_scalar y)
 {
     return x > y ? x : y;
@@ -54,7 +44,7 @@ static size_t room_size(const nb_layer_shape *s, int r)
 
 static int parts_of(const nb_layer_shape *s)
 {
-    return s->causal ? 1 : at_most(blocks(s->n, NB_FEATURE_BLOCK), PARTS);
+    return s->causal ? 1 : nb_lesser(nb_blocks(s->n, NB_FEATURE_BLOCK), PARTS);
 }
 
 static size_t sums_count(const nb_layer_shape *s, int threads)
@@ -136,15 +126,15 @@ static void sum_keys(void *self, int task, int thread)
     const work *w = self;
     const nb_features *f = w->f;
     const nb_layer_shape *s = &f->shape;
-    int head = task / f->parts, part = task % f->parts, all = blocks(s->n, NB_FEATURE_BLOCK);
-    int end = at_most((int)((int64_t)all * (part + 1) / f->parts) * NB_FEATURE_BLOCK, s->n);
+    int head = task / f->parts, part = task % f->parts, all = nb_blocks(s->n, NB_FEATURE_BLOCK);
+    int end = nb_lesser((int)((int64_t)all * (part + 1) / f->parts) * NB_FEATURE_BLOCK, s->n);
     const nb_scalar *k = w->layer->k + (size_t)head * (size_t)s->d * (size_t)s->n;
     const nb_scalar *v = w->layer->v + (size_t)head * (size_t)s->dv * (size_t)s->n;
     nb_scalar *phi = f->room + (size_t)thread * room_size(s, f->features);
     sums z = sums_at(f, task);
     clear(w, &z);
     for (int at = (int)((int64_t)all * part / f->parts) * NB_FEATURE_BLOCK; at < end; at += NB_FEATURE_BLOCK) {
-        int count = at_most(end - at, NB_FEATURE_BLOCK);
+        int count = nb_lesser(end - at, NB_FEATURE_BLOCK);
         w->map->map(w->map->self, at, count, k + (size_t)at * (size_t)s->d, phi);
         add_keys(w, &z, count, v + (size_t)at * (size_t)s->dv, phi);
     }
@@ -203,8 +193,8 @@ static void answer(void *self, int task, int thread)
     const work *w = self;
     const nb_features *f = w->f;
     const nb_layer_shape *s = &f->shape;
-    int each = blocks(s->n, NB_FEATURE_BLOCK), head = task / each, at = task % each * NB_FEATURE_BLOCK;
-    int count = at_most(s->n - at, NB_FEATURE_BLOCK);
+    int each = nb_blocks(s->n, NB_FEATURE_BLOCK), head = task / each, at = task % each * NB_FEATURE_BLOCK;
+    int count = nb_lesser(s->n - at, NB_FEATURE_BLOCK);
     nb_layer_head h = nb_layer_head_of(w->layer, w->out, head);
     nb_scalar *phi = f->room + (size_t)thread * room_size(s, f->features);
     sums z = sums_at(f, nb_layer_key_head(s, head) * f->parts);
@@ -293,7 +283,7 @@ static void answer_causally(void *self, int head, int thread)
     sums z = sums_at(w->f, thread);
     clear(w, &z);
     for (int at = 0; at < s->n; at += NB_FEATURE_STEP) {
-        int count = at_most(s->n - at, NB_FEATURE_STEP);
+        int count = nb_lesser(s->n - at, NB_FEATURE_STEP);
         const nb_scalar *v = h.v + (size_t)at * (size_t)s->dv;
         nb_scalar *out = h.out + (size_t)at * (size_t)s->dv;
         w->map->map(w->map->self, at, count, h.k + (size_t)at * (size_t)s->d, t.keys);
@@ -324,12 +314,12 @@ void nb_features_queries(const nb_features *f, const nb_feature_map *map, const 
     if (s->causal)
         nb_team_run(team, nb_layer_heads(s), answer_causally, &w);
     else
-        nb_team_run(team, nb_layer_heads(s) * blocks(s->n, NB_FEATURE_BLOCK), answer, &w);
+        nb_team_run(team, nb_layer_heads(s) * nb_blocks(s->n, NB_FEATURE_BLOCK), answer, &w);
 }
 
 static double causal_work(const nb_layer_shape *s, double r, bool logs, double each)
 {
-    double n = s->n, dv = s->dv, length = NB_FEATURE_STEP, steps = blocks(s->n, NB_FEATURE_STEP);
+    double n = s->n, dv = s->dv, length = NB_FEATURE_STEP, steps = nb_blocks(s->n, NB_FEATURE_STEP);
     double last = n - (steps - 1) * length, squares = (steps - 1) * length * length + last * last;
     double within = squares * (r + dv) + (logs ? (squares + n) / 2 : 0);
     double earlier = (n - fmin(n, length)) * (r * dv + r + 2 * dv);
@@ -341,6 +331,6 @@ double nb_features_work(const nb_layer_shape *s, int features, bool logs, double
 {
     double n = s->n, dv = s->dv, r = features, key_heads = (double)s->batch * s->key_heads;
     if (s->causal) return causal_work(s, r, logs, each);
-    double scales = r * (dv + 1) * ((logs ? blocks(s->n, NB_FEATURE_BLOCK) : 0) + 2 * (parts_of(s) - 1));
+    double scales = r * (dv + 1) * ((logs ? nb_blocks(s->n, NB_FEATURE_BLOCK) : 0) + 2 * (parts_of(s) - 1));
     return key_heads * (n * (each + r * dv) + scales) + nb_layer_heads(s) * n * (each + r + r * dv);
 }

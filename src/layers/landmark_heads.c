@@ -245,11 +245,20 @@ nb_status nb_landmark_outcome(nb_pass *pass, const nb_landmark_state *s, nb_ctx 
     return NB_OK;
 }
 
+/* Whether a component, or one within its options, is a plug-in. */
+static bool has_plugin(const nb_choice *choice)
+{
+    bool found = nb_plugin_of(choice->component);
+    for (const nb_option *o = choice->component->options; !found && o && o->key; o++)
+        if (o->type == NB_OPTION_SPEC)
+            found = has_plugin(*(const nb_choice *const *)((const char *)choice->options + o->offset));
+    return found;
+}
+
 /* Whether what is called may only be called in this thread: plug-ins, and what works outside of this process. */
 static bool is_outside(const nb_landmark_state *s)
 {
-    return nb_plugin_of(s->how.strategy->component) || nb_plugin_of(s->how.core->component) ||
-           nb_strategy_traits(s->how.strategy) & NB_ELSEWHERE;
+    return has_plugin(s->how.strategy) || has_plugin(s->how.core) || nb_strategy_traits(s->how.strategy) & NB_ELSEWHERE;
 }
 
 static void run_calls(nb_pass *pass, const nb_landmark_state *s, nb_task *task, nb_landmark_work *w)

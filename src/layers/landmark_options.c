@@ -17,16 +17,6 @@ const char *const nb_landmark_pairings[] = {[NB_INDEPENDENT] = "independent",
                                             NULL};
 const char *const nb_landmark_keeps[] = {"points", "tokens", NULL};
 
-int nb_landmark_blocks(int count)
-{
-    return (count + NB_BLOCK_QUERIES - 1) / NB_BLOCK_QUERIES;
-}
-
-int nb_landmark_stretches(int n)
-{
-    return (n + NB_STRETCH - 1) / NB_STRETCH;
-}
-
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
 {
     const nb_strategy *strategy = (const nb_strategy *)o->strategy->component;
@@ -39,7 +29,7 @@ nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
                              .m = m > 0 ? m : 1,
                              .pairing = o->pairing == NB_OWN_PAIRING ? own : (nb_pairing)o->pairing,
                              .kind = (nb_factors_kind)o->factors,
-                             .chunk = nb_landmark_blocks(o->chunk),
+                             .chunk = nb_blocks(o->chunk, NB_BLOCK_QUERIES),
                              .refresh = o->refresh,
                              .keep_place = o->keep == NB_KEEP_TOKENS};
 }
@@ -76,7 +66,7 @@ static nb_status open_head(const nb_landmark_how *how, const nb_layer_shape *sha
 static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
 {
     double m = how->m,
-           scalars = 2 * m * shape->d + m * shape->dv + (shape->dv + 2.0) * m * nb_landmark_stretches(shape->n);
+           scalars = 2 * m * shape->d + m * shape->dv + (shape->dv + 2.0) * m * nb_blocks(shape->n, NB_STRETCH);
     if (how->kind == NB_CUR) scalars += shape->n;
     return sizeof(nb_landmark_head) + scalars * sizeof(nb_scalar) + 2 * m * sizeof(int) + 2 * m * m * sizeof(double) +
            sizeof(int) * (double)nb_landmark_most_kept(how, shape->n);
@@ -98,7 +88,7 @@ nb_status nb_landmark_open(const void *options, const nb_layer_shape *shape, int
     int heads = nb_layer_heads(shape);
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
     *s = (nb_landmark_state){
-        .how = own, .stretches = nb_landmark_stretches(shape->n), .most_kept = nb_landmark_most_kept(how, shape->n)};
+        .how = own, .stretches = nb_blocks(shape->n, NB_STRETCH), .most_kept = nb_landmark_most_kept(how, shape->n)};
     NB_NEED(s->heads, nb_alloc(ctx, (size_t)heads, sizeof *s->heads));
     for (int h = 0; h < heads; h++) NB_TRY(ctx, open_head(how, shape, s, &s->heads[h], ctx));
     NB_NEED(s->softmax, nb_alloc(ctx, (size_t)threads, sizeof *s->softmax));

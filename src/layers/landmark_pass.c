@@ -14,7 +14,7 @@ static void find_lse(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
-    int each = nb_landmark_blocks(shape->n), head = task / each, first = task % each * NB_BLOCK_QUERIES;
+    int each = nb_blocks(shape->n, NB_BLOCK_QUERIES), head = task / each, first = task % each * NB_BLOCK_QUERIES;
     int count = nb_lesser(shape->n - first, NB_BLOCK_QUERIES);
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     nb_mask mask = {.on = shape->causal, .before = NB_UNLIMITED, .query_at = first};
@@ -42,9 +42,9 @@ static void sum_values(void *self, int task, int thread)
     const nb_landmark_work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
     double start_s = nb_clock_s();
-    int m = w->s->how.m, in_head = nb_landmark_blocks(m) * w->s->stretches, head = task / in_head;
-    int stretch = task % in_head / nb_landmark_blocks(m), first = task % nb_landmark_blocks(m) * NB_BLOCK_QUERIES,
-        key = stretch * NB_STRETCH;
+    int m = w->s->how.m, in_head = nb_blocks(m, NB_BLOCK_QUERIES) * w->s->stretches, head = task / in_head;
+    int stretch = task % in_head / nb_blocks(m, NB_BLOCK_QUERIES),
+        first = task % nb_blocks(m, NB_BLOCK_QUERIES) * NB_BLOCK_QUERIES, key = stretch * NB_STRETCH;
     const nb_landmark_head *h = &w->s->heads[head];
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     nb_softmax *softmax = &w->s->softmax[thread];
@@ -77,7 +77,7 @@ static nb_status find_middle(nb_landmark_work *w, nb_ctx *ctx)
     int heads = nb_layer_heads(&pass->layer->shape), threads = nb_team_threads(pass->team);
     double busy_s = 0, core_s = 0;
     for (int i = 0; i < threads; i++) s->busy_s[i] = 0;
-    nb_team_run(pass->team, heads * s->stretches * nb_landmark_blocks(s->how.m) + (w->inverts ? heads : 0),
+    nb_team_run(pass->team, heads * s->stretches * nb_blocks(s->how.m, NB_BLOCK_QUERIES) + (w->inverts ? heads : 0),
                 invert_or_sum, w);
     for (int i = 0; i < threads; i++) busy_s += s->busy_s[i];
     for (int i = 0; i < heads && w->inverts; i++) core_s += s->heads[i].core_s;
@@ -130,7 +130,8 @@ static void attend_block(const nb_landmark_work *w, const nb_landmark_head *h, c
 static void attend(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
-    int all = nb_landmark_blocks(w->pass->layer->shape.n), chunk = w->s->how.chunk, each = (all + chunk - 1) / chunk;
+    int all = nb_blocks(w->pass->layer->shape.n, NB_BLOCK_QUERIES), chunk = w->s->how.chunk,
+        each = (all + chunk - 1) / chunk;
     int head = task / each, block = task % each * chunk;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     for (int i = block; i < nb_lesser(block + chunk, all); i++)
@@ -165,12 +166,12 @@ nb_status nb_landmark_forward(nb_pass *pass, const void *options, nb_ctx *ctx)
     nb_landmark_state *s = pass->state;
     const nb_landmark_how *how = &s->how;
     const nb_layer_shape *shape = &pass->layer->shape;
-    int heads = nb_layer_heads(shape), chunks = (nb_landmark_blocks(shape->n) + how->chunk - 1) / how->chunk;
+    int heads = nb_layer_heads(shape), chunks = (nb_blocks(shape->n, NB_BLOCK_QUERIES) + how->chunk - 1) / how->chunk;
     nb_landmark_work w = {.pass = pass, .s = s, .fresh = pass->index % how->refresh == 0};
     (void)options;
     NB_TRY(ctx, nb_choice_parse(&nb_kernels, nb_standard_kernel(), &s->kernel, ctx));
     if (how->kind == NB_CUR) {
-        nb_team_run(pass->team, heads * nb_landmark_blocks(shape->n), find_lse, &w);
+        nb_team_run(pass->team, heads * nb_blocks(shape->n, NB_BLOCK_QUERIES), find_lse, &w);
         nb_pass_part(pass, NB_PART_F);
     }
     NB_TRY(ctx, nb_landmark_middle(&w, ctx));

@@ -53,10 +53,6 @@ typedef struct {
     double batch_one; /* the largest |A|_1 */
 } nb_landmark_work;
 
-/* How many blocks of queries, and stretches of keys, so many are. */
-int nb_landmark_blocks(int count);
-int nb_landmark_stretches(int n);
-
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
 
 /* Whether the core asks for more than A; and how many rows it may return exactly. */

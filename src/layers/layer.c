@@ -142,8 +142,9 @@ nb_status nb_layer_of_heads(int count, const nb_head *heads, nb_layer *layer, nb
     size_t query = (size_t)one->d * (size_t)one->n, value = (size_t)layer->shape.dv * (size_t)one->n;
     for (size_t h = 0; h < (size_t)count; h++) {
         NB_REQUIRE(ctx, heads[h].k, NB_EINVAL, "head %zu has no keys", h);
-        NB_REQUIRE(ctx, heads[h].n == one->n && heads[h].d == one->d && heads[h].dv == one->dv, NB_EDIM,
-                   "head %zu has another shape than head 0", h);
+        NB_REQUIRE(ctx,
+                   heads[h].n == one->n && heads[h].d == one->d && heads[h].dv == one->dv && !heads[h].v == !one->v,
+                   NB_EDIM, "head %zu has another shape than head 0", h);
         nb_scalar_of(query, heads[h].q, q + h * query);
         nb_scalar_of(query, heads[h].k, k + h * query);
         nb_scalar_of(value, heads[h].v ? heads[h].v : heads[h].k, v + h * value);

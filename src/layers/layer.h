@@ -31,6 +31,12 @@ static inline int nb_lesser(int a, int b)
     return a < b ? a : b;
 }
 
+/* How many blocks of so many n are; the last may be shorter. */
+static inline int nb_blocks(int n, int block)
+{
+    return (n + block - 1) / block;
+}
+
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b);
 int nb_layer_heads(const nb_layer_shape *shape);              /* batch * heads */
 int nb_layer_key_head(const nb_layer_shape *shape, int head); /* the number of a query head's key head */

@@ -34,13 +34,14 @@ extern const char *const nb_part_names[]; /* by nb_part; NULL-terminated */
 typedef struct {
     const nb_layer *layer;
     nb_scalar *out; /* dv x n, batch * heads of them */
-    int index;      /* 0, 1, ...: how many passes were made with this state before, on this layer or on others */
+    int index;      /* 0: choose what is kept; up to the next multiple of `keep`, use what was chosen */
     nb_team *team;
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
     double part_s[NB_PART_COUNT], last_s; /* for nb_pass_part */
-    const char *refusal;                  /* why there is no output after all, in one sentence; NULL: there is */
-    const char *diverged;                 /* why the output is not finite; NULL: nothing is known */
+    const char *
+        refusal; /* why there is no output after all, in one sentence that lives as long as the state; NULL: there is */
+    const char *diverged; /* likewise, why the output is not finite; NULL: nothing is known */
 } nb_pass;
 
 /* Seconds since the last call, or since the pass began, go to a part. */

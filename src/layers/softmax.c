@@ -101,7 +101,7 @@ static void raise(nb_softmax *s, int i, int keys)
     if (largest > before && s->seen[0]) {
         nb_scalar factor = (nb_scalar)exp((double)before - (double)largest);
         s->sum[i] *= factor;
-        nb_scalar_scale((size_t)s->dv, factor, s->out + (size_t)i * (size_t)s->dv);
+        if (s->dv > 0) nb_scalar_scale((size_t)s->dv, factor, s->out + (size_t)i * (size_t)s->dv);
     }
     s->largest[i] = largest;
     s->sum[i] += nb_scalar_exp_sum((size_t)keys, column, largest);
@@ -160,11 +160,10 @@ void nb_softmax_end(nb_softmax *s, nb_scalar *lse)
 {
     if (s->lanes) {
         nb_stripes_store(s, true);
-        find_lse(s->count, s->largest, s->sum, lse);
-        return;
+    } else {
+        clear_unseen(s);
+        if (s->dv > 0) nb_softmax_divide(s->count, s->dv, s->out, s->sum);
     }
-    clear_unseen(s);
-    nb_softmax_divide(s->count, s->dv, s->out, s->sum);
     find_lse(s->count, s->largest, s->sum, lse);
 }
 

@@ -152,7 +152,8 @@ void nb_stripes_store(nb_softmax *s, bool divide)
         int count = s->count - first < s->lanes ? s->count - first : s->lanes;
         for (int i = 0; i < s->lanes; i++) {
             float sum = s->sum[first + i];
-            factor[i] = !divide ? 1 : sum > 0 ? 1 / sum : 0;
+            bool none = s->largest[first + i] == -INFINITY;
+            factor[i] = !divide ? 1 : sum > 0 ? 1 / sum : none ? 0 : NAN; /* a logit that is infinite gives no sum */
         }
         if (s->seen[first / s->lanes])
             stripe->unpack(s->dv, count, sums_of(s, first), factor, to);

@@ -135,7 +135,7 @@ void nb_team_run(nb_team *team, int count, nb_task *task, void *self)
     team->self = self;
     team->count = count;
     atomic_store(&team->next, 0);
-    if (team->started == 0 || count == 1) {
+    if (team->started == 0 || count <= 1) {
         do_tasks(team, 0);
         return;
     }

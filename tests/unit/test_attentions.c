@@ -26,6 +26,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 /* Beside each component as it comes, and with few representatives. */
 static const char *const specs[] = {
     "streamed(tile=7)",
+    "nystrom(strategy=uniform, landmarks=2, factors=cur)",
     "performer(features=13, orthogonal=false)",
     "performer(features=40, redraw=1)",
     "longformer(window=0, global=0)",
@@ -327,6 +328,21 @@ static void test_large_logits_are_no_trouble(void **state)
 {
     ctx = *state;
     for_all(check_large_logits);
+}
+
+/* Logits beyond the range of numbers give outputs that are not finite, and no number that looks like one. */
+static void test_infinite_logits_show(void **state)
+{
+    ctx = *state;
+    nb_layer layer = make_layer(&shapes[2], 1.3, 33);
+    size_t count = (size_t)nb_layer_heads(&layer.shape) * (size_t)layer.shape.n * (size_t)layer.shape.d;
+    nb_scalar *q = nb_alloc_scalars(ctx, count);
+    for (size_t i = 0; i < count; i++) q[i] = layer.q[i] * (nb_scalar)1e38;
+    layer.q = q;
+    nb_scalar *out = outputs("streamed", &layer);
+    size_t finite = 0;
+    for (size_t i = 0; i < out_size(&layer.shape); i++) finite += isfinite(out[i]);
+    assert_true(finite < out_size(&layer.shape));
 }
 
 /* The weight of a key for a query, before division. */
@@ -1050,6 +1066,7 @@ int main(void)
         test_with_ctx(test_grouped_queries_are_heads_with_the_same_keys),
         test_with_ctx(test_batch_mates_do_not_matter),
         test_with_ctx(test_large_logits_are_no_trouble),
+        test_with_ctx(test_infinite_logits_show),
         test_with_ctx(test_exact_ones),
         test_with_ctx(test_trait_exact),
         test_with_ctx(test_skip),

@@ -20,10 +20,10 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void check_products(const nb_stripe *s, int d, int keys)
 {
-    static float q[MOST * LANES], k[MOST * MOST], t[MOST * LANES + 1], out[MOST * LANES + 1];
+    static float q[MOST * LANES], k[MOST * MOST], t[(MOST + 1) * LANES], out[(MOST + 1) * LANES];
     for (int i = 0; i < d * s->lanes; i++) q[i] = number(i);
     for (int i = 0; i < d * keys; i++) k[i] = number(3 * i + 1);
-    t[keys * s->lanes] = out[d * s->lanes] = 77;
+    for (int i = 0; i < LANES; i++) t[keys * s->lanes + i] = out[d * s->lanes + i] = 77;
     s->dots(d, keys, q, k, t);
     for (int j = 0; j < keys; j++)
         for (int i = 0; i < s->lanes; i++) {
@@ -40,7 +40,7 @@ static void check_products(const nb_stripe *s, int d, int keys)
                 assert_close((double)out[l * s->lanes + i], (add ? 2 : 1) * sum, 1e-6 * d * keys * 2);
             }
     }
-    assert_true(t[keys * s->lanes] == 77 && out[d * s->lanes] == 77);
+    for (int i = 0; i < LANES; i++) assert_true(t[keys * s->lanes + i] == 77 && out[d * s->lanes + i] == 77);
 }
 
 static void test_products(void **state)
@@ -88,6 +88,33 @@ static void test_powers(void **state)
     }
 }
 
+/* There and back, whole squares of 8 and what is left; what is behind stays. */
+static void test_packing(void **state)
+{
+    static const int dimensions[] = {1, 7, 8, 9, 15, 16, 17, 64};
+    (void)state;
+    for (int w = 0; nb_stripe_at(w); w++)
+        for (size_t a = 0; a < sizeof dimensions / sizeof *dimensions; a++) {
+            const nb_stripe *s = nb_stripe_at(w);
+            const int d = dimensions[a], counts[] = {1, 7, 8, 9, s->lanes - 1, s->lanes};
+            for (size_t b = 0; b < sizeof counts / sizeof *counts; b++) {
+                int count = counts[b];
+                float x[64 * LANES], packed[65 * LANES], back[65 * LANES], factor[LANES];
+                for (int i = 0; i < d * count; i++) x[i] = number(i);
+                for (int i = 0; i < LANES; i++) factor[i] = number(5 * i);
+                for (int i = 0; i < 65 * LANES; i++) packed[i] = back[i] = 77;
+                s->pack(d, count, x, packed);
+                for (int l = 0; l < d; l++)
+                    for (int i = 0; i < s->lanes; i++)
+                        assert_true(packed[l * s->lanes + i] == (i < count ? x[i * d + l] : 0));
+                s->unpack(d, count, packed, factor, back);
+                for (int i = 0; i < d * count; i++) assert_true(back[i] == factor[i / d] * x[i]);
+                for (int i = 0; i < LANES; i++)
+                    assert_true(packed[d * s->lanes + i] == 77 && back[d * count + i] == 77);
+            }
+        }
+}
+
 static void test_scale(void **state)
 {
     (void)state;
@@ -118,6 +145,7 @@ static void test_which(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_products), test_with_ctx(test_powers),
-                                       test_with_ctx(test_scale), test_with_ctx(test_which)};
+                                       test_with_ctx(test_scale), test_with_ctx(test_packing),
+                                       test_with_ctx(test_which)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

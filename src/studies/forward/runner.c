@@ -280,7 +280,8 @@ static nb_status take_method(const trial *t, const field *f, int i, double load)
 static double load_since(double busy_s, double work_s, double wall_s)
 {
     double passed_s = nb_clock_s() - wall_s;
-    return fmax(0, (nb_busy_s() - busy_s - (nb_work_s() - work_s)) / passed_s);
+    double load = (nb_busy_s() - busy_s - (nb_work_s() - work_s)) / passed_s;
+    return isnan(load) ? NAN : fmax(0, load);
 }
 
 static nb_status time_all(trial *t)
