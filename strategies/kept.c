@@ -3,8 +3,7 @@
  *
  * What landmarks cost that are chosen once and kept, as Geometric Progressive Attention caches them. Kept are the
  * places of the landmarks (free points, or where groups have their means) or which tokens they are, by position; of a
- * longer input the first n tokens are looked at. O(n d)
- * for reading the file, and what the other strategy takes. */
+ * longer input the first n tokens are looked at. O(n d) for reading the file, and what the other strategy takes. */
 #include "strategy.h"
 
 #include "data/head.h"

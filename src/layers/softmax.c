@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* softmax.c - see softmax.h: what both ways share, and the products of BLAS. There a tile of logits is keys x queries and
- * stays in the second cache between the two products. */
+/* softmax.c - see softmax.h: what both ways share, and the products of BLAS. There a tile of logits is keys x queries
+ * and stays in the second cache between the two products. */
 #include "layers/softmax.h"
 
 #include "layers/softmax_private.h"

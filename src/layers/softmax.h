@@ -11,11 +11,8 @@
 
 #include "linalg/scalar.h"
 
-enum {
-    NB_BLOCK_QUERIES = 256,
-    NB_TILE_KEYS = 128
-}; /* queries of a block, at most; keys of a tile, unless told
-                                                        otherwise */
+/* Queries of a block, at most; keys of a tile, unless told otherwise. */
+enum { NB_BLOCK_QUERIES = 256, NB_TILE_KEYS = 128 };
 
 /* What a query sees: keys at positions p - before ... p + after, p its own position. Position of query i is
  * query_at + i, or queries[i] where that is not NULL; of keys likewise. Positions of keys ascend by one where `keys` is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stripe.c - stripe.h for AVX2 with FMA and for AVX-512. 2^y = 2^k 2^f with k the nearest integer and |f| <= 1/2, where a
- * polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
+/* stripe.c - stripe.h for AVX2 with FMA and for AVX-512. 2^y = 2^k 2^f with k the nearest integer and |f| <= 1/2, where
+ * a polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
 #include "layers/stripe.h"
 
 #ifndef NB_DOUBLE_SCALAR

@@ -32,11 +32,11 @@ nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift);
 void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x);
 void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y); /* y <- y + factor x */
 
-void nb_scalar_add_columns(int d, int count, const nb_scalar *x,
-                           nb_scalar *y); /* y (d) <- y + x's columns, d x count */
+/* y (d) <- y + the columns of x, d x count. */
+void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y);
 
-/* out (d x n) <- out + w * v: a column's sum over t = 0 ... width - 1 of w[t] times column i + t - width / 2 of v, those
- * outside of v are 0; of columns first ... first + count - 1. */
+/* out (d x n) <- out + w * v: a column's sum over t = 0 ... width - 1 of w[t] times column i + t - width / 2 of v,
+ * those outside of v are 0; of columns first ... first + count - 1. */
 void nb_scalar_convolve(int d, int n, const nb_scalar *v, int width, const nb_scalar *w, int first, int count,
                         nb_scalar *out);
 

@@ -13,8 +13,8 @@ typedef struct {
     double *out;       /* dv x count for each head */
 } nb_exact;
 
-/* All tokens where `most` is at least n, else so many random ones. Memory is ctx's. 2 n count (d + dv) multiplications
- * a head, and 32 n doubles a thread. */
+/* All tokens where `most` is at least n, else so many random ones. Memory is ctx's. n count (d + dv) multiplications
+ * a head, and 32 (n + d) doubles a thread. */
 nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *team, nb_exact *exact, nb_ctx *ctx);
 
 /* What outputs are worth, over all those tokens and heads. */
