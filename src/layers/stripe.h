@@ -14,8 +14,8 @@
 typedef struct {
     const char *name;
     int lanes;
-    /* to (d x lanes) <- the first `count` <= lanes columns of `from` (d x count); further lanes are 0. And back: `to` (d x
-     * count) <- lanes of `from`, times their factors. */
+    /* to (d x lanes) <- the first `count` <= lanes columns of `from` (d x count); further lanes are 0. And back: `to`
+     * (d x count) <- lanes of `from`, times their factors. */
     void (*pack)(int d, int count, const float *from, float *to);
     void (*unpack)(int d, int count, const float *from, const float *factor, float *to);
     /* t (keys x lanes) <- q'k, q d x lanes, k d x keys with a key a column. */

@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
     double budget_s;       /* of all rounds together; beyond it no round begins, but for the least number */
     int rounds;            /* so many; 0: until all medians are known well enough, or the budget is spent */
-    int least, least_long; /* rounds; least_long: where a pass takes more than NB_LONG_S *//
+    int least, least_long; /* rounds; least_long: where a pass takes more than NB_LONG_S */
     double narrow;         /* a median is known well enough where its interval has at most this width, relative to it */
     double batch_s;        /* a pass that takes less is repeated within a span until that takes as long */
     double alike;          /* a pass is warm where the one before took as long, within this part of it */

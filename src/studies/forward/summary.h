@@ -39,7 +39,7 @@ nb_status nb_forward_summary_make(const nb_frame *frame, nb_forward_summary *sum
 int nb_forward_next_family(const nb_forward_summary *summary, int first);
 int nb_forward_next_n(const nb_forward_summary *summary, int first);
 
-/* Cells of one attention among first ... end - 1, ascending in n: how many, and which. `which`: room for end - first. */
+/* Cells of one attention among first ... end - 1, ascending in n: how many, and which (room for end - first). */
 int nb_forward_of_attention(const nb_forward_summary *summary, int first, int end, int attention, int *which);
 
 /* Whether nothing of the same family, threads and n is at least as fast and as good, and better in one of both;

@@ -120,10 +120,9 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     if (!form->csv) fputs("\nWhere one attention overtakes another one\n", out);
     nb_grid_print(out, &grid);
     if (!form->csv)
-        fputs(
-            "Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up to "
-            "the last.\n",
-            out);
+        fputs("Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up "
+              "to the last.\n",
+              out);
     return NB_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* latency.c - what each attention takes at each n, and what its outputs are worth; faster than which exact attention. */
+/* latency.c - what each attention takes at each n, and what its outputs are worth; over which exact one. */
 #include "report/table.h"
 #include "studies/forward/summary.h"
 
@@ -69,11 +69,11 @@ static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_
 static void print_notes(FILE *out)
 {
     static const char *const notes[] = {
-        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals, or of the",
-        "times where there are fewer than 6 rounds; fresh: a pass that chooses the landmarks that others keep; first: the",
-        "first pass, with cold caches. error: of the outputs, against double precision. On the front: nothing of the same",
-        "layers and threads is both as fast and as good. x NAME: times faster than that attention beside it in the same",
-        "rounds. Front and x take amortized_s, which has its share of fresh passes."};
+        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals, or of",
+        "the times where there are fewer than 6 rounds; fresh: a pass that chooses the landmarks that others keep;",
+        "first: the first pass, with cold caches. error: of the outputs, against double precision. On the front:",
+        "nothing of the same layers and threads is both as fast and as good. x NAME: times faster than that attention",
+        "beside it in the same rounds. Front and x take amortized_s, which has its share of fresh passes."};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) fprintf(out, "%s\n", notes[i]);
 }
 
