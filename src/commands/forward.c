@@ -17,6 +17,7 @@ typedef struct {
     char *head, *attention, *causal, *threads, *seed, *trial, *out;
     const char **plugins;
     int thread_count, trial_number, seed_number;
+    bool alone; /* --causal without a value */
 } request;
 
 static nb_status own(const request *r, nb_ctx *ctx)
@@ -35,7 +36,7 @@ static nb_status load(const request *r, nb_head_shape *file, nb_layer *layer, nb
     nb_choice problem;
     nb_problem_shape shape;
     NB_TRY(ctx, nb_head_split(r->head, &path, &head, ctx));
-    NB_TRY(ctx, nb_head_spec(path, head, r->causal, &spec, ctx));
+    NB_TRY(ctx, nb_head_spec(path, head, r->causal || !r->alone ? r->causal : "true", &spec, ctx));
     NB_TRY(ctx, nb_choice_parse(&nb_problems, spec, &problem, ctx));
     NB_TRY(ctx, nb_heads_shape(&problem, &shape, ctx));
     if (shape.warning) nb_print_warning("%s", shape.warning);
@@ -128,9 +129,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_head_shape file;
     nb_layer layer;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
-    bool alone = code == NB_GO_ON && !r.causal;
-    for (int i = 1; alone && i < argc && !r.causal; i++)
-        if (strcmp(argv[i], "--causal") == 0 && !(r.causal = strdup("true"))) return NB_EXIT_FAILED;
+    for (int i = 1; i < argc; i++) r.alone = r.alone || strcmp(argv[i], "--causal") == 0;
     nb_status status = nb_command_plugins(r.plugins, ctx), owned = own(&r, ctx);
     if (code != NB_GO_ON) return code;
     code = check(command, &r);

@@ -202,7 +202,9 @@ static nb_status prepare_head(const nb_landmark_work *w, int head, nb_landmark_h
     }
     h->select_s = nb_clock_s() - start_s;
     if (h->refused || how->kind == NB_NOCORE) return NB_OK;
-    return nb_landmark_looks_at_s(how) ? compute_from_s(w, scene, &l, h, ctx) : form_a(w, h, ctx);
+    if (!nb_landmark_looks_at_s(how)) return form_a(w, h, ctx);
+    NB_REQUIRE(ctx, w->fresh, NB_EBUG, "a core that looks at S, with landmarks that were kept");
+    return compute_from_s(w, scene, &l, h, ctx);
 }
 
 static void prepare(void *self, int task, int thread)
