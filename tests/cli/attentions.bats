@@ -6,7 +6,7 @@ load helpers
 
 @test "outputs are those of the definitions" {
     run /usr/bin/python3 tests/oracle/attentions.py "$NYSBENCH" "$WORK" short
-    grep '^not ok' <<<"$output" || true
+    sed -n '/^not ok/p' <<<"$output" # what the log shows; the status decides
     [ "$status" -eq 0 ]
 }
 
