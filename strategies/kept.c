@@ -113,4 +113,7 @@ const nb_strategy nb_strategy_kept = {
     .traits_of = traits_of,
     .pick_both = pick_both,
     .check = check,
+    .explanation =
+        "What landmarks cost that are chosen once and kept for other inputs. The other file has the same head of the\n"
+        "same model; of a longer input its first tokens are looked at, as many as there are here.",
 };

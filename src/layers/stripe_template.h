@@ -37,13 +37,15 @@ TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, i
     }
 }
 
-/* All rows: ROWS at a time, then two, then one. */
+/* All rows: ROWS at a time, then four, two and one. */
 TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int count, const float *x, const float *y,
                                                                     int step, int stride, bool add, float *out)
 {
     int row = 0;
     for (; row + ROWS <= all; row += ROWS)
         NAMED(rows)(ROWS, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
+    for (; row + 4 <= all; row += 4)
+        NAMED(rows)(4, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
     for (; row + 2 <= all; row += 2)
         NAMED(rows)(2, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
     for (; row < all; row++)
