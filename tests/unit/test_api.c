@@ -183,8 +183,9 @@ static void test_measure_of_low_rank(void **state)
     nysbench_free(h);
 }
 
-/* A strategy's landmarks, handed over as tokens, have the error that they have as the strategy's, bit for bit. As points
- * they are no tokens any more: F, A and B come from products of other shapes, and differ by some eps (1e-12: 5000). */
+/* A strategy's landmarks, handed over as tokens, have the error that they have as the strategy's, bit for bit. As
+ * points they are no tokens any more: F, A and B come from products of other shapes, and differ by some eps (1e-12 is
+ * 5000 of them). */
 static void test_measure_of_given_landmarks(void **state)
 {
     nb_ctx *ctx = *state;
