@@ -185,11 +185,12 @@ static nb_status find_kind(const nb_reply *reply, const command_options *o, int 
     const char *done = json_string_value(json_object_get(reply->answer, "done"));
     bool picks = done && strcmp(done, "picks") == 0, groups = done && strcmp(done, "groups") == 0;
     char *text = json_dumps(reply->answer, JSON_COMPACT);
-    nb_status status = text ? nb_defer(ctx, free, text) : NB_ENOMEM;
-    NB_REQUIRE(ctx, status == NB_OK, status, "out of memory: an answer");
-    NB_REQUIRE(ctx, picks || groups, NB_EIO,
-               "%s: answered %.60s; allowed are {\"done\": \"picks\"}, {\"done\": \"groups\"} and {\"error\": \"why\"}%s",
-               o->run, text, reply->said);
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: an answer");
+    NB_TRY(ctx, nb_defer(ctx, free, text));
+    NB_REQUIRE(
+        ctx, picks || groups, NB_EIO,
+        "%s: answered %.60s; allowed are {\"done\": \"picks\"}, {\"done\": \"groups\"} and {\"error\": \"why\"}%s",
+        o->run, text, reply->said);
     *kind = groups ? GROUPS : PICKS;
     return NB_OK;
 }
@@ -203,8 +204,8 @@ static nb_status serve(const char *folder, const call *c, json_t *request, int *
     char **words, *trouble;
     NB_TRY(ctx, find_words(o, NULL, &words, &service.variable, ctx));
     service.words = words;
-    NB_REQUIRE(ctx, json_object_set_new(request, "folder", json_string(folder)) == 0, NB_ENOMEM,
-               "out of memory: a request");
+    NB_REQUIRE(ctx, json_object_set_new(request, "folder", json_string(folder)) == 0, NB_EHOST,
+               "%s: the name of a temporary folder is no UTF-8", folder);
     NB_TRY(ctx, nb_server_ask(&service, request, &reply, ctx));
     nb_scene_leave_out(c->points->scene, reply.start_s);
     *said = reply.said;
@@ -336,16 +337,18 @@ static bool is_interpreter(const char *program)
     return false;
 }
 
-/* The word that names a script for an interpreter, perhaps behind `env NAME=VALUE...`; 0: none
- * does for sure. Behind an option may be its value, and behind -c, -e or -m is none. */
+/* The word that names a script for an interpreter, perhaps behind `env NAME=VALUE...`; 0: none does for sure. Behind an
+ * option may be its value, and behind -c, -e or -m is none, unless it is -m nysbench.serve. */
 static int find_script(int count, char *const *words)
 {
     const char *slash = strrchr(words[0], '/');
     int i = 0;
     if (strcmp(slash ? slash + 1 : words[0], "env") == 0)
         for (i = 1; i < count && strchr(words[i], '=');) i++;
-    bool known = i < count && is_interpreter(words[i]) && i + 1 < count && *words[i + 1] != '-';
-    return known ? i + 1 : 0;
+    if (i + 1 >= count || !is_interpreter(words[i])) return 0;
+    i++;
+    if (i + 2 < count && strcmp(words[i], "-m") == 0 && strcmp(words[i + 1], "nysbench.serve") == 0) i += 2;
+    return *words[i] != '-' ? i : 0;
 }
 
 static nb_status find_program(const char *name, const char *here, nb_ctx *ctx)

@@ -54,4 +54,3 @@ nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const c
     NB_NEED(*words, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
     return NB_OK;
 }
-

@@ -60,9 +60,15 @@ static void know_oneself(void)
     here.owner = getpid();
 }
 
+static void tell_end(server *s)
+{
+    if (s->in >= 0) close(s->in);
+    s->in = -1;
+}
+
 static nb_ending stop(server *s, double patience_s)
 {
-    close(s->in);
+    tell_end(s);
     nb_ending ending = nb_process_end(s->pid, patience_s, true);
     close(s->out);
     close(s->pidfd);
@@ -231,14 +237,14 @@ static nb_status describe(const dialogue *d, outcome o, bool ready, const nb_end
     if (o == LATE)
         NB_NEED(*text, nb_format(d->ctx, "not %s after %g s", ready ? "done" : "ready", limit_s));
     else if (o == LONG)
-        NB_NEED(*text, nb_format(d->ctx, "wrote '%.*s%s', %d bytes without the end of a line", SHOWN, b->text, more,
-                                 LONGEST));
+        NB_NEED(*text,
+                nb_format(d->ctx, "wrote '%.*s%s', %d bytes without the end of a line", SHOWN, b->text, more, LONGEST));
     else if (o == NO_OBJECT)
         NB_NEED(*text, nb_format(d->ctx, "wrote '%.*s%s'; expected a line of JSON, %s", shown, b->text,
                                  b->count > (size_t)shown + 1 ? "..." : "", wanted));
     else if (o == MORE)
-        NB_NEED(*text, nb_format(d->ctx, "wrote '%.*s%s'; expected one line, %s, and nothing behind it", SHOWN,
-                                 b->text, more, wanted));
+        NB_NEED(*text, nb_format(d->ctx, "wrote '%.*s%s'; expected one line, %s, and nothing behind it", SHOWN, b->text,
+                                 more, wanted));
     else if (ending->timed_out)
         *text = "closed its standard output";
     else
@@ -337,6 +343,8 @@ nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_re
 void nb_servers_end(void)
 {
     know_oneself();
+    for (int i = 0; i < NB_SERVERS; i++)
+        if (here.all[i].memory) tell_end(&here.all[i]);
     for (int i = 0; i < NB_SERVERS; i++)
         if (here.all[i].memory) forget(&here.all[i]);
 }

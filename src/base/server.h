@@ -38,7 +38,7 @@ typedef struct {
  * folder; what the program does wrong is no error, but the reply's trouble. */
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx);
 
-/* Ends all that this process has: a second's patience with them, then SIGTERM, then SIGKILL. */
+/* Ends all that this process has: they have a second to end by themselves, then SIGTERM, a second later SIGKILL. */
 void nb_servers_end(void);
 
 /* How many run. */
