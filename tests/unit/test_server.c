@@ -93,8 +93,8 @@ static void test_the_question_arrives_and_its_folder_goes(void **state)
 
 static void assert_error_is_no_end(nb_ctx *ctx)
 {
-    nb_service s = service(ctx, EACH("case $line in *bad*) echo '{\"error\": \"not that\"}'; echo $$ 0x7ffd12345678 in "
-                                     "$(pwd) >&2;; *) " ANSWER ";; esac;"));
+    nb_service s = service(ctx, EACH("case $line in *bad*) echo $$ 0x7ffd12345678 in $(pwd) >&2; "
+                                     "echo '{\"error\": \"not that\"}' ;; *) " ANSWER ";; esac;"));
     pid_t pid = answered(ctx, &s, "good");
     /* Numbers of fewer than four digits stay: they may mean anything. */
     const char *number = pid > 999 ? "#" : nb_format(ctx, "%d", (int)pid);
