@@ -14,7 +14,7 @@ import traceback
 
 import numpy as np
 
-from .strategies import REQUIRED, Groups, Strategy
+from ._strategy import REQUIRED, Groups, Strategy
 
 VERSION = 1  # of the protocol
 
@@ -85,7 +85,7 @@ def options_of(strategy, words):
 
 
 def given(request):
-    """The values of strategies.GIVEN for a request."""
+    """The values of _strategy.GIVEN for a request."""
 
     def read(name):
         array = np.load(os.path.join(request["folder"], name + ".npy"))
