@@ -46,7 +46,10 @@ def find(names, wanted, path):
         found = names.get(wanted)
         if not callable(found):
             raise Mistake(f"{path}: has no function {wanted}")
-        return found if isinstance(found, Strategy) else Strategy(found)
+        try:
+            return found if isinstance(found, Strategy) else Strategy(found)
+        except (TypeError, ValueError) as error:
+            raise Mistake(f"{path}: {error}") from None
     found = {id(value): (name, value) for name, value in names.items() if isinstance(value, Strategy)}
     if len(found) != 1:
         known = ", ".join(name for name, _ in found.values()) or "none"
@@ -133,8 +136,17 @@ def told(error, path):
     return f"{text[:300]} ({os.path.basename(path)}, line {places[-1].lineno})" if places else text[:300]
 
 
+def check_side(strategy, side):
+    """A function that sees no points in this pairing was made for others."""
+    seen = {"queries", "keys"} if side == "both" else {"points"}
+    named = {"points", "queries", "keys"}.intersection(strategy.given)
+    if named and not named & seen:
+        raise Mistake(f"{strategy.__name__} has no parameter {' or '.join(sorted(seen))}, which the side {side} gives")
+
+
 def answer(strategy, options, request, path):
     try:
+        check_side(strategy, request["side"])
         return {"done": leave(strategy.pick(given(request), options), request)}
     except Exception as error:
         return {"error": told(error, path)}
