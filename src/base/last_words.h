@@ -7,8 +7,8 @@
 
 #include <sys/types.h>
 
-/* The end of the log at `path`, as one line: ": ..." or "", also where there is no such file. Failures of one reason have one
- * text: the folder is written ".", the process's number and addresses "#". */
+/* The end of the log at `path`, as one line: ": ..." or "", also where there is no such file. Failures of one reason
+ * have one text: the folder is written ".", the process's number and addresses "#". */
 nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const char **words, nb_ctx *ctx);
 
 /* The same in place. */

@@ -14,6 +14,7 @@
 
 #define READY "echo '{\"ready\": 1}'; "
 #define ANSWER "echo \"{\\\"pid\\\": $$}\"; "
+#define X60 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define EACH(does) READY "while read -r line; do " does " done"
 
 /* It is late after that: 20 times what a shell needs here, so that a busy machine does not fail the test. */
@@ -165,7 +166,7 @@ static void test_ends(void **state)
          "wrote '{}\n{}\n'; expected one line, an object, and nothing behind it"},
         {READY "read -r line; printf '{}x'; exit 1", "exit status 1"},
         {READY "read -r line; head -c 70000 /dev/zero | tr '\\0' x; sleep 30.2",
-         "wrote 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...', 65536 bytes without the end of a line"},
+         "wrote '" X60 "...', 65536 bytes without the end of a line"},
         {READY "sleep 30.2 & read -r line; exit 7", "exit status 7"}, /* what it has started holds its output open */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
