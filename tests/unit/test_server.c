@@ -92,30 +92,35 @@ static void test_the_question_arrives_and_its_folder_goes(void **state)
     assert_int_equal(access(folder, F_OK), -1);
 }
 
-static void assert_error_is_no_end(nb_ctx *ctx)
-{
-    nb_service s = service(ctx, EACH("case $line in *bad*) echo $$ 0x7ffd12345678 in $(pwd) >&2; "
-                                     "echo '{\"error\": \"not that\"}' ;; *) " ANSWER ";; esac;"));
-    pid_t pid = answered(ctx, &s, "good");
-    /* Numbers of fewer than four digits stay: they may mean anything. */
-    const char *number = pid > 999 ? "#" : nb_format(ctx, "%d", (int)pid);
-    assert_trouble(ctx, &s, "bad", nb_format(ctx, "not that: %s 0x# in .", number));
-    assert_int_equal(answered(ctx, &s, "good"), pid);
-}
-
-/* In a process with a guard, as a worker is: there the program is its child. */
-static void test_an_error_is_no_end(void **state)
+/* In a process with a guard, as a worker has one: there the program is its child, without a guard of its own. */
+static void in_a_worker(void **state, void (*test)(void **state))
 {
     pid_t pid;
     nb_ending ending;
     assert_ok(*state, nb_process_fork(&pid, *state));
     if (pid == 0) {
-        assert_error_is_no_end(*state);
+        test(state);
         _exit(0);
     }
-    assert_ok(*state, nb_process_await(pid, PATIENCE_S, &ending, *state));
+    assert_ok(*state, nb_process_await(pid, 3 * PATIENCE_S, &ending, *state));
     assert_false(ending.timed_out);
     assert_int_equal(ending.how, 0);
+}
+
+static void error_is_no_end(void **state)
+{
+    nb_service s = service(*state, EACH("case $line in *bad*) echo $$ 0x7ffd12345678 in $(pwd) >&2; "
+                                        "echo \"{\\\"error\\\": \\\"not in $(pwd)\\\"}\" ;; *) " ANSWER ";; esac;"));
+    pid_t pid = answered(*state, &s, "good");
+    /* Numbers of fewer than four digits stay: they may mean anything. */
+    const char *number = pid > 999 ? "#" : nb_format(*state, "%d", (int)pid);
+    assert_trouble(*state, &s, "bad", nb_format(*state, "not in .: %s 0x# in .", number));
+    assert_int_equal(answered(*state, &s, "good"), pid);
+}
+
+static void test_an_error_is_no_end(void **state)
+{
+    in_a_worker(state, error_is_no_end);
 }
 
 static void test_death_between_questions(void **state)
@@ -178,6 +183,11 @@ static void test_ends(void **state)
     }
 }
 
+static void test_ends_in_a_worker(void **state)
+{
+    in_a_worker(state, test_ends);
+}
+
 static void test_late(void **state)
 {
     nb_service s = service(*state, EACH("case $line in *sleep*) sleep 30.3 ;; esac; " ANSWER));
@@ -195,6 +205,11 @@ static void test_late(void **state)
     assert_trouble(*state, &slow, "any", "not ready after 0.2 s");
 }
 
+static void test_late_in_a_worker(void **state)
+{
+    in_a_worker(state, test_late);
+}
+
 /* A pipe holds 64 KiB. */
 static void test_long_question(void **state)
 {
@@ -207,6 +222,13 @@ static void test_long_question(void **state)
     assert_trouble(*state, &other, text, "not done after 0.2 s");
     nb_service gone = service(*state, READY "exec <&-; exit 6");
     assert_trouble(*state, &gone, text, "exit status 6");
+    nb_service left = service(*state, READY "exec 3<&0; sleep 30.4 <&3 & exit 6"); /* what it has started could read */
+    assert_trouble(*state, &left, text, "exit status 6");
+}
+
+static void test_long_question_in_a_worker(void **state)
+{
+    in_a_worker(state, test_long_question);
 }
 
 static void test_many_at_a_time(void **state)
@@ -272,8 +294,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_death_between_questions, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_the_same_question_is_asked_of_a_new_one, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_ends, make_ctx, end_all),
+        cmocka_unit_test_setup_teardown(test_ends_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_late, make_ctx, end_all),
+        cmocka_unit_test_setup_teardown(test_late_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_long_question, make_ctx, end_all),
+        cmocka_unit_test_setup_teardown(test_long_question_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_many_at_a_time, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_in_a_forked_process, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_not_started, make_ctx, end_all),
