@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.c - landmarks from any program, in Python or anything else.
  *
- * The program is started in a new folder, which is its current one and its last
+ * Without `serve` the program is started in a new folder, which is its current one and its last
  * argument. It finds there
  *     points.npy    the points, float64 (n, d)
  *     request.json  m, side ("queries", "keys", "joint", "shared" or "both", see nb_pairing), seed, n, d, causal
@@ -13,6 +13,10 @@
  * query_picks.npy and key_picks.npy, tokens in both or points in both; or picks.npy alone, tokens that serve both
  * sides.
  *
+ * With `serve` it is a server (base/server.h): each pick is a question, an object with what request.json holds and the
+ * folder with the files, which is a new one for each pick. The answer {"done": "picks"} says that it has left the files
+ * as above, {"done": "groups"} that their integers, of shape (n), are the groups of the tokens.
+ *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
  * them, and no shell is involved. Since the program runs elsewhere, a word that names
  * a file in the folder of the call, where nysbench was started, becomes its absolute
@@ -21,8 +25,8 @@
  * is looked for in PATH if it has no '/'. Folders stay as they are: the folder of
  * the call is in the environment, as NYSBENCH_FOLDER.
  *
- * select_s includes starting the program and the files: a few ms and, for a Python
- * with NumPy, some 0.1 s. */
+ * select_s includes the files, a few ms, and starting the program, for a Python with NumPy some 0.1 s; but not the start
+ * of a server, which its first pick would have alone. */
 #include "strategy.h"
 
 #include "base/files.h"

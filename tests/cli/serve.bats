@@ -496,3 +496,48 @@ PY
     expect "points.npy: No such file"
     expect '{"error": "cannot pick"}'
 }
+
+@test "serve: the start is no part of select_s" {
+    cd "$WORK"
+    printf 'import time\ntime.sleep(3)\ndef first(points, m): return range(m)\n' >mine.py
+    "$NYSBENCH" measure --head "$HEAD:1" --strategy "command(run=\"$SERVE mine.py first\", serve=true)" -m 4 --core svd --metrics error --json >row.json
+    # a pick takes milliseconds: it would have to be delayed for 3 s to fail this
+    /usr/bin/python3 -c 'import json; s = json.load(open("row.json"))["select_s"]; assert 0 < s < 3, s'
+}
+
+@test "serve: the function in the manual picks; without NAME=VALUE it takes its default" {
+    cd "$WORK"
+    sed -n '/^## A strategy in Python$/,/^and in the config/p' "$OLDPWD/docs/plugins.md" | sed -n 's/^    //p; /^$/p' >mine.py
+    grep -q nysbench.strategy mine.py
+    local words
+    for words in "norms power=1" norms ""; do
+        run "$NYSBENCH" select --head "$HEAD:1" --strategy "command(run=\"$SERVE mine.py $words\", serve=true)" -m 5 -o k.npy --side keys
+        expect_status 0
+        expect "5 tokens"
+    done
+    /usr/bin/python3 - <<'PY'
+import numpy as np
+import mine
+points = np.ones((6, 2)) * np.arange(6)[:, None]
+assert 0 not in mine.norms(points, 5, np.random.default_rng(0)) # it stays a function; the token of norm 0 is the last
+PY
+}
+
+@test "serve: a function for every pairing passes the checks, with any allocation of nysbench failing" {
+    cd "$WORK"
+    cat >mine.py <<'PY'
+def drawn(points, queries, keys, m, rng):
+    one, two = (rng.permutation(len(keys if points is None else points))[:m] for _ in range(2))
+    return (one, two) if points is None else one
+
+def constant(points, queries, keys, m):
+    return range(m)
+PY
+    run "$NYSBENCH" check "command(run=\"$SERVE mine.py drawn\", serve=true)"
+    expect_status 0
+    expect "0 of 5 checks failed"
+    run "$NYSBENCH" check "command(run=\"$SERVE mine.py constant\", serve=true)"
+    expect_status 1
+    expect "traits: "
+    expect "1 of 5 checks failed"
+}
