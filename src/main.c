@@ -2,6 +2,7 @@
 /* main.c - nysbench COMMAND ... */
 #include "cli/command.h"
 #include "base/process.h"
+#include "base/server.h"
 #include "base/version.h"
 #include "linalg/blas.h"
 
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
     int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
+    nb_servers_end();
     nb_ctx_free(ctx);
     nb_process_finish();
     if (fflush(stdout) != 0 || ferror(stdout)) {

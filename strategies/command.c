@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.c - landmarks from any program, in Python or anything else.
  *
- * The program is started in a new folder, which is its current one and its last
+ * Without `serve` the program is started in a new folder, which is its current one and its last
  * argument. It finds there
  *     points.npy    the points, float64 (n, d)
  *     request.json  m, side ("queries", "keys", "joint", "shared" or "both", see nb_pairing), seed, n, d, causal
@@ -13,6 +13,10 @@
  * query_picks.npy and key_picks.npy, tokens in both or points in both; or picks.npy alone, tokens that serve both
  * sides.
  *
+ * With `serve` it is a server (base/server.h): each pick is a question, an object with what request.json holds and the
+ * folder with the files, which is a new one for each pick. The answer {"done": "picks"} says that it has left the files
+ * as above, {"done": "groups"} that their integers, of shape (n), are the groups of the tokens.
+ *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
  * them, and no shell is involved. Since the program runs elsewhere, a word that names
  * a file in the folder of the call, where nysbench was started, becomes its absolute
@@ -21,24 +25,24 @@
  * is looked for in PATH if it has no '/'. Folders stay as they are: the folder of
  * the call is in the environment, as NYSBENCH_FOLDER.
  *
- * select_s includes starting the program and the files: a few ms and, for a Python
- * with NumPy, some 0.1 s. */
+ * select_s includes the files, a few ms, and starting the program, for a Python with NumPy some 0.1 s; but not the start
+ * of a server, which its first pick would have alone. */
 #include "strategy.h"
 
 #include "base/files.h"
+#include "base/last_words.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "base/server.h"
 #include "base/words.h"
 #include "data/tensor.h"
 #include "nystrom/picks_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG "stderr.txt"
@@ -47,6 +51,8 @@ typedef struct {
     const char *run;
     double timeout;
     int deterministic;
+    int serve;
+    double start;
 } command_options;
 
 static const nb_option options[] = {
@@ -55,7 +61,25 @@ static const nb_option options[] = {
             "seconds for one call; after that it is told to end, and killed a second later"),
     NB_BOOL(command_options, deterministic, "false",
             "the program does not use the seed: its picks are the same in all trials"),
+    {.key = "serve",
+     .type = NB_OPTION_BOOL,
+     .offset = NB_FIELD_(command_options, serve, int),
+     .initial = "false",
+     .newer = true,
+     .help = "the program stays alive and makes all picks of a worker; `python3 -m nysbench.serve FILE.py` is one"},
+    {.key = "start",
+     .type = NB_OPTION_REAL,
+     .offset = NB_FIELD_(command_options, start, double),
+     .initial = "60",
+     .lo = 1e-3,
+     .hi = 1e6,
+     .newer = true,
+     .for_key = "serve",
+     .for_value = "true",
+     .help = "seconds until such a program is ready"},
     NB_OPTION_END};
+
+enum { PICKS, GROUPS }; /* what the program has left */
 
 typedef struct {
     const nb_points *points, *keys; /* the pairing `both`: the queries and the keys; else keys is NULL */
@@ -73,7 +97,7 @@ static nb_status current_folder(const char **here, nb_ctx *ctx)
     return nb_defer(ctx, free, path);
 }
 
-/* The words of `run` as the program is to see them, and one more. */
+/* The words of `run` as the program is to see them, and one more, or NULL. */
 static nb_status make_words(const char *run, const char *here, const char *last, char ***words, nb_ctx *ctx)
 {
     int count;
@@ -81,7 +105,7 @@ static nb_status make_words(const char *run, const char *here, const char *last,
     NB_TRY(ctx, nb_words_split(run, &count, &given, ctx));
     NB_NEED(*words, nb_alloc(ctx, (size_t)count + 2, sizeof **words));
     for (int i = 0; i < count; i++) NB_TRY(ctx, nb_word_absolute(given, i, here, &(*words)[i], ctx));
-    NB_NEED((*words)[count], nb_strdup(ctx, last));
+    if (last) NB_NEED((*words)[count], nb_strdup(ctx, last));
     return NB_OK;
 }
 
@@ -99,89 +123,100 @@ static nb_status write_points(const char *folder, const char *name, const nb_poi
     return nb_npy_save_reals(path, 2, (int64_t[]){p->n, p->d}, p->x, ctx);
 }
 
-static nb_status write_request(const char *folder, const call *c, unsigned long seed, nb_ctx *ctx)
+static void drop(void *object)
+{
+    json_decref(object);
+}
+
+static nb_status make_request(const call *c, unsigned long seed, json_t **request, nb_ctx *ctx)
 {
     const nb_points *p = c->points;
-    const char *request, *side = c->keys ? nb_pairing_names[NB_BOTH] : nb_side_names[p->side];
-    NB_NEED(request, nb_format(ctx, "%s/request.json", folder));
-    NB_TRY(ctx, write_points(folder, c->keys ? "queries.npy" : "points.npy", p, ctx));
-    if (c->keys) NB_TRY(ctx, write_points(folder, "keys.npy", c->keys, ctx));
-    json_t *object = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", c->m, "side", side, "seed", (json_int_t)seed, "n",
-                               p->n, "d", p->d, "causal", (int)nb_scene_head(p->scene)->causal);
-    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
-    json_decref(object);
-    nb_status status = nb_write_file(request, print_text, text, ctx);
+    const char *side = c->keys ? nb_pairing_names[NB_BOTH] : nb_side_names[p->side];
+    *request = json_pack("{s:i, s:s, s:I, s:i, s:i, s:b}", "m", c->m, "side", side, "seed", (json_int_t)seed, "n", p->n,
+                         "d", p->d, "causal", (int)nb_scene_head(p->scene)->causal);
+    NB_REQUIRE(ctx, *request, NB_ENOMEM, "out of memory: a request");
+    return nb_defer(ctx, drop, *request);
+}
+
+static nb_status write_all_points(const char *folder, const call *c, nb_ctx *ctx)
+{
+    NB_TRY(ctx, write_points(folder, c->keys ? "queries.npy" : "points.npy", c->points, ctx));
+    return c->keys ? write_points(folder, "keys.npy", c->keys, ctx) : NB_OK;
+}
+
+static nb_status write_request(const char *folder, const json_t *request, nb_ctx *ctx)
+{
+    const char *path;
+    NB_NEED(path, nb_format(ctx, "%s/request.json", folder));
+    char *text = json_dumps(request, JSON_INDENT(2));
+    nb_status status = nb_write_file(path, print_text, text, ctx);
     free(text);
     return status;
 }
 
-static void replace(char *at, size_t length, char by)
+static nb_status find_words(const command_options *o, const char *last, char ***words, const char **variable,
+                            nb_ctx *ctx)
 {
-    *at = by;
-    memmove(at + 1, at + length, strlen(at + length) + 1);
-}
-
-/* Rows that failed for one reason have one text, whatever the folder's name and the process's
- * number are, and where its objects lay. */
-static void hide_chance(char *text, const char *folder, pid_t pid)
-{
-    char number[16];
-    size_t length = strlen(folder);
-    for (char *at = text; (at = strstr(at, folder)); at++) replace(at, length, '.');
-    int digits = snprintf(number, sizeof number, "%d", (int)pid);
-    for (char *at = text; *at; at++) {
-        size_t run = strspn(at, "0123456789"),
-               hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
-        if (hex >= 6)
-            replace(at + 2, hex, '#');
-        else if (run > 3 && run == (size_t)digits &&
-                 strncmp(at, number, run) == 0) /* smaller numbers may mean anything */
-            replace(at, run, '#');
-        else if (run > 0)
-            at += run - 1;
-    }
-}
-
-/* The end of what the program said, as one line: ": ..." or "". */
-static nb_status last_words(const char *folder, pid_t pid, const char **out, nb_ctx *ctx)
-{
-    char text[400], *first = text;
-    struct stat info;
-    const char *path;
-    NB_NEED(path, nb_format(ctx, "%s/" LOG, folder));
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* the program may have put anything there */
-    FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
-    if (file >= 0 && !log) close(file);
-    bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
-    if (log && !cut) rewind(log);
-    size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
-    if (log) fclose(log);
-    for (size_t i = 0; i < count; i++)
-        if (memchr("\n\r\t", text[i], 4))
-            text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
-    while (count > 0 && text[count - 1] == ' ') count--;
-    text[count] = '\0';
-    if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */
-    hide_chance(first, folder, pid);
-    NB_NEED(*out, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
-    return NB_OK;
-}
-
-static nb_status run(const char *folder, const command_options *o, pid_t *pid, nb_ctx *ctx)
-{
-    char **words;
-    nb_ending ending;
-    const char *here, *variable, *end, *said;
+    const char *here;
     NB_TRY(ctx, current_folder(&here, ctx));
-    NB_TRY(ctx, make_words(o->run, here, folder, &words, ctx));
-    NB_NEED(variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
-    nb_program program = {.words = words, .folder = folder, .log = LOG, .variable = variable};
-    NB_TRY(ctx, nb_process_spawn(&program, pid, ctx));
-    NB_TRY(ctx, nb_process_await(*pid, o->timeout, &ending, ctx));
-    NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
-    NB_TRY(ctx, last_words(folder, *pid, &said, ctx));
-    NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", o->run, end, said);
+    NB_TRY(ctx, make_words(o->run, here, last, words, ctx));
+    NB_NEED(*variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
     return NB_OK;
+}
+
+/* The program for this pick alone. */
+static nb_status run(const char *folder, const command_options *o, const char **said, nb_ctx *ctx)
+{
+    pid_t pid;
+    nb_ending ending;
+    char **words;
+    const char *end, *log;
+    nb_program program = {.folder = folder, .log = LOG};
+    NB_TRY(ctx, find_words(o, folder, &words, &program.variable, ctx));
+    program.words = words;
+    NB_NEED(log, nb_format(ctx, "%s/" LOG, folder));
+    NB_TRY(ctx, nb_process_spawn(&program, &pid, ctx));
+    NB_TRY(ctx, nb_process_await(pid, o->timeout, &ending, ctx));
+    NB_TRY(ctx, nb_ending_text(&ending, o->timeout, &end, ctx));
+    NB_TRY(ctx, nb_last_words(log, folder, pid, said, ctx));
+    NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", o->run, end, *said);
+    return NB_OK;
+}
+
+/* *kind <- what the program says that it has left. */
+static nb_status find_kind(const nb_reply *reply, const command_options *o, int *kind, nb_ctx *ctx)
+{
+    const char *done = json_string_value(json_object_get(reply->answer, "done"));
+    bool picks = done && strcmp(done, "picks") == 0, groups = done && strcmp(done, "groups") == 0;
+    char *text = json_dumps(reply->answer, JSON_COMPACT);
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: an answer");
+    NB_TRY(ctx, nb_defer(ctx, free, text));
+    NB_REQUIRE(
+        ctx, picks || groups, NB_EIO,
+        "%s: answered %.60s; allowed are {\"done\": \"picks\"}, {\"done\": \"groups\"} and {\"error\": \"why\"}%s",
+        o->run, text, reply->said);
+    *kind = groups ? GROUPS : PICKS;
+    return NB_OK;
+}
+
+/* The program that makes all picks: its start is not this one's. */
+static nb_status serve(const char *folder, const call *c, json_t *request, int *kind, const char **said, nb_ctx *ctx)
+{
+    const command_options *o = c->options;
+    nb_service service = {.start_s = o->start, .timeout_s = o->timeout};
+    nb_reply reply;
+    char **words, *trouble;
+    NB_TRY(ctx, find_words(o, NULL, &words, &service.variable, ctx));
+    service.words = words;
+    NB_REQUIRE(ctx, json_object_set_new(request, "folder", json_string(folder)) == 0, NB_EHOST,
+               "%s: the name of a temporary folder is no UTF-8", folder);
+    NB_TRY(ctx, nb_server_ask(&service, request, &reply, ctx));
+    nb_scene_leave_out(c->points->scene, reply.start_s);
+    *said = reply.said;
+    if (reply.answer) return find_kind(&reply, o, kind, ctx);
+    NB_NEED(trouble, nb_strdup(ctx, reply.trouble));
+    nb_hide_chance(trouble, folder, 0);
+    NB_FAIL(ctx, NB_EIO, "%s: %s", o->run, trouble);
 }
 
 /* left: picks.npy, query_picks.npy and key_picks.npy, NULL where there is none: the first alone or, with `both`, the
@@ -215,17 +250,28 @@ static void hide_folder(char *text, const char *folder)
     }
 }
 
-/* The picks, or what is wrong with them. */
-static nb_status load(const char *folder, pid_t pid, const call *c, nb_ctx *ctx)
+static nb_status load_groups(const char *const left[3], const call *c, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_picks_load_groups(left[1] ? left[1] : left[0], c->m, c->points->n, c->picks, ctx));
+    if (left[2]) return nb_picks_load_groups(left[2], c->m, c->points->n, c->of_keys, ctx);
+    if (c->keys) *c->of_keys = *c->picks;
+    return NB_OK;
+}
+
+static nb_status load_picks(const char *const left[3], const call *c, nb_ctx *ctx)
 {
     const nb_points *p = c->points;
-    const char *said, *left[3] = {NULL};
+    if (!c->keys) return nb_picks_load(left[0], c->m, p->d, p->n, c->picks, ctx);
+    return nb_picks_load_sides(left[1] ? left[1] : left[0], left[2], c->m, p->d, p->n, c->picks, c->of_keys, ctx);
+}
+
+/* The picks, or what is wrong with them. */
+static nb_status load(const char *folder, const call *c, int kind, const char *said, nb_ctx *ctx)
+{
+    const char *left[3] = {NULL};
     char *message;
-    NB_TRY(ctx, last_words(folder, pid, &said, ctx));
     NB_TRY(ctx, find_picks(folder, c, said, left, ctx));
-    nb_status status =
-        c->keys ? nb_picks_load_sides(left[1] ? left[1] : left[0], left[2], c->m, p->d, p->n, c->picks, c->of_keys, ctx)
-                : nb_picks_load(left[0], c->m, p->d, p->n, c->picks, ctx);
+    nb_status status = kind == GROUPS ? load_groups(left, c, ctx) : load_picks(left, c, ctx);
     if (status == NB_OK || status == NB_ENOMEM) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
@@ -235,12 +281,19 @@ static nb_status load(const char *folder, pid_t pid, const call *c, nb_ctx *ctx)
 
 static nb_status ask(const call *c, nb_ctx *ctx)
 {
-    const char *folder;
-    pid_t pid;
+    const char *folder, *said;
+    json_t *request;
+    int kind = PICKS;
     NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
-    NB_TRY(ctx, write_request(folder, c, c->options->deterministic ? 0 : gsl_rng_get(nb_ctx_rng(ctx)), ctx));
-    NB_TRY(ctx, run(folder, c->options, &pid, ctx));
-    return load(folder, pid, c, ctx);
+    NB_TRY(ctx, make_request(c, c->options->deterministic ? 0 : gsl_rng_get(nb_ctx_rng(ctx)), &request, ctx));
+    NB_TRY(ctx, write_all_points(folder, c, ctx));
+    if (c->options->serve) {
+        NB_TRY(ctx, serve(folder, c, request, &kind, &said, ctx));
+    } else {
+        NB_TRY(ctx, write_request(folder, request, ctx));
+        NB_TRY(ctx, run(folder, c->options, &said, ctx));
+    }
+    return load(folder, c, kind, said, ctx);
 }
 
 /* If there is no room for its files even now that they are gone, that is the reason. */
@@ -288,16 +341,18 @@ static bool is_interpreter(const char *program)
     return false;
 }
 
-/* The word that names a script for an interpreter, perhaps behind `env NAME=VALUE...`; 0: none
- * does for sure. Behind an option may be its value, and behind -c, -e or -m is none. */
+/* The word that names a script for an interpreter, perhaps behind `env NAME=VALUE...`; 0: none does for sure. Behind an
+ * option may be its value, and behind -c, -e or -m is none, unless it is -m nysbench.serve. */
 static int find_script(int count, char *const *words)
 {
     const char *slash = strrchr(words[0], '/');
     int i = 0;
     if (strcmp(slash ? slash + 1 : words[0], "env") == 0)
         for (i = 1; i < count && strchr(words[i], '=');) i++;
-    bool known = i < count && is_interpreter(words[i]) && i + 1 < count && *words[i + 1] != '-';
-    return known ? i + 1 : 0;
+    if (i + 1 >= count || !is_interpreter(words[i])) return 0;
+    i++;
+    if (i + 2 < count && strcmp(words[i], "-m") == 0 && strcmp(words[i + 1], "nysbench.serve") == 0) i += 2;
+    return *words[i] != '-' ? i : 0;
 }
 
 static nb_status find_program(const char *name, const char *here, nb_ctx *ctx)

@@ -253,7 +253,7 @@ static _Noreturn void become(const nb_program *p, char *const *environment)
     int nothing = open("/dev/null", O_RDWR), said = STDERR_FILENO;
     if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
     if (p->log) said = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(p->out ? p->out : nothing, STDOUT_FILENO) < 0 ||
+    if (dup2(p->in ? p->in : nothing, STDIN_FILENO) < 0 || dup2(p->out ? p->out : nothing, STDOUT_FILENO) < 0 ||
         dup2(said, STDERR_FILENO) < 0)
         _exit(NB_NOT_STARTED);
     closefrom(STDERR_FILENO + 1);

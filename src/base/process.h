@@ -23,7 +23,7 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 typedef struct {
     char *const *words;   /* words[0] is looked for in PATH if it has no '/' */
     const char *folder;   /* its current one; NULL: this process's */
-    int out;              /* its standard output; 0: nobody reads it */
+    int in, out;          /* its standard input and output; 0: there is nothing to read, and nobody reads it */
     const char *log;      /* what its standard error is put behind, in its folder; NULL: its standard error is ours */
     const char *variable; /* NAME=VALUE in its environment */
     bool outlives;        /* it, or what it hands over to others, may outlive this program */
@@ -31,7 +31,7 @@ typedef struct {
 
 enum { NB_NOT_STARTED = 127 };
 
-/* The same, and then that program, with nothing to read and nothing else open. If it cannot be started that ends
+/* The same, and then that program, with nothing else open. If it cannot be started that ends
  * with status NB_NOT_STARTED, and the log says why. */
 nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx);
 

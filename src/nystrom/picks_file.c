@@ -67,6 +67,21 @@ static nb_status load_tokens(const char *path, const nb_tensor *t, int n, nb_pic
     return NB_OK;
 }
 
+static nb_status load_groups(const char *path, const nb_tensor *t, int m, int n, nb_picks *picks, nb_ctx *ctx)
+{
+    int64_t *wide;
+    int *groups;
+    NB_NEED(wide, nb_alloc(ctx, (size_t)n, sizeof *wide));
+    NB_NEED(groups, nb_picks_groups(picks, m, n));
+    NB_TRY(ctx, nb_tensor_read_integers(path, t, 0, n, wide, ctx));
+    for (int i = 0; i < n; i++) {
+        NB_REQUIRE(ctx, wide[i] >= 0 && wide[i] < m, NB_EINVAL, "token %d is of group %lld, allowed are 0 to %d", i,
+                   (long long)wide[i], m - 1);
+        groups[i] = (int)wide[i];
+    }
+    return nb_picks_check(picks, n, m, ctx);
+}
+
 static nb_status load(const char *path, const nb_tensor *t, int d, int n, nb_picks *picks, nb_ctx *ctx)
 {
     double *points;
@@ -79,18 +94,32 @@ static nb_status load(const char *path, const nb_tensor *t, int d, int n, nb_pic
     return nb_picks_check(picks, n, picks->m, ctx);
 }
 
+/* The same error, with the file. */
+static nb_status name_file(const char *path, nb_status status, nb_ctx *ctx)
+{
+    const char *message;
+    if (status != NB_EINVAL) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "%s: %s", path, message);
+}
+
 nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, nb_ctx *ctx)
 {
     nb_tensor t;
-    const char *message;
     if (path[0] == '-' && !path[1]) NB_TRY(ctx, keep_input(&path, ctx));
     NB_TRY(ctx, nb_npy_open(path, &t, ctx));
     NB_TRY(ctx, check_shape(path, &t, m, d, n, ctx));
-    nb_status status = load(path, &t, d, n, picks, ctx);
-    if (status != NB_EINVAL) return status;
-    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx))); /* the same, with the file */
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s: %s", path, message);
+    return name_file(path, load(path, &t, d, n, picks, ctx), ctx);
+}
+
+nb_status nb_picks_load_groups(const char *path, int m, int n, nb_picks *picks, nb_ctx *ctx)
+{
+    nb_tensor t;
+    NB_TRY(ctx, nb_npy_open(path, &t, ctx));
+    NB_REQUIRE(ctx, t.dtype >= NB_I8 && t.rank == 1 && t.shape[0] == n, NB_EINVAL,
+               "%s: expected integers of shape (%d), the group of each token", path, n);
+    return name_file(path, load_groups(path, &t, m, n, picks, ctx), ctx);
 }
 
 static const char *kind_name(const nb_picks *picks)

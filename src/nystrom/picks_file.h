@@ -15,6 +15,9 @@ nb_status nb_picks_save(const char *path, const nb_picks *picks, int d, int n, c
  * says. */
 nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, nb_ctx *ctx);
 
+/* The same of groups: integers of shape (n), the group of each token, from 0 to m - 1. */
+nb_status nb_picks_load_groups(const char *path, int m, int n, nb_picks *picks, nb_ctx *ctx);
+
 /* The landmarks of both sides, the queries' first, as many and of one kind; second = NULL: the first file's tokens
  * serve both, which then share their arrays. */
 nb_status nb_picks_load_sides(const char *first, const char *second, int m, int d, int n, nb_picks *of_queries,

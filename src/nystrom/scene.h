@@ -28,6 +28,9 @@ nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, i
 /* Rows tokens[0] ... tokens[count-1] of S, with its mask; out is n x count. */
 nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens, double *out, nb_ctx *ctx);
 
+/* So much of what the call of a strategy takes is no part of its time, select_s. */
+void nb_scene_leave_out(nb_scene *scene, double time_s);
+
 /* How many entries of the kernel have been formed for the scene so far: what was asked of it and not kept. */
 double nb_scene_entries(const nb_scene *scene);
 

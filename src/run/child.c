@@ -3,6 +3,7 @@
 #include "run/child.h"
 
 #include "base/clock.h"
+#include "base/server.h"
 #include "linalg/blas.h"
 #include "run/channel.h"
 #include "run/sink.h"
@@ -168,5 +169,6 @@ _Noreturn void nb_child_live(const nb_child *c)
     nb_status status = work(c, &self);
     if (status != NB_OK)
         tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(c->ctx)});
+    nb_servers_end();
     _exit(EXIT_SUCCESS);
 }

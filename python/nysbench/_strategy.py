@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Strategies for nysbench that are Python functions. Needs NumPy alone.
+
+    import nysbench
+
+    @nysbench.strategy
+    def norms(points, m, rng):
+        return (points**2).sum(axis=1).argsort()[-m:]
+
+in mine.py is used by a config as
+
+    strategies: [uniform, 'command(run="python3 -m nysbench.serve mine.py norms", serve=true)']
+
+One process serves all picks of a worker of a run, a pick costs milliseconds: see nysbench.serve.
+"""
+import functools
+import inspect
+
+import numpy as np
+
+GIVEN = ("points", "queries", "keys", "m", "rng", "seed", "side", "causal")
+"""What a function may name as parameters:
+
+points   float64 (n, d), read-only, of the side: d is twice the head's for "joint", [q; k], and n for "shared"
+queries, keys   float64 (n, d), read-only, of the pairing `both`; then points is None
+m        how many landmarks: 1 ... n
+rng      a numpy.random.Generator, seeded anew for each pick
+seed     the integer that seeded it
+side     "queries", "keys", "joint", "shared" or "both"
+causal   whether a query sees the keys up to its own position alone
+"""
+
+
+REQUIRED = inspect.Parameter.empty  # the default of an option that has none
+
+
+class Groups:
+    """A partition of n tokens into m groups, whose means are the landmarks: integers (n) from 0 to m - 1."""
+
+    def __init__(self, labels):
+        self.labels = np.asarray(labels)
+
+
+class Strategy:
+    """A function that picks landmarks, and which of its parameters are options. It is called as the function is."""
+
+    def __init__(self, function):
+        """TypeError for a function with *args or **options, or without m."""
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.given, self.options = _parameters(function)
+
+    def __call__(self, *args, **named):
+        return self.function(*args, **named)
+
+    def pick(self, given, options):
+        """The function's result for a pick: `given` has a value for each name in GIVEN, `options` those by name."""
+        return self.function(**{name: given[name] for name in self.given}, **options)
+
+
+def _parameters(function):
+    """The parameters in GIVEN, and the others with their defaults, or REQUIRED."""
+    given, options = [], {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise TypeError(f"{function.__name__}: '{parameter}': a strategy's parameters are given by name")
+        if parameter.name in GIVEN:
+            given.append(parameter.name)
+        else:
+            options[parameter.name] = parameter.default
+    if "m" not in given:
+        raise TypeError(f"{function.__name__}: has no parameter m, how many landmarks to pick")
+    return given, options
+
+
+def strategy(function):
+    """Makes a function a strategy. Its parameters are any of GIVEN, by name, and options, which the command gives as
+    NAME=VALUE.
+
+    It returns integers (m), distinct tokens from 0 to n - 1; floats (m, d), points; or Groups. With the pairing `both`
+    it returns two of these, of the queries and of the keys; or one, of tokens or groups, that serves both sides. Its
+    result may depend on its arguments alone: each worker of a run has a process of its own, and which of them makes
+    which pick is chance."""
+    return Strategy(function)

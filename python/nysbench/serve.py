@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""usage: python3 -m nysbench.serve FILE.py [FUNCTION] [NAME=VALUE ...]
+
+Serves the picks of a strategy in Python, for command(run="...", serve=true). FUNCTION may be left out where the file
+has one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, whose
+end stands beside a failed row. Needs NumPy alone.
+
+docs/plugins.md has the protocol, for servers in other languages.
+"""
+import json
+import os
+import sys
+import traceback
+
+import numpy as np
+
+from ._strategy import REQUIRED, Groups, Strategy
+
+VERSION = 1  # of the protocol
+
+
+class Mistake(Exception):
+    """What the user has to change, in one line."""
+
+
+def load(path):
+    """What a Python file defines, by name. Its folder is the first in sys.path, as if Python had been started with it.
+
+    Compiled anew each time: Python takes a file that has changed within a second, and not in size, for the one that it
+    has compiled before.
+    """
+    if not os.path.isfile(path):
+        raise Mistake(f"there is no file {path}")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    module = type(sys)("__served__")
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    with open(path, "rb") as source:
+        exec(compile(source.read(), path, "exec"), vars(module))
+    return vars(module)
+
+
+def find(names, wanted, path):
+    """The strategy of that name, which may be a plain function; None: the file's only one."""
+    if wanted is not None:
+        found = names.get(wanted)
+        if not callable(found):
+            raise Mistake(f"{path}: has no function {wanted}")
+        try:
+            return found if isinstance(found, Strategy) else Strategy(found)
+        except (TypeError, ValueError) as error:
+            raise Mistake(f"{path}: {error}") from None
+    found = {id(value): (name, value) for name, value in names.items() if isinstance(value, Strategy)}
+    if len(found) != 1:
+        known = ", ".join(name for name, _ in found.values()) or "none"
+        raise Mistake(f"{path}: a function has to be named behind the file; its strategies: {known}")
+    return next(iter(found.values()))[1]
+
+
+def value_of(text):
+    """A number, true or false, or else the text."""
+    if text in ("true", "false"):
+        return text == "true"
+    for read in int, float:
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def options_of(strategy, words):
+    """The options given as NAME=VALUE, by name."""
+    options = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise Mistake(f"'{word}': expected NAME=VALUE")
+        if name not in strategy.options:
+            raise Mistake(f"{strategy.__name__} has no option {name}; options: {', '.join(strategy.options) or 'none'}")
+        if name in options:
+            raise Mistake(f"the option {name} is given twice")
+        options[name] = value_of(text)
+    missing = [name for name, default in strategy.options.items() if default is REQUIRED and name not in options]
+    if missing:
+        raise Mistake(f"{strategy.__name__} needs a value for {', '.join(missing)}")
+    return options
+
+
+def given(request):
+    """The values of _strategy.GIVEN for a request."""
+
+    def read(name):
+        array = np.load(os.path.join(request["folder"], name + ".npy"))
+        array.setflags(write=False)
+        return array
+
+    both = request["side"] == "both"
+    points = {"points": None if both else read("points")}
+    points.update({side: read(side) if both else None for side in ("queries", "keys")})
+    rng = np.random.default_rng(request["seed"])
+    return {**points, "rng": rng, **{name: request[name] for name in ("m", "seed", "side", "causal")}}
+
+
+def array_of(result):
+    """What is to be saved: integers or floats, of whatever shape, which nysbench checks."""
+    if isinstance(result, Groups):
+        result = result.labels
+    array = np.asarray(result)
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    raise Mistake(f"returned {type(result).__name__} ({array.dtype}); expected integers, floats or nysbench.Groups")
+
+
+def leave(result, request):
+    """Writes the result into the request's folder; what it is: "picks" or "groups"."""
+    two = request["side"] == "both" and isinstance(result, tuple) and len(result) == 2
+    files = ("query_picks", "key_picks") if two else ("picks",)
+    results = result if two else (result,)
+    kinds = {isinstance(one, Groups) for one in results}
+    if len(kinds) > 1:
+        raise Mistake("returned groups of one side and picks of the other")
+    for file, one in zip(files, results):
+        np.save(os.path.join(request["folder"], file + ".npy"), array_of(one))
+    return "groups" if kinds.pop() else "picks"
+
+
+def told(error, path):
+    """An exception in one line, with the last place in the user's file that it came through."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, Mistake):
+        return str(error)
+    places = [place for place in traceback.extract_tb(error.__traceback__) if place.filename == path]
+    return f"{text[:300]} ({os.path.basename(path)}, line {places[-1].lineno})" if places else text[:300]
+
+
+def check_side(strategy, side):
+    """A function that sees no points in this pairing was made for others."""
+    seen = {"queries", "keys"} if side == "both" else {"points"}
+    named = {"points", "queries", "keys"}.intersection(strategy.given)
+    if named and not named & seen:
+        raise Mistake(f"{strategy.__name__} has no parameter {' or '.join(sorted(seen))}, which the side {side} gives")
+
+
+def answer(strategy, options, request, path):
+    try:
+        check_side(strategy, request["side"])
+        return {"done": leave(strategy.pick(given(request), options), request)}
+    except Exception as error:
+        return {"error": told(error, path)}
+
+
+def take_streams():
+    """Questions and answers get files of their own: what the user's code reads is empty, what it prints goes to
+    standard error."""
+    questions, answers = os.fdopen(os.dup(0), "r", encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return questions, answers
+
+
+def say(answers, what):
+    sys.stdout.flush()
+    print(json.dumps(what), file=answers, flush=True)
+
+
+def main(words):
+    """The exit status."""
+    if not words or words[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    questions, answers = take_streams()
+    path = words[0]
+    named = len(words) > 1 and "=" not in words[1]
+    try:
+        strategy = find(load(path), words[1] if named else None, path)
+        options = options_of(strategy, words[2 if named else 1 :])
+    except Mistake as mistake:
+        print(f"nysbench.serve: {mistake}", file=sys.stderr)
+        return 2
+    say(answers, {"ready": VERSION})
+    for line in questions:
+        say(answers, answer(strategy, options, json.loads(line), path))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* last_words.c - a text of at most 400 bytes. */
+#include "base/last_words.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void replace(char *at, size_t length, char by)
+{
+    *at = by;
+    memmove(at + 1, at + length, strlen(at + length) + 1);
+}
+
+void nb_hide_chance(char *text, const char *folder, pid_t pid)
+{
+    char number[16];
+    size_t length = strlen(folder);
+    for (char *at = text; (at = strstr(at, folder)); at++) replace(at, length, '.');
+    int digits = snprintf(number, sizeof number, "%d", (int)pid);
+    for (char *at = text; *at; at++) {
+        size_t run = strspn(at, "0123456789"),
+               hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
+        if (hex >= 6)
+            replace(at + 2, hex, '#');
+        else if (run > 3 && run == (size_t)digits &&
+                 strncmp(at, number, run) == 0) /* smaller numbers may mean anything */
+            replace(at, run, '#');
+        else if (run > 0)
+            at += run - 1;
+    }
+}
+
+nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const char **words, nb_ctx *ctx)
+{
+    char text[400], *first = text;
+    struct stat info;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* the program may have put anything there */
+    FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
+    if (file >= 0 && !log) close(file);
+    bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
+    if (log && !cut) rewind(log);
+    size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
+    if (log) fclose(log);
+    for (size_t i = 0; i < count; i++)
+        if (memchr("\n\r\t", text[i], 4))
+            text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
+    while (count > 0 && text[count - 1] == ' ') count--;
+    text[count] = '\0';
+    if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */
+    nb_hide_chance(first, folder, pid);
+    NB_NEED(*words, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
+    return NB_OK;
+}
