@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
-            python3-mpmath pkg-config
+            python3-mpmath pkg-config g++
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
