@@ -25,8 +25,8 @@
  * is looked for in PATH if it has no '/'. Folders stay as they are: the folder of
  * the call is in the environment, as NYSBENCH_FOLDER.
  *
- * select_s includes the files, a few ms, and starting the program, for a Python with NumPy some 0.1 s; but not the start
- * of a server, which its first pick would have alone. */
+ * select_s includes the files, a few ms, and starting the program, for a Python with NumPy some 0.1 s; but not the
+ * start of a server, which its first pick would have alone. */
 #include "strategy.h"
 
 #include "base/files.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in eight parts, each a table and a CSV in OUT
+# What users wait for and what they get, in nine parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
@@ -12,8 +12,9 @@
 #           a figure; goes on where it was stopped, minutes otherwise
 #   profile  profile against k-means: on the heads in HEADS (../shared/data/panel, and ../shared/data/dev),
 #           with sources as the unit; and the time to select, n = 1024 ... 16384
+#   serve   a pick by an outside program: one process a pick, and one that stays alive
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|workers]...
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -99,6 +100,13 @@ profile() {
     rm -rf "$work"
 }
 
+serve() {
+    local work
+    work=$(mktemp -d)
+    /usr/bin/python3 tests/bench/serve.py ./nysbench "$work" | keep "$out/bench_serve.csv"
+    rm -rf "$work"
+}
+
 # Each pair of runs gives a ratio; the table has their median. On a machine that does something else it says nothing.
 workers() {
     local work
@@ -123,8 +131,8 @@ PY
 
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | forward | sweep | strategies | profile | workers) "$part" ;;
-    all) engine; memory; peer; forward; sweep; strategies; profile; workers ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, workers" >&2; exit 2 ;;
+    engine | memory | peer | forward | sweep | strategies | profile | serve | workers) "$part" ;;
+    all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers" >&2; exit 2 ;;
     esac
 done
