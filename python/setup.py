@@ -12,8 +12,13 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
 
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # setuptools below 70
+    from wheel.bdist_wheel import bdist_wheel
+
 HERE = Path(__file__).resolve().parent
-BUILT = {HERE.parent / "build" / "libnysbench.so": "libnysbench.so", HERE.parent / "build" / "nysbench": "nysbench"}
+BUILT = [path for path in (HERE.parent / "build" / name for name in ("libnysbench.so", "nysbench")) if path.exists()]
 
 
 def version():
@@ -26,17 +31,23 @@ class Build(build_py):
 
     def run(self):
         super().run()
-        for source, name in BUILT.items() if not self.editable_mode else ():
-            if source.exists():
-                shutil.copy(source, Path(self.build_lib) / "nysbench" / name)
+        for path in () if self.editable_mode else BUILT:
+            shutil.copy(path, Path(self.build_lib) / "nysbench" / path.name)
 
 
 class Built(Distribution):
     def has_ext_modules(self):
-        return any(source.exists() for source in BUILT)
+        return bool(BUILT)
+
+
+class Wheel(bdist_wheel):
+    """For any Python 3: no module of it is compiled."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
 
 
 # What an earlier build left behind would be packed too.
 with tempfile.TemporaryDirectory() as folder:
-    setup(version=version(), packages=["nysbench"], cmdclass={"build_py": Build}, distclass=Built,
+    setup(version=version(), packages=["nysbench"], cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Built,
           options={"build": {"build_base": folder}, "egg_info": {"egg_base": folder}})

@@ -12,7 +12,7 @@ from ._errors import ArgumentError, error
 API = 1  # NYSBENCH_API that the structs and functions below are of
 
 FOLDER = Path(__file__).resolve().parent
-CHECKOUT = FOLDER.parent.parent
+BUILD = FOLDER.parent.parent / "build" if (FOLDER.parent / "setup.py").exists() else None  # of a checkout
 
 
 class Request(Structure):
@@ -75,9 +75,10 @@ def _candidates():
     named = os.environ.get("NYSBENCH_LIBRARY")
     if named:
         return [(named, "$NYSBENCH_LIBRARY")]
-    beside = [(str(FOLDER / "libnysbench.so"), "in the package"),
-              (str(CHECKOUT / "build" / "libnysbench.so"), "built by make in the checkout")]
-    return beside + [(ctypes.util.find_library("nysbench"), "installed, libnysbench.so.1")]
+    places = [(str(FOLDER / "libnysbench.so"), "in the package")]
+    if BUILD:
+        places.append((str(BUILD / "libnysbench.so"), "built by make in the checkout"))
+    return [*places, (ctypes.util.find_library("nysbench"), "an installed libnysbench.so")]
 
 
 def _find():

@@ -6,13 +6,14 @@ import subprocess
 import warnings
 
 from ._errors import FileError
-from ._library import CHECKOUT, FOLDER
+from ._library import BUILD, FOLDER
 
 
 def program():
     """Its path: $NYSBENCH_PROGRAM, or the one in the package, in the checkout, or in PATH. FileError: there is none."""
     named = os.environ.get("NYSBENCH_PROGRAM")
-    places = [named] if named else [str(FOLDER / "nysbench"), str(CHECKOUT / "build" / "nysbench"), shutil.which("nysbench")]
+    folders = [FOLDER, BUILD] if BUILD else [FOLDER]
+    places = [named] if named else [*(str(folder / "nysbench") for folder in folders), shutil.which("nysbench")]
     for path in places:
         if path and os.path.isfile(path):
             return path
