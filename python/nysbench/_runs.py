@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from ._errors import InternalError
 from ._program import ask
 
 
@@ -13,15 +14,11 @@ def row_arrays(run, *, plugins=()):
     """The rows of a run's folder: a dict of NumPy arrays by column, in the order of `nysbench export`, which reads them.
 
     A column of numbers is int64, or float64 if it has fractions or empty cells, which are NaN; a column of texts has
-    the dtype object, and empty cells are None. plugins: shared objects that the run was made with.
+    the dtype object, and empty cells are None. A run without rows has no columns. plugins: shared objects that the run was made with.
 
     Raises FileError with the program's message. A warning of the program's is a Python warning.
     """
-    options = _plugin_options(plugins)
-    rows = json.loads(ask("export", os.fspath(run), "--format", "json", *options))
-    columns = list(rows[0]) if rows else []
-    numbers = {name for name, (kind, _) in _described(options).items() if kind in ("time", "measure")}
-    return {name: _array([row[name] for row in rows], name in numbers) for name in columns}
+    return _read(run, plugins)[0]
 
 
 def rows(run, *, plugins=()):
@@ -36,12 +33,11 @@ def rows(run, *, plugins=()):
         import pandas
     except ImportError:
         raise ImportError("nysbench.rows needs pandas: pip install pandas; nysbench.row_arrays does without") from None
-    columns = row_arrays(run, plugins=plugins)
+    columns, described = _read(run, plugins)
     frame = pandas.DataFrame({name: pandas.Categorical(column) if column.dtype == object and name != "reason" else column
                               for name, column in columns.items()})
-    described = _described(_plugin_options(plugins))
     frame.attrs = {"run": os.fspath(run), "units": {name: unit(name) for name in columns if unit(name)},
-                   "meanings": {name: described[name][1] for name in columns if name in described}}
+                   "meanings": {name: described[name][1] for name in columns}}
     return frame
 
 
@@ -51,15 +47,23 @@ def unit(column):
     return next((unit for end, unit in ends.items() if column.endswith(end)), None)
 
 
-def _plugin_options(plugins):
-    return [word for plugin in plugins for word in ("--plugin", os.fspath(plugin))]
+def _read(run, plugins):
+    """Arrays by column, and what is said of each column; nothing of a run without rows."""
+    options = [word for plugin in plugins for word in ("--plugin", os.fspath(plugin))]
+    rows = json.loads(ask("export", os.fspath(run), "--format", "json", *options))
+    if not rows:
+        return {}, {}
+    described = _described(list(rows[0]), options)
+    return {name: _array([row[name] for row in rows], described[name][0] in ("time", "measure")) for name in rows[0]}, described
 
 
-def _described(options):
-    """By column: its kind (identifying, time, measure or none) and its meaning."""
-    text = ask("describe", "--markdown", "columns", *options)
-    found = re.findall(r"^\| `(\w+)` \| (\w*) *[^|]*\| (.*) \|$", text, re.M)
-    return {name: (kind, re.sub(r"\\(.)", r"\1", meaning)) for name, kind, meaning in found}
+def _described(columns, options):
+    """By column of the study that has these: its kind (identifying, time, measure or none) and its meaning."""
+    for study in ask("describe", "--markdown", "columns", *options).split("\n## "):
+        found = re.findall(r"^\| `(\w+)` \| (\w*) *[^|]*\| (.*) \|$", study, re.M)
+        if [name for name, *_ in found] == columns:
+            return {name: (kind, re.sub(r"\\(.)", r"\1", meaning)) for name, kind, meaning in found}
+    raise InternalError(f"the program describes no study with the columns {', '.join(columns)}")
 
 
 def _array(values, numbers):
