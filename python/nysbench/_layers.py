@@ -26,9 +26,9 @@ _all = weakref.WeakSet()
 
 def _in_child():
     """A child of fork has none of its parent's threads: what is open is opened anew, since to free it would wait for them."""
-    _of_thread.__dict__.clear()
     for opened in _all:
         opened._pointer, opened._lock = None, threading.Lock()
+    _of_thread.__dict__.clear()
 
 
 os.register_at_fork(after_in_child=_in_child)
