@@ -148,8 +148,9 @@ def _copy(address, shape, dtype):
     """A copy of the library's memory, or None."""
     if not address:
         return None
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(shape).copy()
+    copy = np.empty(shape, dtype)
+    ctypes.memmove(copy.ctypes.data, address, copy.nbytes)
+    return copy
 
 
 def _side(c, found):
