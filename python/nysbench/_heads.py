@@ -10,7 +10,7 @@ from typing import Optional
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT64, LARGEST_INT, integer, matrix, real_array
+from ._arrays import FLOAT64, LARGEST_INT, address, integer, matrix, real_array
 from ._errors import ArgumentError, ShapeError
 from ._library import library, optional_text, text
 
@@ -96,7 +96,7 @@ class _Request:
 
     def address(self, array):
         self.kept.append(array)
-        return array.ctypes.data
+        return address(array)
 
     def settings(self, kernel, pairing, seed, trial, problem, head):
         self.c.kernel, self.c.pairing = optional_text("kernel", kernel), optional_text("pairing", pairing)
@@ -144,12 +144,12 @@ def _same_dimension(points, name, d):
     return points
 
 
-def _copy(address, shape, dtype):
+def _copy(source, shape, dtype):
     """A copy of the library's memory, or None."""
-    if not address:
+    if not source:
         return None
     copy = np.empty(shape, dtype)
-    ctypes.memmove(copy.ctypes.data, address, copy.nbytes)
+    ctypes.memmove(address(copy), source, copy.nbytes)
     return copy
 
 
