@@ -1,12 +1,44 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Landmarks in attention: strategies for nysbench, in Python."""
+"""Landmarks in attention: picked, measured and put to work by libnysbench, on NumPy arrays.
+
+    nysbench.select(points, 16, "kmeans(restarts=4)").points
+    nysbench.measure(q, k, v, strategy="uniform", landmarks=16, cores="svd")
+    nysbench.attention(q, k, v, "nystrom(landmarks=64)")
+    nysbench.rows("results/NAME")
+
+names(kind) and describe(name) say what there is. docs/python.md is the manual.
+"""
 import importlib
 
-# What is imported on first use: name, and the module that has it.
-_LATER = {"Groups": "_strategy", "strategy": "_strategy"}
+# Names, by the module that has them. It is imported when one is first used: a program that picks landmarks for
+# nysbench needs no library, and nobody needs PyTorch who captures nothing.
+_NAMES = {
+    "_errors": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
+                "OutOfMemoryError", "ShapeError"],
+    "_heads": ["Landmarks", "Side", "measure", "select"],
+    "_layers": ["Attention", "Cost", "attention"],
+    "_library": ["version"],
+    "_names": ["describe", "names", "strategies", "summary"],
+    "_program": ["program"],
+    "_runs": ["row_arrays", "rows"],
+    "_strategy": ["Groups", "strategy"],
+    "patching": ["patch"],
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name):
-    if name in _LATER:
-        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        return __getattr__("version")
+    if name == "capture":  # a module that can be called
+        return importlib.import_module(f"{__name__}.capture")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_MODULES, "capture"])

@@ -14,7 +14,8 @@
 #           with sources as the unit; and the time to select, n = 1024 ... 16384
 #   serve   a pick by an outside program: one process a pick, and one that stays alive
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers]...
+#   python  what a call from Python takes beyond the pass itself
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -129,10 +130,18 @@ PY
     rm -rf "$work"
 }
 
+python() {
+    local work
+    work=$(mktemp -d)
+    tests/python.sh "$work/venv"
+    "$work/venv/bin/python" tests/bench/calls.py | keep "$out/bench_python.csv"
+    rm -rf "$work"
+}
+
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | forward | sweep | strategies | profile | serve | workers) "$part" ;;
-    all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers" >&2; exit 2 ;;
+    engine | memory | peer | forward | sweep | strategies | profile | serve | workers | python) "$part" ;;
+    all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers; python ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers, python" >&2; exit 2 ;;
     esac
 done
