@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
-            python3-mpmath pkg-config
+            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
@@ -304,7 +304,7 @@ help:
 	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
 	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
-	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile or workers for one of eight'
+	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, workers or python for one of nine'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
 	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes: what may happen to a run (undisturbed.py says how to have more
-# of it), two checkouts of one commit, a store that somebody holds for a minute, races of threads, then shards under
+# of it), two checkouts of one commit, a store that somebody holds for a minute, races of threads, pandas frames, then shards under
 # Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), intervals and tests of simulated studies, then both
 # engines on every head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
@@ -43,6 +43,18 @@ no_races() {
     done
 }
 check "threads without races" no_races
+
+# What of the Python package needs pandas, from PyPI.
+frames() {
+    local script
+    tests/python.sh "$work/python" || return 1
+    "$work/python/bin/python" -m pip install -q pandas || { echo "frames: skipped, pandas cannot be had"; return 0; }
+    for script in tests/python/test_{runs,docs}.py; do
+        "$work/python/bin/python" "$script" >"$work/frames" || { cat "$work/frames"; return 1; }
+        ! grep SKIP "$work/frames" || return 1
+    done
+}
+check "rows as a pandas frame" frames
 
 # Shards under Slurm and under GNU parallel; where one is not there bats says so.
 for file in tests/cluster/*.bats; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [tree|unit|fuzz|cli|oracle|asan|kernels]...
+# repository's root: tests/run.sh [tree|unit|fuzz|cli|oracle|python|asan|kernels]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -74,6 +74,16 @@ oracle() { # each NAME.py with the program and a new folder
     done
 }
 
+# The Python package, from a wheel.
+python() {
+    local script
+    if ! tests/python.sh "$work/python" >"$work/wheel" 2>&1; then
+        tally "python wheel" sh -c 'cat "$1" >&2; false' sh "$work/wheel"
+        return
+    fi
+    for script in tests/python/test_*.py; do tally "python $(basename "$script")" "$work/python/bin/python" "$script"; done
+}
+
 # Leaks are looked for too; gnuplot and shells that the tests start are not sanitized.
 asan() {
     export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -105,10 +115,11 @@ for part in "${@:-all}"; do
     fuzz) fuzz build "" ;;
     cli) cli "$PWD/nysbench" "" ;;
     oracle) oracle ;;
+    python) python ;;
     asan) asan ;;
     kernels) kernels ;;
-    all) tree; unit build ""; fuzz build ""; oracle; cli "$PWD/nysbench" ""; kernels; asan ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, oracle, asan, kernels" >&2; exit 2 ;;
+    all) tree; unit build ""; fuzz build ""; oracle; python; cli "$PWD/nysbench" ""; kernels; asan ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, oracle, python, asan, kernels" >&2; exit 2 ;;
     esac
 done
 wait

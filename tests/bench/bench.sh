@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in eight parts, each a table and a CSV in OUT
+# What users wait for and what they get, in nine parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
@@ -13,7 +13,8 @@
 #   profile  profile against k-means: on the heads in HEADS (../shared/data/panel, and ../shared/data/dev),
 #           with sources as the unit; and the time to select, n = 1024 ... 16384
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|workers]...
+#   python  what a call from Python takes beyond the pass itself
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|workers|python]...
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -121,10 +122,18 @@ PY
     rm -rf "$work"
 }
 
+python() {
+    local work
+    work=$(mktemp -d)
+    tests/python.sh "$work/venv"
+    "$work/venv/bin/python" tests/bench/calls.py | keep "$out/bench_python.csv"
+    rm -rf "$work"
+}
+
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | forward | sweep | strategies | profile | workers) "$part" ;;
-    all) engine; memory; peer; forward; sweep; strategies; profile; workers ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, workers" >&2; exit 2 ;;
+    engine | memory | peer | forward | sweep | strategies | profile | workers | python) "$part" ;;
+    all) engine; memory; peer; forward; sweep; strategies; profile; workers; python ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, workers, python" >&2; exit 2 ;;
     esac
 done

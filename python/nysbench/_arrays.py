@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arguments as the library takes them: arrays in its layout, integers in range."""
+import operator
+
+import numpy as np
+
+from ._errors import ArgumentError, ShapeError
+
+LARGEST_INT = 2**31 - 1
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def real_array(name, x, dtype):
+    """x as a C-contiguous, aligned array of a dtype; x itself if it is one. Numbers too large become Inf.
+
+    TypeError for what holds no real numbers; ArgumentError for masked values, which have none.
+    """
+    if type(x) is np.ndarray and x.dtype == dtype and x.flags.c_contiguous and x.flags.aligned:
+        return x
+    if np.ma.is_masked(x):
+        raise ArgumentError(f"{name}: some of its entries are masked")
+    x = np.asarray(x)
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, not {x.dtype}")
+    with np.errstate(over="ignore"):
+        return np.require(x, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def matrix(name, x):
+    """x as n x d in float64."""
+    x = real_array(name, x, FLOAT64)
+    if x.ndim != 2:
+        raise ShapeError(f"{name}: expected a matrix (n, d), not an array of shape {x.shape}")
+    for length in x.shape:
+        integer(f"{name}: a length", length, 1, LARGEST_INT)
+    return x
+
+
+def integer(name, value, least, most):
+    """value as an int; TypeError if it is none, ArgumentError if it is out of range."""
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None
+    if not least <= value <= most:
+        raise ArgumentError(f"{name} {value}: expected a whole number from {least} to {most}")
+    return value

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One head: its landmarks and their error."""
+import ctypes
+import json
+import os
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+
+from . import _library
+from ._arrays import FLOAT64, LARGEST_INT, integer, matrix, real_array
+from ._errors import ArgumentError, ShapeError
+from ._library import library, optional_text, text
+
+SEED = 20260101  # an experiment's
+LARGEST_SEED, LARGEST_TRIAL = 2**63 - 1, 999999
+
+_KINDS = {1: "tokens", 2: "groups", 3: "points"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """The landmarks of the queries, or of the keys.
+
+    tokens: m distinct indices from 0 (int64), if the landmarks are tokens; else None.
+    groups: n numbers from 0 to m - 1 (int64), the group of each token, if they are means of groups; else None.
+    points: m x d (float64): the tokens' points, the groups' means, or free points.
+    """
+    tokens: Optional[np.ndarray]
+    groups: Optional[np.ndarray]
+    points: np.ndarray
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """What a strategy picked.
+
+    kind: "tokens", "groups" or "points", of both sides.
+    queries, keys: the sides; of one set of points the same object.
+    seconds: that the strategy took.
+    note: what it says about them, or None.
+    """
+    kind: str
+    queries: Side
+    keys: Side
+    seconds: float
+    note: Optional[str]
+
+    @property
+    def tokens(self):
+        """The indices (m, int64), where both sides have the same; ArgumentError where there is no such array."""
+        if self.kind != "tokens":
+            raise ArgumentError(f"the landmarks are {self.kind}, not tokens")
+        return self._of_both("tokens")
+
+    @property
+    def points(self):
+        """The points (m x d, float64), where both sides have the same; ArgumentError where they have not."""
+        return self._of_both("points")
+
+    def _of_both(self, what):
+        one, other = getattr(self.queries, what), getattr(self.keys, what)
+        if self.keys is not self.queries and not np.array_equal(one, other):
+            raise ArgumentError(f"the {what} of queries and keys differ: take queries.{what} or keys.{what}")
+        return one
+
+
+class _Request:
+    """A nysbench_request, and what it points to."""
+
+    def __init__(self):
+        self.c = _library.Request()
+        self.kept = []
+        library.nysbench_request_init_sized(ctypes.byref(self.c), ctypes.sizeof(self.c))
+
+    def head(self, q, k, v, causal):
+        """Arrays, or a file and which of its heads."""
+        if isinstance(q, (str, os.PathLike)):
+            if k is not None or v is not None:
+                raise ArgumentError("keys and values: a file has its own")
+            self.c.file = text("the file", os.fspath(q))
+            self.c.causal = -1 if causal is None else bool(causal)
+            return
+        self.c.causal = bool(causal)
+        q = matrix("queries", q)
+        self.c.q, (self.c.n, self.c.d) = self.address(q), q.shape
+        if k is not None:
+            self.c.k = self.address(_same_shape(matrix("keys", k), "keys", q))
+        if v is not None:
+            v = matrix("values", v)
+            if len(v) != len(q):
+                raise ShapeError(f"values: {v.shape}, but queries: {q.shape}; expected as many rows")
+            self.c.v, self.c.dv = self.address(v), v.shape[1]
+
+    def address(self, array):
+        self.kept.append(array)
+        return array.ctypes.data
+
+    def settings(self, kernel, pairing, seed, trial):
+        self.c.kernel, self.c.pairing = optional_text("kernel", kernel), optional_text("pairing", pairing)
+        self.c.seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+        self.c.trial = integer("trial", trial, 0, LARGEST_TRIAL)
+
+    def cores(self, cores):
+        if cores is None:
+            return
+        specs = [cores] if isinstance(cores, str) else list(cores)
+        self.c.cores = (ctypes.c_char_p * (len(specs) + 1))(*(text("cores", spec) for spec in specs), None)
+
+    def given(self, query_landmarks, key_landmarks):
+        """Landmarks of the caller's own: integers are tokens, a matrix is points."""
+        sides = {"query": query_landmarks, "key": key_landmarks}
+        counts = {name: self.side(name, given) for name, given in sides.items() if given is not None}
+        if len(set(counts.values())) > 1:
+            raise ShapeError(f"query_landmarks: {counts['query']}, key_landmarks: {counts['key']}; expected as many")
+        self.c.landmarks = next(iter(counts.values()))
+
+    def side(self, name, given):
+        given = np.asarray(given)
+        if given.dtype.kind in "iu" and given.ndim == 1:
+            tokens = np.require(given, np.int64, ["C_CONTIGUOUS", "ALIGNED"])
+            setattr(self.c, f"{name}_tokens", self.address(tokens))
+        else:
+            given = real_array(f"{name}_landmarks", given, FLOAT64)
+            if given.ndim != 2:
+                raise ShapeError(f"{name}_landmarks: expected integers (m) or points (m, d), not {given.dtype} of shape "
+                                 f"{given.shape}")
+            setattr(self.c, f"{name}_points", self.address(_same_dimension(given, name, self.c.d)))
+        return integer(f"{name}_landmarks: their number", len(given), 1, LARGEST_INT)
+
+
+def _same_shape(x, name, q):
+    if x.shape != q.shape:
+        raise ShapeError(f"{name}: {x.shape}, but queries: {q.shape}; expected the same shape")
+    return x
+
+
+def _same_dimension(points, name, d):
+    if d and points.shape[1] != d:
+        raise ShapeError(f"{name}_landmarks: points of dimension {points.shape[1]}, but the head has d = {d}")
+    return points
+
+
+def _copy(address, shape, dtype):
+    """A copy of the library's memory, or None."""
+    if not address:
+        return None
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(shape).copy()
+
+
+def _side(c, found):
+    return Side(_copy(c.tokens, (found.m,), np.int64), _copy(c.groups, (found.n,), np.int64),
+                _copy(c.points, (found.m, found.d), np.float64))
+
+
+def _same_memory(one, other):
+    return all(getattr(one, name) == getattr(other, name) for name, _ in _library.Side._fields_)
+
+
+def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=None, seed=None, trial=0):
+    """Picks m landmarks, the same as `nysbench select` and a run pick for these data, seed and trial.
+
+    points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file.
+    keys: n x d. None: the landmarks are those of one set of points, under the kernel gram(of=queries).
+    strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing").
+    causal: whether a query sees only the keys up to its own. None: as the file says; of arrays, False.
+    seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
+
+    Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError.
+    """
+    request, found = _Request(), _library.Landmarks()
+    request.head(points, keys, None, causal)
+    request.settings(kernel, pairing, seed, trial)
+    request.c.strategy, request.c.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
+    _library.handle().call(library.nysbench_select, ctypes.byref(request.c), ctypes.byref(found))
+    queries = _side(found.queries, found)
+    keys = queries if _same_memory(found.queries, found.keys) else _side(found.keys, found)
+    note = found.note.decode() if found.note is not None else None
+    return Landmarks(_KINDS[found.kind], queries, keys, found.select_s, note)
+
+
+def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks=None, key_landmarks=None, kernel=None,
+            pairing=None, causal=None, factors=None, cores=None, metrics=None, seed=None, trial=0):
+    """Measures the error of one choice of landmarks as `nysbench measure` does: a row for each core.
+
+    q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
+        "heads.safetensors:3", a head of a file.
+    strategy, landmarks: a spec, and how many; or query_landmarks and key_landmarks, one's own: tokens (m integers) or
+        points (m x d). Tokens of one side serve both.
+    factors: nystromformer, cur or nocore. cores: specs; None: every core that needs no option.
+    metrics: names of columns, a list or with commas between; None: all.
+    kernel, pairing, causal, seed, trial: as for select.
+
+    Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row that
+    failed or was skipped is a row, too: see its `status` and `reason`. Raises as select does.
+    """
+    request = _Request()
+    request.head(q, k, v, causal)
+    request.settings(kernel, pairing, seed, trial)
+    request.cores(cores)
+    request.c.factors, request.c.metrics = optional_text("factors", factors), optional_text("metrics", _joined(metrics))
+    if query_landmarks is None and key_landmarks is None:
+        if strategy is None or landmarks is None:
+            raise ArgumentError("expected strategy and landmarks, or query_landmarks and key_landmarks")
+        request.c.strategy = text("strategy", strategy)
+        request.c.landmarks = integer("landmarks", landmarks, 1, LARGEST_INT)
+    elif strategy is not None or landmarks is not None or pairing is not None:
+        raise ArgumentError("strategy, landmarks and pairing: not beside landmarks of one's own")
+    else:
+        request.given(query_landmarks, key_landmarks)
+    count = ctypes.c_int()
+    _library.handle().call(library.nysbench_measure, ctypes.byref(request.c), ctypes.byref(count))
+    return [_row(i) for i in range(count.value)]
+
+
+def _joined(metrics):
+    return metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
+
+
+def _row(i):
+    handle, found = _library.handle(), ctypes.c_char_p()
+    handle.call(library.nysbench_row_json, i, ctypes.byref(found))
+    row = json.loads(found.value)
+    for column, value in row.items():
+        if value is None or value in ("inf", "-inf"):
+            row[column] = _number(handle, i, column, value)
+    return row
+
+
+def _number(handle, i, column, value):
+    """The number of a column that JSON has no number for; `value` if it is a column of texts."""
+    number = ctypes.c_double()
+    try:
+        handle.call(library.nysbench_row_real, i, column.encode(), ctypes.byref(number))
+    except ArgumentError:
+        return value
+    return number.value

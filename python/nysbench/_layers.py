@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attention layers: all heads together, in single precision."""
+import ctypes
+import os
+import threading
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _library
+from ._arrays import FLOAT32, LARGEST_INT, integer, real_array
+from ._errors import ArgumentError, ShapeError, error
+from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
+from ._library import library, text
+
+_forward, _restart = library.nysbench_attention_forward, library.nysbench_attention_restart
+
+# Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
+KEPT, KEPT_BYTES = 8, 2**26
+
+_of_thread = threading.local()
+_all = weakref.WeakSet()
+
+
+def _in_child():
+    """A child of fork has none of its parent's threads: what is open is opened anew, since to free it would wait for them."""
+    _of_thread.__dict__.clear()
+    for opened in _all:
+        opened._pointer, opened._lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of the last pass: seconds; multiplications; bytes, the most that it held beside its input and output."""
+    seconds: float
+    multiplications: float
+    bytes: float
+
+
+def _layer(q, k, v, causal):
+    """The nysbench_layer of three shapes, each (heads, n, d) or (batch, heads, n, d)."""
+    shapes = f"q {q}, k {k}, v {v}"
+    if len(q) not in (3, 4) or not len(q) == len(k) == len(v):
+        raise ShapeError(f"expected (heads, n, d) or (batch, heads, n, d), all three alike, not {shapes}")
+    if not (q[:-3] == k[:-3] == v[:-3] and q[-2] == k[-2] == v[-2]):
+        raise ShapeError(f"inputs and tokens must be as many in all three: {shapes}")
+    if q[-1] != k[-1]:
+        raise ShapeError(f"queries and keys must have the same dimension: {shapes}")
+    if k[-3] != v[-3] or k[-3] == 0 or q[-3] % k[-3]:
+        raise ShapeError(f"keys and values must have the same heads, whose number divides that of the queries: {shapes}")
+    for length in (*q, *v):
+        integer(f"{shapes}: a length", length, 1, LARGEST_INT)
+    return _library.Layer(ctypes.sizeof(_library.Layer), q[0] if len(q) == 4 else 1, q[-3], k[-3], q[-2], q[-1], v[-1],
+                          bool(causal))
+
+
+class Attention:
+    """An attention that is ready for passes over layers of one shape.
+
+    spec: a registered attention with its options, such as "nystrom(landmarks=64)"; see names("attention").
+    q, k, v: shapes, (heads, n, d) or (batch, heads, n, d). Fewer key heads than heads: the heads of a group, which
+        follow each other, share a key head. None: k is like q, and v like k.
+    causal: whether a query sees only the keys up to its own.
+    threads: None is one for each CPU. The outputs have the same bits for any number.
+    seed, trial: of the random stream; None is the seed 20260101.
+
+    Threads may share it: a pass waits for the one before. Raises ArgumentError, ShapeError, OutOfMemoryError, HostError.
+    """
+
+    def __init__(self, spec, q, k=None, v=None, *, causal=False, threads=None, seed=None, trial=0):
+        k = q if k is None else k
+        self._q, self._k, self._v = (tuple(shape) for shape in (q, k, k if v is None else v))
+        self._layer = _layer(self._q, self._k, self._v, causal)
+        self._out = self._q[:-1] + self._v[-1:]
+        self._spec = text("spec", spec)
+        self._threads = 0 if threads is None else integer("threads", threads, 1, LARGEST_INT)
+        self._seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+        self._trial = integer("trial", trial, 0, LARGEST_TRIAL)
+        self._lock, self._pointer = threading.Lock(), None
+        self._ready()
+        _all.add(self)
+
+    def _ready(self):
+        """Its pointer; in a child of fork it is opened here."""
+        if self._pointer is None:
+            pointer = ctypes.c_void_p()
+            _library.handle().call(library.nysbench_attention_new, self._spec, ctypes.byref(self._layer), self._threads,
+                                   self._seed, self._trial, ctypes.byref(pointer))
+            self._pointer = pointer
+        return self._pointer
+
+    def __del__(self, free=library.nysbench_attention_free):
+        free(getattr(self, "_pointer", None))
+
+    def __call__(self, q, k, v, out=None):
+        """The outputs (the shape of q, with the dimension of v), float32.
+
+        q, k, v: of the shapes that it was opened for; float32 in C order is not copied.
+        out: takes the outputs, and is returned: float32 in C order, no part of q, k or v.
+
+        Raises ShapeError, NumericError (NaN or Inf), ArgumentError where the attention refuses such heads or diverges.
+        """
+        return self._pass(*_arrays(q, k, v), out, False)
+
+    def _pass(self, q, k, v, out, restart):
+        if q.shape != self._q or k.shape != self._k or v.shape != self._v:
+            raise ShapeError(f"q {q.shape}, k {k.shape}, v {v.shape}, but opened for {self._q}, {self._k}, {self._v}")
+        out = np.empty(self._out, FLOAT32) if out is None else _checked_out(out, self._out, (q, k, v))
+        with self._lock:
+            pointer = self._ready()
+            if restart:
+                _restart(pointer)
+            status = _forward(pointer, q.ctypes.data, k.ctypes.data, v.ctypes.data, out.ctypes.data)
+            if status:
+                raise error(status, library.nysbench_attention_message(pointer).decode(errors="replace"))
+        return out
+
+    def restart(self):
+        """The next pass is the first one again, for attentions that keep landmarks or features between passes."""
+        with self._lock:
+            _restart(self._ready())
+
+    @property
+    def cost(self):
+        """The Cost of the last pass."""
+        found = _library.Cost()
+        with self._lock:
+            library.nysbench_attention_cost(self._ready(), ctypes.byref(found))
+        return Cost(found.seconds, found.multiplications, found.bytes)
+
+
+def _arrays(q, k, v):
+    return real_array("q", q, FLOAT32), real_array("k", k, FLOAT32), real_array("v", v, FLOAT32)
+
+
+def _checked_out(out, shape, inputs):
+    if not isinstance(out, np.ndarray) or out.dtype != FLOAT32 or not out.flags.carray:
+        raise ArgumentError("out: expected a writeable float32 array in C order")
+    if out.shape != shape:
+        raise ShapeError(f"out: {out.shape}, expected {shape}")
+    if any(np.may_share_memory(out, x) for x in inputs):
+        raise ArgumentError("out: shares memory with an input")
+    return out
+
+
+def attention(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, out=None):
+    """The outputs of all heads of a layer: what Attention(spec, ...)(q, k, v, out) gives in its first pass.
+
+    Arguments are those of Attention and of its call. The attentions of the last calls stay open in each thread, so that
+    another call for the same shapes only makes a pass; a call has no memory of those before it.
+    """
+    q, k, v = _arrays(q, k, v)
+    key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial)
+    opened = _opened()
+    ready = opened.pop(key, None)  # and back, as the latest, if the pass succeeds
+    if ready is None:
+        ready = Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial)
+        result = ready._pass(q, k, v, out, False)
+        if ready.cost.bytes > KEPT_BYTES:
+            return result
+    else:
+        result = ready._pass(q, k, v, out, True)
+    opened[key] = ready
+    if len(opened) > KEPT:
+        opened.popitem(last=False)
+    return result
+
+
+def _opened():
+    try:
+        return _of_thread.opened
+    except AttributeError:
+        _of_thread.opened = OrderedDict()
+        return _of_thread.opened

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""libnysbench: found, loaded and declared (nysbench.h); a handle for each thread."""
+import ctypes
+import ctypes.util
+import os
+import threading
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from pathlib import Path
+
+from ._errors import ArgumentError, error
+
+API = 1  # NYSBENCH_API that the structs and functions below are of
+
+FOLDER = Path(__file__).resolve().parent
+BUILD = FOLDER.parent.parent / "build" if (FOLDER.parent / "setup.py").exists() else None  # of a checkout
+
+
+class Request(Structure):
+    """nysbench_request"""
+    _fields_ = [("size", c_size_t), ("n", c_int), ("d", c_int), ("dv", c_int), ("q", c_void_p), ("k", c_void_p),
+                ("v", c_void_p), ("causal", c_int), ("file", c_char_p), ("kernel", c_char_p), ("strategy", c_char_p),
+                ("landmarks", c_int), ("pairing", c_char_p), ("seed", c_int64), ("trial", c_int),
+                ("factors", c_char_p), ("cores", POINTER(c_char_p)), ("metrics", c_char_p), ("query_tokens", c_void_p),
+                ("key_tokens", c_void_p), ("query_points", c_void_p), ("key_points", c_void_p)]
+
+
+class Side(Structure):
+    """nysbench_side"""
+    _fields_ = [("tokens", c_void_p), ("groups", c_void_p), ("points", c_void_p)]
+
+
+class Landmarks(Structure):
+    """nysbench_landmarks"""
+    _fields_ = [("kind", c_int), ("m", c_int), ("n", c_int), ("d", c_int), ("queries", Side), ("keys", Side),
+                ("select_s", c_double), ("note", c_char_p)]
+
+
+class Layer(Structure):
+    """nysbench_layer"""
+    _fields_ = [("size", c_size_t), ("batch", c_int), ("heads", c_int), ("key_heads", c_int), ("n", c_int),
+                ("d", c_int), ("dv", c_int), ("causal", c_int)]
+
+
+class Cost(Structure):
+    """nysbench_cost"""
+    _fields_ = [("seconds", c_double), ("multiplications", c_double), ("bytes", c_double)]
+
+
+# Functions and what they return; handles are pointers to what is not known here.
+FUNCTIONS = {
+    "nysbench_api": (c_int,),
+    "nysbench_version": (c_char_p,),
+    "nysbench_new": (c_int, POINTER(c_void_p)),
+    "nysbench_free": (None, c_void_p),
+    "nysbench_message": (c_char_p, c_void_p),
+    "nysbench_names": (c_int, c_void_p, c_char_p, POINTER(POINTER(c_char_p))),
+    "nysbench_summary": (c_int, c_void_p, c_char_p, c_char_p, POINTER(c_char_p)),
+    "nysbench_describe": (c_int, c_void_p, c_char_p, c_char_p, POINTER(c_char_p)),
+    "nysbench_request_init_sized": (None, POINTER(Request), c_size_t),
+    "nysbench_select": (c_int, c_void_p, POINTER(Request), POINTER(Landmarks)),
+    "nysbench_measure": (c_int, c_void_p, POINTER(Request), POINTER(c_int)),
+    "nysbench_row_json": (c_int, c_void_p, c_int, POINTER(c_char_p)),
+    "nysbench_row_real": (c_int, c_void_p, c_int, c_char_p, POINTER(c_double)),
+    "nysbench_attention_new": (c_int, c_void_p, c_char_p, POINTER(Layer), c_int, c_int64, c_int, POINTER(c_void_p)),
+    "nysbench_attention_free": (None, c_void_p),
+    "nysbench_attention_message": (c_char_p, c_void_p),
+    "nysbench_attention_forward": (c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+    "nysbench_attention_restart": (None, c_void_p),
+    "nysbench_attention_cost": (None, c_void_p, POINTER(Cost)),
+}
+
+
+def _candidates():
+    """Where the library may be, and how that place is called in a message; the first that is there is taken."""
+    named = os.environ.get("NYSBENCH_LIBRARY")
+    if named:
+        return [(named, "$NYSBENCH_LIBRARY")]
+    places = [(str(FOLDER / "libnysbench.so"), "in the package")]
+    if BUILD:
+        places.append((str(BUILD / "libnysbench.so"), "built by make in the checkout"))
+    return [*places, (ctypes.util.find_library("nysbench"), "an installed libnysbench.so")]
+
+
+def _find():
+    candidates = _candidates()
+    for path, place in candidates:
+        if path and (os.path.exists(path) or os.sep not in path):
+            return path, place
+    looked = "; ".join(f"{path} ({place})" if path else place for path, place in candidates)
+    raise ImportError(f"nysbench: there is no libnysbench.so. Looked for: {looked}. Run make in the checkout and then "
+                      "pip install ./python, or let NYSBENCH_LIBRARY name the library")
+
+
+def _declare(library, path, name):
+    try:
+        function = getattr(library, name)
+    except AttributeError:
+        raise ImportError(f"nysbench: {path} is no libnysbench: it has no function {name}") from None
+    function.restype, function.argtypes = FUNCTIONS[name][0], FUNCTIONS[name][1:]
+    return function
+
+
+def _load():
+    path, place = _find()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as failure:
+        raise ImportError(f"nysbench: {path} ({place}) cannot be loaded: {failure}") from None
+    found = _declare(library, path, "nysbench_api")()
+    if found != API:
+        raise ImportError(f"nysbench: {path} has API {found}, this package needs API {API}; install both from one version")
+    for name in FUNCTIONS:
+        _declare(library, path, name)
+    return library, path
+
+
+library, path = _load()
+version = library.nysbench_version().decode()
+
+
+class Handle:
+    """A nysbench handle, freed with the last reference."""
+
+    def __init__(self):
+        self.pointer = c_void_p()
+        status = library.nysbench_new(ctypes.byref(self.pointer))
+        if status:
+            raise error(status, "memory ran out")
+
+    def __del__(self, free=library.nysbench_free):
+        free(self.pointer)
+
+    def call(self, function, *arguments):
+        """Raises what the library says if the function fails."""
+        status = function(self.pointer, *arguments)
+        if status:
+            raise error(status, library.nysbench_message(self.pointer).decode(errors="replace"))
+
+
+_of_thread = threading.local()
+
+
+def handle():
+    """This thread's handle."""
+    try:
+        return _of_thread.handle
+    except AttributeError:
+        _of_thread.handle = Handle()
+        return _of_thread.handle
+
+
+def text(name, value):
+    """A string for C."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a string, not {type(value).__name__}")
+    if "\0" in value:
+        raise ArgumentError(f"{name}: the text has a NUL character")
+    return value.encode()
+
+
+def optional_text(name, value):
+    """A string for C; None stays None."""
+    return None if value is None else text(name, value)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program `nysbench`, which knows runs."""
+import os
+import shutil
+import subprocess
+import warnings
+
+from ._errors import FileError
+from ._library import BUILD, FOLDER
+
+
+def program():
+    """Its path: $NYSBENCH_PROGRAM, or the one in the package, in the checkout, or in PATH. FileError: there is none."""
+    named = os.environ.get("NYSBENCH_PROGRAM")
+    folders = [FOLDER, BUILD] if BUILD else [FOLDER]
+    places = [named] if named else [*(str(folder / "nysbench") for folder in folders), shutil.which("nysbench")]
+    for path in places:
+        if path and os.path.isfile(path):
+            return path
+    looked = ", ".join(path for path in places if path)
+    raise FileError(f"there is no program nysbench; looked for {looked}{'' if named else ', nysbench in PATH'}; "
+                    "NYSBENCH_PROGRAM may name it")
+
+
+def ask(*arguments):
+    """What the program prints; its warnings are Python's. FileError with its message, if it fails."""
+    command = [program(), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="surrogateescape")
+    except OSError as failure:
+        raise FileError(f"{command[0]} cannot be run: {failure.strerror}") from None
+    lines = [line.split(": ", 2) for line in done.stderr.splitlines() if line.startswith("nysbench: ")]
+    if done.returncode != 0:
+        raise FileError(next((line[2] for line in lines if line[1] == "error"),
+                             f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}"))
+    for line in lines:
+        if line[1] == "warning":
+            warnings.warn(line[2], stacklevel=4)
+    return done.stdout

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rows of a run, as columns."""
+import json
+import os
+import re
+
+import numpy as np
+
+from ._errors import InternalError
+from ._program import ask
+
+
+def row_arrays(run, *, plugins=()):
+    """The rows of a run's folder: a dict of NumPy arrays by column, in the order of `nysbench export`, which reads them.
+
+    A column of numbers is int64, or float64 if it has fractions or empty cells, which are NaN; a column of texts has
+    the dtype object, and empty cells are None. A run without rows has no columns. plugins: shared objects that the run was made with.
+
+    Raises FileError with the program's message. A warning of the program's is a Python warning.
+    """
+    return _read(run, plugins)[0]
+
+
+def rows(run, *, plugins=()):
+    """The rows of a run's folder: a pandas.DataFrame.
+
+    Texts are categories, but for `reason`, which is text; numbers are as row_arrays has them. In `attrs`: `run`, the
+    folder; `units`, by column ("s", "B", "1/s"), of those that have one; `meanings`, what each column says.
+
+    Raises ImportError without pandas (row_arrays needs NumPy alone), else what row_arrays raises.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("nysbench.rows needs pandas: pip install pandas; nysbench.row_arrays does without") from None
+    columns, described = _read(run, plugins)
+    frame = pandas.DataFrame({name: pandas.Categorical(column) if column.dtype == object and name != "reason" else column
+                              for name, column in columns.items()})
+    frame.attrs = {"run": os.fspath(run), "units": {name: unit(name) for name in columns if unit(name)},
+                   "meanings": {name: described[name][1] for name in columns}}
+    return frame
+
+
+def unit(column):
+    """By the end of its name; None: it has none."""
+    ends = {"gflops_per_s": "1e9/s", "_per_s": "1/s", "_s": "s", "_bytes": "B"}
+    return next((unit for end, unit in ends.items() if column.endswith(end)), None)
+
+
+def _read(run, plugins):
+    """Arrays by column, and what is said of each column; nothing of a run without rows."""
+    options = [word for plugin in plugins for word in ("--plugin", os.fspath(plugin))]
+    rows = json.loads(ask("export", os.fspath(run), "--format", "json", *options))
+    if not rows:
+        return {}, {}
+    described = _described(list(rows[0]), options)
+    return {name: _array([row[name] for row in rows], described[name][0] in ("time", "measure")) for name in rows[0]}, described
+
+
+def _described(columns, options):
+    """By column of the study that has these: its kind (identifying, time, measure or none) and its meaning."""
+    for study in ask("describe", "--markdown", "columns", *options).split("\n## "):
+        found = re.findall(r"^\| `(\w+)` \| (\w*) *[^|]*\| (.*) \|$", study, re.M)
+        if [name for name, *_ in found] == columns:
+            return {name: (kind, re.sub(r"\\(.)", r"\1", meaning)) for name, kind, meaning in found}
+    raise InternalError(f"the program describes no study with the columns {', '.join(columns)}")
+
+
+def _array(values, numbers):
+    """Without one number, a column is of numbers if it is known to be; infinite ones are texts in JSON."""
+    texts = [value for value in values if isinstance(value, str)]
+    real = numbers or any(isinstance(value, (int, float)) for value in values)
+    if not real or any(text not in ("inf", "-inf") for text in texts):
+        return np.array(values, dtype=object)
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64)
+    return np.array([np.nan if value is None else float(value) for value in values])

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""select and measure against NumPy, and against the program on the same data. usage: test_heads.py
+
+A strategy's random picks are those of `nysbench select`, exactly; what is deterministic is recomputed here.
+"""
+import json
+import math
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import nysbench
+import reference
+import tap
+
+N, D, DV = 60, 8, 5
+
+
+def draw(seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((N, D)), rng.standard_normal((N, D)), rng.standard_normal((N, DV))
+
+
+Q, K, V = draw()
+
+
+def says(*arguments):
+    return subprocess.run([nysbench.program(), *arguments], check=True, capture_output=True, text=True).stdout
+
+
+class Folder:
+    """Q, K, V as files, as the program takes them."""
+
+    def __init__(self, test, causal=False):
+        self.place = tempfile.TemporaryDirectory()
+        test.addCleanup(self.place.cleanup)
+        self.path = self.place.name
+        for name, x in zip("qkv", (Q, K, V)):
+            np.save(os.path.join(self.path, f"{name}.npy"), x)
+
+    def select(self, strategy, m, side, *more):
+        out = os.path.join(self.path, "picks.npy")
+        says("select", "--head", self.path, "--strategy", strategy, "--landmarks", str(m), "--side", side, "-o", out, *more)
+        return np.load(out)
+
+
+class Select(unittest.TestCase):
+    def test_tokens_of_one_set_are_an_array_of_indices(self):
+        tokens = nysbench.select(Q, 7, "uniform").tokens
+        self.assertEqual((tokens.dtype, tokens.shape, len(set(tokens))), (np.int64, (7,), 7))
+        self.assertTrue(0 <= tokens.min() and tokens.max() < N)
+
+    def test_pivoted_cholesky_of_the_gram_matrix(self):
+        residual, pivots = Q @ Q.T, []
+        for _ in range(6):
+            pivots.append(int(np.argmax(np.diag(residual))))
+            column = residual[:, pivots[-1]]
+            residual = residual - np.outer(column, column) / column[pivots[-1]]
+        picks = nysbench.select(Q, 6, "greedy_cholesky(kernel=gram)")
+        self.assertEqual(sorted(picks.tokens), sorted(pivots))
+        np.testing.assert_array_equal(picks.points, Q[picks.tokens])
+        self.assertIs(picks.queries, picks.keys)
+
+    def test_groups_and_their_means(self):
+        picks = nysbench.select(Q, 4, "kmeans", keys=K)
+        self.assertEqual(picks.kind, "groups")
+        for side, x in ((picks.queries, Q), (picks.keys, K)):
+            self.assertEqual((side.groups.dtype, side.groups.shape), (np.int64, (N,)))
+            means = [x[side.groups == g].mean(axis=0) for g in range(4)]
+            # Means of at most N numbers below 4, added in another order: N u of that, u = 1.1e-16.
+            np.testing.assert_allclose(side.points, means, rtol=0, atol=N * 4 * 2.0**-53)
+        self.assertRaisesRegex(nysbench.ArgumentError, "groups, not tokens", lambda: picks.tokens)
+        self.assertRaisesRegex(nysbench.ArgumentError, "points of queries and keys differ", lambda: picks.points)
+
+    def test_picks_are_those_of_the_program(self):
+        folder = Folder(self)
+        for strategy, pairing in (("uniform", None), ("kmeans(restarts=2)", "independent"), ("leverage", None), ("pilot", None)):
+            more = () if pairing is None else ("--pairing", pairing)
+            picks = nysbench.select(Q, 9, strategy, keys=K, pairing=pairing, seed=5, trial=2)
+            for side in ("queries", "keys"):
+                with self.subTest(strategy=strategy, side=side):
+                    found = getattr(picks, side)
+                    expected = folder.select(strategy, 9, side, "--seed", "5", "--trial", "2", *more)
+                    np.testing.assert_array_equal(found.tokens if expected.ndim == 1 else found.points, expected)
+
+    def test_seed_and_trial_move_random_picks(self):
+        first = nysbench.select(Q, 10, "uniform").tokens
+        np.testing.assert_array_equal(first, nysbench.select(Q, 10, "uniform", seed=20260101, trial=0).tokens)
+        for other in (dict(seed=1), dict(trial=1)):
+            self.assertFalse(np.array_equal(first, nysbench.select(Q, 10, "uniform", **other).tokens))
+
+    def test_a_head_of_a_file(self):
+        picks = nysbench.select(Folder(self).path, 5, "uniform")
+        np.testing.assert_array_equal(picks.queries.tokens, nysbench.select(Q, 5, "uniform", keys=K).queries.tokens)
+
+    def test_any_layout_and_type_gives_the_same(self):
+        expected = nysbench.select(Q.astype(np.float16), 6, "kmeans", keys=K.astype(np.float16)).queries.points
+        half, other = Q.astype(np.float16), K.astype(np.float16)
+        read_only = half.astype(float)
+        read_only.flags.writeable = False
+        wide = np.zeros((2 * N, D + 3))
+        wide[::2, 1:-2] = half
+        for x in (half.astype(np.float32), half.astype(">f8"), np.asfortranarray(half, float), wide[::2, 1:-2], read_only,
+                  half.astype(float).tolist()):
+            np.testing.assert_array_equal(nysbench.select(x, 6, "kmeans", keys=other).queries.points, expected)
+
+    def test_results_outlive_the_next_call(self):
+        picks = nysbench.select(Q, 6, "uniform")
+        before = picks.tokens.copy(), picks.points.copy()
+        for seed in range(20):
+            nysbench.select(K, 12, "kmeans", seed=seed)
+        np.testing.assert_array_equal(picks.tokens, before[0])
+        np.testing.assert_array_equal(picks.points, before[1])
+
+    def test_threads_give_what_one_gives(self):
+        expected = [nysbench.select(Q, 8, "kmeans", keys=K, seed=seed).queries.points for seed in range(8)]
+        found = [None] * 8
+
+        def work(seed):
+            for _ in range(5):
+                found[seed] = nysbench.select(Q, 8, "kmeans", keys=K, seed=seed).queries.points
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for a, b in zip(found, expected):
+            np.testing.assert_array_equal(a, b)
+
+    def test_mistakes(self):
+        nan = Q.copy()
+        nan[3, 2] = np.nan
+        for kind, message, call in (
+                (nysbench.ShapeError, r"queries: expected a matrix \(n, d\), not .*\(60,\)", lambda: nysbench.select(Q[:, 0], 3, "uniform")),
+                (nysbench.ShapeError, r"keys: \(59, 8\), but queries: \(60, 8\)", lambda: nysbench.select(Q, 3, "uniform", keys=K[1:])),
+                (nysbench.NumericError, "(?i)nan|finite", lambda: nysbench.select(nan, 3, "uniform")),
+                (nysbench.NumericError, "(?i)inf|finite", lambda: nysbench.select(Q, 3, "uniform", keys=K / 0.0)),
+                (nysbench.ArgumentError, "did you mean 'kmeans'", lambda: nysbench.select(Q, 3, "kmean")),
+                (nysbench.ArgumentError, "restart", lambda: nysbench.select(Q, 3, "kmeans(restart=2)")),
+                (nysbench.ArgumentError, "61", lambda: nysbench.select(Q, 61, "uniform")),
+                (nysbench.ArgumentError, "m 0: expected a whole number from 1", lambda: nysbench.select(Q, 0, "uniform")),
+                (nysbench.ArgumentError, "seed -1", lambda: nysbench.select(Q, 3, "uniform", seed=-1)),
+                (nysbench.ArgumentError, "pairing", lambda: nysbench.select(Q, 3, "uniform", keys=K, pairing="jiont")),
+                (nysbench.ArgumentError, "NUL", lambda: nysbench.select(Q, 3, "uniform\0")),
+                (nysbench.ArgumentError, "command", lambda: nysbench.select(Q, 3, "command(run=true)")),
+                (nysbench.ArgumentError, "masked", lambda: nysbench.select(np.ma.masked_less(Q, 0), 3, "uniform")),
+                (nysbench.FileError, "nowhere", lambda: nysbench.select("/nowhere.safetensors", 3, "uniform")),
+                (TypeError, "real numbers", lambda: nysbench.select(Q + 1j, 3, "uniform")),
+                (TypeError, "real numbers", lambda: nysbench.select(Q > 0, 3, "uniform")),
+                (TypeError, "m: expected an integer", lambda: nysbench.select(Q, 3.0, "uniform")),
+                (TypeError, "strategy: expected a string", lambda: nysbench.select(Q, 3, None))):
+            with self.subTest(message=message):
+                self.assertRaisesRegex(kind, message, call)
+        self.assertTrue(issubclass(nysbench.ArgumentError, ValueError) and issubclass(nysbench.ShapeError, ValueError))
+        self.assertTrue(issubclass(nysbench.FileError, OSError) and issubclass(nysbench.OutOfMemoryError, MemoryError))
+        with np.errstate(divide="ignore"):
+            self.assertEqual(len(nysbench.select(Q, 3, "uniform").tokens), 3)  # an error leaves nothing behind
+
+
+class Measure(unittest.TestCase):
+    def error(self, query_points, key_points):
+        """Of F pinv(A) B, relative, and of its output."""
+        s = reference.scores(Q, K)
+        approximation = reference.nystrom(Q, K, np.eye(N), query_points, key_points)
+        return reference.distance(approximation, s), reference.distance(approximation @ V, s @ V)
+
+    def check(self, row, query_points, key_points):
+        error, output_error = self.error(query_points, key_points)
+        # Both in double; pinv multiplies rounding by |X|, here below 1e3, so 1e-10 is a thousand times what is expected.
+        self.assertAlmostEqual(row["error"], error, delta=1e-10 * error)
+        self.assertAlmostEqual(row["output_error"], output_error, delta=1e-10 * output_error)
+
+    def test_the_error_of_a_strategy(self):
+        picks = nysbench.select(Q, 8, "kmeans", keys=K)
+        row, = nysbench.measure(Q, K, V, strategy="kmeans", landmarks=8, cores="svd")
+        self.assertEqual((row["status"], row["landmarks"], row["n"], row["d"]), ("ok", 8, N, D))
+        self.check(row, picks.queries.points, picks.keys.points)
+
+    def test_the_error_of_landmarks_of_ones_own(self):
+        tokens, points = np.array([3, 1, 40, 22, 9]), np.random.default_rng(2).standard_normal((5, D))
+        row, = nysbench.measure(Q, K, V, query_landmarks=tokens, cores=["svd"])
+        self.check(row, Q[tokens], K[tokens])
+        row, = nysbench.measure(Q, K, V, query_landmarks=points, key_landmarks=K[tokens], cores=["svd"])
+        self.check(row, points, K[tokens])
+        row, = nysbench.measure(Q, K, V, query_landmarks=tokens[::-1].astype(np.int16), key_landmarks=tokens.tolist(), cores="svd")
+        self.check(row, Q[tokens[::-1]], K[tokens])
+
+    def test_rows_are_those_of_the_program(self):
+        times = {name for name in nysbench.measure(Q, K, V, strategy="uniform", landmarks=8)[0] if name.endswith("_s")}
+        rows = nysbench.measure(Q, K, V, strategy="uniform", landmarks=8, seed=3)
+        text = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3", "--format", "json")
+        expected = json.loads(text)
+        self.assertEqual(len(rows), len(expected))
+        for row, other in zip(rows, expected):
+            self.assertEqual(list(row), list(other))
+            for column in set(row) - times - {"problem", "source", "experiment"}:
+                with self.subTest(core=row["core"], column=column):
+                    a, b = row[column], other[column]
+                    self.assertTrue(a == b or (b is None and (a is None or math.isnan(a))), f"{a} {b}")
+
+    def test_empty_cells(self):
+        row, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd")
+        self.assertTrue(math.isnan(row["output_error"]))
+        self.assertIsNone(row["model"])
+
+    def test_metrics_cores_factors_and_mask(self):
+        rows = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores=["svd", "tikhonov(lambda=0.1)"], metrics=["error"])
+        self.assertEqual(len(rows), 2)
+        self.assertTrue(math.isnan(rows[0]["spectral_error"]))
+        self.assertFalse(math.isnan(nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd")[0]["spectral_error"]))
+        cur, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd", factors="cur")
+        self.assertEqual(cur["factors"], "cur")
+        masked, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd", factors="cur", causal=True)
+        self.assertNotEqual(cur["error"], masked["error"])
+
+    def test_one_set_of_points(self):
+        row, = nysbench.measure(Q, strategy="uniform", landmarks=4, cores="svd")
+        tokens = nysbench.select(Q, 4, "uniform").tokens
+        gram, c = Q @ Q.T, (Q @ Q.T)[:, tokens]
+        approximation = c @ np.linalg.pinv(c[tokens]) @ c.T
+        # In double; rounding is multiplied by the condition of the block, below 1e4 for 4 normal points in 8 dimensions.
+        self.assertAlmostEqual(row["error"], reference.distance(approximation, gram), delta=1e-10)
+
+    def test_mistakes(self):
+        t = np.arange(5)
+        for kind, message, call in (
+                (nysbench.ArgumentError, "expected strategy and landmarks", lambda: nysbench.measure(Q, K, strategy="uniform")),
+                (nysbench.ArgumentError, "not beside landmarks of one's own", lambda: nysbench.measure(Q, K, query_landmarks=t, landmarks=5)),
+                (nysbench.ShapeError, "query_landmarks: 5, key_landmarks: 4", lambda: nysbench.measure(Q, K, query_landmarks=t, key_landmarks=t[1:])),
+                (nysbench.ShapeError, "dimension 7", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 1:], key_landmarks=K[:5])),
+                (nysbench.ShapeError, r"of shape \(5,\)", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 0])),
+                (nysbench.ArgumentError, "60", lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
+                (nysbench.ArgumentError, "(?i)distinct|twice|more than once", lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),
+                (nysbench.ShapeError, r"values: \(59, 5\)", lambda: nysbench.measure(Q, K, V[1:], strategy="uniform", landmarks=5)),
+                (nysbench.ArgumentError, "svdd", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, cores="svdd")),
+                (nysbench.ArgumentError, "eror", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, metrics="eror")),
+                (nysbench.ArgumentError, "nystrom", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, factors="nystrom"))):
+            with self.subTest(message=message):
+                self.assertRaisesRegex(kind, message, call)
+
+
+class Names(unittest.TestCase):
+    def test_what_the_program_lists(self):
+        for kind, plural in (("strategy", "strategies"), ("attention", "attentions"), ("core", "cores"), ("problem", "problems")):
+            listed = [line.split(None, 1) for line in says("list", plural).splitlines() if line]
+            self.assertEqual(nysbench.names(kind), [name for name, _ in listed])
+            self.assertEqual(nysbench.summary(kind, listed[0][0]), listed[0][1].strip())
+        self.assertEqual(nysbench.strategies(), nysbench.names("strategy"))
+
+    def test_describe_is_the_program_s(self):
+        self.assertEqual(nysbench.describe("kmeans").strip(), says("describe", "kmeans").strip())
+        self.assertIn("partition", nysbench.describe("kmeans", "partition"))
+        self.assertNotIn("(strategy)", nysbench.describe("kmeans", "partition"))
+
+    def test_version_is_the_program_s(self):
+        self.assertIn(nysbench.version, says("--version"))
+
+    def test_mistakes(self):
+        self.assertRaisesRegex(nysbench.ArgumentError, "strateg", lambda: nysbench.names("stratgy"))
+        self.assertRaisesRegex(nysbench.ArgumentError, "did you mean 'kmeans'", lambda: nysbench.describe("kmean"))
+        self.assertRaisesRegex(nysbench.ArgumentError, "kmean", lambda: nysbench.summary("strategy", "kmean"))
+        self.assertRaises(TypeError, lambda: nysbench.names(None))
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""attention and Attention against NumPy. usage: test_layers.py"""
+import gc
+import os
+import signal
+import threading
+import unittest
+
+import numpy as np
+
+import nysbench
+import reference
+import tap
+from nysbench import _layers
+
+NEW = np.random.default_rng(3)
+
+
+def draw(heads=4, key_heads=None, n=70, d=16, dv=None, batch=()):
+    keys = (*batch, key_heads or heads, n)
+    return (NEW.standard_normal((*batch, heads, n, d), np.float32), NEW.standard_normal((*keys, d), np.float32),
+            NEW.standard_normal((*keys, dv or d), np.float32))
+
+
+class Exact(unittest.TestCase):
+    def check(self, q, k, v, causal=False, **more):
+        formula = lambda *x: reference.exact(*x, causal)
+        out = nysbench.attention(q, k, v, "streamed", causal=causal, **more)
+        self.assertEqual((out.dtype, out.shape), (np.float32, q.shape[:-1] + v.shape[-1:]))
+        self.assertLessEqual(reference.distance(out, formula(*(x.astype(float) for x in (q, k, v)))),
+                             reference.tolerance(formula, q, k, v))
+
+    def test_heads(self):
+        self.check(*draw())
+
+    def test_mask(self):
+        self.check(*draw(), causal=True)
+
+    def test_batches(self):
+        self.check(*draw(batch=(3,)))
+
+    def test_grouped_queries(self):
+        self.check(*draw(heads=6, key_heads=2))
+        self.check(*draw(heads=6, key_heads=2, batch=(2,)), causal=True)
+
+    def test_values_of_another_dimension(self):
+        self.check(*draw(dv=5))
+
+    def test_one_token(self):
+        self.check(*draw(n=1))
+
+    def test_a_batch_is_its_inputs(self):
+        q, k, v = draw(batch=(3,))
+        out = nysbench.attention(q, k, v, "streamed")
+        for i in range(3):
+            np.testing.assert_array_equal(out[i], nysbench.attention(q[i], k[i], v[i], "streamed"))
+
+    def test_any_number_of_threads_gives_the_same_bits(self):
+        q, k, v = draw()
+        expected = nysbench.attention(q, k, v, "nystrom(landmarks=16)", threads=1)
+        for threads in (2, 3, None):
+            np.testing.assert_array_equal(nysbench.attention(q, k, v, "nystrom(landmarks=16)", threads=threads), expected)
+
+    def test_any_layout_and_type_gives_the_same(self):
+        q, k, v = (x.astype(np.float16) for x in draw())
+        expected = nysbench.attention(*(x.astype(np.float32) for x in (q, k, v)), "streamed")
+        swapped = np.ascontiguousarray(np.swapaxes(q, 0, 1).astype(np.float32))  # (n, heads, d), as models have it
+        strided = np.zeros((*q.shape[:-1], 2 * q.shape[-1]), np.float32)
+        strided[..., ::2] = q
+        unaligned = np.frombuffer(b"\0" + q.astype(np.float32).tobytes(), np.uint8)[1:].view(np.float32).reshape(q.shape)
+        read_only = q.astype(np.float32)
+        read_only.flags.writeable = False
+        for other in (q, q.astype(float), q.astype(">f4"), np.swapaxes(swapped, 0, 1), strided[..., ::2], unaligned, read_only):
+            np.testing.assert_array_equal(nysbench.attention(other, k, v, "streamed"), expected)
+
+
+class Approximate(unittest.TestCase):
+    def test_nystrom_is_its_formula(self):
+        q, k, v = draw(heads=1)
+        picks = nysbench.select(q[0], 12, "segment_means", keys=k[0])
+        points = picks.queries.points.astype(np.float32), picks.keys.points.astype(np.float32)
+        formula = lambda *x: reference.nystrom(*x)
+        out = nysbench.attention(q, k, v, "nystrom(strategy=segment_means, landmarks=12, core=svd)")
+        expected = formula(*(x.astype(float) for x in (q[0], k[0], v[0], *points)))
+        self.assertLessEqual(reference.distance(out[0], expected), reference.tolerance(formula, q[0], k[0], v[0], *points))
+
+    def test_a_call_has_no_memory(self):
+        spec = "nystrom(strategy=uniform, landmarks=8, refresh=10)"
+        (q, k, v), (other, *_) = draw(), draw()
+        first = nysbench.attention(q, k, v, spec)
+        nysbench.attention(other, k, v, spec)
+        np.testing.assert_array_equal(nysbench.attention(q, k, v, spec), first)
+
+    def test_an_object_keeps_what_its_attention_keeps(self):
+        (q, k, v), (other, *_) = draw(), draw()
+        keeps = nysbench.Attention("nystrom(strategy=uniform, landmarks=8, refresh=2)", q.shape)
+        first = keeps(q, k, v)
+        kept = keeps(other, k, v)
+        keeps.restart()
+        fresh = keeps(other, k, v)
+        self.assertFalse(np.array_equal(kept, fresh))
+        np.testing.assert_array_equal(fresh, nysbench.attention(other, k, v, "nystrom(strategy=uniform, landmarks=8, refresh=2)"))
+        np.testing.assert_array_equal(first, nysbench.attention(q, k, v, "nystrom(strategy=uniform, landmarks=8)"))
+
+    def test_seed_and_trial(self):
+        q, k, v = draw()
+        spec = "performer(features=32)"
+        first = nysbench.attention(q, k, v, spec)
+        np.testing.assert_array_equal(first, nysbench.attention(q, k, v, spec, seed=20260101, trial=0))
+        for other in (dict(seed=1), dict(trial=1)):
+            self.assertFalse(np.array_equal(first, nysbench.attention(q, k, v, spec, **other)))
+
+    def test_cost(self):
+        q, k, v = draw()
+        opened = nysbench.Attention("naive", q.shape, threads=1)
+        opened(q, k, v)
+        heads, n, d = q.shape
+        self.assertEqual(opened.cost.multiplications, 2 * heads * n * n * d)
+        self.assertGreater(opened.cost.seconds, 0)
+        self.assertGreaterEqual(opened.cost.bytes, 4 * n * n)
+
+
+class Out(unittest.TestCase):
+    def test_out_takes_the_outputs(self):
+        q, k, v = draw(dv=3)
+        out = np.full((4, 70, 3), np.nan, np.float32)
+        self.assertIs(nysbench.attention(q, k, v, "streamed", out=out), out)
+        np.testing.assert_array_equal(out, nysbench.attention(q, k, v, "streamed"))
+
+    def test_mistakes(self):
+        q, k, v = draw()
+        read_only = np.empty_like(q)
+        read_only.flags.writeable = False
+        for kind, message, out in ((nysbench.ArgumentError, "float32 array in C order", np.empty(q.shape)),
+                                   (nysbench.ArgumentError, "float32 array in C order", np.empty_like(q).swapaxes(0, 1)),
+                                   (nysbench.ArgumentError, "writeable", read_only),
+                                   (nysbench.ArgumentError, "expected a writeable float32 array", q.tolist()),
+                                   (nysbench.ShapeError, r"out: \(4, 70, 15\), expected \(4, 70, 16\)", np.empty((4, 70, 15), np.float32)),
+                                   (nysbench.ArgumentError, "shares memory", q)):
+            with self.subTest(message=message):
+                self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, "streamed", out=out)
+
+
+class Mistakes(unittest.TestCase):
+    def test_shapes(self):
+        q, k, v = draw()
+        for message, arrays in ((r"expected \(heads, n, d\) or \(batch, heads, n, d\)", (q[0], k[0], v[0])),
+                                ("all three alike", (q[None], k, v)),
+                                ("inputs and tokens must be as many", (q, k[:, 1:], v[:, 1:])),
+                                ("inputs and tokens must be as many", (q[None].repeat(2, 0), k[None], v[None])),
+                                ("the same dimension", (q, k[..., 1:], v)),
+                                ("same heads, whose number divides", (q, k[1:], v[1:])),
+                                ("same heads, whose number divides", (q, k[1:3], v))):
+            with self.subTest(message=message):
+                self.assertRaisesRegex(nysbench.ShapeError, message, nysbench.attention, *arrays, "streamed")
+        self.assertRaisesRegex(nysbench.ArgumentError, "a length 0", nysbench.attention, q[:, :0], k[:, :0], v[:, :0], "streamed")
+        opened = nysbench.Attention("streamed", q.shape)
+        self.assertRaisesRegex(nysbench.ShapeError, r"q \(4, 69, 16\).* but opened for \(4, 70, 16\)", opened, q[:, 1:], k, v)
+
+    def test_numbers(self):
+        q, k, v = draw()
+        for x in (np.nan, np.inf, 1e300):
+            wrong = k.astype(float)
+            wrong[2, 3, 4] = x
+            self.assertRaisesRegex(nysbench.NumericError, "(?i)nan|inf|finite", nysbench.attention, q, wrong, v, "streamed")
+        self.assertRaisesRegex(TypeError, "k: expected real numbers", nysbench.attention, q, k + 1j, v, "streamed")
+        nysbench.attention(q, k, v, "streamed")
+
+    def test_specs(self):
+        q, k, v = draw()
+        for kind, message, spec, more in (
+                (nysbench.ArgumentError, "did you mean 'nystrom'", "nystrm", {}),
+                (nysbench.ArgumentError, "landmark", "nystrom(landmark=4)", {}),
+                (nysbench.ArgumentError, "71|70", "nystrom(landmarks=71)", {}),
+                (nysbench.ArgumentError, "(?i)mask|causal", "nystrom(landmarks=4)", dict(causal=True)),
+                (nysbench.ArgumentError, "threads 0", "streamed", dict(threads=0)),
+                (nysbench.ArgumentError, "threads", "streamed", dict(threads=100000)),
+                (nysbench.ArgumentError, "trial -1", "streamed", dict(trial=-1)),
+                (TypeError, "spec: expected a string", 3, {}),
+                (TypeError, "threads: expected an integer", "streamed", dict(threads=1.5))):
+            with self.subTest(spec=spec, **more):
+                self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, spec, **more)
+
+
+class Threads(unittest.TestCase):
+    def in_threads(self, work, count=6):
+        failures = []
+
+        def guarded(i):
+            try:
+                work(i)
+            except BaseException as failure:
+                failures.append(failure)
+
+        threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_calls_of_many_threads(self):
+        layers = [draw() for _ in range(6)]
+        spec = "nystrom(strategy=kmeans, landmarks=8)"
+        expected = [nysbench.attention(*layer, spec, threads=2) for layer in layers]
+
+        def work(i):
+            for _ in range(20):
+                np.testing.assert_array_equal(nysbench.attention(*layers[i], spec, threads=2), expected[i])
+
+        self.in_threads(work)
+
+    def test_one_object_shared_by_threads(self):
+        layers = [draw() for _ in range(6)]
+        opened = nysbench.Attention("streamed", layers[0][0].shape, threads=2)
+        expected = [nysbench.attention(*layer, "streamed") for layer in layers]
+
+        def work(i):
+            for _ in range(20):
+                np.testing.assert_array_equal(opened(*layers[i]), expected[i])
+
+        self.in_threads(work)
+
+    def test_fork(self):
+        q, k, v = draw()
+        spec = "nystrom(landmarks=8)"
+        expected = nysbench.attention(q, k, v, spec, threads=2)
+        opened = nysbench.Attention(spec, q.shape, threads=2)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends it where it waits for threads that it has not
+            same = np.array_equal(nysbench.attention(q, k, v, spec, threads=2), expected)
+            same = same and np.array_equal(opened(q, k, v), expected)
+            del opened
+            gc.collect()
+            os._exit(0 if same else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        np.testing.assert_array_equal(opened(q, k, v), expected)
+
+
+class Kept(unittest.TestCase):
+    def opened(self, calls):
+        """How many attentions the calls open, in a thread of their own."""
+        count, one = [], nysbench._layers.Attention
+
+        class Counted(one):
+            def __init__(self, *arguments, **more):
+                count.append(self)
+                super().__init__(*arguments, **more)
+
+        def work():
+            _layers.Attention = Counted
+            try:
+                calls()
+                self.held = len(_layers._opened())
+            finally:
+                _layers.Attention = one
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        return len(count)
+
+    def test_the_latest_stay_open(self):
+        layer = draw(n=8)
+        seeds = lambda *numbers: [nysbench.attention(*layer, "streamed", seed=seed) for seed in numbers]
+        self.assertEqual(self.opened(lambda: seeds(*[1] * 5)), 1)
+        self.assertEqual(self.opened(lambda: seeds(*range(8), *range(8))), 8)
+        self.assertEqual(self.opened(lambda: seeds(*range(8), 0, 8, 0, 1)), 10)
+        self.assertEqual(self.held, 8)
+
+    def test_what_holds_much_memory_does_not(self):
+        layer = draw(heads=1, n=4500, d=4)  # S takes 81 MB
+        self.assertEqual(self.opened(lambda: nysbench.attention(*layer, "naive", threads=1)), 1)
+        self.assertEqual(self.held, 0)
+
+
+if __name__ == "__main__":
+    tap.main()

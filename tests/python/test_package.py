@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The package as it is installed: how it finds the library, and that it and the header agree. usage: test_package.py"""
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from importlib import metadata
+from pathlib import Path
+
+import nysbench
+import tap
+from nysbench import _errors, _library
+
+HEADER = "src/api/nysbench.h"
+STRUCTS = {"nysbench_request": _library.Request, "nysbench_side": _library.Side, "nysbench_landmarks": _library.Landmarks,
+           "nysbench_layer": _library.Layer, "nysbench_cost": _library.Cost}
+
+
+class Header(unittest.TestCase):
+    def test_structs_are_the_header_s(self):
+        lines = "".join(f'printf("{name} %zu\\n", sizeof({name}));' +
+                        "".join(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));'
+                                for field, _ in struct._fields_) for name, struct in STRUCTS.items())
+        expected = [line for name, struct in STRUCTS.items() for line in
+                    [f"{name} {ctypes.sizeof(struct)}"] +
+                    [f"{name}.{field} {getattr(struct, field).offset} {getattr(struct, field).size}" for field, _ in struct._fields_]]
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "sizes.c")
+            source.write_text(f'#include "{Path(HEADER).resolve()}"\n#include <stdio.h>\nint main(void) {{ {lines} return 0; }}\n')
+            subprocess.run(["cc", source, "-o", source.with_suffix("")], check=True)
+            found = subprocess.run([source.with_suffix("")], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(found.splitlines(), expected)
+
+    def test_statuses_have_the_header_s_numbers(self):
+        text = re.search(r"typedef enum \{(.*?)\} nysbench_status;", Path(HEADER).read_text(), re.S).group(1)
+        names = re.findall(r"NYSBENCH_E\w+", text)
+        classes = {"EINVAL": "ArgumentError", "ENOMEM": "OutOfMemoryError", "EDIM": "ShapeError", "ENUMERIC": "NumericError",
+                   "EIO": "FileError", "EBUG": "InternalError", "EHOST": "HostError"}
+        self.assertEqual({i + 1: classes[name[9:]] for i, name in enumerate(names)},
+                         {status: kind.__name__ for status, kind in _errors._CLASSES.items()})
+
+    def test_the_api_number_is_the_header_s(self):
+        self.assertIn(f"#define NYSBENCH_API {_library.API}\n", Path(HEADER).read_text())
+
+
+class Finding(unittest.TestCase):
+    """A copy of the package's modules alone, so that it has no library beside it."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name)
+        (self.folder / "nysbench").mkdir()
+        for module in Path(nysbench.__file__).parent.glob("*.py"):
+            shutil.copy(module, self.folder / "nysbench")
+
+    def imported(self, **environment):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("NYSBENCH", "PYTHON"))}
+        return subprocess.run([sys.executable, "-c", "import nysbench; print(nysbench._library.path)"], cwd=self.folder,
+                              env={**clean, "PYTHONPATH": str(self.folder), **environment}, capture_output=True, text=True)
+
+    def compiled(self, source):
+        (self.folder / "other.c").write_text(source)
+        subprocess.run(["cc", "-shared", "-fPIC", self.folder / "other.c", "-o", self.folder / "other.so"], check=True)
+        return str(self.folder / "other.so")
+
+    def expect(self, done, *texts):
+        for text in ("ImportError: nysbench: ", *texts):
+            self.assertIn(text, done.stderr)
+
+    def test_the_wheel_has_the_library_and_the_program(self):
+        self.assertEqual(Path(_library.path).name, "libnysbench.so")
+        self.assertEqual(Path(_library.path).parent, Path(nysbench.__file__).resolve().parent)
+        self.assertEqual(Path(nysbench.program()).parent, Path(_library.path).parent)
+        self.assertEqual(metadata.version("nysbench"), nysbench.version)
+
+    def test_named(self):
+        self.assertEqual(self.imported(NYSBENCH_LIBRARY=_library.path).stdout.strip(), _library.path)
+
+    def test_nowhere(self):
+        self.expect(self.imported(), f"{self.folder}/nysbench/libnysbench.so (in the package)", "NYSBENCH_LIBRARY")
+        self.expect(self.imported(NYSBENCH_LIBRARY="/nowhere.so"), "Looked for: /nowhere.so ($NYSBENCH_LIBRARY)")
+
+    def test_no_library(self):
+        self.expect(self.imported(NYSBENCH_LIBRARY="/etc/passwd"), "/etc/passwd ($NYSBENCH_LIBRARY) cannot be loaded")
+        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled("int f;")), "is no libnysbench: it has no function nysbench_api")
+
+    def test_another_api(self):
+        source = f"int nysbench_api(void) {{ return {_library.API + 1}; }}"
+        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled(source)), f"has API {_library.API + 1}, this package needs API {_library.API}")
+
+    def test_needs_numpy_alone(self):
+        program = "import sys, nysbench; print(sorted({name.partition('.')[0] for name in sys.modules} & {'pandas', 'torch', 'transformers', 'scipy'}))"
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout, "[]\n")
+
+
+if __name__ == "__main__":
+    tap.main()
