@@ -21,8 +21,8 @@ from ._runs import row_arrays, rows
 
 __version__ = version
 
-# What needs more than NumPy is imported on first use: name, and the module that has it.
-_LATER = {}
+# What needs more than NumPy is imported on first use: name, and the module that has it. The module capture can be called.
+_LATER = {"capture": "capture", "patch": "patching"}
 
 __all__ = ["ArgumentError", "Attention", "Cost", "Error", "FileError", "HostError", "InternalError", "Landmarks",
            "NumericError", "OutOfMemoryError", "ShapeError", "Side", "attention", "describe", "measure", "names",
@@ -31,5 +31,6 @@ __all__ = ["ArgumentError", "Attention", "Cost", "Error", "FileError", "HostErro
 
 def __getattr__(name):
     if name in _LATER:
-        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+        module = importlib.import_module(f"{__name__}.{_LATER[name]}")
+        return module if _LATER[name] == name else getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,8 +3,7 @@
 import contextlib
 import functools
 
-import nysbench
-
+from . import attention
 from ._attention_interface import check_outputs, layer_number, needs, off_by, taken_over
 from ._errors import ArgumentError
 
@@ -30,8 +29,8 @@ def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=T
     """
     wanted = None if layers is None else {int(number) for number in layers}
     _require_numbers(model, wanted)
-    attention = functools.partial(nysbench.attention, spec=spec, threads=threads, seed=seed, trial=trial)
-    replacement = _Replacement(wanted, attention, check)
+    replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial)
+    replacement = _Replacement(wanted, replaced, check)
     with taken_over(model, replacement):
         yield
     replacement.finish()
@@ -77,7 +76,7 @@ class _Replacement:
     def finish(self):
         missing = sorted((self.wanted or set()) - self.seen)
         if self.calls and missing:
-            raise ArgumentError(f"layers {', '.join(map(str, missing))}: the model has no self-attention of that number")
+            raise ArgumentError(f"layers {missing}: the model has no self-attention of that number")
 
 
 def _array(x):
