@@ -25,12 +25,15 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # keep the bits fixed for a compiler and a CPU.
 NO_PEELING := --param=vect-max-peeling-for-alignment=0
 NUMERIC := -fopenmp-simd -ffp-contract=off $(shell $(CC) $(NO_PEELING) -Werror -S -o - -x c /dev/null >/dev/null 2>&1 && echo $(NO_PEELING))
+# One set of objects for the program and the shared library. Calls within a file stay calls that may be inlined, as
+# nothing stands in for a function of this code; the linker makes those between files direct.
+PIC := -fPIC -fno-semantic-interposition
 # Two checkouts of one commit give the same bytes: their place is not in them.
 PLACE = -ffile-prefix-map='$(subst ','\'',$(CURDIR))'=.
 OPT ?= -O2 -g
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
-CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(SANITIZE)
+CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lm
 
@@ -72,7 +75,7 @@ UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B
 all: nysbench
 
 nysbench: deps
-	@$(MAKE) --no-print-directory $(JOBS) $B/nysbench
+	@$(MAKE) --no-print-directory $(JOBS) $B/nysbench $B/libnysbench.so
 	@ln -sf $B/nysbench nysbench
 
 # Names what is missing, and installs it unless AUTO_DEPS=0. Not Debian: nothing to ask, the compiler will tell.
@@ -140,6 +143,18 @@ $B/libnysbench.a: $(OBJ)
 	@rm -f $@
 	$Qar rcs $@ $^
 
+# The library that other programs link with: what src/api needs, of which only the functions of its header are seen.
+API_VERSION := $(shell sed -n 's/^\#define NYSBENCH_API \([0-9]*\)$$/\1/p' src/api/nysbench.h)
+SONAME := libnysbench.so.$(API_VERSION)
+API_OBJ := $(filter $B/src/api/%,$(OBJ))
+$B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
+	$(call say,link $@)
+	$Q$(CC) $(filter-out -rdynamic,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/exports.map \
+	    -Wl,-z,defs -Wl,--as-needed $(API_OBJ) $B/libnysbench.a $(LDLIBS) -o $@.new && mv $@.new $@
+
+$B/libnysbench.so: $B/$(SONAME)
+	@ln -sfn $(SONAME) $@
+
 # The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
@@ -148,7 +163,7 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
 # The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
-DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/commands/forward.c src/studies/forward/%.c,$(SRC))
+DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/api/attention.c src/commands/forward.c src/studies/forward/%.c,$(SRC))
 $B/double/%.o: %.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) -DNB_DOUBLE_SCALAR $(CFLAGS) -MMD -MP -c $< -o $@
@@ -214,7 +229,7 @@ asan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
 
 # What threads share, under ThreadSanitizer.
-TSAN := $(addprefix build/tsan/tests/,test_team test_attentions)
+TSAN := $(addprefix build/tsan/tests/,test_team test_attentions test_api)
 tsan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/tsan OPT="-O1 -g" SANITIZE=-fsanitize=thread $(TSAN)
 

@@ -252,6 +252,13 @@ void nb_error_clear(nb_ctx *ctx)
     ctx->shared->message[0] = ctx->shared->trace[0] = '\0';
 }
 
+void nb_error_copy(nb_ctx *ctx, const nb_ctx *from)
+{
+    ctx->shared->error = from->shared->error;
+    memcpy(ctx->shared->message, from->shared->message, MESSAGE_BYTES);
+    memcpy(ctx->shared->trace, from->shared->trace, TRACE_BYTES);
+}
+
 static void trace(nb_ctx *ctx, const char *file, int line, const char *what)
 {
     size_t used = strlen(ctx->shared->trace);

@@ -71,6 +71,8 @@ const char *nb_status_name(nb_status status);
 const char *nb_error_message(const nb_ctx *ctx); /* "" if there is none */
 const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a line each */
 void nb_error_clear(nb_ctx *ctx);
+/* The error of another context, with its trace; what was there before is forgotten. */
+void nb_error_copy(nb_ctx *ctx, const nb_ctx *from);
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6))); /* the message is clean, whatever the arguments are */
 /* vsnprintf, but a text that is too long is cut in the middle, since its end says why. */

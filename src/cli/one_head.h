@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* one_head.h - one head, one strategy, one m from the command line, for `select` and
- * `measure`: an experiment of one instance, so that they give what a run gives. */
-#ifndef NB_ONE_HEAD_H
-#define NB_ONE_HEAD_H
+/* one_head.h - one head, one strategy, one m from the command line, for `select` and `measure`. */
+#ifndef NB_ONE_HEAD_OPTIONS_H
+#define NB_ONE_HEAD_OPTIONS_H
 
 #include "cli/command.h"
-#include "studies/error/study.h"
+#include "cli/program.h"
 
 typedef struct { /* the options' values; NULL: not given */
     char *head, *kernel, *causal, *strategy, *landmarks, *seed, *trial, *pairing, *factors, *metrics;
@@ -33,26 +32,10 @@ typedef struct { /* the options' values; NULL: not given */
          "true|false|auto"}, \
         NB_PLUGIN_OPTION((t).plugins)
 
-typedef struct {
-    nb_config config;
-    nb_plan plan;    /* one scene */
-    int head, trial; /* the one that is meant; the plan has those before it too */
-    nb_problem_shape shape;
-} nb_one_head_plan;
-
 /* The texts are taken over first, whatever happens. */
 nb_status nb_one_head_own(const nb_one_head_texts *texts, nb_ctx *ctx);
 
-/* The experiment but for its strategy and m: head, kernel, factors, cores (all that need no option, if none is
- * named), metrics, seed, trial. NB_EINVAL names the option. */
-nb_status nb_one_head_begin(const nb_one_head_texts *texts, nb_one_head_plan *one, nb_ctx *ctx);
-
-/* Then its plan: --strategy and --landmarks, or `strategy` (not NULL) and m. */
-nb_status nb_one_head_finish(const nb_one_head_texts *texts, const nb_choice *strategy, int m, nb_one_head_plan *one,
-                             nb_ctx *ctx);
-
-/* The spec of the problem that a head file is: one head, or all (-1); causal: true, false or auto, or NULL, auto.
- * NB_EINVAL for another word. */
-nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx);
+/* What they ask for, and, for messages, how. */
+void nb_one_head_request(const nb_one_head_texts *texts, nysbench_request *request, nb_host *host);
 
 #endif

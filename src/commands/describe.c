@@ -3,105 +3,13 @@
  * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
 #include "cli/command.h"
 
-#include "attentions/attention.h"
-#include "components/registry.h"
-#include "cores/core.h"
-#include "studies/error/study.h"
-#include "kernels/kernel.h"
-#include "base/text.h"
+#include "api/describe.h"
+#include "cli/program.h"
 #include "components/study.h"
-#include "strategies/strategy.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char *range(const nb_option *o, nb_ctx *ctx)
-{
-    const char *text = "";
-    switch (o->type) {
-    case NB_OPTION_INT:
-    case NB_OPTION_REAL:
-        return nb_format(ctx, "%s %.10g ... %.10g%s%s%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo,
-                         o->hi, o->word ? " or " : "", o->word ? o->word : "", o->second ? " or " : "",
-                         o->second ? o->second : "");
-    case NB_OPTION_BOOL: return "true or false";
-    case NB_OPTION_STRING: return "text";
-    case NB_OPTION_ENUM:
-        for (int i = 0; text && o->choices[i]; i++)
-            text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
-        return text;
-    case NB_OPTION_SPEC:
-        return nb_format(ctx, "%s %s with its options", nb_article(o->registry->kind), o->registry->kind);
-    }
-    return NULL;
-}
-
-static const char *explanation_of(const nb_registry *registry, const nb_component *c)
-{
-    if (registry == &nb_strategies) return ((const nb_strategy *)c)->explanation;
-    if (registry == &nb_attentions) return ((const nb_attention *)c)->explanation;
-    if (registry == &nb_kernels) return ((const nb_kernel *)c)->explanation;
-    return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
-}
-
-/* Whether it has figures or tables, which have no options. */
-static bool is_output(const nb_registry *registry)
-{
-    return registry == &nb_figures || registry == &nb_tables;
-}
-
-static void describe(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
-{
-    const char *explanation = explanation_of(registry, c);
-    printf("%s (%s): %s\n", c->name, registry->kind, c->summary);
-    if (explanation) printf("\n%s\n", explanation);
-    if (!is_output(registry)) printf("\noptions:%s\n", c->options->key ? "" : " none");
-    for (const nb_option *o = c->options; o->key; o++) {
-        const char *allowed = range(o, ctx);
-        printf("  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed ? allowed : "?",
-               o->initial ? o->initial : "none: it must be given");
-    }
-    printf("\nreferences:\n");
-    for (int i = 0; c->references[i]; i++) printf("  %s\n", c->references[i]);
-}
-
-static int add_names(const nb_registry *const *registries, const char **names, int count, int most)
-{
-    for (int i = 0; registries[i]; i++)
-        for (const nb_entry *e = registries[i]->entries; e->component && count < most; e++)
-            names[count++] = e->component->name;
-    return count;
-}
-
-static int unknown(const char *name, nb_ctx *ctx)
-{
-    const char *names[256] = {NULL};
-    int count = add_names(nb_registries, names, 0, 255);
-    count = add_names(nb_outputs, names, count, 255);
-    for (const nb_entry *e = nb_studies.entries; e->component; e++)
-        for (const nb_column *c = ((const nb_study *)e->component)->columns; c->name && count < 255; c++)
-            names[count++] = c->name;
-    const char *hint = nb_hint(name, names, ctx);
-    nb_print_error("describe: no component or column '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
-}
-
-/* Of all studies; how many there are. */
-static int describe_columns(const char *name)
-{
-    int found = 0;
-    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
-        const nb_column *column = nb_column_find(((const nb_study *)e->component)->columns, name);
-        if (!column) continue;
-        if (nb_studies.entries[1].component)
-            printf("%s (column of %s): %s\n", column->name, e->component->name, column->help);
-        else
-            printf("%s (column): %s\n", column->name, column->help);
-        found++;
-    }
-    return found;
-}
 
 /* Text in a Markdown table or paragraph, on one line, and nothing in it markup. A line that begins with two blanks and
  * a dash is an item of a list. */
@@ -132,7 +40,7 @@ static void put_cells(const char *const cells[])
 
 static nb_status put_component(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
-    const char *explanation = explanation_of(registry, c);
+    const char *explanation = nb_explanation_of(registry, c);
     printf("\n### %s\n\n", c->name);
     put(c->summary);
     puts(".\n");
@@ -142,7 +50,7 @@ static nb_status put_component(const nb_registry *registry, const nb_component *
     }
     if (c->options->key) puts("| option | may be | default | is |\n|---|---|---|---|");
     for (const nb_option *o = c->options; o->key; o++) {
-        const char *allowed = range(o, ctx), *name = nb_format(ctx, "`%s`", o->key);
+        const char *allowed = nb_option_range(o, ctx), *name = nb_format(ctx, "`%s`", o->key);
         const char *initial = o->initial ? nb_format(ctx, "`%s`", o->initial) : "must be given";
         if (!allowed || !name || !initial) return NB_ENOMEM;
         put_cells((const char *[]){name, allowed, initial, o->help, NULL});
@@ -211,15 +119,18 @@ static int markdown(const char *what, nb_ctx *ctx)
     return NB_EXIT_USAGE;
 }
 
-static int describe_all(const nb_registry *const *registries, const char *name, int found, nb_ctx *ctx)
+static int describe(const char *name, nb_ctx *ctx)
 {
-    for (int i = 0; registries[i]; i++) {
-        const nb_component *c = nb_registry_find(registries[i], name);
-        if (!c) continue;
-        if (found++) putchar('\n');
-        describe(registries[i], c, ctx);
+    nysbench *handle;
+    nb_host host;
+    const char *text;
+    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nysbench_describe(handle, NULL, name, &text) == NYSBENCH_OK) {
+        fputs(text, stdout);
+        return NB_EXIT_OK;
     }
-    return found;
+    nb_print_error("describe: %s", nysbench_message(handle));
+    return NB_EXIT_USAGE;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -237,10 +148,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (as_markdown) return markdown(arguments[0], ctx);
-    int found = describe_columns(arguments[0]);
-    found = describe_all(nb_registries, arguments[0], found, ctx);
-    found = describe_all(nb_outputs, arguments[0], found, ctx);
-    return found ? NB_EXIT_OK : unknown(arguments[0], ctx);
+    return describe(arguments[0], ctx);
 }
 
 const nb_command nb_command_describe = {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forward.c - nysbench forward: one attention's outputs on the heads of a file. */
-#include "cli/one_head.h"
+#include "cli/command.h"
 
-#include "attentions/attention.h"
+#include "api/attention.h"
+#include "api/one_head.h"
 #include "base/machine.h"
 #include "calls/heads.h"
+#include "cli/program.h"
 #include "data/tensor.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 typedef struct {
     char *head, *attention, *causal, *threads, *seed, *trial, *out;
     const char **plugins;
+    const char *spec; /* of the attention */
     int thread_count, trial_number, seed_number;
     bool alone; /* --causal without a value */
 } request;
@@ -48,14 +50,6 @@ static nb_status load(const request *r, nb_head_shape *file, nb_layer *layer, nb
     return NB_OK;
 }
 
-static nb_status require_possible(const nb_choice *attention, const nb_layer_shape *shape, nb_ctx *ctx)
-{
-    const char *why;
-    NB_TRY(ctx, nb_attention_refusal(attention, shape, &why, ctx));
-    NB_REQUIRE(ctx, !why, NB_EINVAL, "%s: %s", attention->label, why);
-    return NB_OK;
-}
-
 static nb_status save(const request *r, const nb_head_shape *file, const nb_layer_shape *s, const nb_scalar *out,
                       nb_ctx *ctx)
 {
@@ -65,29 +59,49 @@ static nb_status save(const request *r, const nb_head_shape *file, const nb_laye
     return nb_npy_save_floats(r->out, 3, heads, sizeof *out, out, ctx);
 }
 
-static nb_status forward(const request *r, const nb_choice *attention, const nb_head_shape *file, const nb_layer *layer,
-                         nb_ctx *ctx)
+static void summarise(const request *r, const nysbench_attention *attention, const nb_layer_shape *s)
+{
+    nysbench_cost cost;
+    nysbench_attention_cost(attention, &cost);
+    fprintf(strcmp(r->out, "-") == 0 ? stderr : stdout,
+            "%s: %d heads, n = %d, d = %d%s; first pass %.3g ms with %d threads, workspace %.3g MB\n",
+            attention->choice.label, nb_layer_heads(s), s->n, s->d, s->causal ? ", causal" : "", 1e3 * cost.seconds,
+            r->thread_count, 1e-6 * cost.bytes);
+}
+
+static int pass(const request *r, nysbench_attention *attention, const nb_head_shape *file, const nb_layer *layer,
+                nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
-    nb_team *team;
-    nb_attending attending;
-    nb_passed passed;
-    nb_scalar *out;
-    nb_stream stream = {.seed = (uint64_t)r->seed_number, .trial = r->trial_number};
-    NB_NEED(out, nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
-    NB_TRY(ctx, nb_team_new(r->thread_count, &team, ctx));
-    NB_TRY(ctx, nb_attention_open(attention, s, team, stream, &attending, ctx));
-    NB_TRY(ctx, nb_attention_forward(&attending, layer, out, &passed, ctx));
-    NB_REQUIRE(ctx, !passed.refusal, NB_EINVAL, "%s: %s", attention->label, passed.refusal);
-    NB_REQUIRE(ctx, !passed.diverged, NB_ENUMERIC, "%s: %s", attention->label, passed.diverged);
-    for (size_t i = 0; i < (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv; i++)
-        NB_REQUIRE(ctx, isfinite(out[i]), NB_ENUMERIC, "%s: outputs are not finite", attention->label);
-    NB_TRY(ctx, save(r, file, s, out, ctx));
-    fprintf(strcmp(r->out, "-") == 0 ? stderr : stdout,
-            "%s: %d heads, n = %d, d = %d%s; first pass %.3g ms with %d threads, workspace %.3g MB\n", attention->label,
-            nb_layer_heads(s), s->n, s->d, s->causal ? ", causal" : "", 1e3 * passed.seconds, r->thread_count,
-            1e-6 * passed.bytes);
-    return NB_OK;
+    nb_scalar *out = nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv);
+    if (!out) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nysbench_status status = nb_attention_pass(attention, layer, out);
+    if (status != NYSBENCH_OK)
+        return nb_print_failure(attention->own->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    if (save(r, file, s, out, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    summarise(r, attention, s);
+    return NB_EXIT_OK;
+}
+
+static int forward(const request *r, nysbench *handle, const nb_head_shape *file, const nb_layer *layer, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    const nysbench_layer shape = {.size = sizeof shape,
+                                  .batch = s->batch,
+                                  .heads = s->heads,
+                                  .key_heads = s->key_heads,
+                                  .n = s->n,
+                                  .d = s->d,
+                                  .dv = s->dv,
+                                  .causal = s->causal};
+    nysbench_attention *attention;
+    nysbench_status status =
+        nysbench_attention_new(handle, r->spec, &shape, r->thread_count, r->seed_number, r->trial_number, &attention);
+    if (status != NYSBENCH_OK)
+        return nb_print_failure(handle->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    int code = pass(r, attention, file, layer, ctx);
+    nysbench_attention_free(attention);
+    return code;
 }
 
 static int check(const nb_command *command, request *r)
@@ -125,7 +139,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_PLUGIN_OPTION(r.plugins),
         POPT_TABLEEND};
     const char **arguments;
-    nb_choice attention;
+    nysbench *handle;
+    nb_host host;
+    nb_choice attention; /* what is wrong with it is said before a large file is read */
     nb_head_shape file;
     nb_layer layer;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
@@ -134,16 +150,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     code = check(command, &r);
     if (code != NB_GO_ON) return code;
+    r.spec = r.attention ? r.attention : "streamed";
     if (status == NB_OK) status = owned;
-    if (status == NB_OK)
-        status = nb_choice_parse(&nb_attentions, r.attention ? r.attention : "streamed", &attention, ctx);
-    if (status == NB_OK) status = nb_attention_check(&attention, ctx);
+    if (status == NB_OK) status = nb_program_handle(&handle, &host, ctx);
+    if (status == NB_OK) status = nb_attention_choose(handle, r.spec, &attention, ctx);
     if (status == NB_OK) status = load(&r, &file, &layer, ctx);
-    if (status == NB_OK) status = require_possible(&attention, &layer.shape, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    status = forward(&r, &attention, &file, &layer, ctx);
-    if (status == NB_OK) return NB_EXIT_OK;
-    return nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return forward(&r, handle, &file, &layer, ctx);
 }
 
 const nb_command nb_command_forward = {"forward",

@@ -4,9 +4,7 @@
 #include "cli/one_head.h"
 
 #include "base/text.h"
-#include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
-#include "report/csv.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -14,68 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    nb_picks queries, keys;
-} given;
-
-/* The strategy that has the landmarks already. */
-static nb_status give(const nb_points *queries, const nb_points *keys, int m, const void *options, nb_picks *of_queries,
-                      nb_picks *of_keys, nb_ctx *ctx)
-{
-    const given *g = options;
-    (void)queries, (void)keys, (void)m, (void)ctx;
-    *of_queries = g->queries;
-    *of_keys = g->keys;
-    return NB_OK;
-}
-
-static const nb_strategy given_landmarks = {
-    .component = {.name = "given"}, .traits = NB_ELSEWHERE, .pairing = NB_BOTH, .pick_both = give};
-
 /* One file of tokens serves both sides. */
-static nb_status read_files(const char *query_file, const char *key_file, const nb_problem_shape *shape, given *g,
-                            nb_ctx *ctx)
+static nb_status read_files(void *self, const nb_problem_shape *shape, nb_given *g, nb_ctx *ctx)
 {
+    const char *const *files = self, *query_file = files[0], *key_file = files[1];
     const char *first = query_file ? query_file : key_file, *second = query_file ? key_file : NULL;
-    g->queries.ctx = g->keys.ctx = ctx;
     NB_REQUIRE(ctx, !query_file || !key_file || strcmp(query_file, "-") != 0 || strcmp(key_file, "-") != 0, NB_EINVAL,
                "--query-landmarks and --key-landmarks cannot both be standard input");
-    return nb_picks_load_sides(first, second, 0, shape->d, shape->n, &g->queries, &g->keys, ctx);
-}
-
-static nb_status plan_files(const char *query_file, const char *key_file, nb_one_head_plan *one, nb_ctx *ctx)
-{
-    given *g;
-    const char *name;
-    NB_NEED(g, nb_alloc(ctx, 1, sizeof *g));
-    NB_TRY(ctx, read_files(query_file, key_file, &one->shape, g, ctx));
-    NB_NEED(name, nb_format(ctx, "given(queries=%s, keys=%s)", query_file ? query_file : key_file,
-                            key_file ? key_file : query_file));
-    nb_choice choice = {.component = &given_landmarks.component,
-                        .options = g,
-                        .canonical = name,
-                        .drawn = name,
-                        .label = name,
-                        .full = name,
-                        .resolved = name};
-    return nb_one_head_finish(NULL, &choice, g->queries.m, one, ctx);
-}
-
-typedef struct {
-    bool json;
-    int count, failures;
-} output;
-
-static nb_status nothing(void *self, nb_ctx *ctx)
-{
-    (void)self, (void)ctx;
+    NB_TRY(ctx, nb_picks_load_sides(first, second, 0, shape->d, shape->n, &g->queries, &g->keys, ctx));
+    NB_NEED(g->name, nb_format(ctx, "given(queries=%s, keys=%s)", query_file ? query_file : key_file,
+                               key_file ? key_file : query_file));
     return NB_OK;
-}
-
-static bool never(void *self)
-{
-    (void)self;
-    return false;
 }
 
 static void print_line(const nb_error_row *r, bool first)
@@ -100,39 +47,42 @@ static void print_line(const nb_error_row *r, bool first)
     printf("  %s%s%s\n", r->core, r->reason ? ": " : "", r->reason ? r->reason : "");
 }
 
-static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
+static int print_rows(nysbench *handle, int rows, bool json)
 {
-    output *o = self;
-    (void)index;
-    o->failures += strcmp(row->status, "ok") && strcmp(row->status, "skipped");
-    if (!o->json) {
-        print_line((const nb_error_row *)row, o->count++ == 0);
-        return NB_OK;
+    int failures = 0;
+    const char *text;
+    for (int i = 0; i < rows; i++) {
+        const nb_error_row *row = &handle->rows[i];
+        failures += strcmp(row->status, "ok") && strcmp(row->status, "skipped");
+        if (!json) {
+            print_line(row, i == 0);
+            continue;
+        }
+        if (nysbench_row_json(handle, i, &text) != NYSBENCH_OK) return nb_print_failure(handle->ctx, NB_EXIT_FAILED);
+        puts(text);
     }
-    NB_TRY(ctx, nb_json_print_row(stdout, nb_error_columns, row, ctx));
-    putchar('\n');
-    return NB_OK;
+    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-/* The trial's rows; of what does not depend on the trial, that of trial 0. */
-static nb_status measure(const nb_one_head_plan *one, output *o, nb_ctx *ctx)
+static int measure(const nb_one_head_texts *t, char **files, bool json, nb_ctx *ctx)
 {
-    const nb_plan *plan = &one->plan;
-    nb_sink sink = {o, nothing, put_row, nothing, never, NULL, NULL, NULL};
-    bool *pending;
-    int *last;
-    NB_NEED(pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending));
-    NB_NEED(last, nb_alloc(ctx, (size_t)plan->method_count, sizeof *last));
-    for (int i = 0; i < plan->row_count; i++) last[plan->rows[i].method] = i; /* trials ascend */
-    for (int c = 0; c < plan->method_count; c++) pending[last[c]] = true;
-    return nb_run_scene(plan, 0, pending, &sink, ctx);
+    nysbench *handle;
+    nysbench_request request;
+    nb_host host;
+    int rows;
+    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_one_head_request(t, &request, &host);
+    host.self = files;
+    if (files[0] || files[1]) host.seen = read_files;
+    nysbench_status status = nysbench_measure(handle, &request, &rows);
+    nb_program_warn(handle);
+    if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
+    return print_rows(handle, rows, json);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
-    nb_one_head_plan one;
-    output o = {.json = false};
     int json = 0;
     char *files[2] = {NULL, NULL};
     struct poptOption options[] = {
@@ -154,19 +104,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     for (int i = 0; i < 2; i++)
         if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
-    bool by_files = files[0] || files[1];
-    if (by_files && (t.strategy || t.landmarks || t.pairing)) {
+    if ((files[0] || files[1]) && (t.strategy || t.landmarks || t.pairing)) {
         nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
         return NB_EXIT_USAGE;
     }
-    o.json = json;
     if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_one_head_begin(&t, &one, ctx);
-    if (status == NB_OK)
-        status = by_files ? plan_files(files[0], files[1], &one, ctx) : nb_one_head_finish(&t, NULL, 0, &one, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (measure(&one, &o, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return o.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return measure(&t, files, json, ctx);
 }
 
 const nb_command nb_command_measure = {

@@ -2,8 +2,7 @@
 /* select.c - nysbench select: one strategy's landmarks on one head, as a run picks them. */
 #include "cli/one_head.h"
 
-#include "studies/error/runner.h"
-#include "nystrom/picks_file.h"
+#include "data/tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,52 +10,58 @@
 
 enum { SHOWN = 32 };
 
-static void summarise(FILE *out, const nb_one_head_plan *one, const nb_picks *picks, const char *side,
-                      const nb_landmarks *l)
+static void summarise(FILE *out, const nysbench *handle, const nysbench_landmarks *l, bool keys)
 {
-    const nb_error_method *c = nb_error_methods(&one->plan);
-    fprintf(out, "%s: %d %s from %d %s of dimension %d; pairing %s, seed %lld, trial %d, %.3g s\n", c->strategy->label,
-            picks->m,
-            picks->kind == NB_TOKENS   ? "tokens"
-            : picks->kind == NB_GROUPS ? "means"
-                                       : "points",
-            one->shape.n, side, one->shape.d, nb_pairing_names[c->pairing], one->config.seed, one->trial, l->select_s);
-    for (int j = 0; picks->kind == NB_TOKENS && j < picks->m && j < SHOWN; j++)
-        fprintf(out, "%s%d", j ? " " : "", picks->tokens[j]);
-    if (picks->kind == NB_TOKENS) fprintf(out, "%s\n", picks->m > SHOWN ? " ..." : "");
+    const int64_t *tokens = keys ? l->keys.tokens : l->queries.tokens;
+    fprintf(out, "%s: %d %s from %d %s of dimension %d; pairing %s, seed %lld, trial %d, %.3g s\n", handle->strategy,
+            l->m,
+            l->kind == NYSBENCH_TOKENS   ? "tokens"
+            : l->kind == NYSBENCH_GROUPS ? "means"
+                                         : "points",
+            l->n, keys ? "keys" : "queries", l->d, nb_pairing_names[handle->pairing], handle->seed, handle->trial,
+            l->select_s);
+    for (int j = 0; tokens && j < l->m && j < SHOWN; j++) fprintf(out, "%s%lld", j ? " " : "", (long long)tokens[j]);
+    if (tokens) fprintf(out, "%s\n", l->m > SHOWN ? " ..." : "");
     if (l->note) fprintf(out, "%s\n", l->note);
 }
 
-static nb_status pick(nb_one_head_plan *one, bool keys, const char *path, nb_ctx *ctx)
+/* Tokens as integers, of groups the means, and points. */
+static nb_status save(const char *path, const nysbench_landmarks *l, const nysbench_side *side, nb_ctx *ctx)
 {
-    nb_head head;
-    nb_scene *scene;
-    nb_landmarks landmarks;
-    gsl_rng *rng;
-    NB_TRY(ctx, nb_random_new(&rng, ctx));
-    NB_TRY(ctx, nb_plan_head(&one->plan, 0, one->trial, rng, &head, ctx));
-    NB_TRY(ctx, nb_run_make_scene(&one->plan, 0, &head, &scene, ctx));
-    NB_TRY(ctx, nb_run_pick(&one->plan, scene, one->trial, nb_error_methods(&one->plan), rng, &landmarks, ctx));
-    NB_REQUIRE(ctx, !landmarks.refusal, NB_EINVAL, "%s: %s", nb_error_methods(&one->plan)->strategy->label,
-               landmarks.refusal);
-    const nb_picks *picks = keys ? &landmarks.keys : &landmarks.queries;
-    NB_TRY(ctx, nb_picks_save(path, picks, head.d, head.n, keys ? head.k : head.q, ctx));
-    summarise(strcmp(path, "-") == 0 ? stderr : stdout, one, picks, keys ? "keys" : "queries", &landmarks);
+    int64_t shape[] = {l->m, l->d};
+    return side->tokens ? nb_npy_save_integers(path, 1, shape, side->tokens, ctx)
+                        : nb_npy_save_reals(path, 2, shape, side->points, ctx);
+}
+
+/* Under a kernel of the queries alone there may be no keys. */
+static nb_status require_keys(void *self, const nb_problem_shape *shape, nb_given *given, nb_ctx *ctx)
+{
+    (void)self, (void)given;
+    NB_REQUIRE(ctx, !shape->keyless, NB_EINVAL, "%s; --side keys needs keys, --side queries does not", shape->keyless);
     return NB_OK;
 }
 
-/* Under a kernel of the queries alone there may be none. */
-static nb_status require_keys(const nb_one_head_plan *one, nb_ctx *ctx)
+static int pick(const nb_one_head_texts *t, bool keys, const char *path, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, !one->shape.keyless, NB_EINVAL, "%s; --side keys needs keys, --side queries does not",
-               one->shape.keyless);
-    return NB_OK;
+    nysbench *handle;
+    nysbench_request request;
+    nysbench_landmarks landmarks;
+    nb_host host;
+    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_one_head_request(t, &request, &host);
+    if (keys) host.seen = require_keys;
+    nysbench_status status = nysbench_select(handle, &request, &landmarks);
+    nb_program_warn(handle);
+    if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
+    if (save(path, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    summarise(strcmp(path, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);
+    return NB_EXIT_OK;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
-    nb_one_head_plan one;
     char *side = NULL, *out = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
@@ -81,11 +86,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         return NB_EXIT_USAGE;
     }
     if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_one_head_begin(&t, &one, ctx);
-    if (status == NB_OK && keys) status = require_keys(&one, ctx);
-    if (status == NB_OK) status = nb_one_head_finish(&t, NULL, 0, &one, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return pick(&one, keys, out, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    return pick(&t, keys, out, ctx);
 }
 
 const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true,

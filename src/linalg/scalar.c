@@ -33,6 +33,15 @@ nb_scalar *nb_alloc_scalars(nb_ctx *ctx, size_t count)
     return nb_alloc_unset(ctx, count, sizeof(nb_scalar));
 }
 
+/* x - x is 0 where x is finite, else NaN. */
+WIDTHS bool nb_scalars_finite(size_t count, const nb_scalar *x)
+{
+    nb_scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t j = 0; j < count; j++) sum += x[j] - x[j];
+    return sum == 0;
+}
+
 WIDTHS nb_scalar nb_scalar_largest(size_t count, const nb_scalar *x)
 {
     nb_scalar largest = -INFINITY;

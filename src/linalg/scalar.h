@@ -22,6 +22,7 @@ void nb_scalar_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, c
 
 nb_scalar *nb_alloc_scalars(nb_ctx *ctx, size_t count); /* not zeroed */
 
+bool nb_scalars_finite(size_t count, const nb_scalar *x);
 nb_scalar nb_scalar_largest(size_t count, const nb_scalar *x); /* -infinity for none, no NaN */
 nb_scalar nb_scalar_sum(size_t count, const nb_scalar *x);
 nb_scalar nb_scalar_dot(size_t count, const nb_scalar *x, const nb_scalar *y);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* attention.c - nysbench_attention: each has a handle of its own, whose memory is kept as long as the attention. */
+#include "api/attention.h"
+
+#include "api/elsewhere.h"
+#include "base/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+nb_status nb_attention_choose(const nysbench *handle, const char *spec, nb_choice *attention, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_choice_parse(&nb_attentions, spec, attention, ctx));
+    if (!handle->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(attention, ctx));
+    return nb_attention_check(attention, ctx);
+}
+
+typedef struct {
+    const char *spec;
+    nb_layer_shape shape;
+    int threads;
+    nb_stream stream;
+} wanted;
+
+static nb_status read_wanted(const char *spec, const nysbench_layer *layer, int threads, int64_t seed, int trial,
+                             wanted *w, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, spec && layer, NB_EINVAL, "the spec or the layer is NULL");
+    NB_REQUIRE(ctx, layer->size == sizeof *layer, NB_EINVAL, "the layer has %zu bytes, and this library knows of %zu",
+               layer->size, sizeof *layer);
+    NB_REQUIRE(ctx, threads >= 0 && threads <= NB_MOST_THREADS, NB_EINVAL, "%d threads, allowed are 0 to %d", threads,
+               NB_MOST_THREADS);
+    NB_REQUIRE(ctx, seed >= 0 && trial >= 0, NB_EINVAL, "seed %lld, trial %d: expected numbers of 0 or more",
+               (long long)seed, trial);
+    *w = (wanted){.spec = spec,
+                  .shape = {.batch = layer->batch,
+                            .heads = layer->heads,
+                            .key_heads = layer->key_heads,
+                            .n = layer->n,
+                            .d = layer->d,
+                            .dv = layer->dv,
+                            .causal = layer->causal != 0},
+                  .threads = threads > 0 ? threads : nb_lesser(nb_usable_cpus(), NB_MOST_THREADS),
+                  .stream = {.seed = (uint64_t)seed, .trial = trial}};
+    return NB_OK;
+}
+
+static nb_status open_attention(nysbench_attention *a, const wanted *w, nb_ctx *ctx)
+{
+    nb_team *team;
+    NB_TRY(ctx, nb_attention_choose(a->own, w->spec, &a->choice, ctx));
+    NB_TRY(ctx, nb_layer_check(&w->shape, ctx));
+    NB_TRY(ctx, nb_team_new(w->threads, &team, ctx));
+    return nb_attention_open(&a->choice, &w->shape, team, w->stream, &a->attending, ctx);
+}
+
+/* With the message, and where it came through. */
+static nb_status pass_on(const nysbench_attention *a, nb_status status, nb_ctx *ctx)
+{
+    nb_error_copy(ctx, a->own->ctx);
+    return status;
+}
+
+static nb_status new_attention(const nysbench *handle, const wanted *w, nysbench_attention **out)
+{
+    nb_ctx *ctx = handle->ctx;
+    nysbench_attention *a = calloc(1, sizeof *a);
+    NB_REQUIRE(ctx, a && nysbench_new(&a->own) == NYSBENCH_OK, NB_ENOMEM, "out of memory: an attention");
+    a->own->host = handle->host;
+    nb_ctx_fail_alloc(a->own->ctx, nb_ctx_fail_alloc(ctx, 0)); /* it may be one of these that a test lets fail */
+    nb_status status = open_attention(a, w, a->own->ctx);
+    a->own->base = nb_ctx_mark(a->own->ctx);
+    if (status == NB_OK) {
+        *out = a;
+        return NB_OK;
+    }
+    status = pass_on(a, status, ctx);
+    nysbench_attention_free(a);
+    return status;
+}
+
+static nb_status make(const nysbench *handle, const char *spec, const nysbench_layer *layer, int threads, int64_t seed,
+                      int trial, nysbench_attention **attention)
+{
+    wanted w;
+    NB_REQUIRE(handle->ctx, attention, NB_EINVAL, "attention is NULL");
+    *attention = NULL;
+    NB_TRY(handle->ctx, read_wanted(spec, layer, threads, seed, trial, &w, handle->ctx));
+    return new_attention(handle, &w, attention);
+}
+
+nysbench_status nysbench_attention_new(nysbench *handle, const char *spec, const nysbench_layer *layer, int threads,
+                                       int64_t seed, int trial, nysbench_attention **attention)
+{
+    if (!handle) return NYSBENCH_EINVAL;
+    nb_call_begin(handle, false);
+    return nb_call_end(handle, make(handle, spec, layer, threads, seed, trial, attention));
+}
+
+void nysbench_attention_free(nysbench_attention *attention)
+{
+    if (!attention) return;
+    nysbench_free(attention->own);
+    free(attention);
+}
+
+const char *nysbench_attention_message(const nysbench_attention *attention)
+{
+    return attention ? nysbench_message(attention->own) : "the attention is NULL";
+}
+
+static size_t outputs_of(const nb_layer_shape *s)
+{
+    return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
+}
+
+static nb_status pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
+{
+    const char *label = a->choice.label;
+    NB_TRY(ctx, nb_attention_forward(&a->attending, layer, out, &a->passed, ctx));
+    NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", label, a->passed.refusal);
+    NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", label, a->passed.diverged);
+    NB_REQUIRE(ctx, nb_scalars_finite(outputs_of(&layer->shape), out), NB_ENUMERIC, "%s: outputs are not finite",
+               label);
+    return NB_OK;
+}
+
+nysbench_status nb_attention_pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out)
+{
+    nb_call_begin(a->own, true);
+    return nb_call_end(a->own, pass(a, layer, out, a->own->ctx));
+}
+
+/* A program whose scalars are double has its layers in double, and no use for this. */
+#ifndef NB_DOUBLE_SCALAR
+static nb_status check_points(const char *name, int heads, int n, int d, const float *x, nb_ctx *ctx)
+{
+    size_t each = (size_t)n * (size_t)d, at = 0;
+    NB_REQUIRE(ctx, x, NB_EINVAL, "%s is NULL", name);
+    if (nb_scalars_finite((size_t)heads * each, x)) return NB_OK;
+    while (isfinite(x[at])) at++;
+    NB_FAIL(ctx, NB_ENUMERIC, "%s: head %zu, token %zu, coordinate %zu is NaN or Inf", name, at / each,
+            at % each / (size_t)d, at % (size_t)d);
+}
+
+static nb_status forward(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    int key_heads = s->batch * s->key_heads;
+    NB_TRY(ctx, check_points("q", nb_layer_heads(s), s->n, s->d, layer->q, ctx));
+    NB_TRY(ctx, check_points("k", key_heads, s->n, s->d, layer->k, ctx));
+    NB_TRY(ctx, check_points("v", key_heads, s->n, s->dv, layer->v, ctx));
+    NB_REQUIRE(ctx, out, NB_EINVAL, "out is NULL");
+    return pass(a, layer, out, ctx);
+}
+
+nysbench_status nysbench_attention_forward(nysbench_attention *a, const float *q, const float *k, const float *v,
+                                           float *out)
+{
+    if (!a) return NYSBENCH_EINVAL;
+    const nb_layer layer = {.shape = a->attending.shape, .q = q, .k = k, .v = v, .problem = ""};
+    nb_call_begin(a->own, true);
+    return nb_call_end(a->own, forward(a, &layer, out, a->own->ctx));
+}
+#endif
+
+void nysbench_attention_restart(nysbench_attention *attention)
+{
+    if (attention) attention->attending.passes = 0;
+}
+
+void nysbench_attention_cost(const nysbench_attention *a, nysbench_cost *cost)
+{
+    if (!a || !cost) return;
+    *cost = (nysbench_cost){
+        .seconds = a->passed.seconds, .multiplications = a->passed.multiplications, .bytes = a->passed.bytes};
+}

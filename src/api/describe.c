@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* describe.c - nysbench_describe: the options and sources of a component, a column, a figure or a table. */
+#include "api/describe.h"
+
+#include "api/handle.h"
+#include "api/kinds.h"
+#include "attentions/attention.h"
+#include "base/text.h"
+#include "components/study.h"
+#include "cores/core.h"
+#include "kernels/kernel.h"
+#include "strategies/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *nb_option_range(const nb_option *o, nb_ctx *ctx)
+{
+    const char *text = "";
+    switch (o->type) {
+    case NB_OPTION_INT:
+    case NB_OPTION_REAL:
+        return nb_format(ctx, "%s %.10g ... %.10g%s%s%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo,
+                         o->hi, o->word ? " or " : "", o->word ? o->word : "", o->second ? " or " : "",
+                         o->second ? o->second : "");
+    case NB_OPTION_BOOL: return "true or false";
+    case NB_OPTION_STRING: return "text";
+    case NB_OPTION_ENUM:
+        for (int i = 0; text && o->choices[i]; i++)
+            text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
+        return text;
+    case NB_OPTION_SPEC:
+        return nb_format(ctx, "%s %s with its options", nb_article(o->registry->kind), o->registry->kind);
+    }
+    return NULL;
+}
+
+const char *nb_explanation_of(const nb_registry *registry, const nb_component *c)
+{
+    if (registry == &nb_strategies) return ((const nb_strategy *)c)->explanation;
+    if (registry == &nb_attentions) return ((const nb_attention *)c)->explanation;
+    if (registry == &nb_kernels) return ((const nb_kernel *)c)->explanation;
+    return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
+}
+
+/* Whether it has figures or tables, which have no options. */
+static bool is_output(const nb_registry *registry)
+{
+    return registry == &nb_figures || registry == &nb_tables;
+}
+
+static nb_status describe(FILE *out, const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
+{
+    const char *explanation = nb_explanation_of(registry, c), *allowed;
+    fprintf(out, "%s (%s): %s\n", c->name, registry->kind, c->summary);
+    if (explanation) fprintf(out, "\n%s\n", explanation);
+    if (!is_output(registry)) fprintf(out, "\noptions:%s\n", c->options->key ? "" : " none");
+    for (const nb_option *o = c->options; o->key; o++) {
+        NB_NEED(allowed, nb_option_range(o, ctx));
+        fprintf(out, "  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed,
+                o->initial ? o->initial : "none: it must be given");
+    }
+    fprintf(out, "\nreferences:\n");
+    for (int i = 0; c->references[i]; i++) fprintf(out, "  %s\n", c->references[i]);
+    return NB_OK;
+}
+
+static int add_names(const nb_registry *const *registries, const char **names, int count, int most)
+{
+    for (int i = 0; registries[i]; i++)
+        for (const nb_entry *e = registries[i]->entries; e->component && count < most; e++)
+            names[count++] = e->component->name;
+    return count;
+}
+
+static nb_status unknown(const char *name, nb_ctx *ctx)
+{
+    const char *names[256] = {NULL}, *hint;
+    int count = add_names(nb_registries, names, 0, 255);
+    count = add_names(nb_outputs, names, count, 255);
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        for (const nb_column *c = ((const nb_study *)e->component)->columns; c->name && count < 255; c++)
+            names[count++] = c->name;
+    NB_NEED(hint, nb_hint(name, names, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "no component or column '%s'%s", name, hint);
+}
+
+/* Of all studies; how many there are. */
+static int describe_columns(FILE *out, const char *name)
+{
+    int found = 0;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
+        const nb_column *column = nb_column_find(((const nb_study *)e->component)->columns, name);
+        if (!column) continue;
+        if (nb_studies.entries[1].component)
+            fprintf(out, "%s (column of %s): %s\n", column->name, e->component->name, column->help);
+        else
+            fprintf(out, "%s (column): %s\n", column->name, column->help);
+        found++;
+    }
+    return found;
+}
+
+/* Of one kind, or (NULL) whatever has the name. */
+static nb_status describe_all(FILE *out, const char *kind, const char *name, nb_ctx *ctx)
+{
+    const nb_registry *only = NULL, *registry;
+    if (kind) NB_TRY(ctx, nb_kind_find(kind, &only, ctx));
+    int found = kind ? 0 : describe_columns(out, name);
+    for (int i = 0; (registry = nb_kind_at(i)); i++) {
+        const nb_component *c = nb_registry_find(registry, name);
+        if (!c || (only && registry != only)) continue;
+        if (found++) fputc('\n', out);
+        NB_TRY(ctx, describe(out, registry, c, ctx));
+    }
+    return found ? NB_OK : unknown(name, ctx);
+}
+
+static nb_status make_text(nysbench *h, const char *kind, const char *name, const char **text)
+{
+    char *made = NULL;
+    size_t bytes;
+    NB_REQUIRE(h->ctx, name && text, NB_EINVAL, "the name or the text is NULL");
+    *text = NULL;
+    FILE *out = open_memstream(&made, &bytes);
+    NB_REQUIRE(h->ctx, out, NB_ENOMEM, "out of memory: a description");
+    nb_status status = describe_all(out, kind, name, h->ctx);
+    if (fclose(out) != 0 && status == NB_OK)
+        status = nb_error_set(h->ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: a description");
+    if (status != NB_OK) free(made);
+    if (status == NB_OK) status = nb_defer(h->results, free, made);
+    if (status == NB_OK) *text = made;
+    return status;
+}
+
+nysbench_status nysbench_describe(nysbench *handle, const char *kind, const char *name, const char **text)
+{
+    if (!handle) return NYSBENCH_EINVAL;
+    nb_call_begin(handle, false);
+    return nb_call_end(handle, make_text(handle, kind, name, text));
+}

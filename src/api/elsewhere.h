@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* elsewhere.h - the library starts no process. */
+#ifndef NB_ELSEWHERE_H
+#define NB_ELSEWHERE_H
+
+#include "components/component.h"
+
+/* NB_EINVAL if a component, or one within its options, works in another process. */
+nb_status nb_refuse_elsewhere(const nb_choice *component, nb_ctx *ctx);
+
+#endif

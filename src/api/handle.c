@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* handle.c - handles; and what all calls of a process share, a count of those that run. */
+#include "api/handle.h"
+
+#include "base/version.h"
+
+#include <cblas.h>
+#include <gsl/gsl_errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+_Static_assert((int)NYSBENCH_OK == (int)NB_OK && (int)NYSBENCH_EINVAL == (int)NB_EINVAL &&
+                   (int)NYSBENCH_ENOMEM == (int)NB_ENOMEM && (int)NYSBENCH_EDIM == (int)NB_EDIM &&
+                   (int)NYSBENCH_ENUMERIC == (int)NB_ENUMERIC && (int)NYSBENCH_EIO == (int)NB_EIO &&
+                   (int)NYSBENCH_EBUG == (int)NB_EBUG && (int)NYSBENCH_EHOST == (int)NB_EHOST &&
+                   NB_STATUS_COUNT == NYSBENCH_EHOST + 1,
+               "a status is the same number inside and outside");
+
+const nb_host nb_host_library = {.prefix = ""};
+
+/* What OpenBLAS and GSL have for the whole process is set by the first of the calls that run at a time, and set back by
+ * the last. */
+static struct {
+    pthread_mutex_t lock;
+    int inside, threads;
+    gsl_error_handler_t *handler;
+} calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void enter(void)
+{
+    pthread_mutex_lock(&calls.lock);
+    if (calls.inside++ == 0) {
+        calls.handler = gsl_set_error_handler_off();
+        calls.threads = openblas_get_num_threads();
+        if (calls.threads != 1) openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&calls.lock);
+}
+
+static void leave(void)
+{
+    pthread_mutex_lock(&calls.lock);
+    if (--calls.inside == 0) {
+        if (calls.threads != 1) openblas_set_num_threads(calls.threads);
+        gsl_set_error_handler(calls.handler);
+    }
+    pthread_mutex_unlock(&calls.lock);
+}
+
+void nb_call_begin(nysbench *h, bool keep)
+{
+    h->locale = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); /* glibc's own: not to be freed */
+    enter();
+    nb_error_clear(h->ctx);
+    nb_ctx_forget_exhausted(h->ctx);
+    nb_ctx_release(h->results, keep ? h->kept : 0);
+    h->warning = NULL;
+    h->at_work = false;
+    if (keep) return;
+    h->kept = 0;
+    h->row_count = 0;
+}
+
+nysbench_status nb_call_end(nysbench *h, nb_status status)
+{
+    nb_ctx_release(h->ctx, h->base);
+    leave();
+    uselocale(h->locale);
+    return (nysbench_status)status;
+}
+
+void nb_call_keep(nysbench *h)
+{
+    h->kept = nb_ctx_mark(h->results);
+}
+
+const char *nb_argument_name(const nb_host *host, const char *key, nb_ctx *ctx)
+{
+    return *host->prefix ? nb_format(ctx, "%s%s", host->prefix, key) : key;
+}
+
+nysbench_status nysbench_new(nysbench **handle)
+{
+    nysbench *h = handle ? calloc(1, sizeof *h) : NULL;
+    if (!handle) return NYSBENCH_EINVAL;
+    *handle = NULL;
+    if (h && (h->ctx = nb_ctx_new())) h->results = nb_ctx_child(h->ctx);
+    if (!h || !h->results) {
+        nysbench_free(h);
+        return NYSBENCH_ENOMEM;
+    }
+    h->base = nb_ctx_mark(h->ctx);
+    h->host = &nb_host_library;
+    *handle = h;
+    return NYSBENCH_OK;
+}
+
+void nysbench_free(nysbench *handle)
+{
+    if (!handle) return;
+    nb_ctx_free(handle->ctx);
+    free(handle);
+}
+
+const char *nysbench_message(const nysbench *handle)
+{
+    return handle ? nb_error_message(handle->ctx) : "the handle is NULL";
+}
+
+const char *nysbench_warning(const nysbench *handle)
+{
+    return handle && handle->warning ? handle->warning : "";
+}
+
+int nysbench_api(void)
+{
+    return NYSBENCH_API;
+}
+
+const char *nysbench_version(void)
+{
+    return NB_VERSION;
+}
+
+const char *nysbench_status_name(nysbench_status status)
+{
+    return nb_status_name((nb_status)status);
+}

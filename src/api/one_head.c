@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* one_head.c - from a request to an experiment's config. */
+#include "api/one_head.h"
+
+#include "api/arrays.h"
+#include "api/elsewhere.h"
+#include "base/numbers.h"
+#include "calls/early.h"
+#include "calls/heads.h"
+#include "components/registry.h"
+#include "kernels/kernel.h"
+#include "studies/error/methods.h"
+
+#include <string.h>
+
+/* A field of this type that the caller knows of. */
+static bool knows(size_t size, size_t offset, size_t bytes)
+{
+    return size >= offset + bytes;
+}
+
+void nysbench_request_init_sized(nysbench_request *request, size_t size)
+{
+    nysbench_request r;
+    memset(&r, 0, sizeof r);
+    r.size = size;
+    r.causal = -1;
+    r.seed = 20260101;
+    memset(request, 0, size);
+    memcpy(request, &r, size < sizeof r ? size : sizeof r);
+}
+
+static nb_status take(const nysbench_request *request, nysbench_request *whole, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, request, NB_EINVAL, "the request is NULL");
+    NB_REQUIRE(ctx, request->size <= sizeof *whole, NB_EINVAL,
+               "the request has %zu bytes, and this library knows of %zu: it is older than the program's header",
+               request->size, sizeof *whole);
+    NB_REQUIRE(ctx, knows(request->size, offsetof(nysbench_request, trial), sizeof request->trial), NB_EINVAL,
+               "the request has %zu bytes: nysbench_request_init was not called", request->size);
+    nysbench_request_init_sized(whole, sizeof *whole);
+    memcpy(whole, request, request->size);
+    return NB_OK;
+}
+
+/* A text of the host's stands for the number. */
+static nb_status read_number(const nysbench *handle, const char *key, const char *text, long long lo, long long hi,
+                             long long *number, nb_ctx *ctx)
+{
+    const char *name;
+    if (text ? nb_parse_integer(text, lo, hi, number) : *number >= lo && *number <= hi) return NB_OK;
+    NB_NEED(name, nb_argument_name(handle->host, key, ctx));
+    if (!text) NB_NEED(text, nb_format(ctx, "%lld", *number));
+    NB_FAIL(ctx, NB_EINVAL, "%s '%s': expected a whole number from %lld to %lld", name, text, lo, hi);
+}
+
+const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis)
+{
+    return &one->config.lists[axis].choices.items[0];
+}
+
+nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *argument, const char *text, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    nb_choices *choices = &one->config.lists[axis].choices;
+    const nb_registry *registry = one->config.study->axes[axis].registry;
+    NB_TRY(ctx, nb_choices_add(choices, registry, text, (nb_place){.source = argument}, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    one->config.lists[axis].count = choices->count;
+    return NB_OK;
+}
+
+static nb_status require_one(const nb_one_head *one, nb_error_axis axis, const char *argument, const char *text,
+                             nb_ctx *ctx)
+{
+    int count = one->config.lists[axis].count;
+    NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s: '%s' stands for %d, expected one", argument, text, count);
+    return NB_OK;
+}
+
+nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *argument, const char *text, nb_ctx *ctx)
+{
+    const nb_axis *a = &one->config.study->axes[axis];
+    const char *hint;
+    int word = 0;
+    if (!text && a->extra) return nb_config_add_number(&one->config, (int)axis, -1, ctx);
+    if (!text) text = a->initial;
+    while (a->words[word] && strcmp(a->words[word], text) != 0) word++;
+    if (a->words[word]) return nb_config_add_number(&one->config, (int)axis, word, ctx);
+    NB_NEED(hint, nb_hint(text, a->words, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s: '%s' is unknown%s", argument, text, hint);
+}
+
+static nb_status quote(const char *text, const char **quoted, nb_ctx *ctx)
+{
+    char *to;
+    NB_NEED(to, nb_alloc(ctx, 2 * strlen(text) + 3, 1));
+    *quoted = to;
+    *to++ = '"';
+    for (; *text; *to++ = *text++)
+        if (*text == '"' || *text == '\\') *to++ = '\\';
+    *to = '"';
+    return NB_OK;
+}
+
+static nb_status check_causal(const char *text, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !text || strcmp(text, "auto") == 0 || strcmp(text, "true") == 0 || strcmp(text, "false") == 0,
+               NB_EINVAL, "--causal '%s': expected true, false or auto", text);
+    return NB_OK;
+}
+
+/* The problem that reads heads from files: its options name a file and select a head. */
+static nb_status find_reader(const char **problem, const char **head_key, nb_ctx *ctx)
+{
+    for (const nb_entry *e = nb_problems.entries; e->component; e++) {
+        bool file = false;
+        *problem = e->component->name;
+        *head_key = NULL;
+        for (const nb_option *o = e->component->options; o->key; o++) {
+            file = file || o->names_files;
+            if (o->selects_head) *head_key = o->key;
+        }
+        if (file && *head_key) return NB_OK;
+    }
+    NB_FAIL(ctx, NB_EBUG, "no problem reads heads from files");
+}
+
+nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx)
+{
+    const char *quoted, *problem, *head_key;
+    NB_TRY(ctx, check_causal(causal, ctx));
+    NB_TRY(ctx, quote(file, &quoted, ctx));
+    NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
+    NB_NEED(*spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, causal ? causal : "auto",
+                             head < 0 ? "" : nb_format(ctx, ", %s=%d", head_key, head)));
+    return NB_OK;
+}
+
+static nb_status read_file(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+{
+    static const char *const masks[] = {"auto", "false", "true"};
+    const nysbench_request *r = &one->request;
+    const char *argument = *handle->host->prefix ? "--head" : "file", *causal = handle->host->causal, *file, *spec;
+    int head;
+    NB_REQUIRE(ctx, r->causal >= -1 && r->causal <= 1, NB_EINVAL, "causal is %d, expected 1, 0 or -1", r->causal);
+    NB_TRY(ctx, nb_head_split(r->file, &file, &head, ctx));
+    NB_TRY(ctx, nb_head_spec(file, head, causal ? causal : masks[r->causal + 1], &spec, ctx));
+    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_PROBLEM, argument, spec, ctx));
+    NB_TRY(ctx, require_one(one, NB_ERROR_PROBLEM, argument, r->file, ctx));
+    NB_TRY(ctx, nb_heads_shape(nb_one_head_choice(one, NB_ERROR_PROBLEM), &one->shape, ctx));
+    if (one->shape.warning) NB_NEED(handle->warning, nb_strdup(handle->results, one->shape.warning));
+    NB_REQUIRE(ctx, one->shape.count == 1, NB_EINVAL, "%s %s: there are %d heads; name one, %s:0 to %s:%d", argument,
+               r->file, one->shape.count, file, file, one->shape.count - 1);
+    return NB_OK;
+}
+
+static nb_status read_arrays(nb_one_head *one, nb_ctx *ctx)
+{
+    nb_choice problem;
+    nb_axis_list *list = &one->config.lists[NB_ERROR_PROBLEM];
+    NB_REQUIRE(ctx, !one->request.file, NB_EINVAL, "file and arrays are given: a head is either");
+    NB_TRY(ctx, nb_arrays_choice(&one->request, &problem, ctx));
+    NB_TRY(ctx, nb_choices_append(&list->choices, problem, ctx));
+    list->count = 1;
+    return nb_heads_shape(&problem, &one->shape, ctx);
+}
+
+static nb_status read_head(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+{
+    const nysbench_request *r = &one->request;
+    bool arrays = r->q || r->k || r->v;
+    NB_REQUIRE(ctx, arrays || r->file, NB_EINVAL, "%s is missing", *handle->host->prefix ? "--head" : "q or file");
+    NB_TRY(ctx, arrays ? read_arrays(one, ctx) : read_file(handle, one, ctx));
+    one->head = one->shape.first;
+    one->config.shapes = &one->shape;
+    return NB_OK;
+}
+
+/* The first kernel that looks at queries alone. */
+static nb_status keyless_kernel(const char **spec, nb_ctx *ctx)
+{
+    for (const nb_entry *e = nb_kernels.entries; e->component; e++) {
+        nb_choice kernel;
+        bool needs;
+        NB_TRY(ctx, nb_choice_parse(&nb_kernels, e->component->name, &kernel, ctx));
+        NB_TRY(ctx, nb_kernel_needs_keys(&kernel, &needs, ctx));
+        *spec = kernel.full;
+        if (!needs) return NB_OK;
+    }
+    NB_FAIL(ctx, NB_EBUG, "no kernel does without keys");
+}
+
+static nb_status read_kernel(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+{
+    const char *argument, *spec = one->request.kernel;
+    NB_NEED(argument, nb_argument_name(handle->host, "kernel", ctx));
+    if (!spec) spec = nb_standard_kernel();
+    if (!one->request.kernel && one->request.q && !one->request.k) NB_TRY(ctx, keyless_kernel(&spec, ctx));
+    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_KERNEL, argument, spec, ctx));
+    NB_TRY(ctx, require_one(one, NB_ERROR_KERNEL, argument, spec, ctx));
+    return nb_error_check_keys(nb_one_head_choice(one, NB_ERROR_KERNEL), one->shape.keyless, ctx);
+}
+
+nb_status nb_one_head_begin(nysbench *handle, const nysbench_request *request, nb_one_head *one, nb_ctx *ctx)
+{
+    const char *pairing;
+    const nb_host *host = handle->host;
+    *one = (nb_one_head){.head = 0};
+    NB_TRY(ctx, take(request, &one->request, ctx));
+    NB_TRY(ctx, nb_config_init(&one->config, &nb_study_error, ctx));
+    long long trial = one->request.trial;
+    one->config.seed = one->request.seed;
+    NB_TRY(ctx, read_number(handle, "seed", host->seed, 0, INT64_MAX, &one->config.seed, ctx));
+    NB_TRY(ctx, read_number(handle, "trial", host->trial, 0, 999999, &trial, ctx));
+    one->trial = (int)trial;
+    one->config.trials = one->trial + 1;
+    NB_TRY(ctx, read_head(handle, one, ctx));
+    NB_TRY(ctx, read_kernel(handle, one, ctx));
+    NB_NEED(pairing, nb_argument_name(host, "pairing", ctx));
+    return nb_one_head_word(one, NB_ERROR_PAIRING, pairing, one->request.pairing, ctx);
+}
+
+static nb_status check_strategy(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+{
+    const nb_choice *strategy = nb_one_head_choice(one, NB_ERROR_STRATEGY);
+    const nb_strategy *named = (const nb_strategy *)strategy->component;
+    const char *argument;
+    NB_NEED(argument, nb_argument_name(handle->host, "pairing", ctx));
+    if (!handle->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(strategy, ctx));
+    nb_pairing pairing = nb_pairing_meant(one->config.lists[NB_ERROR_PAIRING].numbers[0], strategy);
+    NB_REQUIRE(ctx, nb_strategy_has(named, pairing), NB_EINVAL, "%s: %s cannot pick for both sides together", argument,
+               named->component.name);
+    NB_TRY(ctx, nb_strategy_check(strategy, ctx));
+    return nb_strategy_ready(strategy, ctx);
+}
+
+nb_status nb_one_head_strategy(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+{
+    const nysbench_request *r = &one->request;
+    const char *strategy, *landmarks;
+    long long m = r->landmarks;
+    NB_NEED(strategy, nb_argument_name(handle->host, "strategy", ctx));
+    NB_NEED(landmarks, nb_argument_name(handle->host, "landmarks", ctx));
+    NB_REQUIRE(ctx, r->strategy, NB_EINVAL, "%s is missing", strategy);
+    NB_REQUIRE(ctx, handle->host->landmarks || m != 0, NB_EINVAL, "%s is missing", landmarks);
+    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_STRATEGY, strategy, r->strategy, ctx));
+    NB_TRY(ctx, require_one(one, NB_ERROR_STRATEGY, strategy, r->strategy, ctx));
+    NB_TRY(ctx, check_strategy(handle, one, ctx));
+    NB_TRY(ctx, read_number(handle, "landmarks", handle->host->landmarks, 1, one->shape.n, &m, ctx));
+    return nb_config_add_number(&one->config, NB_ERROR_LANDMARKS, (int)m, ctx);
+}

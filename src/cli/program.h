@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* program.h - the program as a user of the library that it is built on. */
+#ifndef NB_PROGRAM_H
+#define NB_PROGRAM_H
+
+#include "api/handle.h"
+
+/* A handle that ends with ctx's memory. `host`, which must outlive it, is set to the program's. */
+nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);
+
+/* Prints the warning of the handle's last call, if it has one. */
+void nb_program_warn(const nysbench *handle);
+
+#endif
