@@ -191,6 +191,8 @@ def _write(path, heads, inputs, options):
 def _model(path):
     """The model in float32, all of whose layers have weights."""
     transformers = needs("transformers")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     try:
         model, report = transformers.AutoModel.from_pretrained(
             path, local_files_only=True, dtype="float32", output_loading_info=True, attn_implementation="eager")
@@ -263,7 +265,7 @@ class _Reader:
             try:
                 picture = Image.open(file).convert("RGB")
             except OSError as error:
-                raise FileError(f"{one.file}: is no image: {error}") from error
+                raise FileError(f"{one.file}: is no image that pillow knows") from error
         return self.processor(images=picture, return_tensors="pt")
 
     def _audio(self, one):
@@ -282,7 +284,7 @@ def _sound(path):
         try:
             sound, rate = soundfile.read(file, dtype="float32", always_2d=True)
         except soundfile.LibsndfileError as error:
-            raise FileError(f"{path}: is no recording: {error}") from error
+            raise FileError(f"{path}: is no recording: {error.error_string}") from error
     return sound.mean(1), rate
 
 
