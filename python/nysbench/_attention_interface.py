@@ -180,25 +180,32 @@ def check_outputs(call, error, allowed):
                 + (f"; it is also given {given}" if given else ""))
 
 
-def _definitions(module):
-    """The names known where the module's class is defined, and the name of its eager attention there."""
+def _asking(module):
+    """The class of a module whose forward asks the interface, and the names known there; or (None, {})."""
     for kind in type(module).__mro__:
         known = getattr(sys.modules.get(kind.__module__), "__dict__", {})
-        if "ALL_ATTENTION_FUNCTIONS" in known:
-            used = getattr(inspect.unwrap(kind.forward), "__code__", None)
-            eager = [name for name in getattr(used, "co_names", ()) if name.endswith("eager_attention_forward")]
-            return known, eager[0] if eager else "eager_attention_forward"
-    raise ArgumentError(f"{type(module).__name__}: its file does not have transformers' attention interface")
+        if "ALL_ATTENTION_FUNCTIONS" in known and "ALL_ATTENTION_FUNCTIONS" in _used(kind):
+            return kind, known
+    return None, {}
+
+
+def _used(kind):
+    """Names that are used in the forward of a class."""
+    code = getattr(inspect.unwrap(vars(kind).get("forward")), "__code__", None)
+    return getattr(code, "co_names", ())
 
 
 def _own(module, implementation):
     """The function that a module would call without us."""
-    known, eager = _definitions(module)
+    kind, known = _asking(module)
+    if kind is None:
+        raise ArgumentError(f"{type(module).__name__}: its forward does not ask transformers' attention interface itself")
     if implementation != "eager":
         return known["ALL_ATTENTION_FUNCTIONS"][implementation]
-    if eager not in known:
-        raise ArgumentError(f"{type(module).__name__}: no eager attention beside the class")
-    return known[eager]
+    for name in _used(kind):
+        if name.endswith("eager_attention_forward"):
+            return known[name]
+    raise ArgumentError(f"{type(module).__name__}: its eager attention is not known")
 
 
 def _configs(model):
@@ -250,13 +257,16 @@ def taken_over(model, handler):
     ours; in a pass for attentions that cannot be found out about.
     """
     needs("torch")
-    needs("transformers")
+    transformers = needs("transformers")
     from transformers.masking_utils import AttentionMaskInterface
     from transformers.modeling_utils import AttentionInterface
     masks, functions = AttentionMaskInterface._global_mapping, AttentionInterface._global_mapping
     before = [(config, config._attn_implementation_internal) for config in _configs(model)]
     if not before:
         raise ArgumentError(f"{type(model).__name__} is no model of transformers: no part has a config")
+    if not any(_asking(module)[0] for module in model.modules()):
+        raise ArgumentError(f"{type(model).__name__}: none of its attention goes through the attention interface of "
+                            f"transformers {transformers.__version__}")
     names, modules = {}, {id(module): name for name, module in model.named_modules()}
     for implementation in {name or "eager" for _, name in before}:
         if implementation not in ("eager", "sdpa") and implementation not in _ours:

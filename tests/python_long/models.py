@@ -51,6 +51,12 @@ def _random(kind, config):
     return kind(config).eval()
 
 
+def mamba():
+    """A model without attention."""
+    config = transformers.MambaConfig(vocab_size=WORDS, hidden_size=WIDTH, num_hidden_layers=2)
+    return _random(transformers.MambaModel, config)
+
+
 def words(count=40, batch=1):
     return torch.randint(5, WORDS, (batch, count), generator=torch.Generator().manual_seed(2))
 

@@ -177,6 +177,7 @@ class OfModels(unittest.TestCase):
         self.refuses("heads 6: allowed are different ones of 0 to 5", model, given, heads=[6])
         self.refuses("heads 1,1", model, given, heads=[1, 1])
         self.refuses("batch of 2", model, {"input_ids": models.words(batch=2)})
+        self.refuses("none of its attention goes through", models.mamba(), given)
         self.refuses("is no model of transformers", torch.nn.Linear(3, 3).eval(), {"input": torch.zeros(3)})
         self.refuses("encoder.layers.0.self_attn and also decoder.layers.0.self_attn", models.whisper(),
                      {**models.inputs("whisper"), "decoder_input_ids": models.words(3)})
@@ -219,7 +220,7 @@ class InFiles(unittest.TestCase):
         for name, kind in (("bert", "text"), ("llama", "text"), ("vit", "image"), ("whisper", "audio")):
             with self.subTest(name):
                 file, = self.written(name, f"--{kind}", self.files[kind][0], "--layers", 1, "-o", f"{name}.safetensors")
-                subprocess.run([PROGRAM, "forward", "--head", file, "-o", "out.npy"], check=True)
+                subprocess.run([PROGRAM, "forward", "--head", file, "-o", "out.npy"], check=True, stderr=subprocess.DEVNULL)
                 x, metadata = self.read(file)
                 found = np.load("out.npy").swapaxes(0, 1).reshape(x["q"].shape[1], -1)
                 expected, most = outputs(x["q"], x["k"], x["v"], name == "llama")
@@ -379,4 +380,5 @@ class InFiles(unittest.TestCase):
 if __name__ == "__main__":
     PROGRAM = os.path.abspath(sys.argv[1])
     transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     tap.main()

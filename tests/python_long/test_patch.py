@@ -193,6 +193,7 @@ class Refused(unittest.TestCase):
         self.refuses("output_attentions", model, {**given, "output_attentions": True})
         self.refuses("it trains, with dropout", models.bert().train(), given)
         self.refuses("landmarks", model, given, "nystrom(landmarks=41)")
+        self.refuses("none of its attention goes through", models.mamba(), given)
         self.refuses("is no model of transformers", torch.nn.Linear(3, 3), {"input": torch.zeros(3)})
         self.refuses("continues a cache", causal_llama(), self.continued())
 
