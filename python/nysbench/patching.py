@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Any registered attention in the place of a Hugging Face model's own."""
+import contextlib
+import functools
+
+from . import attention
+from ._attention_interface import check_outputs, layer_number, needs, off_by, taken_over
+from ._errors import ArgumentError
+
+
+@contextlib.contextmanager
+def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=True):
+    """While the context lasts, the self-attention of a model's layers is a registered one.
+
+        with nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=64)", layers=[3]):
+            outputs = model(**inputs)
+
+    model: a module of transformers, whole or a part (model.encoder), whose attention is sdpa or eager.
+    spec, threads, seed, trial: as for nysbench.attention; each layer gets the same seed.
+    layers: numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
+        of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
+    check: in its first pass each layer's own attention is computed too, and must be softmax(q k'/sqrt d) v to float32
+        rounding; False saves that time.
+
+    Contexts may be nested; the inner one is asked first. Whether the attention is causal, the model's mask or module
+    says. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a cache,
+    weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass came by.
+    A backward pass through a patched layer raises RuntimeError.
+    """
+    wanted = None if layers is None else {int(number) for number in layers}
+    _require_numbers(model, wanted)
+    replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial)
+    replacement = _Replacement(wanted, replaced, check)
+    with taken_over(model, replacement):
+        yield
+    replacement.finish()
+
+
+def _require_numbers(model, wanted):
+    """Refuses numbers that no module of the model has."""
+    there = {layer_number(name) for name, module in model.named_modules()}
+    missing = sorted((wanted or set()) - there)
+    if missing or wanted == set():
+        raise ArgumentError(f"layers {missing}: expected numbers of layers of the model")
+
+
+class _Replacement:
+    """Handles the calls: those of the layers wanted by attention(q, k, v, causal=...)."""
+
+    def __init__(self, wanted, attention, check):
+        self.wanted, self.attention, self.check = wanted, attention, check
+        self.checked, self.seen, self.calls = set(), set(), 0
+
+    def __call__(self, call):
+        self.calls += 1
+        if call.crossed or (self.wanted is not None and call.number not in self.wanted):
+            return call.outputs()
+        self.seen.add(call.number)
+        call.check_plain()
+        if call.options.get("output_attentions"):
+            call.refuse("its weights are asked for (output_attentions), which a patched attention does not have")
+        causal = call.causal()
+        if self.check and call.name not in self.checked:
+            _check(call, causal)
+            self.checked.add(call.name)
+        return self._outputs(call, causal), None
+
+    def _outputs(self, call, causal):
+        torch = needs("torch")
+        factor = call.factor()
+        q, k, v = (_array(x) for x in (call.q if factor == 1 else call.q * factor, call.k, call.v))
+        found = torch.from_numpy(self.attention(q, k, v, causal=causal))
+        found = found.transpose(1, 2).to(device=call.q.device, dtype=call.q.dtype).contiguous()
+        return _without_gradient()(call.q, call.k, call.v, found) if torch.is_grad_enabled() else found
+
+    def finish(self):
+        missing = sorted((self.wanted or set()) - self.seen)
+        if self.calls and missing:
+            raise ArgumentError(f"layers {missing}: the model has no self-attention of that number")
+
+
+def _array(x):
+    """A tensor in float32 and C order; a view where it is that already, in the memory of the CPU."""
+    torch = needs("torch")
+    return x.detach().to(device="cpu", dtype=torch.float32).contiguous().numpy()
+
+
+def _check(call, causal):
+    """The model's own attention, in float32, against the formula."""
+    torch = needs("torch")
+    with torch.no_grad():
+        q, k, v = call.q.float(), call.k.float(), call.v.float()
+        mask = call.mask if call.mask is None or call.mask.dtype == torch.bool else call.mask.float()
+        own = call.own_outputs(q=q, k=k, v=v, mask=mask)
+        check_outputs(call, *off_by(q * call.factor(), k, v, causal, own))
+
+
+@functools.lru_cache(maxsize=None)
+def _without_gradient():
+    """found, as an output of q, k and v through which there is no way back."""
+    torch = needs("torch")
+
+    class WithoutGradient(torch.autograd.Function):
+        @staticmethod
+        def forward(_, q, k, v, found):
+            return found
+
+        @staticmethod
+        def backward(_, gradient):
+            raise RuntimeError("a patched attention has no gradient: train the model outside of nysbench.patch")
+
+    return WithoutGradient.apply

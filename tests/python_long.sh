@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The part of the Python package that needs PyTorch and transformers, on small random models. From the repository's
+# root, where the library is built: tests/python_long.sh. The first time it makes build/hf-venv, 6 GB from PyPI; where
+# that cannot be, it says so and ends well.
+set -eu
+cd "$(dirname "$0")/.."
+venv=build/hf-venv
+[ -x "$venv/bin/python" ] || /usr/bin/python3 -m venv "$venv"
+if ! "$venv/bin/python" -c 'import PIL, soundfile, torch, transformers' 2>/dev/null &&
+    ! "$venv/bin/pip" install -q torch transformers safetensors pillow soundfile setuptools wheel; then
+    echo "Hugging Face models: skipped, torch and transformers cannot be had from PyPI"
+    exit 0
+fi
+"$venv/bin/pip" install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python
+for script in tests/python_long/test_*.py; do
+    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$venv/bin/python" "$script" ./nysbench
+done

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heads of small random models: against the weights and outputs that the models themselves return, and in files.
+
+usage: test_capture.py PROGRAM. Tolerances, u = 2^-24: a score is a sum of d products, off by 6 sqrt(d) u |q||k| / sqrt(d)
+in either of two computations (six standard deviations of independent roundings), so the logarithm of a weight is off by
+twice that, dz, and by some 20 u of exponential and sum; an output, a mean of values, by twice that part of the largest.
+"""
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+import torch
+import transformers
+
+import models
+import nysbench
+import tap
+from nysbench._capture_command import main
+
+U = 2.0**-24
+NAMES = ("bert", "llama", "vit", "whisper")
+
+
+def make(name, **options):
+    model = getattr(models, name)(**options)
+    return model.get_encoder() if name == "whisper" else model
+
+
+def weights(q, k, causal):
+    """softmax(q k'/sqrt d) of (heads, n, d), in double, and the part of a weight that rounding may change."""
+    q, k = q.astype(float), np.repeat(k.astype(float), len(q) // len(k), axis=0)
+    d = q.shape[-1]
+    z = q @ k.swapaxes(1, 2) / d**0.5
+    longest = (np.linalg.norm(q, axis=-1).max() * np.linalg.norm(k, axis=-1).max()) / d**0.5
+    if causal:
+        z[:, ~np.tri(z.shape[-1], dtype=bool)] = -np.inf
+    p = np.exp(z - z.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True), 2 * (6 * d**0.5 + 4) * U * longest + 20 * U
+
+
+def outputs(q, k, v, causal):
+    """(n, heads dv), and what rounding may change in an output."""
+    p, part = weights(q, k, causal)
+    v = np.repeat(v.astype(float), len(q) // len(v), axis=0)
+    return (p @ v).swapaxes(0, 1).reshape(q.shape[1], -1), 2 * part * np.abs(v).max()
+
+
+class OfModels(unittest.TestCase):
+    """nysbench.capture of a model in memory."""
+
+    def test_weights_and_outputs_are_the_models(self):
+        for name in NAMES:
+            for implementation in ("sdpa", "eager"):
+                with self.subTest(name, implementation=implementation):
+                    self.agree(name, make(name, attn_implementation=implementation))
+
+    def agree(self, name, model):
+        given = models.inputs(name)
+        layers = nysbench.capture(model, given)
+        self.assertEqual(list(layers), [0, 1, 2])
+        self.assertEqual({one.causal for one in layers.values()}, {name == "llama"})
+        for number, one in layers.items():
+            p, after = models.expected(name, model, given, number)
+            found, part = weights(one.q, one.k, one.causal)
+            self.assertGreater(p.max(), 3 / p.shape[-1], "the model's attention is uniform: no test")
+            self.assertLess(np.abs(found - p).max(), part)
+            values, most = outputs(one.q, one.k, one.v, one.causal)
+            self.assertLess(np.abs(values - after).max(), most)
+            self.assertLess(most, 1e-2 * np.abs(after).max(), "any output would pass")
+            self.assertTrue(0 < one.error <= one.allowed < 1e-4)
+
+    def test_groups_are_kept(self):
+        given, model = models.inputs("llama"), models.llama()
+        whole = nysbench.capture(model, given, layers=[1])[1]
+        self.assertEqual((whole.q.shape, whole.k.shape, whole.v.shape), ((6, 40, 8), (2, 40, 8), (2, 40, 8)))
+        for heads, key_heads, kept in (([0, 1, 4, 5], [0, 1], 2), ([0, 3], [0, 1], 2), ([1, 2], [0], 1),
+                                       ([0, 1, 3], [0, 0, 1], 3), ([3, 0], [1, 0], 2), ([0, 3, 1, 4], [0, 1, 0, 1], 4)):
+            with self.subTest(heads=heads):
+                one = nysbench.capture(model, given, layers=[1], heads=heads)[1]
+                self.assertEqual((one.heads, one.key_heads, len(one.k)), (heads, key_heads, kept))
+                np.testing.assert_array_equal(one.q, whole.q[heads])
+                for h, row in enumerate(np.repeat(np.arange(kept), len(heads) // kept)):
+                    np.testing.assert_array_equal(one.k[row], whole.k[heads[h] // 3])
+                    np.testing.assert_array_equal(one.v[row], whole.v[heads[h] // 3])
+
+    def test_scale_is_undone(self):
+        """Granite multiplies scores by a number of its own, Whisper its queries before they come."""
+        model = models.other("GraniteModel", "GraniteConfig", attention_multiplier=0.7)
+        one = nysbench.capture(model, models.inputs("llama"))[2]
+        p, _ = models.expected("llama", model, models.inputs("llama"), 2)
+        found, part = weights(one.q, one.k, True)
+        self.assertLess(np.abs(found - p).max(), part)
+
+    def test_model_is_left_as_it_was(self):
+        model, given = models.bert(), models.inputs("bert")
+        with torch.no_grad():
+            before = model(**given).last_hidden_state
+            nysbench.capture(model, given)
+            self.refuses("7", model, given, layers=[7])
+            self.assertTrue(torch.equal(model(**given).last_hidden_state, before))
+        self.assertEqual(model.config._attn_implementation, "sdpa")
+        from transformers.modeling_utils import AttentionInterface
+        self.assertFalse([name for name in AttentionInterface().keys() if "nysbench" in name])
+        self.assertFalse([module for module in model.modules() if module._forward_pre_hooks])
+
+    def test_several_inputs(self):
+        model = models.bert()
+        found = nysbench.capture(model, [{"input_ids": models.words(n)} for n in (9, 1)], layers=[0])
+        self.assertEqual([one[0].q.shape for one in found], [(4, 9, 12), (4, 1, 12)])
+
+    def test_cross_attention_is_left_out(self):
+        given = {"encoder_hidden_states": torch.randn(1, 7, models.WIDTH), "input_ids": models.words(7)}
+        found = nysbench.capture(models.whisper().get_decoder(), given)
+        self.assertEqual([one.module for one in found.values()], ["layers.0.self_attn", "layers.1.self_attn"])
+        self.assertTrue(all(one.causal for one in found.values()))
+
+    def refuses(self, text, model, given, **options):
+        with self.assertRaisesRegex(nysbench.ArgumentError, text):
+            nysbench.capture(model, given, **options)
+
+    def test_padding_is_refused(self):
+        for make_one in (models.bert, models.llama):
+            for implementation in ("sdpa", "eager"):
+                for hidden in (slice(30, 40), slice(0, 10)):
+                    with self.subTest(make_one.__name__, implementation=implementation, hidden=hidden):
+                        mask = torch.ones(1, 40, dtype=torch.int64)
+                        mask[:, hidden] = 0
+                        self.refuses("padding: 10 of the tokens", make_one(attn_implementation=implementation),
+                                     {"input_ids": models.words(), "attention_mask": mask})
+
+    def test_other_scores_are_refused(self):
+        given = {"input_ids": models.words()}
+        t5 = transformers.T5Config(vocab_size=99, d_model=48, d_kv=8, num_heads=6, num_layers=2, d_ff=64)
+        for text, model in (
+                ("sliding window of 16 keys", models.other("MistralModel", "MistralConfig", sliding_window=16)),
+                ("soft-capping", models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager")),
+                ("sinks", models.other("GptOssModel", "GptOssConfig", num_local_experts=2, num_experts_per_tok=1)),
+                ("bias", transformers.T5EncoderModel(t5).eval()),
+                ("torch.bfloat16, too coarse", models.llama().bfloat16()),
+                ("training mode", models.llama().train())):
+            with self.subTest(text):
+                self.refuses(text, model, given)
+        self.assertTrue(nysbench.capture(models.other("MistralModel", "MistralConfig", sliding_window=40), given))
+
+    def test_what_no_word_says_is_found_in_the_numbers(self):
+        """An eager attention that tells nobody what it does to the scores."""
+        file = sys.modules[transformers.LlamaModel.__module__]
+        own = file.eager_attention_forward
+        for change in (lambda q: 1.001 * q, lambda q: 20 * torch.tanh(q / 20), lambda q: q + 0.01):
+            file.eager_attention_forward = lambda module, q, *rest, **options: own(module, change(q), *rest, **options)
+            try:
+                self.refuses("is not softmax", models.llama(attn_implementation="eager"), models.inputs("llama"))
+            finally:
+                file.eager_attention_forward = own
+
+    def test_masks_of_ones_own_are_refused(self):
+        seen = torch.ones(40, 40, dtype=torch.bool)
+        seen[3, 5] = False
+        biased = torch.zeros(40, 40)
+        biased[3, 5] = -0.5
+        for text, mask in (("neither causal", seen), ("adds numbers", biased)):
+            with self.subTest(text):
+                self.refuses(text, models.bert(), {"input_ids": models.words(), "attention_mask": mask[None, None]})
+
+    def test_calls_that_cannot_be_met(self):
+        given, model = models.inputs("llama"), models.llama()
+        self.refuses("layers 3,9: the model has 0,1,2", model, given, layers=[0, 3, 9])
+        self.refuses("heads 6: allowed are different ones of 0 to 5", model, given, heads=[6])
+        self.refuses("heads 1,1", model, given, heads=[1, 1])
+        self.refuses("batch of 2", model, {"input_ids": models.words(batch=2)})
+        self.refuses("none of its attention goes through", models.mamba(), given)
+        self.refuses("is no model of transformers", torch.nn.Linear(3, 3).eval(), {"input": torch.zeros(3)})
+        self.refuses("encoder.layers.0.self_attn and also decoder.layers.0.self_attn", models.whisper(),
+                     {**models.inputs("whisper"), "decoder_input_ids": models.words(3)})
+        with torch.no_grad():
+            cache = model(**given, use_cache=True).past_key_values
+        self.refuses("continues a cache", model, {"input_ids": models.words(5), "past_key_values": cache})
+
+
+class InFiles(unittest.TestCase):
+    """The command, and what the program makes of its files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.work = tempfile.TemporaryDirectory()
+        os.chdir(cls.work.name)
+        cls.files = models.save(".")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.work.cleanup()
+
+    def command(self, *arguments):
+        """(status, lines on standard output, standard error)."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main([str(a) for a in arguments])
+        return status, out.getvalue().splitlines(), err.getvalue()
+
+    def written(self, *arguments):
+        status, lines, err = self.command(*arguments)
+        self.assertEqual(status, 0, err)
+        return [line.partition(": ")[0] for line in lines]
+
+    def read(self, path):
+        with safetensors.safe_open(path, "np") as file:
+            return safetensors.numpy.load_file(path), file.metadata()
+
+    def test_the_program_computes_the_models_outputs(self):
+        for name, kind in (("bert", "text"), ("llama", "text"), ("vit", "image"), ("whisper", "audio")):
+            with self.subTest(name):
+                file, = self.written(name, f"--{kind}", self.files[kind][0], "--layers", 1, "-o", f"{name}.safetensors")
+                subprocess.run([PROGRAM, "forward", "--head", file, "-o", "out.npy"], check=True, stderr=subprocess.DEVNULL)
+                x, metadata = self.read(file)
+                found = np.load("out.npy").swapaxes(0, 1).reshape(x["q"].shape[1], -1)
+                expected, most = outputs(x["q"], x["k"], x["v"], name == "llama")
+                self.assertLess(np.abs(found - expected).max(), most)
+                after = models.expected(name, make(name), self.model_inputs(name), 1)[1]
+                self.assertLess(np.abs(found - after).max(), most)
+
+    def model_inputs(self, name):
+        """What a user of transformers would give the model for the first input."""
+        if name in ("bert", "llama"):
+            with open("one.txt") as file:
+                found = transformers.AutoTokenizer.from_pretrained(name)(file.read(), return_tensors="pt")
+            return {"input_ids": found["input_ids"]}
+        if name == "vit":
+            from PIL import Image
+            reader = transformers.AutoImageProcessor.from_pretrained(name)
+            return dict(reader(Image.open("one.png"), return_tensors="pt"))
+        import soundfile
+        sound, rate = soundfile.read("one.wav", dtype="float32")
+        reader = transformers.WhisperFeatureExtractor.from_pretrained(name)
+        return {"input_features": reader(sound, sampling_rate=rate, return_tensors="pt")["input_features"]}
+
+    def test_metadata_reach_the_rows(self):
+        with open("bert/README.md", "w") as card:
+            card.write("---\nlanguage: en\nlicense: apache-2.0\n---\n# A model\n")
+        file, = self.written("bert", "--text", "work=one.txt", "--layers", 2, "--heads", "3,0", "--tokens", 16,
+                             "--source-licence", "public domain", "-o", "meta.safetensors")
+        _, metadata = self.read(file)
+        wanted = {"model": "bert", "layer": "2", "heads": "3,0", "kv_heads": "3,0", "causal": "false", "n": "16",
+                  "d": "12", "tokens": "16", "source": "work", "input": "work", "licence": "apache-2.0",
+                  "layout": "heads,n,d", "source_licence": "public domain",
+                  "module": "encoder.layer.2.attention.self", "architecture": "BertModel, 3 layers, 4 heads"}
+        self.assertEqual({key: metadata.get(key) for key in wanted}, wanted)
+        self.assertRegex(metadata["revision"], "^sha256:[0-9a-f]{64}$")
+        self.assertRegex(metadata["input_sha256"], "^[0-9a-f]{64}$")
+        row = self.row(file, 1)
+        self.assertEqual([row[key] for key in ("model", "layer", "source", "n", "d")], ["bert", "2", "work", 16, 12])
+
+    def row(self, file, head):
+        command = [PROGRAM, "measure", "--head", f"{file}:{head}", "-s", "uniform", "-m", "4", "-c", "svd",
+                   "--metrics=error", "-j"]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    def test_inputs_in_one_file_are_stacked(self):
+        names = self.written("bert", "--text", "one.txt", "b=two.txt", "--layers", "0,2", "--tokens", 20,
+                             "-o", "all.safetensors")
+        self.assertEqual(names, ["all_L0.safetensors", "all_L2.safetensors"])
+        alone, = self.written("bert", "--text", "two.txt", "--layers", 2, "--tokens", 20, "-o", "alone.safetensors")
+        x, metadata = self.read(names[1])
+        self.assertEqual((x["q"].shape, metadata["sources"]), ((2, 4, 20, 12), "one b"))
+        for name, values in self.read(alone)[0].items():
+            np.testing.assert_array_equal(x[name][1], values)
+        self.assertEqual([self.row(names[1], h)["source"] for h in (0, 3, 4)], ["one", "one", "b"])
+
+    def test_a_folder_has_a_file_of_each_input_and_layer(self):
+        with open("table.csv", "w") as file:
+            file.write('kind,file,name,source,licence\ntext,one.txt,first,"A work, ch. 1",CC0\ntext,two.txt,,,\n')
+        names = self.written("llama", "--inputs", "table.csv", "--layers", "0,1", "--heads", "0,3",
+                             "--model-name", "Llama (small)", "--source-licence", "MIT", "--licence", "none",
+                             "--revision", "r1", "--dtype", "float16", "-o", "set")
+        self.assertEqual(names, [f"set/Llama-small-_{name}_n60_L{layer}.safetensors"
+                                 for name in ("first", "two") for layer in (0, 1)])
+        keys = ("model", "source", "source_licence", "licence", "revision", "kv_heads")
+        facts = [[self.read(name)[1].get(key) for key in keys] for name in names[1:3]]
+        self.assertEqual(facts, [["Llama (small)", "A work, ch. 1", "CC0", "none", "r1", "0,1"],
+                                 ["Llama (small)", "two", "MIT", "none", "r1", "0,1"]])
+        exact, = self.written("llama", "--text", "one.txt", "--layers", 1, "--heads", "0,3", "-o", "exact.safetensors")
+        for name, values in self.read(names[1])[0].items():
+            np.testing.assert_array_equal(values, self.read(exact)[0][name].astype(np.float16))
+        self.assertEqual(self.row(names[1], 0)["source"], "A work, ch. 1")
+
+    def test_the_same_call_writes_the_same_bytes(self):
+        for name in ("x.safetensors", "y.safetensors"):
+            self.written("vit", "--image", "one.png", "two.png", "--layers", 1, "-o", name)
+        with open("x.safetensors", "rb") as x, open("y.safetensors", "rb") as y:
+            self.assertEqual(x.read(), y.read())
+
+    def test_tokens_of_a_recording_are_cut(self):
+        whole, = self.written("whisper", "--audio", "one.wav", "--layers", 0, "-o", "whole.safetensors")
+        cut, = self.written("whisper", "--audio", "one.wav", "--layers", 0, "--tokens", 20, "-o", "cut.safetensors")
+        self.assertEqual(self.read(cut)[1]["cut"], "first 20 of 50 tokens")
+        self.assertNotIn("cut", self.read(whole)[1])
+        np.testing.assert_array_equal(self.read(cut)[0]["k"], self.read(whole)[0]["k"][:, :20])
+
+    def test_a_recording_at_another_rate(self):
+        """A tone is the same at 8 and at 16 kHz, and gives the same heads."""
+        import soundfile
+        from nysbench._capture_command import _resampled
+        q, tone = {}, lambda rate: np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
+        for a, b in ((8000, 16000), (16000, 8000)):  # exact but for rounding: there are whole periods
+            np.testing.assert_allclose(_resampled(tone(a), a, b), tone(b), atol=1e-5)
+        for rate in (8000, 16000):
+            soundfile.write(f"tone{rate}.wav", tone(rate), rate)
+            file, = self.written("whisper", "--audio", f"tone{rate}.wav", "--layers", 0, "-o", f"{rate}.safetensors")
+            q[rate] = self.read(file)[0]["q"]
+        self.assertLess(np.abs(q[8000] - q[16000]).max(), 1e-2 * np.abs(q[16000]).max())  # samples of 16 bits
+
+    def test_a_part_alone(self):
+        status, _, err = self.command("bert", "--text", "one.txt", "--part", "encoder", "-o", "part.safetensors")
+        self.assertEqual((status, "takes none of input_ids" in err), (2, True), err)
+        status, _, err = self.command("bert", "--text", "one.txt", "--part", "tail", "-o", "part.safetensors")
+        self.assertEqual((status, "part tail: the model has embeddings, encoder" in err), (2, True), err)
+
+    def test_errors_are_sentences(self):
+        os.makedirs("empty", exist_ok=True)
+        with open("broken.png", "w") as file:
+            file.write("no image")
+        with open("bad.csv", "w") as file:
+            file.write("kind,path\ntext,one.txt\n")
+        with open("worse.csv", "w") as file:
+            file.write("kind,file\nvideo,one.txt\n")
+        for text, arguments in (
+                ("no input", ["bert"]),
+                ("absent.txt: No such file", ["bert", "--text", "absent.txt"]),
+                ("62 tokens, fewer than --tokens 100", ["bert", "--text", "one.txt", "--tokens", 100]),
+                ("two inputs have the name one", ["bert", "--text", "one.txt", "./one.txt"]),
+                ("inputs of several kinds: image, text", ["bert", "--text", "one.txt", "--image", "one.png"]),
+                ("name 'a b' of one.txt", ["bert", "--text", "a b=one.txt"]),
+                ("empty: ", ["empty", "--text", "one.txt"]),
+                ("layers 5: the model has 0,1,2", ["bert", "--text", "one.txt", "--layers", 5]),
+                ("broken.png: is no image", ["vit", "--image", "broken.png"]),
+                ("one.txt: is no recording", ["whisper", "--audio", "one.txt"]),
+                ("60 tokens are asked for, the input has 50", ["whisper", "--audio", "one.wav", "--tokens", 60]),
+                ("bad.csv: columns kind, path", ["bert", "--inputs", "bad.csv"]),
+                ("worse.csv, line 2: expected a kind", ["bert", "--inputs", "worse.csv"]),
+                ("one.png: is not UTF-8", ["bert", "--text", "one.png"]),
+                ("inputs of 62 and 7 tokens", ["bert", "--text", "one.txt", "short.txt"])):
+            with self.subTest(text):
+                with open("short.txt", "w") as file:
+                    file.write("word1 word2 word3 word4 word5")
+                status, _, err = self.command(*arguments, "-o", "none.safetensors")
+                self.assertEqual(status, 2)
+                self.assertRegex(err, r"^nysbench\.capture: error: .*" + re.escape(text))
+                self.assertFalse([name for name in os.listdir() if name.startswith("none")])
+
+    def test_weights_that_are_missing(self):
+        x = safetensors.numpy.load_file("bert/model.safetensors")
+        os.makedirs("headless", exist_ok=True)
+        for name in os.listdir("bert"):
+            if name != "model.safetensors":
+                with open(f"bert/{name}", "rb") as old, open(f"headless/{name}", "wb") as new:
+                    new.write(old.read())
+        kept = {name: values for name, values in x.items() if "layer.1.attention.self.query" not in name}
+        safetensors.numpy.save_file(kept, "headless/model.safetensors", {"format": "pt"})
+        status, _, err = self.command("headless", "--text", "one.txt", "-o", "none.safetensors")
+        self.assertEqual(status, 2)
+        self.assertIn("weights of 2 parts are missing, such as encoder.layer.1.attention.self.query.bias", err)
+
+    def test_python_m(self):
+        command = [sys.executable, "-m", "nysbench.capture", "bert", "--text", "one.txt", "-o", "m.safetensors"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 3)
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    PROGRAM = os.path.abspath(sys.argv[1])
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    tap.main()

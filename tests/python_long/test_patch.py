@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Registered attentions in small random models: exact ones leave the outputs, others do there what they do alone.
+
+usage: test_patch.py PROGRAM. Tolerance where an attention is exact: the models with eager attention and with sdpa
+differ by e, from rounding alone, which later layers may enlarge; ten times that is allowed, since the library adds in
+another order again, and 1e-6 of the largest output, should the two happen to agree.
+"""
+import sys
+import unittest
+
+import numpy as np
+import torch
+import transformers
+
+import models
+import nysbench
+import tap
+
+EXACT = "nystrom(strategy=uniform, landmarks={}, core=svd)"
+
+
+def causal_llama(**options):
+    return models.llama(transformers.LlamaForCausalLM, **options)
+
+
+def result(model, given):
+    with torch.no_grad():
+        return model(**given)[0]
+
+
+def patched(model, given, spec="streamed", layers=None, **options):
+    with nysbench.patch(model, spec, layers, **options):
+        return result(model, given)
+
+
+def allowed(model, given):
+    """What rounding may change in the outputs."""
+    found, before = [], model.config._attn_implementation
+    for implementation in ("eager", "sdpa"):
+        model.set_attn_implementation(implementation)
+        found.append(result(model, given))
+    model.set_attn_implementation(before)
+    return 10 * float((found[0] - found[1]).abs().max()) + 1e-6 * float(found[0].abs().max())
+
+
+def whole(name):
+    if name == "whisper":
+        return models.whisper(), {**models.inputs("whisper"), "decoder_input_ids": models.words(7)}
+    return (causal_llama() if name == "llama" else getattr(models, name)()), models.inputs(name)
+
+
+class Exact(unittest.TestCase):
+    def test_streamed_leaves_the_outputs(self):
+        for name in ("bert", "llama", "vit", "whisper"):
+            for implementation in ("sdpa", "eager"):
+                with self.subTest(name, implementation=implementation):
+                    model, given = whole(name)
+                    model.set_attn_implementation(implementation)
+                    before = result(model, given)
+                    after = patched(model, given)
+                    self.assertLess(float((after - before).abs().max()), allowed(model, given))
+                    self.assertFalse(torch.equal(after, before), "the same bits: was it patched?")
+                    self.assertTrue(torch.equal(result(model, given), before))
+
+    def test_as_many_landmarks_as_tokens_leave_an_encoder(self):
+        """X comes from S by a pseudo-inverse, whose condition enlarges rounding: a thousand times more is allowed."""
+        for name, n in (("bert", 40), ("vit", 17)):
+            with self.subTest(name):
+                model, given = whole(name)
+                change = (patched(model, given, EXACT.format(n)) - result(model, given)).abs().max()
+                self.assertLess(float(change), 1000 * allowed(model, given))
+
+    def test_batches(self):
+        model, given = models.bert(), {"input_ids": models.words(batch=3)}
+        change = (patched(model, given) - result(model, given)).abs().max()
+        self.assertLess(float(change), allowed(model, given))
+
+    def test_half_precision_comes_back(self):
+        model, given = causal_llama().bfloat16(), models.inputs("llama")
+        after = patched(model, given)
+        self.assertEqual(after.dtype, torch.bfloat16)
+        u = 2.0**-8  # of bfloat16; a few roundings of each of three layers
+        self.assertLess(float((after - result(model, given)).abs().max()), 30 * u * float(after.abs().max()))
+
+    def test_scale_of_the_model(self):
+        model = models.other("GraniteModel", "GraniteConfig", attention_multiplier=0.7)
+        change = (patched(model, models.inputs("llama")) - result(model, models.inputs("llama"))).abs().max()
+        self.assertLess(float(change), allowed(model, models.inputs("llama")))
+
+
+class Others(unittest.TestCase):
+    def attention_outputs(self, model, given, layers=None, spec=None, **options):
+        """What reaches the projections after the attentions."""
+        found = {}
+        hooks = [model.get_submodule(f"encoder.layer.{i}.attention.output.dense").register_forward_pre_hook(
+            lambda _, x, i=i: found.update({i: x[0][0]})) for i in range(3)]
+        patched(model, given, spec, layers, **options) if spec else result(model, given)
+        for hook in hooks:
+            hook.remove()
+        return found
+
+    def test_a_layer_has_the_outputs_of_nysbench_attention(self):
+        model, given, spec = models.bert(), models.inputs("bert"), "nystrom(strategy=uniform, landmarks=8)"
+        before = self.attention_outputs(model, given)
+        for options in ({}, {"seed": 3}, {"trial": 2}, {"threads": 1}):
+            with self.subTest(**options):
+                after = self.attention_outputs(model, given, [1], spec, **options)
+                heads = nysbench.capture(model, given, layers=[1])[1]
+                expected = nysbench.attention(heads.q, heads.k, heads.v, spec, **options)
+                expected = expected.swapaxes(0, 1).reshape(40, -1)
+                np.testing.assert_array_equal(after[1].numpy(), expected)
+                self.assertTrue(torch.equal(after[0], before[0]))
+                self.assertGreater(float((after[1] - before[1]).abs().max()), 1e-3)
+                self.assertGreater(float((after[2] - before[2]).abs().max()), 1e-3)
+
+    def test_causal_attention_does_not_look_ahead(self):
+        model, ids = causal_llama(), models.words()
+        changed = ids.clone()
+        changed[0, 30:] = 6
+        a, b = (patched(model, {"input_ids": x}, "longformer") for x in (ids, changed))
+        self.assertTrue(torch.equal(a[:, :30], b[:, :30]))
+        self.assertFalse(torch.equal(a[:, 30:], b[:, 30:]))
+
+    def test_contexts_are_nested(self):
+        model, given = models.bert(), models.inputs("bert")
+        few, many = "nystrom(strategy=uniform, landmarks=4)", "nystrom(strategy=uniform, landmarks=16)"
+        alone = [self.attention_outputs(model, given, [0], few)[0], self.attention_outputs(model, given, [0], many)[0]]
+        with nysbench.patch(model, few, [0, 2]):
+            with nysbench.patch(model.encoder, many, [0]):
+                inner = self.attention_outputs(model, given)
+            outer = self.attention_outputs(model, given)
+            heads = nysbench.capture(model, given, layers=[1, 2])
+        self.assertTrue(torch.equal(inner[0], alone[1]))
+        self.assertTrue(torch.equal(outer[0], alone[0]))
+        expected = nysbench.attention(heads[2].q, heads[2].k, heads[2].v, few).swapaxes(0, 1).reshape(40, -1)
+        np.testing.assert_array_equal(outer[2].numpy(), expected)
+        plain = nysbench.capture(model, given, layers=[1])[1]
+        self.assertFalse(np.array_equal(plain.q, heads[1].q), "captured behind a patched layer")
+
+    def test_an_exception_leaves_the_model_as_it_was(self):
+        model, given = models.bert(attn_implementation="eager"), models.inputs("bert")
+        before = result(model, given)
+        with self.assertRaises(KeyError):
+            with nysbench.patch(model, "streamed"):
+                with nysbench.patch(model, EXACT.format(4), [1]):
+                    raise KeyError
+        self.assertEqual(model.config._attn_implementation, "eager")
+        self.assertTrue(torch.equal(result(model, given), before))
+        from transformers.masking_utils import AttentionMaskInterface
+        from transformers.modeling_utils import AttentionInterface
+        for table in (AttentionInterface(), AttentionMaskInterface()):
+            self.assertFalse([name for name in table.keys() if "nysbench" in name])
+
+    def test_another_model_with_the_same_config_stays(self):
+        first, given = models.bert(), models.inputs("bert")
+        second = transformers.BertModel(first.config).eval()
+        before = result(second, given)
+        with nysbench.patch(first, EXACT.format(4)):
+            self.assertTrue(torch.equal(result(second, given), before))
+
+
+class Refused(unittest.TestCase):
+    def refuses(self, text, model, given, *arguments, error=nysbench.ArgumentError, **options):
+        with self.assertRaisesRegex(error, text):
+            patched(model, given, *arguments, **options)
+
+    def test_masks_and_scores(self):
+        given = {"input_ids": models.words(batch=2)}
+        mask = torch.ones(2, 40, dtype=torch.int64)
+        mask[1, 30:] = 0
+        for model in (models.bert(), causal_llama(), causal_llama(attn_implementation="eager")):
+            self.refuses("padding: 10 of the tokens", model, {**given, "attention_mask": mask})
+        windows = models.other("MistralModel", "MistralConfig", sliding_window=16)
+        self.refuses("sliding window of 16 keys", windows, given)
+        self.refuses("soft-capping", models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager"), given)
+
+    def test_scores_that_no_word_is_about(self):
+        file = sys.modules[transformers.LlamaModel.__module__]
+        own = file.eager_attention_forward
+        file.eager_attention_forward = lambda module, q, *rest, **options: own(module, q + 0.01, *rest, **options)
+        try:
+            model = causal_llama(attn_implementation="eager")
+            self.refuses("is not softmax", model, models.inputs("llama"))
+            patched(model, models.inputs("llama"), check=False)
+        finally:
+            file.eager_attention_forward = own
+
+    def test_calls_that_cannot_be_met(self):
+        model, given = models.bert(), models.inputs("bert")
+        self.refuses("layers \\[9\\]", model, given, "streamed", [1, 9])
+        self.refuses("layers \\[\\]", model, given, "streamed", [])
+        self.refuses("nothing", model, given, "nothing")
+        self.refuses("output_attentions", model, {**given, "output_attentions": True})
+        self.refuses("it trains, with dropout", models.bert().train(), given)
+        self.refuses("landmarks", model, given, "nystrom(landmarks=41)")
+        self.refuses("none of its attention goes through", models.mamba(), given)
+        self.refuses("is no model of transformers", torch.nn.Linear(3, 3), {"input": torch.zeros(3)})
+        self.refuses("continues a cache", causal_llama(), self.continued())
+
+    def continued(self):
+        with torch.no_grad():
+            cache = causal_llama()(models.words(), use_cache=True).past_key_values
+        return {"input_ids": models.words(1), "past_key_values": cache}
+
+    def test_no_gradient_is_no_silence(self):
+        model = models.bert()
+        with nysbench.patch(model, "streamed", [1]):
+            found = model(models.words())[0]
+        with self.assertRaisesRegex(RuntimeError, "no gradient"):
+            found.sum().backward()
+
+
+if __name__ == "__main__":
+    transformers.logging.set_verbosity_error()
+    tap.main()
