@@ -80,7 +80,14 @@ def library_attention(model, spec, seed, trial):
     """A function as exact_attention of one attention of libnysbench; each layer is its first pass. One thread."""
     import nysbench
     shapes = [(heads, model.n, model.d) for heads in (model.heads, model.key_heads, model.key_heads)]
-    opened = nysbench.Attention(spec, *shapes, causal=model.causal, threads=1, seed=seed, trial=trial)
+    how = {"threads": 1, "seed": seed, "trial": trial}
+    try:
+        opened = nysbench.Attention(spec, *shapes, causal=model.causal, **how)
+    except nysbench.ArgumentError as error:
+        if not model.causal:
+            raise
+        nysbench.Attention(spec, *shapes, **how)  # what is wrong with the spec itself is an error
+        raise Refused(str(error)) from error
 
     def attention(layer, q, k, v, causal):
         opened.restart()
@@ -135,11 +142,11 @@ class Effects:
 
         Returns a dict:
           model_error         |output - exact| / |exact| of the final hidden states
-          errors_after        the same of the hidden states after each layer, a list; 0 before the first that is replaced
-          layer_error         the mean over the replaced layers of the relative error of the heads' outputs against exact
-                              attention of the same q, k, v
+          errors_after        the same of the hidden states after each layer, a list; 0 before the first replaced one
+          layer_error         the mean over the replaced layers of the relative error of the heads' outputs, against
+                              exact attention of the same q, k, v
           embedding_distance  1 - cosine of the pooled embedding and the exact one (encoders)
-          rank_agreement      Spearman's, of the corpus as ranked by cosine with the source, embeddings of the corpus exact
+          rank_agreement      Spearman's, of the corpus by cosine with the source; its embeddings are exact ones
           top10_overlap       the share of the ten nearest documents that stay among them (both: MiniLM)
           perplexity_ratio    new / exact, over the source's tokens but the first (causal)
           kl                  mean over tokens of KL(exact || new) of the next token, nats (causal)
@@ -168,7 +175,8 @@ class Effects:
                 raise Diverged(f"hidden states after layer {index} are not finite")
             after.append(relative(x, exact.hidden[index + 1]))
         output = self.model.finish(x)
-        found = {"model_error": relative(output, exact.output), "errors_after": after, "layer_error": float(np.mean(local))}
+        found = {"model_error": relative(output, exact.output), "errors_after": after,
+                 "layer_error": float(np.mean(local))}
         return {**found, **(self._foretold(exact, output) if self.model.causal else self._embedded(exact, output))}
 
     def _embedded(self, exact, output):

