@@ -16,7 +16,7 @@ import packages
 import weights
 from effect import MODELS, Diverged, Effects, Refused
 
-SECONDS = {"minilm": 0.2, "vit": 0.3, "whisper": 2, "smollm2": 4}  # of a pass, one thread
+SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4}  # of a pass, one thread
 
 
 def describe(name, effects, question):
