@@ -48,4 +48,7 @@ for package in $(sed 1d "$here/inputs.csv" | cut -d, -f3 | sort -u); do
     *) debian "$package" ;;
     esac
 done
-OPENBLAS_NUM_THREADS=1 python3 "$here/prepare.py"
+for file in inputs.csv prepare.py read.py; do
+    [ "$root/inputs/corpus.npz" -nt "$here/$file" ] || fresh=no
+done
+[ "${fresh-}" != no ] || OPENBLAS_NUM_THREADS=1 python3 "$here/prepare.py"
