@@ -234,7 +234,7 @@ tsan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/tsan OPT="-O1 -g" SANITIZE=-fsanitize=thread $(TSAN)
 
 # What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
-test-long: PACKAGES += slurm-wlm munge parallel strace $(FUZZ_PACKAGES)
+test-long: PACKAGES += slurm-wlm munge parallel strace python3-pip $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates
 	@tests/long.sh

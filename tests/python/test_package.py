@@ -60,7 +60,7 @@ class Finding(unittest.TestCase):
 
     def imported(self, **environment):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("NYSBENCH", "PYTHON"))}
-        return subprocess.run([sys.executable, "-c", "import nysbench; print(nysbench._library.path)"], cwd="/",
+        return subprocess.run([sys.executable, "-c", "import nysbench._library; print(nysbench._library.path)"], cwd="/",
                               env={**clean, "PYTHONPATH": str(self.folder), **environment}, capture_output=True, text=True)
 
     def compiled(self, source):

