@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* model.h - a model that a program outside runs (docs/models.md): its sources, the heads of its layers, and what becomes
- * of its output when the attention of some layers is replaced. The program stays alive and is asked in JSON. */
+/* model.h - a model that a program outside runs (docs/models.md): its sources, the heads of its layers, and what
+ * becomes of its output when the attention of some layers is replaced. The program stays alive and is asked in JSON. */
 #ifndef NB_MODEL_H
 #define NB_MODEL_H
 
@@ -21,8 +21,8 @@ typedef struct {
     double pass_s;              /* seconds of an exact pass, as the program says; NaN: it does not */
 } nb_model;
 
-/* NB_EIO, with the program's own words, where it cannot be asked; NB_EINVAL where its answer is not what it must be. The
- * texts are ctx's. */
+/* NB_EIO, with the program's own words, where it cannot be asked; NB_EINVAL where its answer is not what it must be.
+ * The texts are ctx's. */
 nb_status nb_model_describe(const nb_model_program *program, nb_model *model, nb_ctx *ctx);
 
 /* "all", "half" (0, 2, 4 ...) or the number of one: which layers of `count` these are, ctx's. NB_EINVAL for anything
