@@ -111,6 +111,15 @@ static nb_status warn(const nb_plan *plan, nb_mistakes *warnings)
                            "all %d rows will be skipped: no attention has a form for these layers", plan->row_count);
 }
 
+/* Exact attention has no effect to compare with. */
+static const nb_choice *default_baseline(const nb_config *config)
+{
+    const nb_choices *list = &config->lists[NB_EFFECT_ATTENTION].choices;
+    for (int i = 0; i < list->count; i++)
+        if (!(nb_attention_traits(&list->items[i]) & NB_ATTENTION_EXACT)) return &list->items[i];
+    return list->count > 0 ? &list->items[0] : NULL;
+}
+
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902 (which replaces the attention of whole models)", NULL};
 
@@ -118,7 +127,7 @@ const nb_study nb_study_effect = {
     .component = {NB_EFFECT_STUDY, "what a model's output becomes when the attention of some layers is replaced",
                   references, options, 0},
     .axes = axes,
-    .baseline = -1,
+    .baseline = NB_EFFECT_ATTENTION,
     .columns = nb_effect_columns,
     .row_size = sizeof(nb_effect_row),
     .result_offset = offsetof(nb_effect_row, result),
@@ -127,6 +136,7 @@ const nb_study nb_study_effect = {
     .phases = phases,
     .levels = levels,
     .check = check,
+    .default_baseline = default_baseline,
     .random = is_random,
     .fill_row = fill_row,
     .prepare = prepare,

@@ -100,7 +100,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     picture p = {.sheet = {.kind = self->component.name,
                            .experiment = d->experiment,
                            .title = "effect on the model against %s",
-                           .y_name = "relative error of the model's output (model_error)",
+                           .y_name = "error of the model's output (model_error)",
                            .x_names = x_names,
                            .figure_count = FIGURES,
                            .figures = names,
