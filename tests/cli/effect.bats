@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The effect study, and the problem `model`, on a random transformer in NumPy (tiny_model.py), whose program computes
+# The effect study, and the problem `live_model`, on a random transformer in NumPy (tiny_model.py), whose program computes
 # replaced attention by `nysbench forward`. tests/oracle/effect.py has its numbers.
 
 load helpers
@@ -8,13 +8,14 @@ PYTHON=/usr/bin/python3
 
 # A run of the program, for a config: tiny [ARGUMENT...]
 tiny() {
-    printf '%s' "$PYTHON $PWD/tests/cli/tiny_model.py $(readlink -f "$NYSBENCH")${*:+ $*}"
+    [ -e "$WORK/tiny_model.py" ] || cp tests/cli/tiny_model.py "$WORK"
+    printf '%s' "$PYTHON $WORK/tiny_model.py $(readlink -f "$NYSBENCH")${*:+ $*}"
 }
 
 study() { # RUN MORE-LINES
     cat >"$WORK/e.yaml" <<YAML
 study: effect
-problems: ['model(run="$1", layers=[1, half], source=[0, 3])']
+problems: ['live_model(run="$1", layers=[1, half], source=[0, 3])']
 attentions: [streamed, "nystrom(strategy=[segment_means, uniform], landmarks=[4, 6], core=tikhonov)", longformer(window=6)]
 trials: 2
 plots: []
@@ -72,7 +73,21 @@ PY
     run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -j 2 -o "$WORK/k"
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/k/rows.csv")
-    [ -z "$(pgrep -f "tiny_model.py $(readlink -f "$NYSBENCH")\$" -s 0)" ]
+}
+
+@test "nothing is left of the programs when the run ends, or is killed" {
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=0"
+    expect_status 0
+    ! pgrep -f "$WORK/tiny_model.py"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" >"$WORK/out" 2>&1 &
+    local pid=$!
+    for _ in {1..100}; do [ "$(pgrep -cf "$WORK/tiny_model.py")" -lt 2 ] || break; sleep 0.1; done
+    [ "$(pgrep -cf "$WORK/tiny_model.py")" -ge 2 ]
+    kill -KILL $pid
+    expect_end $pid 137
+    for _ in {1..100}; do pgrep -f "$WORK/tiny_model.py" >"$WORK/left" || break; sleep 0.1; done
+    [ ! -s "$WORK/left" ]
 }
 
 @test "a row has its model, layers, source and landmarks; exact attention has no effect" {
@@ -203,13 +218,13 @@ streamed 2 ok" ]
     study "$(tiny)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set 'problems=gaussian(n=32, d=4)'
     expect_status 2
-    expect "gaussian(n=32, d=4): this study asks a model itself, so its problems are model(run=...)"
+    expect "gaussian(n=32, d=4): this study asks a model itself, so its problems are live_model(run=...)"
     for layers in 3 -1 some; do
-        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=model(run=\"$(tiny)\", layers=$layers)"
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(tiny)\", layers=$layers)"
         expect_status 2
         expect "layers = $layers: expected all, half (every other one from 0 on) or one of the layers 0 to 2"
     done
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=model(run=\"$(tiny)\", source=6)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(tiny)\", source=6)"
     expect_status 2
     expect "source = 6 is not one of its sources 0 to 5"
     for key in model layers heads n d causal sources; do
@@ -234,7 +249,7 @@ streamed 2 ok" ]
 
 @test "the heads of a model are a problem like any other" {
     cat >"$WORK/s.yaml" <<YAML
-problems: ['model(run="$(tiny)", layers=[2, all], source=1)']
+problems: ['live_model(run="$(tiny)", layers=[2, all], source=1)']
 strategies: [segment_means, uniform]
 landmarks: 4
 cores: tikhonov
@@ -244,7 +259,7 @@ YAML
     run "$NYSBENCH" run "$WORK/s.yaml" -q -j 2 -o "$WORK/s"
     expect_status 0
     study "$(tiny)"
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set "problems=model(run=\"$(tiny)\", layers=[2, all], source=1)" \
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set "problems=live_model(run=\"$(tiny)\", layers=[2, all], source=1)" \
         --set 'attentions=nystrom(strategy=[segment_means, uniform], landmarks=4, core=tikhonov)'
     expect_status 0
     $PYTHON - "$WORK" <<'PY'
@@ -260,5 +275,30 @@ for e in effects:
         mean = sum(float(h[column]) for h in own) / len(own)
         # the same numbers, but outputs are those of a pass in single precision
         assert abs(mean - float(e[column])) <= (1e-5 if column == "output_error" else 1e-12) * mean, (column, mean, e)
+PY
+}
+
+@test "the program draws what the harness draws: the outputs of the heads are those that it measures" {
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only 'landmarks=6, attention=nystrom, trial=1'
+    expect_status 0
+    $PYTHON - "$WORK" "$NYSBENCH" <<'PY'
+import csv, os, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np, tiny_model as tiny
+os.chdir(sys.argv[1])
+model, compared = tiny.Model(), 0
+for row in csv.DictReader(open("r/rows.csv", newline="")):
+    if row["status"] != "ok":
+        continue
+    attention = tiny.by_nysbench(os.path.realpath(sys.argv[2]), False, row["attention"], 20260101, 1)
+    found = []
+    for layer in {"1": [1], "half": [0, 2]}[row["layer"]]:
+        q, k, v = model.exact_pass(int(row["source"][-1]))[1][layer]
+        found += [tiny.relative(o, e) for o, e in zip(attention(q, k, v), tiny.softmax_attention(q, k, v, False))]
+    # the same outputs; sums of 192 squares in another order
+    assert abs(np.mean(found) - float(row["output_error"])) < 1e-12 * np.mean(found), (found, row)
+    compared += 1
+assert compared == 4, compared
 PY
 }

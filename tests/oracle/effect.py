@@ -29,7 +29,7 @@ CONFIG = """
 study: effect
 trials: 1
 plots: []
-problems: ['model(run="{run}", layers=[2, half])']
+problems: ['live_model(run="{run}", layers=[2, half])']
 attentions:
   - "nystrom(strategy=[segment_means, uniform(strided=true)], landmarks=[4, 6, 8], core=svd(rcond=0.03))"
   - "nystrom(strategy=segment_means, landmarks=[4, 6, 8], core=identity, factors=nocore)"

@@ -39,7 +39,7 @@ static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mis
         if (!is_model(&problems->items[i]))
             NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, place,
                                                   "problems: %s: this study asks a model itself, so its problems are "
-                                                  "model(run=...)",
+                                                  "live_model(run=...)",
                                                   problems->items[i].label));
     return NB_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study.h - the effect study: what a model's output becomes when the attention of some layers is replaced, and, beside
  * it, how far that attention is from the exact one on the same heads. A row is one attention in the layers of one
- * `model` problem, for one source in one trial. */
+ * `live_model` problem, for one source in one trial. */
 #ifndef NB_EFFECT_STUDY_H
 #define NB_EFFECT_STUDY_H
 
 #include "attentions/attention.h"
-#include "problems/model.h"
+#include "problems/live_model.h"
 #include "run/plan.h"
 
 #define NB_EFFECT_STUDY "effect"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* model.h - the options of the problem `model`, and what the program says of it. */
+/* live_model.h - the options of the problem `live_model`, and what the program says of it. */
 #ifndef NB_PROBLEM_MODEL_H
 #define NB_PROBLEM_MODEL_H
 
 #include "components/component.h"
 #include "data/model.h"
 
-#define NB_PROBLEM_MODEL "model"
+#define NB_PROBLEM_MODEL "live_model"
 
 typedef struct {
     const char *run, *layers;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* model.c - attention heads from a model that a program outside runs: all heads of some layers, for each of its
+/* live_model.c - attention heads from a model that a program outside runs: all heads of some layers, for each of its
  * sources. The program (docs/models.md) is started once in each process and stays alive. */
-#include "problems/model.h"
+#include "problems/live_model.h"
 
 #include "base/scratch.h"
 #include "problems/problem.h"
@@ -81,7 +81,7 @@ static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
 
 static const char *const references[] = {"the program that it asks; the safetensors format", NULL};
 
-const nb_problem nb_problem_model = {
+const nb_problem nb_problem_live_model = {
     .component = {NB_PROBLEM_MODEL, "attention heads of a model that a program of your own runs", references, options,
                   sizeof(nb_model_options)},
     .shape = shape,
