@@ -37,10 +37,10 @@ static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mis
     const nb_choices *problems = &config->lists[NB_EFFECT_PROBLEM].choices;
     for (int i = 0; i < problems->count; i++)
         if (!is_model(&problems->items[i]))
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, place,
-                                                  "problems: %s: this study asks a model itself, so its problems are "
-                                                  "live_model(run=...)",
-                                                  problems->items[i].label));
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, place,
+                                   "problems: %s: this study asks a model itself, so its problems are %s(run=...)",
+                                   problems->items[i].label, NB_PROBLEM_MODEL));
     return NB_OK;
 }
 
