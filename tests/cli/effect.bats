@@ -292,12 +292,14 @@ for row in csv.DictReader(open("r/rows.csv", newline="")):
     if row["status"] != "ok":
         continue
     attention = tiny.by_nysbench(os.path.realpath(sys.argv[2]), False, row["attention"], 20260101, 1)
-    found = []
-    for layer in {"1": [1], "half": [0, 2]}[row["layer"]]:
-        q, k, v = model.exact_pass(int(row["source"][-1]))[1][layer]
+    found, layers, source = [], {"1": [1], "half": [0, 2]}[row["layer"]], int(row["source"][-1])
+    for layer in layers:
+        q, k, v = model.exact_pass(source)[1][layer]
         found += [tiny.relative(o, e) for o, e in zip(attention(q, k, v), tiny.softmax_attention(q, k, v, False))]
     # the same outputs; sums of 192 squares in another order
     assert abs(np.mean(found) - float(row["output_error"])) < 1e-12 * np.mean(found), (found, row)
+    told = tiny.effects(model, source, layers, attention)
+    assert all(abs(told[name] - float(row[name])) < 1e-12 for name in ("model_error", "layer_error")), (told, row)
     compared += 1
 assert compared == 4, compared
 PY
