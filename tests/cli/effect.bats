@@ -213,6 +213,22 @@ streamed 2 ok" ]
     "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
 }
 
+@test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
+    study "$(tiny heads=flat)" # A has rank one: 66 steps drive X out of its region (cores.bats)
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
+        --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 66]))"' --set trials=1
+    expect_status 0
+    $PYTHON - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["status"] == "ok"]
+assert len(rows) == 4
+for r in rows:
+    lost = "steps=66" in r["attention"]
+    assert all((r[c] == "") == lost for c in ("error", "error_subspace", "error_core")), r
+    assert ("the error of some head is rounding alone" in r["reason"]) == lost and r["model_error"] and r["output_error"], r
+PY
+}
+
 @test "mistakes in a config, and in what the program says of its model, are found before the run" {
     local key
     study "$(tiny)"

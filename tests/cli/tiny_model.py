@@ -6,7 +6,8 @@ usage: tiny_model.py NYSBENCH [causal] [shared] [ATTENTION=FAULT ...]
 NYSBENCH computes the replaced attentions. With `causal` it is a language model, else an encoder with an embedding and a
 corpus; with `shared`, the two query heads of a layer share one key head. An attention with ATTENTION in its spec does
 what FAULT says in place of an answer: raise, die, hang, text, list, unknown, word, empty, skip, diverge. `describe=FAULT`
-and `heads=FAULT` do it for these questions; describe=bad:KEY leaves KEY out, heads=short writes a head too few.
+and `heads=FAULT` do it for these questions; describe=bad:KEY leaves KEY out, heads=short writes a head too few,
+heads=flat queries that are all alike.
 
 The functions are used by tests/oracle/effect.py too."""
 import json
@@ -164,11 +165,15 @@ def describe(model, fault):
 
 
 def write_heads(model, question, fault):
-    if fault and fault != "short":
+    if fault and fault not in ("short", "flat"):
         return misbehave(fault)
     seen = model.exact_pass(question["source"])[1]
     q, k, v = (np.concatenate([seen[layer][i] for layer in question["layers"]]) for i in range(3))
-    write_safetensors(question["file"], {"q": q[:-1] if fault else q, "k": k[:1] if fault else k, "v": v[:1] if fault else v})
+    if fault == "flat":
+        q = np.repeat(q[:, :1], N, 1)
+    if fault == "short":
+        q, k, v = q[:-1], k[:1], v[:1]
+    write_safetensors(question["file"], {"q": q, "k": k, "v": v})
     return {}
 
 
