@@ -120,6 +120,8 @@ typedef struct nb_study {
     bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
     /* Whether another trial may give a different result. */
     bool (*random)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
+    /* Sets columns of a planned row that follow from its scene and method, beside those of the axes. */
+    void (*fill_row)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method, void *row);
     /* Sets plan->own. */
     nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx);
     /* Checks before anything runs. */

@@ -45,6 +45,18 @@ extern const char *const nb_landmark_keeps[];
         NB_ENUM(nb_landmark_options, keep, "points", nb_landmark_keeps, \
                 "what is kept: where the landmarks are, and so X too (points), or which tokens they are (tokens)")
 
+/* What they mean for n tokens. */
+typedef struct {
+    const nb_choice *strategy, *core;
+    int m;
+    nb_pairing pairing;
+    nb_factors_kind kind;
+    int chunk;       /* blocks of queries that a task takes */
+    int refresh;     /* passes with the same landmarks; 1: each has its own */
+    bool keep_place; /* what is kept is which tokens they are; else where they are, and so X too */
+} nb_landmark_how;
+nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
+
 /* Members of nb_attention; their options are nb_landmark_options. */
 int nb_landmark_size(const void *options, const nb_layer_shape *shape);
 int nb_landmark_keep(const void *options);

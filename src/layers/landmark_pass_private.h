@@ -6,16 +6,6 @@
 #include "layers/landmark_pass.h"
 #include "layers/softmax.h"
 
-typedef struct {
-    const nb_choice *strategy, *core;
-    int m;
-    nb_pairing pairing;
-    nb_factors_kind kind;
-    int chunk;       /* blocks of queries that a task takes */
-    int refresh;     /* passes with the same landmarks; 1: each has its own */
-    bool keep_place; /* what is kept is which tokens they are; else where they are, and so X too */
-} nb_landmark_how;
-
 enum { NB_STRETCH = 1024, NB_REASON = 256 }; /* keys of a task of B V; bytes */
 
 typedef struct {         /* one query head's */
@@ -52,8 +42,6 @@ typedef struct {
     bool inverts;     /* X is yet to be computed, by nb_landmark_invert */
     double batch_one; /* the largest |A|_1 */
 } nb_landmark_work;
-
-nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
 
 /* Whether the core asks for more than A; and how many rows it may return exactly. */
 bool nb_landmark_looks_at_s(const nb_landmark_how *how);

@@ -38,7 +38,8 @@ typedef struct {
 
 typedef struct {
     nb_component component;
-    bool random; /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
+    bool random;        /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
+    bool checked_later; /* heads take long to make, and `make` checks them, so none is made before the run */
 
     /* The shape of the heads, without making them. Called before anything runs, so it must find every mistake that
      * can be found early (a missing file). */

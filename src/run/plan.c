@@ -52,6 +52,7 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
         put_value(plan, axis, nb_value_under(c, axis, s, method), row);
     for (int i = 0; i < plan->setting_count; i++)
         *(const char **)(row + plan->setting_columns[i]->offset) = plan->setting_texts[i];
+    if (c->study->fill_row) c->study->fill_row(plan, s, method, row);
 }
 
 int nb_plan_find(const nb_plan *plan, int from, const void *row)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* live_model.h - the options of the problem `live_model`, and what the program says of it. */
+#ifndef NB_PROBLEM_MODEL_H
+#define NB_PROBLEM_MODEL_H
+
+#include "components/component.h"
+#include "data/model.h"
+
+#define NB_PROBLEM_MODEL "live_model"
+
+typedef struct {
+    const char *run, *layers;
+    int source;
+    double timeout;
+} nb_model_options;
+
+/* The model with the layers that are meant. Head h of their i-th layer, of source s, is number
+ * (s * layer_count + i) * model.heads + h. */
+typedef struct {
+    nb_model_program program;
+    nb_model model;
+    int layer_count;
+    int *layers;
+} nb_model_part;
+
+nb_status nb_model_part_find(const nb_model_options *options, nb_model_part *part, nb_ctx *ctx);
+
+#endif

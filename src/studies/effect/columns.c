@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* columns.c - the columns of the effect study's rows, in the order of the CSV. */
+#include "studies/effect/study.h"
+
+#define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_effect_row, field, __VA_ARGS__)
+#define REAL(part, field, ...) \
+    { \
+        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_effect_row, result.part field), .measure = true, \
+        __VA_ARGS__ \
+    }
+#define TOLD(field, ...) REAL(told., field, __VA_ARGS__)
+#define LOCAL(field, ...) REAL(local., field, __VA_ARGS__)
+
+const nb_column nb_effect_columns[] = {
+    NB_COLUMN_EXPERIMENT(nb_effect_row),
+    NB_COLUMN_PROBLEM(nb_effect_row),
+    NB_COLUMN_INT_OF(nb_effect_row, head, .identity = true,
+                     .help = "the first head of the source's layers among the problem's heads, from 0"),
+    TEXT(attention, .identity = true, .help = "what the attention of the layers is replaced by, with all options"),
+    NB_COLUMN_TRIAL(nb_effect_row),
+    NB_COLUMN_INT_OF(nb_effect_row, landmarks,
+                     .help = "landmarks, features or clusters that stand for the rest; 0: none"),
+    NB_COLUMN_INT_OF(nb_effect_row, heads, .help = "heads of these layers together"),
+    NB_COLUMN_N(nb_effect_row),
+    NB_COLUMN_D(nb_effect_row),
+    TEXT(model, .help = "the model, as its program names it"),
+    TEXT(layer, .help = "the layers whose attention is replaced: all, half (every other one from 0 on), or the number "
+                        "of one"),
+    TEXT(source, .help = "the text, image or recording that the model is given, as its program names it"),
+    NB_COLUMN_STATUS(nb_effect_row),
+    NB_COLUMN_REASON(nb_effect_row),
+    TOLD(model_error, .help = "|H - H_exact|_F / |H_exact|_F, H the model's last hidden states"),
+    TOLD(embedding_distance, .help = "1 - cosine of the source's embedding with its exact one; empty where the model "
+                                     "makes none"),
+    TOLD(rank_agreement, .help = "Spearman's correlation, over the program's corpus, of its similarity to the source's "
+                                 "embedding with that to the exact one; empty where there is no corpus"),
+    TOLD(top10_overlap, .help = "share of the ten texts of that corpus that are most similar to the exact embedding "
+                                "that are among the ten most similar to the new one"),
+    TOLD(perplexity_ratio, .help = "perplexity of the source over the exact one; empty where the model predicts no "
+                                   "tokens"),
+    TOLD(kl, .help = "mean over tokens of the Kullback-Leibler divergence of the prediction of the next token from the "
+                     "exact one, in nats; likewise"),
+    TOLD(layer_error, .help = "within the changed pass, mean over the layers of |O - O_exact|_F / |O_exact|_F, O_exact "
+                              "exact attention of the same q, k, v"),
+    LOCAL(error, .help = "|S - F X B|_F / |S|_F, of the heads of the exact pass: mean over all heads of the layers; "
+                         "empty where the attention has no F, X, B"),
+    LOCAL(error_subspace, .help = "the least that any X reaches, likewise"),
+    LOCAL(error_core, .help = "the rest: error^2 = error_subspace^2 + error_core^2 in each head, likewise"),
+    LOCAL(output_error, .infinite = true,
+          .help = "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, mean over them, of any attention"),
+    {.name = "effect_s",
+     .type = NB_COLUMN_REAL,
+     .offset = offsetof(nb_effect_row, result.effect_s),
+     .time = true,
+     .help = "seconds that the program took"},
+    NB_COLUMN_SEED_OF(nb_effect_row),
+    {.name = NULL}};
+
+const char *const nb_effect_names[] = {
+    "model_error", "embedding_distance", "rank_agreement", "top10_overlap", "perplexity_ratio", "kl", "layer_error",
+    NULL};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost.c - seconds and bytes of a unit: passes of the model, as its program tells what one takes, and what is measured
+ * of the heads. */
+#include "run/prediction.h"
+#include "studies/effect/study.h"
+
+#include <math.h>
+
+/* Of the reference machine: a multiplication of the measurement, and of a pass; a pass of a model that does not say. */
+#define SECONDS_PER_MULTIPLICATION 2e-10
+#define SECONDS_PER_PASS_MULTIPLICATION 5e-11
+#define SECONDS_PER_MODEL 0.5
+#define MODEL_BYTES 500e6 /* of a program: an encoder of some 1e8 weights */
+
+/* All heads of the layers with one attention: a pass, and F X B against S. */
+static double measure_s(const nb_model_part *part, const nb_choice *attention)
+{
+    nb_layer_shape shape = nb_effect_shape(&part->model);
+    nb_attention_cost cost = nb_attention_cost_of(attention, &shape, 1);
+    double n = shape.n, m = nb_attention_size(attention, &shape);
+    double pass = isnan(cost.multiplications) ? 0 : cost.multiplications;
+    return part->layer_count *
+           (pass * SECONDS_PER_PASS_MULTIPLICATION + shape.heads * n * n * m * SECONDS_PER_MULTIPLICATION);
+}
+
+/* S and the exact outputs of all heads, once. */
+static double exact_s(const nb_model_part *part)
+{
+    const nb_model *m = &part->model;
+    return 4.0 * part->layer_count * m->heads * m->n * m->n * (m->d + m->dv) * SECONDS_PER_MULTIPLICATION;
+}
+
+nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+{
+    const nb_model_part *part = nb_effect_part(plan, plan->rows[unit->first].scene);
+    const nb_model *m = &part->model;
+    double pass_s = isnan(m->pass_s) ? SECONDS_PER_MODEL : m->pass_s, machine = speeds ? speeds->machine : 1;
+    double points = (double)part->layer_count * m->heads * m->n * (2 * m->d + m->dv);
+    nb_cost cost = {.bytes = 64e6 + MODEL_BYTES + 20 * points + 24.0 * m->n * m->n};
+    bool any = false;
+    for (int i = unit->first; i < unit->end; i++) {
+        if (pending && !pending[i]) continue;
+        cost.seconds += pass_s + machine * measure_s(part, nb_plan_choice(plan, i, NB_EFFECT_ATTENTION));
+        any = true;
+    }
+    if (any) cost.seconds += pass_s + machine * exact_s(part);
+    return cost;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* effect.c - the record of the effect study. */
+#include "components/registry.h"
+#include "studies/effect/study.h"
+
+#include <string.h>
+
+static const nb_option options[] = {NB_OPTION_END};
+
+static const nb_axis axes[] = {[NB_EFFECT_PROBLEM] = NB_AXIS_PROBLEMS,
+                               [NB_EFFECT_ATTENTION] = {.key = "attentions",
+                                                        .column = "attention",
+                                                        .type = NB_AXIS_COMPONENT,
+                                                        .registry = &nb_attentions,
+                                                        .check = nb_attention_check},
+                               {.key = NULL}};
+
+/* By nb_effect_phase. */
+static const nb_phase phases[] = {{"the model's heads", NB_EFFECT_PROBLEM, 0, false},
+                                  {"the strategy's pick", NB_EFFECT_ATTENTION, 1, false},
+                                  {"the core", NB_EFFECT_ATTENTION, 1, false},
+                                  {"the measurement", -1, 0, true},
+                                  {"the pass over the model's heads", NB_EFFECT_ATTENTION, 1, false},
+                                  {"the pass of the model", NB_EFFECT_ATTENTION, 1, false},
+                                  {NULL, 0, 0, false}};
+
+static const unsigned levels[] = {0};
+
+static bool is_model(const nb_choice *problem)
+{
+    return problem->component->options_size == sizeof(nb_model_options) &&
+           strcmp(problem->component->name, NB_PROBLEM_MODEL) == 0;
+}
+
+static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mistakes)
+{
+    const nb_choices *problems = &config->lists[NB_EFFECT_PROBLEM].choices;
+    for (int i = 0; i < problems->count; i++)
+        if (!is_model(&problems->items[i]))
+            NB_TRY(mistakes->ctx,
+                   nb_mistakes_add(mistakes, place,
+                                   "problems: %s: this study asks a model itself, so its problems are %s(run=...)",
+                                   problems->items[i].label, NB_PROBLEM_MODEL));
+    return NB_OK;
+}
+
+static nb_status prepare(nb_plan *plan, nb_ctx *ctx)
+{
+    const nb_choices *problems = &plan->config->lists[NB_EFFECT_PROBLEM].choices;
+    nb_effect_own *own;
+    nb_model_part *parts;
+    NB_NEED(own, nb_alloc(ctx, 1, sizeof *own));
+    NB_NEED(parts, nb_alloc(ctx, (size_t)problems->count + 1, sizeof *parts));
+    for (int i = 0; i < problems->count; i++)
+        NB_TRY(ctx, nb_model_part_find(problems->items[i].options, &parts[i], ctx));
+    own->parts = parts;
+    plan->own = own;
+    return NB_OK;
+}
+
+const nb_model_part *nb_effect_part(const nb_plan *plan, int scene)
+{
+    return &((const nb_effect_own *)plan->own)->parts[plan->scenes[scene].value[NB_EFFECT_PROBLEM]];
+}
+
+int nb_effect_source(const nb_plan *plan, int scene)
+{
+    const nb_model_part *part = nb_effect_part(plan, scene);
+    return plan->scenes[scene].head / (part->layer_count * part->model.heads);
+}
+
+nb_layer_shape nb_effect_shape(const nb_model *m)
+{
+    return (nb_layer_shape){.batch = 1,
+                            .heads = m->heads,
+                            .key_heads = m->key_heads,
+                            .n = m->n,
+                            .d = m->d,
+                            .dv = m->dv,
+                            .causal = m->causal};
+}
+
+static bool is_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
+{
+    const nb_choice *attention =
+        nb_config_choice(plan->config, NB_EFFECT_ATTENTION, method->value[NB_EFFECT_ATTENTION]);
+    (void)scene;
+    return nb_attention_traits(attention) & NB_ATTENTION_RANDOM;
+}
+
+static void fill_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method, void *row)
+{
+    nb_effect_row *out = row;
+    const nb_choice *attention =
+        nb_config_choice(plan->config, NB_EFFECT_ATTENTION, method->value[NB_EFFECT_ATTENTION]);
+    out->heads = scene->heads;
+    out->landmarks = nb_attention_size(attention, &(nb_layer_shape){.n = scene->n, .d = scene->d});
+}
+
+static nb_status warn(const nb_plan *plan, nb_mistakes *warnings)
+{
+    for (int i = 0; i < plan->row_count; i++) {
+        nb_layer_shape shape = nb_effect_shape(&nb_effect_part(plan, plan->rows[i].scene)->model);
+        const char *why;
+        NB_TRY(warnings->ctx,
+               nb_attention_refusal(nb_plan_choice(plan, i, NB_EFFECT_ATTENTION), &shape, &why, warnings->ctx));
+        if (!why) return NB_OK;
+    }
+    if (plan->row_count == 0) return NB_OK;
+    return nb_mistakes_add(warnings, (nb_place){.source = NULL},
+                           "all %d rows will be skipped: no attention has a form for these layers", plan->row_count);
+}
+
+/* Exact attention has no effect to compare with. */
+static const nb_choice *default_baseline(const nb_config *config)
+{
+    const nb_choices *list = &config->lists[NB_EFFECT_ATTENTION].choices;
+    for (int i = 0; i < list->count; i++)
+        if (!(nb_attention_traits(&list->items[i]) & NB_ATTENTION_EXACT)) return &list->items[i];
+    return list->count > 0 ? &list->items[0] : NULL;
+}
+
+static const char *const references[] = {
+    "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902 (which replaces the attention of whole models)", NULL};
+
+const nb_study nb_study_effect = {
+    .component = {NB_EFFECT_STUDY, "what a model's output becomes when the attention of some layers is replaced",
+                  references, options, 0},
+    .axes = axes,
+    .baseline = NB_EFFECT_ATTENTION,
+    .columns = nb_effect_columns,
+    .row_size = sizeof(nb_effect_row),
+    .result_offset = offsetof(nb_effect_row, result),
+    .result_size = sizeof(nb_effect),
+    .layers = true,
+    .phases = phases,
+    .levels = levels,
+    .check = check,
+    .default_baseline = default_baseline,
+    .random = is_random,
+    .fill_row = fill_row,
+    .prepare = prepare,
+    .warn = warn,
+    .run = nb_effect_run,
+    .cost = nb_effect_cost,
+};

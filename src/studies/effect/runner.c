@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* runner.c - a source's layers in one trial at a time: first what can be measured of the heads of the exact pass, then
+ * the model's program is asked, row by row. */
+#include "base/clock.h"
+#include "base/scratch.h"
+#include "components/plugin.h"
+#include "linalg/blas.h"
+#include "studies/effect/work.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    nb_effect_work w;
+    int scene;
+    const bool *pending;
+} instance;
+
+nb_stream nb_effect_stream(const nb_effect_work *w)
+{
+    return (nb_stream){.seed = (uint64_t)w->plan->config->seed, .trial = w->trial};
+}
+
+nb_status nb_effect_now_at(const nb_effect_work *w, nb_effect_phase phase, int first, int end)
+{
+    if (w->sink->at) w->sink->at(w->sink->self, (int)phase, first, end);
+    NB_REQUIRE(w->ctx, !nb_ctx_spoilt(w->ctx), NB_EBUG,
+               "a component from outside has %s: nothing more can be measured in this process, only in workers",
+               nb_ctx_spoilt(w->ctx));
+    return NB_OK;
+}
+
+nb_status nb_effect_end_job(const nb_effect_work *w, nb_effect_job *job, const char *status, const char *reason)
+{
+    job->status = status;
+    NB_NEED(job->reason, nb_strdup(w->texts, reason));
+    return NB_OK;
+}
+
+nb_status nb_effect_take_failure(const nb_effect_work *w, nb_effect_job *job, nb_status status)
+{
+    if (status == NB_OK || status == NB_EHOST) return status;
+    NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
+    nb_error_clear(w->ctx);
+    return NB_OK;
+}
+
+static bool any(const bool *pending, int first, int end)
+{
+    while (first < end && !pending[first]) first++;
+    return first < end;
+}
+
+static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
+{
+    nb_effect_row row;
+    nb_plan_row(w->plan, job->row, &row);
+    row.status = job->status;
+    if (job->reason) NB_NEED(row.reason, nb_clean(w->ctx, job->reason, ""));
+    if (strcmp(job->status, "ok") == 0) row.result = job->result;
+    return w->sink->row(w->sink->self, job->row, &row.row, w->ctx);
+}
+
+static void clear(nb_effect *result)
+{
+    double *told = (double *)&result->told, *local = (double *)&result->local;
+    for (size_t i = 0; i < sizeof result->told / sizeof *told; i++) told[i] = NAN;
+    for (size_t i = 0; i < sizeof result->local / sizeof *local; i++) local[i] = NAN;
+    result->effect_s = NAN;
+}
+
+/* A job for each pending row; those that cannot be are skipped. */
+static nb_status find_jobs(instance *in)
+{
+    nb_effect_work *w = &in->w;
+    nb_layer_shape shape = nb_effect_shape(&w->part->model);
+    NB_NEED(w->jobs, nb_alloc(w->ctx, (size_t)(w->end - w->first), sizeof *w->jobs));
+    w->count = 0;
+    for (int i = w->first; i < w->end; i++) {
+        const char *why;
+        if (!in->pending[i]) continue;
+        nb_effect_job *job = &w->jobs[w->count++];
+        *job = (nb_effect_job){.row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION)};
+        clear(&job->result);
+        job->landmarks = ((const nb_attention *)job->attention->component)->forward == nb_landmark_forward;
+        if (job->landmarks) job->how = nb_landmark_how_of(job->attention->options, shape.n);
+        NB_TRY(w->ctx, nb_attention_refusal(job->attention, &shape, &why, w->ctx));
+        if (why) NB_TRY(w->ctx, nb_effect_end_job(w, job, "skipped", why));
+    }
+    return NB_OK;
+}
+
+/* The heads of the exact pass, and their outputs. */
+static nb_status find_layers(instance *in)
+{
+    nb_effect_work *w = &in->w;
+    const nb_model_part *part = w->part;
+    size_t count = (size_t)part->layer_count;
+    const char *folder, *path;
+    NB_NEED(w->layers, nb_alloc(w->ctx, count, sizeof *w->layers));
+    NB_NEED(w->exact, nb_alloc(w->ctx, count, sizeof *w->exact));
+    NB_TRY(w->ctx, nb_temporary_folder(&folder, w->ctx));
+    NB_NEED(path, nb_format(w->ctx, "%s/heads.safetensors", folder));
+    NB_TRY(w->ctx, nb_model_write_heads(&part->program, &part->model, nb_effect_source(w->plan, in->scene),
+                                        part->layer_count, part->layers, path, w->ctx));
+    for (int l = 0; l < part->layer_count; l++) {
+        int heads = part->model.heads;
+        NB_TRY(w->ctx, nb_layer_load(path, l * heads, heads, &w->layers[l], w->ctx));
+        w->layers[l].first = 0; /* as the program sees it */
+        w->layers[l].shape.causal = part->model.causal;
+        NB_TRY(w->ctx, nb_exact_make(&w->layers[l], part->model.n, w->rng, w->team, &w->exact[l], w->ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status ask(const instance *in, nb_effect_job *job)
+{
+    const nb_effect_work *w = &in->w;
+    nb_model_question question = {.source = nb_effect_source(w->plan, in->scene),
+                                  .layer_count = w->part->layer_count,
+                                  .layers = w->part->layers,
+                                  .attention = job->attention->canonical,
+                                  .seed = w->plan->config->seed,
+                                  .trial = w->trial};
+    nb_model_outcome outcome;
+    double start_s = nb_clock_s();
+    NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_MODEL, job->row, job->row + 1));
+    NB_TRY(w->ctx, nb_model_ask_effect(&w->part->program, &question, nb_effect_names, (double *)&job->result.told,
+                                       &outcome, w->ctx));
+    job->result.effect_s = nb_clock_s() - start_s;
+    job->status = outcome.status;
+    job->reason = outcome.reason ? outcome.reason : job->why_not;
+    return NB_OK;
+}
+
+static nb_status ask_and_put(const instance *in)
+{
+    const nb_effect_work *w = &in->w;
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
+        nb_mark mark = nb_ctx_mark(w->ctx);
+        if (!job->status) NB_TRY(w->ctx, ask(in, job));
+        NB_TRY(w->ctx, put(w, job));
+        nb_ctx_release(w->ctx, mark);
+    }
+    return NB_OK;
+}
+
+/* Heads that could not be had are the failure of all rows. */
+static nb_status fail_all(instance *in, nb_status status)
+{
+    nb_effect_work *w = &in->w;
+    if (status == NB_EHOST) return status;
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
+        if (!job->status) NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
+    nb_error_clear(w->ctx);
+    return ask_and_put(in);
+}
+
+/* `fresh`: the heads are not at hand, and are kept behind `heads`. */
+static nb_status run_trial(instance *in, bool *fresh)
+{
+    nb_effect_work *w = &in->w;
+    nb_status status = NB_OK;
+    NB_TRY(w->ctx, w->sink->begin(w->sink->self, w->ctx));
+    NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_HEADS, w->first, w->end));
+    if (*fresh) status = find_layers(in);
+    nb_mark mark = nb_ctx_mark(w->ctx);
+    NB_NEED(w->texts, nb_ctx_child(w->ctx));
+    NB_TRY(w->ctx, find_jobs(in));
+    if (status != NB_OK) {
+        NB_TRY(w->ctx, fail_all(in, status));
+    } else {
+        *fresh = false;
+        NB_TRY(w->ctx, nb_effect_find_outputs(w));
+        NB_TRY(w->ctx, nb_effect_find_errors(w));
+        NB_TRY(w->ctx, ask_and_put(in));
+    }
+    nb_ctx_release(w->ctx, mark);
+    return w->sink->end(w->sink->self, w->ctx);
+}
+
+static nb_status start(instance *in, const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink,
+                       nb_ctx *ctx)
+{
+    *in = (instance){.w = {.plan = plan, .sink = sink, .ctx = ctx, .part = nb_effect_part(plan, scene)},
+                     .scene = scene,
+                     .pending = pending};
+    NB_TRY(ctx, nb_blas_set_threads(1, ctx));
+    NB_TRY(ctx, nb_random_new(&in->w.rng, ctx));
+    return nb_team_new(1, &in->w.team, ctx);
+}
+
+nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    instance in;
+    bool fresh = true;
+    nb_status status = NB_OK;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, start(&in, plan, scene, pending, sink, ctx));
+    for (int i = 0, next; i < plan->row_count && plan->rows[i].scene <= scene && status == NB_OK; i = next) {
+        const nb_planned_row *row = &plan->rows[i];
+        for (next = i + 1;
+             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
+            next++;
+        if (row->scene != scene || !any(pending, i, next)) continue;
+        if (sink->stop(sink->self)) break;
+        in.w.first = i;
+        in.w.end = next;
+        in.w.trial = row->trial;
+        status = run_trial(&in, &fresh);
+    }
+    nb_ctx_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* predictors.c - whether what is measured of the heads puts attentions in the order of what they do to the model:
+ * Spearman's correlation over attentions within each source, for each number of landmarks, and over all. */
+#include "report/table.h"
+#include "studies/effect/summary.h"
+
+#include <math.h>
+
+typedef struct {
+    const nb_effect_summary *s;
+    nb_selection rows;
+    const char *landmarks; /* "all", or the number of all of these rows */
+    nb_grid *grid;
+    nb_ctx *ctx;
+} part;
+
+static nb_status add_keys(const part *p, const char *effect)
+{
+    NB_TRY(p->ctx, nb_effect_add_keys(p->s, p->rows.at[0], p->grid, p->ctx));
+    NB_TRY(p->ctx, nb_grid_text(p->grid, p->landmarks));
+    return nb_grid_text(p->grid, effect);
+}
+
+static nb_status add_csv_line(const part *p, const char *effect, const char *predictor, const nb_effect_agreement *a)
+{
+    NB_TRY(p->ctx, add_keys(p, effect));
+    NB_TRY(p->ctx, nb_grid_text(p->grid, predictor));
+    NB_TRY(p->ctx, nb_grid_int(p->grid, a->sources));
+    NB_TRY(p->ctx, nb_grid_int(p->grid, a->attentions));
+    NB_TRY(p->ctx, nb_grid_real(p->grid, "%g", a->mean));
+    NB_TRY(p->ctx, nb_grid_real(p->grid, "%g", a->low));
+    return nb_grid_real(p->grid, "%g", a->high);
+}
+
+static nb_status add_csv(const part *p, const char *effect)
+{
+    for (int i = 0; nb_effect_predictors[i]; i++) {
+        nb_effect_agreement a;
+        NB_TRY(p->ctx, nb_effect_agree(p->s, p->rows, nb_effect_predictors[i], effect, &a, p->ctx));
+        if (a.sources > 0) NB_TRY(p->ctx, add_csv_line(p, effect, nb_effect_predictors[i], &a));
+    }
+    return NB_OK;
+}
+
+static nb_status interval_text(const nb_effect_agreement *a, const char **text, nb_ctx *ctx)
+{
+    if (a->sources == 0)
+        *text = "-";
+    else if (isnan(a->low))
+        NB_NEED(*text, nb_format(ctx, "%.2f", a->mean));
+    else
+        NB_NEED(*text, nb_format(ctx, "%.2f [%.2f, %.2f]", a->mean, a->low, a->high));
+    return NB_OK;
+}
+
+/* A line for the effect, if any predictor has something to say of it. */
+static nb_status add_text(const part *p, const char *effect)
+{
+    enum { MOST = 8 };
+    nb_effect_agreement a[MOST], *most = a;
+    int count = 0;
+    for (; nb_effect_predictors[count]; count++) {
+        NB_TRY(p->ctx, nb_effect_agree(p->s, p->rows, nb_effect_predictors[count], effect, &a[count], p->ctx));
+        if (a[count].sources > most->sources) most = &a[count];
+    }
+    if (most->sources == 0) return NB_OK;
+    NB_TRY(p->ctx, add_keys(p, effect));
+    NB_TRY(p->ctx, nb_grid_int(p->grid, most->sources));
+    NB_TRY(p->ctx, nb_grid_int(p->grid, most->attentions));
+    for (int i = 0; i < count; i++) {
+        const char *text;
+        NB_TRY(p->ctx, interval_text(&a[i], &text, p->ctx));
+        NB_TRY(p->ctx, nb_grid_text(p->grid, text));
+    }
+    return NB_OK;
+}
+
+static nb_status add_part(const part *p)
+{
+    for (int e = 0; nb_effect_effects[e]; e++)
+        NB_TRY(p->ctx, p->grid->csv ? add_csv(p, nb_effect_effects[e]) : add_text(p, nb_effect_effects[e]));
+    return NB_OK;
+}
+
+/* The rows of each model and layers, by their number of landmarks or (not `apart`) all together. */
+static nb_status add_parts(const nb_effect_summary *s, bool apart, nb_grid *grid, nb_ctx *ctx)
+{
+    const char *const by[] = {"stratum", "layer", "n", apart ? "landmarks" : NULL, NULL};
+    nb_groups groups;
+    NB_TRY(ctx, nb_frame_group(&s->frame, s->ok, by, &groups, ctx));
+    for (int g = 0; g < groups.count; g++) {
+        part p = {s, nb_group_rows(&groups, g), "all", grid, ctx};
+        const nb_effect_row *row = nb_frame_row(&s->frame, p.rows.at[0]);
+        if (apart) NB_NEED(p.landmarks, nb_format(ctx, "%d", row->landmarks));
+        NB_TRY(ctx, add_part(&p));
+    }
+    return NB_OK;
+}
+
+static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+{
+    static const char *const csv[] = {NB_EFFECT_KEYS, "landmarks",   "effect", "predictor", "sources",
+                                      "attentions",   "correlation", "low",    "high",      NULL};
+    static const char *const text[] = {NB_EFFECT_KEYS, "m",    "effect", "sources",     "attentions", "error",
+                                       "subspace",     "core", "output", "layer error", NULL};
+    nb_effect_summary s;
+    nb_grid grid;
+    NB_TRY(ctx, nb_effect_summary_make(frame, &s, ctx));
+    NB_TRY(ctx, nb_grid_make(&grid, form->csv ? csv : text, form->csv, ctx));
+    NB_TRY(ctx, add_parts(&s, true, &grid, ctx));
+    NB_TRY(ctx, add_parts(&s, false, &grid, ctx));
+    if (grid.count == 0) return NB_OK;
+    if (!form->csv)
+        fputs("\nDoes what is measured of the heads predict the effect? Spearman's correlation over attentions from\n"
+              "landmarks within each source, mean over sources [95 % interval]\n",
+              out);
+    nb_grid_print(out, &grid);
+    if (!form->csv)
+        fputs("rank_agreement and top10_overlap fall where errors grow. m = all: attentions of all numbers of\n"
+              "landmarks together, which differ in their errors anyhow.\n",
+              out);
+    return NB_OK;
+}
+
+static const char *const references[] = {"Spearman, The proof and measurement of association between two things, 1904",
+                                         NULL};
+static const nb_option options[] = {NB_OPTION_END};
+
+const nb_table nb_table_predictors = {
+    .component = {"predictors", "whether errors of attention put attentions in the order of their effects on the model",
+                  references, options, 0},
+    .study = NB_EFFECT_STUDY,
+    .place = 2,
+    .file = "predictors.csv",
+    .print = print,
+};

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The effect study, and the problem `live_model`, on a random transformer in NumPy (tiny_model.py), whose program computes
+# replaced attention by `nysbench forward`. tests/oracle/effect.py has its numbers.
+
+load helpers
+
+PYTHON=/usr/bin/python3
+
+# A run of the program, for a config: tiny [ARGUMENT...]
+tiny() {
+    [ -e "$WORK/tiny_model.py" ] || cp tests/cli/tiny_model.py "$WORK"
+    printf '%s' "$PYTHON $WORK/tiny_model.py $(readlink -f "$NYSBENCH")${*:+ $*}"
+}
+
+study() { # RUN MORE-LINES
+    cat >"$WORK/e.yaml" <<YAML
+study: effect
+problems: ['live_model(run="$1", layers=[1, half], source=[0, 3])']
+attentions: [streamed, "nystrom(strategy=[segment_means, uniform], landmarks=[4, 6], core=tikhonov)", longformer(window=6)]
+trials: 2
+plots: []
+$2
+YAML
+}
+
+# The rows without the experiment's name and the column that holds a time.
+rows_of() {
+    $PYTHON - "$1" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    row.pop("effect_s"), row.pop("experiment")
+    print(list(row.values()))
+PY
+}
+
+# Rows by attention's name: "streamed 8 ok", sorted.
+outcomes() {
+    $PYTHON - "$1" <<'PY'
+import collections, csv, sys
+rows = csv.DictReader(open(sys.argv[1], newline=""))
+counts = collections.Counter((r["attention"].split("(")[0], r["status"]) for r in rows if r["status"] != "planned")
+for (name, status), count in sorted(counts.items()):
+    print(name, count, status)
+PY
+}
+
+@test "rows are the same whatever the workers, the part that is run first, shards, or a kill" {
+    study "$(tiny)"
+    run "$NYSBENCH" plan "$WORK/e.yaml"
+    expect_status 0
+    expect "scenes: 4"
+    expect "methods: 6 (attentions 6)"
+    expect "rows: 32,"
+    run "$NYSBENCH" run "$WORK/e.yaml" -j 0 -o "$WORK/whole"
+    expect_status 0
+    expect "rows: 32, 32 ok"
+    expect "What replaced attention does to the model"
+    expect "  predictors.csv   whether errors of attention"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=4"
+    expect_status 0
+    expect "rows: 12, 12 ok"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/r/rows.csv")
+    for shard in 1/2 2/2; do "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/s" --shard $shard; done
+    run "$NYSBENCH" merge "$WORK/s" -q
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/k" >"$WORK/out" 2>&1 &
+    sleep 1
+    kill -KILL $!
+    expect_end $! 137
+    run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -j 2 -o "$WORK/k"
+    expect_status 0
+    diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/k/rows.csv")
+}
+
+@test "nothing is left of the programs when the run ends, or is killed" {
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=0"
+    expect_status 0
+    ! pgrep -f "$WORK/tiny_model.py"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" >"$WORK/out" 2>&1 &
+    local pid=$!
+    for _ in {1..100}; do [ "$(pgrep -cf "$WORK/tiny_model.py")" -lt 2 ] || break; sleep 0.1; done
+    [ "$(pgrep -cf "$WORK/tiny_model.py")" -ge 2 ]
+    kill -KILL $pid
+    expect_end $pid 137
+    for _ in {1..100}; do pgrep -f "$WORK/tiny_model.py" >"$WORK/left" || break; sleep 0.1; done
+    [ ! -s "$WORK/left" ]
+}
+
+@test "a row has its model, layers, source and landmarks; exact attention has no effect" {
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1
+    expect_status 0
+    $PYTHON - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert {r["model"] for r in rows} == {"tiny"} and {r["layer"] for r in rows} == {"1", "half"}
+assert {r["source"] for r in rows} == {f"text {i}" for i in (0, 3)}
+for r in rows:
+    each = {"1": 2, "half": 4}[r["layer"]]
+    assert int(r["heads"]) == each and int(r["head"]) == each * int(r["source"][-1]), r
+    assert (r["n"], r["d"]) == ("24", "8") and r["perplexity_ratio"] == r["kl"] == ""
+    name = r["attention"].split("(")[0]
+    assert r["landmarks"] == {"streamed": "0", "longformer": "6"}.get(name, r["attention"].split("landmarks=")[-1][0]), r
+    assert (r["error"] == "") == (name != "nystrom"), r
+    if name == "streamed":
+        # 3 layers of sums over at most 32 products in single precision
+        assert 0 < float(r["model_error"]) < 2e-6 and float(r["rank_agreement"]) == 1, r
+    elif name == "nystrom":
+        error, parts = float(r["error"]), (float(r["error_subspace"]), float(r["error_core"]))
+        assert max(parts) <= error <= sum(parts) and float(r["model_error"]) > 0.05, r
+PY
+}
+
+@test "claims correlate errors with effects, each number of landmarks and layers; compare takes sources as units" {
+    study "$(tiny)" "claims:
+  - says: errors tell effects
+    id: tells
+    correlate: {over: attention, metrics: [error, model_error], where: {attention: nystrom}}
+    expect: {correlation: [-1, 1]}
+    each: [model, layer, landmarks]
+  - says: exact attention has no effect
+    measure: {metric: model_error, where: {attention: streamed}}
+    expect: {value: [0, 1e-5]}"
+    sed -i 's/strategy=\[segment_means, uniform\]/strategy=[segment_means, uniform, kmeans]/' "$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1
+    expect_status 0
+    run "$NYSBENCH" claims "$WORK/r"
+    expect_status 0
+    expect "layer 1, landmarks 4"
+    expect "layer half, landmarks 6"
+    run "$NYSBENCH" compare "$WORK/r" --by attention --baseline "longformer(window=6)" --metric model_error
+    expect_status 0
+    expect "2 sources"
+    "$NYSBENCH" table "$WORK/r" predictors --format csv | cmp - "$WORK/r/predictors.csv"
+    "$NYSBENCH" table "$WORK/r" effects --format csv | cmp - "$WORK/r/effects.csv"
+    run "$NYSBENCH" plot "$WORK/r" effect
+    expect_status 0
+    [ -s "$WORK/r/plots/effect_output_error.svg" ]
+}
+
+@test "a causal model with shared keys: perplexity and KL; what has no causal form is skipped" {
+    study "$(tiny causal shared)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
+        --set 'attentions=[streamed, "nystrom(strategy=uniform, landmarks=4, core=tikhonov, factors=[cur, nystromformer])", longformer(window=6)]'
+    expect_status 0
+    [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 8 ok
+nystrom 8 ok
+nystrom 8 skipped
+streamed 8 ok" ]
+    $PYTHON - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    if r["status"] == "ok":
+        assert r["embedding_distance"] == r["rank_agreement"] == "" and float(r["kl"]) > -1e-12, r
+        exact = r["attention"].startswith("streamed")
+        assert (abs(float(r["perplexity_ratio"]) - 1) < 1e-5) == exact, r
+PY
+}
+
+@test "a program that raises, dies, hangs, or answers nonsense: its rows fail with the reason, and the run goes on" {
+    local fault reason
+    for fault in raise die text list unknown word empty; do
+        case $fault in
+        raise) reason="RuntimeError: the attention was torn" ;;
+        die) reason="exit status 3: the weights are gone" ;;
+        text) reason="wrote 'nonsense'; expected a line of JSON, an object" ;;
+        list) reason="wrote '[1, 2]'" ;;
+        unknown) reason="effect: there is no column 'colour'" ;;
+        word) reason="effect: expected a number or null as 'model_error'" ;;
+        empty) reason="effect: the answer has no value" ;;
+        esac
+        study "$(tiny "uniform=$fault")"
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 --only head=0
+        expect_status 1
+        expect "$reason"
+        [ "$(outcomes "$WORK/$fault/rows.csv")" = "longformer 2 ok
+nystrom 4 failed
+nystrom 4 ok
+streamed 2 ok" ] || { echo "$fault"; outcomes "$WORK/$fault/rows.csv"; return 1; }
+    done
+}
+
+@test "a program that hangs is ended after its time, and so are the rows of that attention" {
+    study "$(tiny uniform=hang)"
+    sed -i 's/source=/timeout=2, source=/' "$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only 'head=0, landmarks=4'
+    expect_status 1
+    expect "not done after 2 s"
+    [ "$(outcomes "$WORK/r/rows.csv")" = "nystrom 2 failed
+nystrom 2 ok" ]
+}
+
+@test "skipped and diverged, as the program says; heads of other shapes, or none" {
+    study "$(tiny uniform=skip segment=diverge)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0
+    expect_status 1
+    expect "it is not for this model"
+    [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 2 ok
+nystrom 4 diverged
+nystrom 4 skipped
+streamed 2 ok" ]
+    for fault in short raise die; do
+        study "$(tiny heads=$fault)"
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 --only head=0
+        expect_status 1
+        [ "$(outcomes "$WORK/$fault/rows.csv" | tr '\n' ' ')" = "longformer 2 failed nystrom 8 failed streamed 2 failed " ]
+    done
+    expect "exit status 3: the weights are gone"
+    "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
+}
+
+@test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
+    study "$(tiny heads=flat)" # A has rank one: 66 steps drive X out of its region (cores.bats)
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
+        --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 66]))"' --set trials=1
+    expect_status 0
+    $PYTHON - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["status"] == "ok"]
+assert len(rows) == 4
+for r in rows:
+    lost = "steps=66" in r["attention"]
+    assert all((r[c] == "") == lost for c in ("error", "error_subspace", "error_core")), r
+    assert ("the error of some head is rounding alone" in r["reason"]) == lost and r["model_error"] and r["output_error"], r
+PY
+}
+
+@test "mistakes in a config, and in what the program says of its model, are found before the run" {
+    local key
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set 'problems=gaussian(n=32, d=4)'
+    expect_status 2
+    expect "gaussian(n=32, d=4): this study asks a model itself, so its problems are live_model(run=...)"
+    for layers in 3 -1 some; do
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(tiny)\", layers=$layers)"
+        expect_status 2
+        expect "layers = $layers: expected all, half (every other one from 0 on) or one of the layers 0 to 2"
+    done
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(tiny)\", source=6)"
+    expect_status 2
+    expect "source = 6 is not one of its sources 0 to 5"
+    for key in model layers heads n d causal sources; do
+        study "$(tiny "describe=bad:$key")"
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+        expect_status 2
+        expect "describe: expected '$key'"
+    done
+    study "$(tiny describe=twice)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+    expect_status 2
+    expect "describe: the source 'a' is there twice"
+    study "$(tiny describe=die)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+    expect_status 2
+    expect "exit status 3: the weights are gone"
+    study "$WORK/none"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+    expect_status 2
+    expect "$WORK/none"
+}
+
+@test "the heads of a model are a problem like any other" {
+    cat >"$WORK/s.yaml" <<YAML
+problems: ['live_model(run="$(tiny)", layers=[2, all], source=1)']
+strategies: [segment_means, uniform]
+landmarks: 4
+cores: tikhonov
+trials: 1
+plots: []
+YAML
+    run "$NYSBENCH" run "$WORK/s.yaml" -q -j 2 -o "$WORK/s"
+    expect_status 0
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set "problems=live_model(run=\"$(tiny)\", layers=[2, all], source=1)" \
+        --set 'attentions=nystrom(strategy=[segment_means, uniform], landmarks=4, core=tikhonov)'
+    expect_status 0
+    $PYTHON - "$WORK" <<'PY'
+import csv, sys
+work = sys.argv[1]
+heads = list(csv.DictReader(open(f"{work}/s/rows.csv", newline="")))
+effects = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
+assert len(heads) == 2 * (2 + 6) and len(effects) == 4
+for e in effects:
+    own = [h for h in heads if h["layer"] == e["layer"] and h["strategy"] in e["attention"]]
+    assert len(own) == int(e["heads"]), (len(own), e)
+    for column in ("error", "error_subspace", "error_core", "output_error"):
+        mean = sum(float(h[column]) for h in own) / len(own)
+        # the same numbers, but outputs are those of a pass in single precision
+        assert abs(mean - float(e[column])) <= (1e-5 if column == "output_error" else 1e-12) * mean, (column, mean, e)
+PY
+}
+
+@test "the program draws what the harness draws: the outputs of the heads are those that it measures" {
+    study "$(tiny)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only 'landmarks=6, attention=nystrom, trial=1'
+    expect_status 0
+    $PYTHON - "$WORK" "$NYSBENCH" <<'PY'
+import csv, os, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np, tiny_model as tiny
+os.chdir(sys.argv[1])
+model, compared = tiny.Model(), 0
+for row in csv.DictReader(open("r/rows.csv", newline="")):
+    if row["status"] != "ok":
+        continue
+    attention = tiny.by_nysbench(os.path.realpath(sys.argv[2]), False, row["attention"], 20260101, 1)
+    found, layers, source = [], {"1": [1], "half": [0, 2]}[row["layer"]], int(row["source"][-1])
+    for layer in layers:
+        q, k, v = model.exact_pass(source)[1][layer]
+        found += [tiny.relative(o, e) for o, e in zip(attention(q, k, v), tiny.softmax_attention(q, k, v, False))]
+    # the same outputs; sums of 192 squares in another order
+    assert abs(np.mean(found) - float(row["output_error"])) < 1e-12 * np.mean(found), (found, row)
+    told = tiny.effects(model, source, layers, attention)
+    assert all(abs(told[name] - float(row[name])) < 1e-12 for name in ("model_error", "layer_error")), (told, row)
+    compared += 1
+assert compared == 4, compared
+PY
+}

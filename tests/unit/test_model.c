@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A model's program: a shell script that answers with what a file holds, and writes down what it was asked. What the
+ * lines mean is said in docs/models.md. */
+#include "testing.h"
+
+#include "base/scratch.h"
+#include "base/server.h"
+#include "data/model.h"
+
+/* It is late after that: many times what a shell needs here, so that a busy machine does not fail the test. */
+enum { PATIENCE_S = 20 };
+
+#define SCRIPT "echo '{\"ready\": 1}'\nwhile read -r line; do printf %s \"$line\" >\"$2\"; cat \"$1\"; done\n"
+#define REST "\"layers\": 5, \"heads\": 4, \"n\": 16, \"d\": 3"
+#define SOURCES "\"sources\": [\"a\", \"b\"]"
+#define NAMED "\"model\": \"tiny\", "
+#define BLIND "\"causal\": false, "
+
+static const char *folder; /* of the test at hand */
+
+static void put(const char *name, const char *text)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%s\n", text) > 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const char *asked(nb_ctx *ctx)
+{
+    char path[4096], *text = nb_alloc(ctx, 4096, 1);
+    snprintf(path, sizeof path, "%s/asked", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_non_null(fgets(text, 4096, file));
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static nb_model_program start(nb_ctx *ctx)
+{
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    put("say.sh", SCRIPT);
+    char *run = nb_format(ctx, "sh %s/say.sh %s/answer %s/asked", folder, folder, folder);
+    assert_non_null(run);
+    return (nb_model_program){run, PATIENCE_S};
+}
+
+static void test_which_layers(void **state)
+{
+    static const struct {
+        const char *text;
+        int count, chosen, first, last;
+    } known[] = {{"all", 5, 5, 0, 4}, {"half", 5, 3, 0, 4}, {"half", 6, 3, 0, 4}, {"half", 1, 1, 0, 0},
+                 {"all", 1, 1, 0, 0}, {"0", 5, 1, 0, 0},    {"4", 5, 1, 4, 4},    {NULL, 0, 0, 0, 0}};
+    static const char *const wrong[] = {"5", "-1", "", "some", "0x1", "1 ", "half ", NULL};
+    nb_ctx *ctx = *state;
+    int chosen, *layers;
+    for (int i = 0; known[i].text; i++) {
+        assert_ok(ctx, nb_model_layers(known[i].text, known[i].count, &chosen, &layers, ctx));
+        assert_int_equal(chosen, known[i].chosen);
+        assert_int_equal(layers[0], known[i].first);
+        assert_int_equal(layers[chosen - 1], known[i].last);
+    }
+    for (int i = 0; wrong[i]; i++)
+        assert_error(ctx, nb_model_layers(wrong[i], 5, &chosen, &layers, ctx), NB_EINVAL, "one of the layers 0 to 4");
+}
+
+static void test_a_description(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_model m;
+    nb_model_program p = start(ctx);
+    put("answer", "{" NAMED REST ", " BLIND SOURCES "}");
+    assert_ok(ctx, nb_model_describe(&p, &m, ctx));
+    assert_string_equal(asked(ctx), "{\"do\":\"describe\"}");
+    assert_string_equal(m.name, "tiny");
+    assert_int_equal(m.layers, 5);
+    assert_int_equal(m.key_heads, 4);
+    assert_int_equal(m.dv, 3);
+    assert_int_equal(m.source_count, 2);
+    assert_string_equal(m.sources[1], "b");
+    assert_true(isnan(m.pass_s) && !m.causal);
+    put("answer", "{" NAMED REST
+                  ", \"key_heads\": 2, \"dv\": 7, \"causal\": true, \"seconds\": 0.25, \"more\": [], " SOURCES "}");
+    assert_ok(ctx, nb_model_describe(&p, &m, ctx));
+    assert_int_equal(m.key_heads, 2);
+    assert_int_equal(m.dv, 7);
+    assert_true(m.pass_s == 0.25 && m.causal);
+    nb_servers_end();
+}
+
+static void test_descriptions_that_are_wrong(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"{" REST ", " BLIND SOURCES "}", "'model', a text"},
+        {"{\"model\": \"\", " REST ", " BLIND SOURCES "}", "'model', a text"},
+        {"{" NAMED "\"layers\": 0, \"heads\": 4, \"n\": 16, \"d\": 3, " BLIND SOURCES "}",
+         "'layers', an integer from 1"},
+        {"{" NAMED "\"layers\": 5, \"heads\": 4.5, \"n\": 16, \"d\": 3, " BLIND SOURCES "}", "'heads', an integer"},
+        {"{" NAMED "\"layers\": 5, \"heads\": 4, \"n\": 1e30, \"d\": 3, " BLIND SOURCES "}", "'n', an integer"},
+        {"{" NAMED "\"layers\": 5, \"heads\": 4, \"n\": 16, " BLIND SOURCES "}", "'d', an integer"},
+        {"{" NAMED REST ", \"key_heads\": 3, " BLIND SOURCES "}", "4 query heads cannot share 3 key heads"},
+        {"{" NAMED REST ", \"dv\": -1, " BLIND SOURCES "}", "'dv', an integer"},
+        {"{" NAMED REST ", " SOURCES "}", "'causal', true or false"},
+        {"{" NAMED REST ", \"causal\": 0, " SOURCES "}", "'causal', true or false"},
+        {"{" NAMED REST ", " BLIND "\"sources\": []}", "a list of at least one name"},
+        {"{" NAMED REST ", " BLIND "\"sources\": [\"a\", 1]}", "each of 'sources'"},
+        {"{" NAMED REST ", " BLIND "\"sources\": [\"a\", \"a\"]}", "'a' is there twice"},
+        {"{" NAMED REST ", " BLIND "\"seconds\": -1, " SOURCES "}", "'seconds', a number"},
+        {"{" NAMED "\"layers\": 1048576, \"heads\": 4, \"n\": 16, \"d\": 3, " BLIND SOURCES "}", "heads in all"},
+        {"{\"error\": \"there is no such model\"}", "there is no such model"},
+        {"[]", "expected a line of JSON, an object"},
+        {NULL, NULL}};
+    nb_ctx *ctx = *state;
+    nb_model m;
+    nb_model_program p = start(ctx);
+    for (int i = 0; wrong[i][0]; i++) {
+        put("answer", wrong[i][0]);
+        nb_status status = nb_model_describe(&p, &m, ctx);
+        assert_true(status == NB_EINVAL || status == NB_EIO);
+        assert_error(ctx, status, status, wrong[i][1]);
+    }
+    p.run = "sh -c \"";
+    assert_error(ctx, nb_model_describe(&p, &m, ctx), NB_EINVAL, "a quote is not closed");
+    nb_servers_end();
+}
+
+static void test_effects(void **state)
+{
+    static const char *const names[] = {"model_error", "kl", NULL};
+    static const struct {
+        const char *answer, *status, *reason;
+        double values[2];
+    } known[] = {{"{\"model_error\": 0.5, \"kl\": null}", "ok", NULL, {0.5, NAN}},
+                 {"{\"kl\": -1}", "ok", NULL, {NAN, -1}},
+                 {"{\"skipped\": \"no form\"}", "skipped", "no form", {NAN, NAN}},
+                 {"{\"diverged\": \"not finite\"}", "diverged", "not finite", {NAN, NAN}},
+                 {"{\"error\": \"torn\"}", "failed", ": torn", {NAN, NAN}},
+                 {"{\"model_error\": 0.5, \"colour\": 1}", "failed", "there is no column 'colour'", {NAN, NAN}},
+                 {"{\"model_error\": \"0.5\"}", "failed", "a number or null as 'model_error'", {NAN, NAN}},
+                 {"{\"skipped\": 1}", "failed", "there is no column 'skipped'", {NAN, NAN}},
+                 {"{\"model_error\": null}", "failed", "has no value", {NAN, NAN}},
+                 {"{}", "failed", "has no value", {NAN, NAN}},
+                 {"nonsense", "failed", "wrote 'nonsense'", {NAN, NAN}},
+                 {"{\"model_error\": NaN}", "failed", "expected a line of JSON", {NAN, NAN}},
+                 {NULL, NULL, NULL, {0, 0}}};
+    nb_ctx *ctx = *state;
+    nb_model_program p = start(ctx);
+    nb_model_question q = {.source = 3,
+                           .layer_count = 2,
+                           .layers = (int[]){0, 2},
+                           .attention = "streamed(tile=128)",
+                           .seed = 20260101,
+                           .trial = 4};
+    for (int i = 0; known[i].answer; i++) {
+        double values[2] = {7, 7};
+        nb_model_outcome outcome;
+        put("answer", known[i].answer);
+        assert_ok(ctx, nb_model_ask_effect(&p, &q, names, values, &outcome, ctx));
+        assert_string_equal(outcome.status, known[i].status);
+        assert_true(!outcome.reason == !known[i].reason);
+        if (outcome.reason && !strstr(outcome.reason, known[i].reason))
+            fail_msg("expected '%s' in '%s'", known[i].reason, outcome.reason);
+        for (int v = 0; v < 2; v++)
+            assert_true(isnan(known[i].values[v]) ? isnan(values[v]) : values[v] == known[i].values[v]);
+    }
+    assert_string_equal(asked(ctx), "{\"do\":\"effect\",\"source\":3,\"layers\":[0,2],\"attention\":"
+                                    "\"streamed(tile=128)\",\"seed\":20260101,\"trial\":4}");
+    nb_servers_end();
+}
+
+static void test_heads_that_are_not_there(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_model m = {.heads = 4, .key_heads = 4, .n = 16, .d = 3, .dv = 3};
+    nb_model_program p = start(ctx);
+    put("answer", "{}");
+    assert_int_equal(nb_model_write_heads(&p, &m, 1, 1, (int[]){2}, "/nonexistent/heads.safetensors", ctx), NB_EIO);
+    nb_error_clear(ctx);
+    assert_string_equal(asked(ctx), "{\"do\":\"heads\",\"source\":1,\"layers\":[2],"
+                                    "\"file\":\"/nonexistent/heads.safetensors\"}");
+    nb_servers_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_which_layers),
+        test_with_ctx(test_a_description),
+        test_with_ctx(test_descriptions_that_are_wrong),
+        test_with_ctx(test_effects),
+        test_with_ctx(test_heads_that_are_not_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
