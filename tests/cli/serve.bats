@@ -137,7 +137,7 @@ EOF
     cd "$WORK"
     mkdir tmp
     cat >server.py <<'PY'
-import os, sys, time
+import json, os, sys, time
 say = lambda text: os.write(1, text.encode())
 case = sys.argv[1]
 before = {"unready": '{"ready": 0}\n', "talks": "hello\n", "silent": "", "ends": ""}
@@ -145,8 +145,9 @@ if case == "silent":
     time.sleep(60)
 say(before.get(case, '{"ready": 1}\n'))
 line = case != "ends" and sys.stdin.readline()
+folder = json.loads(line)["folder"] if line else ""
 answers = {"words": "done\n", "list": "[]\n", "empty": "{}\n", "else": '{"done": "it"}\n', "twice": '{"done": "picks"}\n{"done": "picks"}\n', "binary": "{}\0\1\n",
-           "endless": "x" * 70000, "half": '{"done": ', "error": '{"error": ["a"]}\n', "told": '{"error": "in %s/x"}\n' % os.getcwd(), "nothing": '{"done": "picks"}\n'}
+           "endless": "x" * 70000, "half": '{"done": ', "error": '{"error": ["a"]}\n', "told": '{"error": "in %s/x and %s/y"}\n' % (os.getcwd(), folder), "nothing": '{"done": "picks"}\n'}
 say(answers.get(case, ""))
 if case == "closes":
     os.close(1)
@@ -168,7 +169,7 @@ $s twice|60|: wrote '{"done": "picks"}\\x0a{"done": "picks"}\\x0a'; expected one
 $s endless|60|...', 65536 bytes without the end of a line
 $s half|60|: ended without an answer
 $s closes|60|: closed its standard output
-$s told|60|: in ./x
+$s told|60|: in ./x and ./y
 $s nothing|60|: left no picks.npy
 $s sleeps|0.3|: not done after 0.3 s
 EOF
