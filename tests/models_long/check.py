@@ -7,7 +7,6 @@ usage: check.py BUILD_MODELS [REFERENCE.npz]
 BUILD_MODELS is what fetch.sh made, and its folder runtimes has onnxruntime and ctranslate2; REFERENCE.npz is what
 reference.py wrote. Prints TAP.
 """
-import csv
 import glob
 import hashlib
 import json
@@ -30,7 +29,6 @@ import effect
 import prepare
 import read
 import weights
-from layers import exact_attention
 
 
 class Tap:

@@ -26,7 +26,6 @@ os.environ["NYSBENCH_MODELS"] = WORK
 import effect
 import layers
 import read
-import serve
 import weights
 from measures import Tap
 from vit import cubic
