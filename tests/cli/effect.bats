@@ -121,7 +121,7 @@ PY
     id: tells
     correlate: {over: attention, metrics: [error, model_error], where: {attention: nystrom}}
     expect: {correlation: [-1, 1]}
-    each: [model, layer, landmarks]
+    each: [model, layer, landmarks, core]
   - says: exact attention has no effect
     measure: {metric: model_error, where: {attention: streamed}}
     expect: {value: [0, 1e-5]}"
@@ -130,8 +130,8 @@ PY
     expect_status 0
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
-    expect "layer 1, landmarks 4"
-    expect "layer half, landmarks 6"
+    expect "layer 1, landmarks 4, core tikhonov"
+    expect "layer half, landmarks 6, core tikhonov"
     run "$NYSBENCH" compare "$WORK/r" --by attention --baseline "longformer(window=6)" --metric model_error
     expect_status 0
     expect "2 sources"

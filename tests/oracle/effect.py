@@ -5,8 +5,8 @@ usage: effect.py NYSBENCH WORK_FOLDER
 
 Prints TAP. The model is that of tests/cli/tiny_model.py, whose program has nysbench compute the replaced attention; here
 it is computed from its definition in double precision: S is formed, and F, A, B of segment means and of strided tokens,
-nystromformer, cur and nocore; a window. Every source, two sets of layers, with and without a causal mask. Random tokens
-are in the tables alone, with two trials.
+nystromformer, cur and nocore; a window. Every source, two sets of layers, with and without a causal mask. Other
+strategies, with the core tikhonov, are in the tables alone, with two trials.
 
 Tolerances: error and its parts are computed in double precision from the same float32 points: 1e-9 of the number. What
 has been through passes in single precision (outputs, and all that the program tells) has errors of some 1e-7, times at
@@ -14,6 +14,7 @@ most 1/0.03, the largest that X magnifies: 1e-5 relative or, for numbers that co
 the corpus swap for rounding would be seen; at 30 texts none is that close. Tables are from the rows' own 17 digits: 1e-9.
 """
 import csv
+import itertools
 import os
 import subprocess
 import sys
@@ -35,7 +36,8 @@ attentions:
   - "nystrom(strategy=[segment_means, uniform(strided=true)], landmarks=[4, 6, 8], core=svd(rcond=0.03))"
   - "nystrom(strategy=segment_means, landmarks=[4, 6, 8], core=identity, factors=nocore)"
   - "nystrom(strategy=uniform(strided=true), landmarks=[4, 6, 8], core=svd(rcond=0.03), factors=cur)"
-  - "nystrom(strategy=uniform, landmarks=[4, 6, 8], core=tikhonov, factors=[nystromformer, cur])"
+  - "nystrom(strategy=[uniform, kmeans, farthest_point], landmarks=[4, 6, 8], core=tikhonov)"
+  - "nystrom(strategy=[uniform, farthest_point], landmarks=[4, 6, 8], core=tikhonov, factors=cur)"
   - longformer(window=6, global=0)
 """
 LAYERS = {"2": [2], "half": [0, 2]}
@@ -151,7 +153,7 @@ def check_rows(tap, kind, model, rows):
     for row in rows:
         source, layers = int(row["source"][-1]), LAYERS[row["layer"]]
         spec = row["attention"]
-        if "strided=false" in spec:
+        if "core=tikhonov" in spec:
             continue
         if model.causal and spec.startswith("nystrom") and "factors=cur" not in spec:
             tap.check(f"{kind}: no causal form", row["status"] == "skipped", row)
@@ -192,22 +194,22 @@ def agreement(rows, predictor, effect):
 
 def check_tables(tap, kind, folder, rows):
     rows = [r for r in rows if r["status"] == "ok"]
-    lines = {(r["layers"], r["landmarks"], r["effect"], r["predictor"]): r
+    lines = {(r["layers"], r["landmarks"], r["core"], r["effect"], r["predictor"]): r
              for r in csv.DictReader(open(os.path.join(folder, "predictors.csv"), newline=""))}
     wanted = 0
     for layer in LAYERS:
-        for m in ("4", "6", "8", "all"):
-            own = [r for r in rows if r["layer"] == layer and m in ("all", r["landmarks"])]
+        for m, core in itertools.product(("4", "6", "8"), ("svd(rcond=0.03)", "identity", "tikhonov", "all")):
+            own = [r for r in rows if (r["layer"], r["landmarks"]) == (layer, m) and core in (r["core"], "all")]
             for effect in EFFECTS:
                 for predictor in PREDICTORS:
                     want = agreement(own, predictor, effect)
                     if want is None:
                         continue
                     wanted += 1
-                    line = lines.get((layer, m, effect, predictor))
+                    line = lines.get((layer, m, core, effect, predictor))
                     names = ("sources", "attentions", "correlation", "low", "high")
                     good = line and all(close(line[c], w, 1e-9, 1e-9) for c, w in zip(names, want))
-                    tap.check(f"{kind}: predictors.csv", good, (layer, m, effect, predictor, line, want))
+                    tap.check(f"{kind}: predictors.csv", good, (layer, m, core, effect, predictor, line, want))
     tap.check(f"{kind}: predictors.csv has no other line", wanted == len(lines) > 0, (wanted, len(lines)))
     for line in csv.DictReader(open(os.path.join(folder, "effects.csv"), newline="")):
         own = [r for r in rows if (r["layer"], r["attention"]) == (line["layers"], line["attention"])]
@@ -233,7 +235,7 @@ def main():
     tap = Tap()
     for kind, words, model in (("encoder", [], tiny.Model()), ("causal", ["causal", "shared"], tiny.Model(True, 1))):
         out, rows = run(program, os.path.join(work, kind), words)
-        tap.check(f"{kind}: rows", len(rows) == 6 * 2 * (13 + 2 * 6), len(rows))
+        tap.check(f"{kind}: rows", len(rows) == 6 * 2 * (13 + 2 * 15), len(rows))
         check_rows(tap, kind, model, rows)
         check_tables(tap, kind, out, rows)
     return tap.end()

@@ -18,6 +18,8 @@ const nb_column nb_effect_columns[] = {
                      .help = "the first head of the source's layers among the problem's heads, from 0"),
     TEXT(attention, .identity = true, .help = "what the attention of the layers is replaced by, with all options"),
     NB_COLUMN_TRIAL(nb_effect_row),
+    TEXT(strategy, .help = "how its landmarks are picked; empty: it has no F, X, B"),
+    TEXT(core, .help = "how X is computed, likewise"),
     NB_COLUMN_INT_OF(nb_effect_row, landmarks,
                      .help = "landmarks, features or clusters that stand for the rest; 0: none"),
     NB_COLUMN_INT_OF(nb_effect_row, heads, .help = "heads of these layers together"),

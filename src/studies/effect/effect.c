@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* effect.c - the record of the effect study. */
 #include "components/registry.h"
+#include "layers/landmark_pass.h"
 #include "studies/effect/study.h"
 
 #include <string.h>
@@ -88,11 +89,19 @@ static bool is_random(const nb_plan *plan, const nb_planned_scene *scene, const 
     return nb_attention_traits(attention) & NB_ATTENTION_RANDOM;
 }
 
+bool nb_effect_has_landmarks(const nb_choice *attention)
+{
+    return ((const nb_attention *)attention->component)->forward == nb_landmark_forward;
+}
+
 static void fill_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method, void *row)
 {
     nb_effect_row *out = row;
     const nb_choice *attention =
         nb_config_choice(plan->config, NB_EFFECT_ATTENTION, method->value[NB_EFFECT_ATTENTION]);
+    const nb_landmark_options *o = nb_effect_has_landmarks(attention) ? attention->options : NULL;
+    out->strategy = o ? o->strategy->label : NULL;
+    out->core = o ? o->core->label : NULL;
     out->heads = scene->heads;
     out->landmarks = nb_attention_size(attention, &(nb_layer_shape){.n = scene->n, .d = scene->d});
 }

@@ -82,7 +82,7 @@ static nb_status find_jobs(instance *in)
         nb_effect_job *job = &w->jobs[w->count++];
         *job = (nb_effect_job){.row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION)};
         clear(&job->result);
-        job->landmarks = ((const nb_attention *)job->attention->component)->forward == nb_landmark_forward;
+        job->landmarks = nb_effect_has_landmarks(job->attention);
         if (job->landmarks) job->how = nb_landmark_how_of(job->attention->options, shape.n);
         NB_TRY(w->ctx, nb_attention_refusal(job->attention, &shape, &why, w->ctx));
         if (why) NB_TRY(w->ctx, nb_effect_end_job(w, job, "skipped", why));

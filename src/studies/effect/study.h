@@ -35,7 +35,7 @@ typedef struct {
 /* The columns of a row, in the order of their declaration in columns.c. */
 typedef struct {
     NB_ROW_FIRST
-    const char *attention;
+    const char *attention, *strategy, *core;
     int heads, landmarks;
     nb_effect result;
 } nb_effect_row;
@@ -50,6 +50,9 @@ typedef struct {
 /* The model of a scene, and which of its sources. */
 const nb_model_part *nb_effect_part(const nb_plan *plan, int scene);
 int nb_effect_source(const nb_plan *plan, int scene);
+/* Whether the attention is made from landmarks, F X B, with nb_landmark_options. */
+bool nb_effect_has_landmarks(const nb_choice *attention);
+
 nb_layer_shape nb_effect_shape(const nb_model *model); /* of a layer */
 
 /* Members of nb_study. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* effect.c - what replaced attention does to the model against its error on the heads: each attention a point, its
  * median over sources and trials, in the colour of its strategy. A panel for each model and layers. */
-#include "layers/landmark_pass.h"
 #include "report/figure.h"
 #include "report/labels.h"
 #include "report/sheet.h"
@@ -23,16 +22,11 @@ typedef struct {
 } picture;
 
 /* What attentions of one colour have in common: the strategy, or the name. */
-static nb_status kind_of(const char *attention, const char **kind, nb_ctx *ctx)
+static nb_status kind_of(const nb_effect_row *row, const char **kind, nb_ctx *ctx)
 {
-    nb_choice choice;
-    *kind = attention;
-    if (nb_choice_parse(&nb_attentions, attention, &choice, ctx) != NB_OK) { /* of a plug-in that is not loaded */
-        nb_error_clear(ctx);
-        return NB_OK;
-    }
-    bool landmarks = ((const nb_attention *)choice.component)->forward == nb_landmark_forward;
-    *kind = landmarks ? ((const nb_landmark_options *)choice.options)->strategy->label : choice.component->name;
+    *kind = row->strategy;
+    if (row->strategy) return NB_OK;
+    NB_NEED(*kind, nb_format(ctx, "%.*s", (int)strcspn(row->attention, "("), row->attention));
     return NB_OK;
 }
 
@@ -45,7 +39,7 @@ static nb_status find_series(picture *p, nb_ctx *ctx)
         const nb_effect_row *row = nb_frame_row(&p->summary.frame, a->first[v]);
         const char *kind;
         int s = 0;
-        NB_TRY(ctx, kind_of(row->attention, &kind, ctx));
+        NB_TRY(ctx, kind_of(row, &kind, ctx));
         while (s < p->sheet.series_count && strcmp(p->sheet.series[s].label, kind) != 0) s++;
         p->series[v] = s < p->sheet.series_count ? s : nb_sheet_series(&p->sheet, kind, NB_CLOUD, s);
     }

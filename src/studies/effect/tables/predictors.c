@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictors.c - whether what is measured of the heads puts attentions in the order of what they do to the model:
- * Spearman's correlation over attentions within each source, for each number of landmarks, and over all. */
+ * Spearman's correlation over attentions within each source, for each number of landmarks and each core, and over all
+ * cores. */
 #include "report/table.h"
 #include "studies/effect/summary.h"
 
@@ -9,7 +10,7 @@
 typedef struct {
     const nb_effect_summary *s;
     nb_selection rows;
-    const char *landmarks; /* "all", or the number of all of these rows */
+    const char *core; /* of all of these rows; "all" */
     nb_grid *grid;
     nb_ctx *ctx;
 } part;
@@ -17,7 +18,8 @@ typedef struct {
 static nb_status add_keys(const part *p, const char *effect)
 {
     NB_TRY(p->ctx, nb_effect_add_keys(p->s, p->rows.at[0], p->grid, p->ctx));
-    NB_TRY(p->ctx, nb_grid_text(p->grid, p->landmarks));
+    NB_TRY(p->ctx, nb_grid_int(p->grid, ((const nb_effect_row *)nb_frame_row(&p->s->frame, p->rows.at[0]))->landmarks));
+    NB_TRY(p->ctx, nb_grid_text(p->grid, p->core));
     return nb_grid_text(p->grid, effect);
 }
 
@@ -82,27 +84,27 @@ static nb_status add_part(const part *p)
     return NB_OK;
 }
 
-/* The rows of each model and layers, by their number of landmarks or (not `apart`) all together. */
+/* The rows of each model, layers and number of landmarks, by core or (not `apart`) all together. */
 static nb_status add_parts(const nb_effect_summary *s, bool apart, nb_grid *grid, nb_ctx *ctx)
 {
-    const char *const by[] = {"stratum", "layer", "n", apart ? "landmarks" : NULL, NULL};
+    const char *const by[] = {"stratum", "layer", "n", "landmarks", apart ? "core" : NULL, NULL};
     nb_groups groups;
     NB_TRY(ctx, nb_frame_group(&s->frame, s->ok, by, &groups, ctx));
     for (int g = 0; g < groups.count; g++) {
         part p = {s, nb_group_rows(&groups, g), "all", grid, ctx};
         const nb_effect_row *row = nb_frame_row(&s->frame, p.rows.at[0]);
-        if (apart) NB_NEED(p.landmarks, nb_format(ctx, "%d", row->landmarks));
-        NB_TRY(ctx, add_part(&p));
+        if (apart && row->core) p.core = row->core;
+        if (!apart || row->core) NB_TRY(ctx, add_part(&p));
     }
     return NB_OK;
 }
 
 static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
-    static const char *const csv[] = {NB_EFFECT_KEYS, "landmarks",   "effect", "predictor", "sources",
-                                      "attentions",   "correlation", "low",    "high",      NULL};
-    static const char *const text[] = {NB_EFFECT_KEYS, "m",    "effect", "sources",     "attentions", "error",
-                                       "subspace",     "core", "output", "layer error", NULL};
+    static const char *const csv[] = {NB_EFFECT_KEYS, "landmarks",   "core", "effect", "predictor", "sources",
+                                      "attentions",   "correlation", "low",  "high",   NULL};
+    static const char *const text[] = {NB_EFFECT_KEYS, "m",        "core",      "effect", "sources",     "attentions",
+                                       "error",        "subspace", "core part", "output", "layer error", NULL};
     nb_effect_summary s;
     nb_grid grid;
     NB_TRY(ctx, nb_effect_summary_make(frame, &s, ctx));
@@ -116,9 +118,10 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
               out);
     nb_grid_print(out, &grid);
     if (!form->csv)
-        fputs("rank_agreement and top10_overlap fall where errors grow. m = all: attentions of all numbers of\n"
-              "landmarks together, which differ in their errors anyhow.\n",
-              out);
+        fputs(
+            "rank_agreement and top10_overlap fall where errors grow. core = all: those of different cores together,\n"
+            "of which one may be worse than another whatever the landmarks are.\n",
+            out);
     return NB_OK;
 }
 
