@@ -31,8 +31,9 @@ def in_turns(*calls):
     return [statistics.median(kept) for kept in times]
 
 
-def show(call, of, seconds, c_s, work_s):
-    print(f'{call},"{of}",{seconds:.3g},{c_s:.3g},{seconds - c_s:.2g},{work_s:.2g}', flush=True)
+def show(call, spec, shape, seconds, c_s, work_s):
+    heads, n, d = shape
+    print(f"{call},{spec},{heads},{n},{d},{seconds:.3g},{c_s:.3g},{seconds - c_s:.2g},{work_s:.2g}", flush=True)
 
 
 def attention(spec, shape):
@@ -48,7 +49,7 @@ def attention(spec, shape):
     function, method, c, _ = in_turns(lambda: nysbench.attention(q, k, v, spec, threads=1, out=out), lambda: opened(q, k, v, out),
                                       lambda: library.nysbench_attention_forward(opened._pointer, *addresses), timed)
     for name, seconds in (("attention", function), ("Attention", method)):
-        show(name, f"{spec} {shape}", seconds, c, statistics.median(within))
+        show(name, spec, shape, seconds, c, statistics.median(within))
 
 
 def select(strategy, n, d, m):
@@ -59,10 +60,10 @@ def select(strategy, n, d, m):
     function, c, _ = in_turns(lambda: nysbench.select(x, m, strategy),
                               lambda: handle.call(library.nysbench_select, ctypes.byref(request.c), ctypes.byref(found)),
                               lambda: within.append(nysbench.select(x, m, strategy).seconds))
-    show("select", f"{strategy} ({n}, {d}) m = {m}", function, c, statistics.median(within))
+    show("select", f"{strategy} m={m}", (1, n, d), function, c, statistics.median(within))
 
 
-print("call,of,seconds,c_s,beyond_s,work_s")
+print("call,spec,heads,n,d,seconds,c_s,beyond_s,work_s")
 for shape in ((1, 1, 1), (2, 16, 8), (12, 128, 32)):
     attention("streamed", shape)
 attention("nystrom(landmarks=4)", (2, 16, 8))
