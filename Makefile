@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
-            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config
+            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
@@ -297,12 +297,21 @@ $B/nysbench.pc: FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: nysbench' 'Description: strategies and other components for nysbench, in a shared object' \
 	    'Version: $(VERSION)' 'Requires: gsl' 'Cflags: -I$${prefix}/include/nysbench' > $@
 
-install: nysbench $B/nysbench.pc
+$B/libnysbench.pc: FORCE
+	@mkdir -p $B
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: libnysbench' 'Description: landmarks, their error and attention layers, for programs in any language' \
+	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lnysbench' > $@
+
+install: nysbench $B/nysbench.pc $B/libnysbench.pc
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
+	install -D -m 644 $B/libnysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libnysbench.pc
+	install -m 644 $B/$(SONAME) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sfn $(SONAME) $(DESTDIR)$(PREFIX)/lib/libnysbench.so
+	install -D -m 644 src/api/nysbench.h $(DESTDIR)$(PREFIX)/include/nysbench.h
 	for h in $(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
 
 clean:
@@ -322,7 +331,7 @@ help:
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, workers or python for one of nine'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
-	@echo 'make install    into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make install    the program, the library, headers and templates, into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 

@@ -38,7 +38,7 @@ check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\
 no_races() {
     local test
     make -s tsan >/dev/null || return 1
-    for test in build/tsan/tests/test_{team,attentions}; do
+    for test in build/tsan/tests/test_{team,attentions,api}; do
         OPENBLAS_NUM_THREADS=1 "$test" >"$work/tsan" 2>&1 || { tail -100 "$work/tsan"; return 1; }
     done
 }

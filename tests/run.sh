@@ -74,14 +74,17 @@ oracle() { # each NAME.py with the program and a new folder
     done
 }
 
-# The Python package, from a wheel.
+# The Python package, from a wheel, with the kernels of OpenBLAS that the program has: the same bits.
 python() {
-    local script
+    local script used
     if ! tests/python.sh "$work/python" >"$work/wheel" 2>&1; then
         tally "python wheel" sh -c 'cat "$1" >&2; false' sh "$work/wheel"
         return
     fi
-    for script in tests/python/test_*.py; do tally "python $(basename "$script")" "$work/python/bin/python" "$script"; done
+    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
+    for script in tests/python/test_*.py; do
+        tally "python $(basename "$script")" env OPENBLAS_CORETYPE="$used" "$work/python/bin/python" "$script"
+    done
 }
 
 # Leaks are looked for too; gnuplot and shells that the tests start are not sanitized.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Arguments as the library takes them: arrays in its layout, integers in range."""
 import operator
+from ctypes import addressof, c_char
 
 import numpy as np
 
@@ -24,6 +25,13 @@ def real_array(name, x, dtype):
         raise TypeError(f"{name}: expected real numbers, not {x.dtype}")
     with np.errstate(over="ignore"):
         return np.require(x, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def address(x):
+    """Of a C-contiguous array's entries, while x lives."""
+    if x.flags.writeable and x.size:
+        return addressof(c_char.from_buffer(x))  # a few microseconds faster than what follows
+    return x.ctypes.data
 
 
 def matrix(name, x):

@@ -3,13 +3,14 @@
 import ctypes
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Optional
 
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT64, LARGEST_INT, integer, matrix, real_array
+from ._arrays import FLOAT64, LARGEST_INT, address, integer, matrix, real_array
 from ._errors import ArgumentError, ShapeError
 from ._library import library, optional_text, text
 
@@ -95,12 +96,13 @@ class _Request:
 
     def address(self, array):
         self.kept.append(array)
-        return array.ctypes.data
+        return address(array)
 
-    def settings(self, kernel, pairing, seed, trial):
+    def settings(self, kernel, pairing, seed, trial, problem, head):
         self.c.kernel, self.c.pairing = optional_text("kernel", kernel), optional_text("pairing", pairing)
         self.c.seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
         self.c.trial = integer("trial", trial, 0, LARGEST_TRIAL)
+        self.c.problem, self.c.head = optional_text("problem", problem), integer("head", head, 0, LARGEST_INT)
 
     def cores(self, cores):
         if cores is None:
@@ -142,12 +144,13 @@ def _same_dimension(points, name, d):
     return points
 
 
-def _copy(address, shape, dtype):
+def _copy(source, shape, dtype):
     """A copy of the library's memory, or None."""
-    if not address:
+    if not source:
         return None
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(shape).copy()
+    copy = np.empty(shape, dtype)
+    ctypes.memmove(address(copy), source, copy.nbytes)
+    return copy
 
 
 def _side(c, found):
@@ -159,7 +162,8 @@ def _same_memory(one, other):
     return all(getattr(one, name) == getattr(other, name) for name, _ in _library.Side._fields_)
 
 
-def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=None, seed=None, trial=0):
+def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=None, seed=None, trial=0,
+           problem=None, head=0):
     """Picks m landmarks, the same as `nysbench select` and a run pick for these data, seed and trial.
 
     points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file.
@@ -167,14 +171,16 @@ def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=
     strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing").
     causal: whether a query sees only the keys up to its own. None: as the file says; of arrays, False.
     seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
+    problem, head: what arrays are called in rows. Strategies and cores that look at some rows of S draw them by this
+        name: with a run's they draw what the run did.
 
     Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError.
     """
     request, found = _Request(), _library.Landmarks()
     request.head(points, keys, None, causal)
-    request.settings(kernel, pairing, seed, trial)
+    request.settings(kernel, pairing, seed, trial, problem, head)
     request.c.strategy, request.c.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
-    _library.handle().call(library.nysbench_select, ctypes.byref(request.c), ctypes.byref(found))
+    _call(library.nysbench_select, request, found)
     queries = _side(found.queries, found)
     keys = queries if _same_memory(found.queries, found.keys) else _side(found.keys, found)
     note = found.note.decode() if found.note is not None else None
@@ -182,7 +188,7 @@ def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=
 
 
 def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks=None, key_landmarks=None, kernel=None,
-            pairing=None, causal=None, factors=None, cores=None, metrics=None, seed=None, trial=0):
+            pairing=None, causal=None, factors=None, cores=None, metrics=None, seed=None, trial=0, problem=None, head=0):
     """Measures the error of one choice of landmarks as `nysbench measure` does: a row for each core.
 
     q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
@@ -191,14 +197,14 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
         points (m x d). Tokens of one side serve both.
     factors: nystromformer, cur or nocore. cores: specs; None: every core that needs no option.
     metrics: names of columns, a list or with commas between; None: all.
-    kernel, pairing, causal, seed, trial: as for select.
+    kernel, pairing, causal, seed, trial, problem, head: as for select.
 
     Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row that
     failed or was skipped is a row, too: see its `status` and `reason`. Raises as select does.
     """
     request = _Request()
     request.head(q, k, v, causal)
-    request.settings(kernel, pairing, seed, trial)
+    request.settings(kernel, pairing, seed, trial, problem, head)
     request.cores(cores)
     request.c.factors, request.c.metrics = optional_text("factors", factors), optional_text("metrics", _joined(metrics))
     if query_landmarks is None and key_landmarks is None:
@@ -211,8 +217,17 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
     else:
         request.given(query_landmarks, key_landmarks)
     count = ctypes.c_int()
-    _library.handle().call(library.nysbench_measure, ctypes.byref(request.c), ctypes.byref(count))
+    _call(library.nysbench_measure, request, count)
     return [_row(i) for i in range(count.value)]
+
+
+def _call(function, request, result):
+    """What is doubtful about a file is a warning to the caller of select or measure."""
+    handle = _library.handle()
+    handle.call(function, ctypes.byref(request.c), ctypes.byref(result))
+    doubt = library.nysbench_warning(handle.pointer).decode(errors="replace")
+    if doubt:
+        warnings.warn(doubt, stacklevel=3)
 
 
 def _joined(metrics):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT32, LARGEST_INT, integer, real_array
+from ._arrays import FLOAT32, LARGEST_INT, address, integer, real_array
 from ._errors import ArgumentError, ShapeError, error
 from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
 from ._library import library, text
@@ -26,9 +26,9 @@ _all = weakref.WeakSet()
 
 def _in_child():
     """A child of fork has none of its parent's threads: what is open is opened anew, since to free it would wait for them."""
-    _of_thread.__dict__.clear()
     for opened in _all:
         opened._pointer, opened._lock = None, threading.Lock()
+    _of_thread.__dict__.clear()
 
 
 os.register_at_fork(after_in_child=_in_child)
@@ -115,7 +115,7 @@ class Attention:
             pointer = self._ready()
             if restart:
                 _restart(pointer)
-            status = _forward(pointer, q.ctypes.data, k.ctypes.data, v.ctypes.data, out.ctypes.data)
+            status = _forward(pointer, address(q), address(k), address(v), address(out))
             if status:
                 raise error(status, library.nysbench_attention_message(pointer).decode(errors="replace"))
         return out

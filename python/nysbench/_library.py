@@ -21,7 +21,8 @@ class Request(Structure):
                 ("v", c_void_p), ("causal", c_int), ("file", c_char_p), ("kernel", c_char_p), ("strategy", c_char_p),
                 ("landmarks", c_int), ("pairing", c_char_p), ("seed", c_int64), ("trial", c_int),
                 ("factors", c_char_p), ("cores", POINTER(c_char_p)), ("metrics", c_char_p), ("query_tokens", c_void_p),
-                ("key_tokens", c_void_p), ("query_points", c_void_p), ("key_points", c_void_p)]
+                ("key_tokens", c_void_p), ("query_points", c_void_p), ("key_points", c_void_p), ("problem", c_char_p),
+                ("head", c_int)]
 
 
 class Side(Structure):
@@ -53,6 +54,7 @@ FUNCTIONS = {
     "nysbench_new": (c_int, POINTER(c_void_p)),
     "nysbench_free": (None, c_void_p),
     "nysbench_message": (c_char_p, c_void_p),
+    "nysbench_warning": (c_char_p, c_void_p),
     "nysbench_names": (c_int, c_void_p, c_char_p, POINTER(POINTER(c_char_p))),
     "nysbench_summary": (c_int, c_void_p, c_char_p, c_char_p, POINTER(c_char_p)),
     "nysbench_describe": (c_int, c_void_p, c_char_p, c_char_p, POINTER(c_char_p)),

@@ -25,9 +25,10 @@ typedef struct {
 static nb_status read_wanted(const char *spec, const nysbench_layer *layer, int threads, int64_t seed, int trial,
                              wanted *w, nb_ctx *ctx)
 {
+    const size_t least = offsetof(nysbench_layer, causal) + sizeof layer->causal;
     NB_REQUIRE(ctx, spec && layer, NB_EINVAL, "the spec or the layer is NULL");
-    NB_REQUIRE(ctx, layer->size == sizeof *layer, NB_EINVAL, "the layer has %zu bytes, and this library knows of %zu",
-               layer->size, sizeof *layer);
+    NB_REQUIRE(ctx, layer->size >= least && layer->size <= sizeof *layer, NB_EINVAL,
+               "the layer has %zu bytes, and this library knows of %zu", layer->size, sizeof *layer);
     NB_REQUIRE(ctx, threads >= 0 && threads <= NB_MOST_THREADS, NB_EINVAL, "%d threads, allowed are 0 to %d", threads,
                NB_MOST_THREADS);
     NB_REQUIRE(ctx, seed >= 0 && trial >= 0, NB_EINVAL, "seed %lld, trial %d: expected numbers of 0 or more",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* handle.h - what is behind a nysbench, and how a call with it begins and ends; what the program adds to such a call. */
+/* handle.h - what is behind a nysbench, how a call with it begins and ends, and what the program adds to calls. */
 #ifndef NB_HANDLE_H
 #define NB_HANDLE_H
 

@@ -4,8 +4,8 @@
  *     cc mine.c $(pkg-config --cflags --libs libnysbench)
  *
  * Every function that can fail returns a status, NYSBENCH_OK or the reason, with a message in the handle. Nothing is
- * printed, no process is started or ended, and there is no state beside the handles: any number of them may be used at a
- * time, each by one thread at a time. While a call runs, the OpenBLAS that this library is linked with works with one
+ * printed, no process is started or ended, and there is no state beside the handles: any number of them may be used at
+ * a time, each by one thread at a time. While a call runs, the OpenBLAS that this library is linked with works with one
  * thread and GSL's error handler is off; both are as they were when the last call has returned. Numbers are read and
  * written as in the locale "C", whatever the program's is.
  *
@@ -80,8 +80,8 @@ typedef struct {
     const char *factors;      /* nystromformer (default), cur or nocore */
     const char *const *cores; /* specs, NULL-terminated; default: every core that needs no option */
     const char *metrics;      /* names of columns with commas between; default: all */
-    /* Landmarks of one's own instead of strategy and pairing: `landmarks` tokens, or points (landmarks x d). Those of the
-     * queries alone, if tokens, serve both sides. */
+    /* Landmarks of one's own instead of strategy and pairing: `landmarks` tokens, or points (landmarks x d). Tokens of
+     * one side alone serve both. */
     const int64_t *query_tokens, *key_tokens;
     const double *query_points, *key_points;
 
@@ -113,8 +113,8 @@ typedef struct {
 /* Picks as `nysbench select` and a run pick. Strategies that work in another process are refused. */
 nysbench_status nysbench_select(nysbench *handle, const nysbench_request *request, nysbench_landmarks *landmarks);
 
-/* Measures as `nysbench measure` does: a row for each core. A row that failed or was skipped is a result, see its column
- * `status`; docs/columns.md has all columns. */
+/* Measures as `nysbench measure` does: a row for each core. A row that failed or was skipped is a result, see its
+ * column `status`; docs/columns.md has all columns. */
 nysbench_status nysbench_measure(nysbench *handle, const nysbench_request *request, int *rows);
 /* Of the rows of the last nysbench_measure, which these calls keep. A real is also a column of integers. */
 nysbench_status nysbench_row_json(nysbench *handle, int row, const char **json); /* an object: columns and values */
@@ -143,9 +143,9 @@ nysbench_status nysbench_attention_new(nysbench *handle, const char *spec, const
 void nysbench_attention_free(nysbench_attention *attention); /* NULL is allowed */
 const char *nysbench_attention_message(const nysbench_attention *attention);
 
-/* q (batch x heads x n x d), k (batch x key_heads x n x d), v (batch x key_heads x n x dv), out (batch x heads x n x dv).
- * The same bits for any number of threads. NYSBENCH_EINVAL where the attention refuses such heads, NYSBENCH_ENUMERIC
- * where it diverges. */
+/* q (batch x heads x n x d), k (batch x key_heads x n x d), v (batch x key_heads x n x dv),
+ * out (batch x heads x n x dv). The same bits for any number of threads. NYSBENCH_EINVAL where the attention refuses
+ * such heads, NYSBENCH_ENUMERIC where it diverges. */
 nysbench_status nysbench_attention_forward(nysbench_attention *attention, const float *q, const float *k,
                                            const float *v, float *out);
 /* The next pass is the first one again, for attentions that keep landmarks or features between passes. */

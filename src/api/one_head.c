@@ -184,6 +184,7 @@ static nb_status keyless_kernel(const char **spec, nb_ctx *ctx)
     for (const nb_entry *e = nb_kernels.entries; e->component; e++) {
         nb_choice kernel;
         bool needs;
+        if (!((const nb_kernel *)e->component)->points) continue;
         NB_TRY(ctx, nb_choice_parse(&nb_kernels, e->component->name, &kernel, ctx));
         NB_TRY(ctx, nb_kernel_needs_keys(&kernel, &needs, ctx));
         *spec = kernel.full;

@@ -246,9 +246,15 @@ static nb_status unite_numbers(nb_axis_list *list, const nb_key_values *v, int *
 
 nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx)
 {
-    const nb_key_values one = {.count = 1, .numbers = &number};
-    int index;
-    return unite_numbers(&config->lists[axis], &one, &index, ctx);
+    nb_axis_list *list = &config->lists[axis];
+    int *united;
+    for (int i = 0; i < list->count; i++)
+        if (list->numbers[i] == number) return NB_OK;
+    NB_NEED(united, nb_alloc(ctx, (size_t)list->count + 1, sizeof *united));
+    if (list->count > 0) memcpy(united, list->numbers, (size_t)list->count * sizeof *united);
+    united[list->count++] = number;
+    list->numbers = united;
+    return NB_OK;
 }
 
 static nb_status check_lengths(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes)

@@ -110,7 +110,7 @@ def check_walk(path):
 # Words with an underscore that are not the program's, and the names that its sources have.
 sources = [open(file).read() for file in glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")]
 package = "".join(open(file).read() for file in glob.glob("python/nysbench/*.py"))
-others = {"baseline_pairing", "setting_heads", "nb_strategy_mine"} | placeholders | set(re.findall(r"\bnb_\w+", "".join(sources)))
+others = {"baseline_pairing", "setting_heads", "nb_strategy_mine"} | placeholders | set(re.findall(r"\b(?:nb|nysbench)_\w+", "".join(sources)))
 others |= set(re.findall(r"\w+", package))
 
 for path in [f"{root}/README.md"] + sorted(glob.glob(f"{root}/docs/*.md")):

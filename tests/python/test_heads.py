@@ -60,7 +60,7 @@ class Select(unittest.TestCase):
             pivots.append(int(np.argmax(np.diag(residual))))
             column = residual[:, pivots[-1]]
             residual = residual - np.outer(column, column) / column[pivots[-1]]
-        picks = nysbench.select(Q, 6, "greedy_cholesky(kernel=gram)")
+        picks = nysbench.select(Q, 6, "greedy_cholesky(of=gram)")
         self.assertEqual(sorted(picks.tokens), sorted(pivots))
         np.testing.assert_array_equal(picks.points, Q[picks.tokens])
         self.assertIs(picks.queries, picks.keys)
@@ -134,12 +134,12 @@ class Select(unittest.TestCase):
 
     def test_mistakes(self):
         nan = Q.copy()
-        nan[3, 2] = np.nan
+        nan[3, 2], inf = np.nan, np.full_like(K, np.inf)
         for kind, message, call in (
                 (nysbench.ShapeError, r"queries: expected a matrix \(n, d\), not .*\(60,\)", lambda: nysbench.select(Q[:, 0], 3, "uniform")),
                 (nysbench.ShapeError, r"keys: \(59, 8\), but queries: \(60, 8\)", lambda: nysbench.select(Q, 3, "uniform", keys=K[1:])),
                 (nysbench.NumericError, "(?i)nan|finite", lambda: nysbench.select(nan, 3, "uniform")),
-                (nysbench.NumericError, "(?i)inf|finite", lambda: nysbench.select(Q, 3, "uniform", keys=K / 0.0)),
+                (nysbench.NumericError, "(?i)inf|finite", lambda: nysbench.select(Q, 3, "uniform", keys=inf)),
                 (nysbench.ArgumentError, "did you mean 'kmeans'", lambda: nysbench.select(Q, 3, "kmean")),
                 (nysbench.ArgumentError, "restart", lambda: nysbench.select(Q, 3, "kmeans(restart=2)")),
                 (nysbench.ArgumentError, "61", lambda: nysbench.select(Q, 61, "uniform")),
@@ -158,8 +158,7 @@ class Select(unittest.TestCase):
                 self.assertRaisesRegex(kind, message, call)
         self.assertTrue(issubclass(nysbench.ArgumentError, ValueError) and issubclass(nysbench.ShapeError, ValueError))
         self.assertTrue(issubclass(nysbench.FileError, OSError) and issubclass(nysbench.OutOfMemoryError, MemoryError))
-        with np.errstate(divide="ignore"):
-            self.assertEqual(len(nysbench.select(Q, 3, "uniform").tokens), 3)  # an error leaves nothing behind
+        self.assertEqual(len(nysbench.select(Q, 3, "uniform").tokens), 3)  # an error leaves nothing behind
 
 
 class Measure(unittest.TestCase):
@@ -192,9 +191,10 @@ class Measure(unittest.TestCase):
 
     def test_rows_are_those_of_the_program(self):
         times = {name for name in nysbench.measure(Q, K, V, strategy="uniform", landmarks=8)[0] if name.endswith("_s")}
-        rows = nysbench.measure(Q, K, V, strategy="uniform", landmarks=8, seed=3)
-        text = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3", "--format", "json")
-        expected = json.loads(text)
+        lines = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3", "--json")
+        expected = [json.loads(line) for line in lines.splitlines()]
+        same = dict(problem=expected[0]["problem"], head=expected[0]["head"])  # some cores draw rows by it
+        rows = nysbench.measure(Q, K, V, strategy="uniform", landmarks=8, seed=3, **same)
         self.assertEqual(len(rows), len(expected))
         for row, other in zip(rows, expected):
             self.assertEqual(list(row), list(other))
@@ -235,7 +235,7 @@ class Measure(unittest.TestCase):
                 (nysbench.ShapeError, "dimension 7", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 1:], key_landmarks=K[:5])),
                 (nysbench.ShapeError, r"of shape \(5,\)", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 0])),
                 (nysbench.ArgumentError, "60", lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
-                (nysbench.ArgumentError, "(?i)distinct|twice|more than once", lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),
+                (nysbench.ArgumentError, "landmarks 0 and 1 are both token 0", lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),
                 (nysbench.ShapeError, r"values: \(59, 5\)", lambda: nysbench.measure(Q, K, V[1:], strategy="uniform", landmarks=5)),
                 (nysbench.ArgumentError, "svdd", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, cores="svdd")),
                 (nysbench.ArgumentError, "eror", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, metrics="eror")),

@@ -60,7 +60,7 @@ class Finding(unittest.TestCase):
 
     def imported(self, **environment):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("NYSBENCH", "PYTHON"))}
-        return subprocess.run([sys.executable, "-c", "import nysbench; print(nysbench._library.path)"], cwd=self.folder,
+        return subprocess.run([sys.executable, "-c", "import nysbench; print(nysbench._library.path)"], cwd="/",
                               env={**clean, "PYTHONPATH": str(self.folder), **environment}, capture_output=True, text=True)
 
     def compiled(self, source):
@@ -80,6 +80,10 @@ class Finding(unittest.TestCase):
 
     def test_named(self):
         self.assertEqual(self.imported(NYSBENCH_LIBRARY=_library.path).stdout.strip(), _library.path)
+
+    def test_in_a_checkout(self):
+        found = self.imported(PYTHONPATH=str(Path("python").resolve())).stdout.strip()
+        self.assertEqual(found, str(Path("build/libnysbench.so").absolute()))
 
     def test_nowhere(self):
         self.expect(self.imported(), f"{self.folder}/nysbench/libnysbench.so (in the package)", "NYSBENCH_LIBRARY")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -91,11 +92,8 @@ class Arrays(unittest.TestCase):
     def test_mistakes(self):
         self.assertRaisesRegex(nysbench.FileError, "nowhere", nysbench.row_arrays, os.path.join(folder.name, "nowhere"))
         for path, message in (("/nowhere/nysbench", "looked for /nowhere/nysbench"), (run, "no program"), ("/etc/passwd", "cannot be run")):
-            os.environ["NYSBENCH_PROGRAM"] = path
-            try:
+            with mock.patch.dict(os.environ, NYSBENCH_PROGRAM=path):
                 self.assertRaisesRegex(nysbench.FileError, message, nysbench.row_arrays, run)
-            finally:
-                del os.environ["NYSBENCH_PROGRAM"]
 
     def test_units(self):
         for column, unit in (("select_s", "s"), ("peak_bytes", "B"), ("tokens_per_s", "1/s"), ("gflops_per_s", "1e9/s"), ("error", None)):
@@ -106,12 +104,8 @@ class Arrays(unittest.TestCase):
         with open(script, "w") as file:
             file.write(f"#!/bin/sh\necho 'nysbench: warning: rows of two builds' >&2\nexec '{nysbench.program()}' \"$@\"\n")
         os.chmod(script, 0o755)
-        os.environ["NYSBENCH_PROGRAM"] = script
-        try:
-            with self.assertWarnsRegex(UserWarning, "^rows of two builds$"):
-                nysbench.row_arrays(run)
-        finally:
-            del os.environ["NYSBENCH_PROGRAM"]
+        with mock.patch.dict(os.environ, NYSBENCH_PROGRAM=script), self.assertWarnsRegex(UserWarning, "^rows of two builds$"):
+            nysbench.row_arrays(run)
 
 
 class Frame(unittest.TestCase):

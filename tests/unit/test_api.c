@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The library: results are those of the functions within, bit for bit, or known in closed form; every error says what
+ * is wrong; calls leave nothing behind and may run in many threads. */
+#include "scenes.h"
+
+#include "api/attention.h"
+#include "api/handle.h"
+#include "components/study.h"
+#include "linalg/linalg.h"
+#include "nystrom/make_scene.h"
+
+#include <cblas.h>
+#include <gsl/gsl_errno.h>
+#include <pthread.h>
+
+enum { N = 40, D = 6, M = 7 };
+
+static nysbench *new_handle(void)
+{
+    nysbench *h = NULL;
+    assert_int_equal(nysbench_new(&h), NYSBENCH_OK);
+    return h;
+}
+
+#define assert_done(h, call) \
+    do { \
+        if ((call) != NYSBENCH_OK) fail_msg("%s: %s", #call, nysbench_message(h)); \
+        assert_string_equal(nysbench_message(h), ""); \
+    } while (0)
+
+static void expect(nysbench_status status, nysbench_status expected, const char *message, const char *text)
+{
+    if (!strstr(message, text)) fail_msg("expected '%s' in '%s'", text, message);
+    assert_int_equal(status, expected);
+}
+
+static nysbench_request request_of(const nb_head *head, const char *strategy, int m)
+{
+    nysbench_request r;
+    nysbench_request_init(&r);
+    r.n = head->n, r.d = head->d, r.dv = head->dv;
+    r.q = head->q, r.k = head->k, r.v = head->v;
+    r.strategy = strategy;
+    r.landmarks = m;
+    return r;
+}
+
+static nb_head some_head(nb_ctx *ctx)
+{
+    return make_head("gaussian(n=40, d=6)", 0, 0, ctx);
+}
+
+/* What a run picks in this trial, for a problem of this name. */
+static nb_landmarks pick_within(const nb_head *head, const char *kernel_spec, const char *strategy, const char *problem,
+                                uint64_t seed, int trial, nb_ctx *ctx)
+{
+    nb_choice kernel = choose(&nb_kernels, kernel_spec, ctx), choice = choose(&nb_strategies, strategy, ctx);
+    nb_pairing pairing = ((const nb_strategy *)choice.component)->pairing;
+    nb_stream stream = {.seed = seed, .trial = trial, .component = choice.canonical};
+    nb_landmarks landmarks;
+    nb_scene *scene;
+    gsl_rng *rng;
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    assert_ok(ctx, nb_scene_new(head, &kernel, &scene, ctx));
+    nb_scene_name(scene, problem, 3);
+    assert_ok(ctx, nb_landmarks_pick(&(nb_picking){scene, &choice, M, pairing, stream, rng}, &landmarks, ctx));
+    return landmarks;
+}
+
+static void assert_side(const nysbench_side *side, const nb_picks *picks, const nb_head *head, const double *x,
+                        nb_ctx *ctx)
+{
+    double *points = nb_alloc_reals(ctx, D, M);
+    assert_ok(ctx, nb_picks_landmarks(picks, D, head->n, x, points, ctx));
+    assert_memory_equal(side->points, points, sizeof *points * D * M);
+    assert_true((side->tokens != NULL) == (picks->kind == NB_TOKENS));
+    assert_true((side->groups != NULL) == (picks->kind == NB_GROUPS));
+    for (int j = 0; side->tokens && j < M; j++) assert_int_equal(side->tokens[j], picks->tokens[j]);
+    for (int i = 0; side->groups && i < head->n; i++) assert_int_equal(side->groups[i], picks->groups[i]);
+}
+
+/* Tokens, groups and points, of one side and of both; random and not; with rows of S in the trial's order. */
+static void test_select_is_what_a_run_picks(void **state)
+{
+    static const char *const strategies[] = {"uniform",
+                                             "kmeans",
+                                             "kmeans(snap=nearest)",
+                                             "segment_means",
+                                             "kdpp",
+                                             "cpqr",
+                                             "leverage(rows=9, sample=tokens)",
+                                             "exchange(rows=9)"};
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle();
+    nysbench_landmarks l;
+    nb_head head = some_head(ctx);
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        nysbench_request r = request_of(&head, strategies[i], M);
+        r.seed = 5, r.trial = 2, r.problem = "of(mine)", r.head = 3;
+        assert_done(h, nysbench_select(h, &r, &l));
+        nb_landmarks within = pick_within(&head, "softmax", strategies[i], "of(mine)", 5, 2, ctx);
+        assert_int_equal(l.m, M);
+        assert_int_equal(l.n, N);
+        assert_int_equal(l.d, D);
+        assert_true(l.select_s >= 0);
+        assert_side(&l.queries, &within.queries, &head, head.q, ctx);
+        assert_side(&l.keys, &within.keys, &head, head.k, ctx);
+    }
+    nysbench_free(h);
+}
+
+/* The order in which rows of S are looked at is that of the problem's name. */
+static void test_a_name_leads_to_a_run(void **state)
+{
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle();
+    nysbench_landmarks l;
+    int64_t first[M];
+    nb_head head = some_head(ctx);
+    nysbench_request r = request_of(&head, "leverage(rows=9, sample=tokens)", M);
+    assert_done(h, nysbench_select(h, &r, &l));
+    memcpy(first, l.keys.tokens, sizeof first);
+    assert_done(h, nysbench_select(h, &r, &l));
+    assert_memory_equal(first, l.keys.tokens, sizeof first);
+    r.problem = "another";
+    assert_done(h, nysbench_select(h, &r, &l));
+    assert_memory_not_equal(first, l.keys.tokens, sizeof first);
+    nysbench_free(h);
+}
+
+/* Of 8 points on a line, 4 segments of two have the midpoints as means. */
+static void test_select_of_points_alone(void **state)
+{
+    static const double points[] = {0, 1, 2, 4, 8, 16, 32, 64.5};
+    static const double means[] = {0.5, 3, 12, 48.25};
+    nysbench *h = new_handle();
+    nysbench_request r;
+    nysbench_landmarks l;
+    (void)state;
+    nysbench_request_init(&r);
+    r.n = 8, r.d = 1, r.q = points, r.strategy = "segment_means", r.landmarks = 4;
+    assert_done(h, nysbench_select(h, &r, &l));
+    assert_int_equal(l.kind, NYSBENCH_GROUPS);
+    for (int i = 0; i < 8; i++) assert_int_equal(l.queries.groups[i], i / 2);
+    for (int j = 0; j < 4; j++) assert_true(l.queries.points[j] == means[j]);
+    assert_ptr_equal(l.queries.points, l.keys.points);
+    nysbench_free(h);
+}
+
+static double real_of(nysbench *h, int row, const char *column)
+{
+    double value = 0;
+    assert_done(h, nysbench_row_real(h, row, column, &value));
+    return value;
+}
+
+static const char *text_of(nysbench *h, int row, const char *column)
+{
+    const char *value = NULL;
+    assert_done(h, nysbench_row_text(h, row, column, &value));
+    return value;
+}
+
+/* Q Q' has rank d: from m = d landmarks on X = A+ leaves no error but rounding, some eps cond(A), and cond(A) of 6
+ * random points of dimension 6 is far below 1e4. */
+static void test_measure_of_low_rank(void **state)
+{
+    static const char *const cores[] = {"svd", NULL};
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle();
+    nb_head head = some_head(ctx);
+    nysbench_request r = request_of(&head, "uniform", M);
+    int rows = 0;
+    r.k = r.v = NULL, r.dv = 0, r.cores = cores, r.metrics = "error";
+    assert_done(h, nysbench_measure(h, &r, &rows));
+    assert_int_equal(rows, 1);
+    assert_string_equal(text_of(h, 0, "status"), "ok");
+    assert_string_equal(text_of(h, 0, "kernel"), "gram(of=queries)");
+    assert_at_most(real_of(h, 0, "error"), 1e-11);
+    r.landmarks = D - 1;
+    assert_done(h, nysbench_measure(h, &r, &rows));
+    assert_true(real_of(h, 0, "error") > 1e-3);
+    nysbench_free(h);
+}
+
+/* A strategy's landmarks, handed over as tokens, have the error that they have as the strategy's, bit for bit. As
+ * points they are no tokens any more: F, A and B come from products of other shapes, and differ by some eps (1e-12 is
+ * 5000 of them). */
+static void test_measure_of_given_landmarks(void **state)
+{
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle(), *other = new_handle();
+    nb_head head = some_head(ctx);
+    nysbench_request r = request_of(&head, "uniform", M), given = request_of(&head, NULL, M);
+    nysbench_landmarks l;
+    int rows = 0, again = 0;
+    assert_done(other, nysbench_select(other, &r, &l));
+    assert_done(h, nysbench_measure(h, &r, &rows));
+    assert_true(rows > 5);
+    double *errors = nb_alloc_reals(ctx, (size_t)rows, 1);
+    for (int i = 0; i < rows; i++) errors[i] = real_of(h, i, "error");
+    for (int how = 0; how < 4; how++) {
+        given.query_tokens = how == 0 || how == 2 ? l.queries.tokens : NULL;
+        given.key_tokens = how == 1 || how == 2 ? l.keys.tokens : NULL;
+        given.query_points = how == 3 ? l.queries.points : NULL;
+        given.key_points = how == 3 ? l.keys.points : NULL;
+        assert_done(h, nysbench_measure(h, &given, &again));
+        assert_int_equal(again, rows);
+        assert_string_equal(text_of(h, 0, "strategy"), "given");
+        for (int i = 0; i < rows; i++) {
+            double error = real_of(h, i, "error");
+            if (how == 3)
+                assert_true(isnan(error) == isnan(errors[i]) && !(fabs(error - errors[i]) > 1e-12 * errors[i]));
+            else
+                assert_true(error == errors[i] || (isnan(error) && isnan(errors[i])));
+        }
+    }
+    nysbench_free(other);
+    nysbench_free(h);
+}
+
+static void test_rows(void **state)
+{
+    static const char *const cores[] = {"svd", "iterative(steps=[1, 2])", NULL};
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle();
+    nb_head head = some_head(ctx);
+    nysbench_request r = request_of(&head, "uniform", M);
+    const char *json, *text;
+    double value;
+    int rows = 0;
+    r.cores = cores, r.seed = 77, r.trial = 4, r.problem = "p\"q", r.head = 3;
+    assert_done(h, nysbench_measure(h, &r, &rows));
+    assert_int_equal(rows, 3);
+    assert_non_null(strstr(text_of(h, 1, "core"), "iterative(steps=1,"));
+    assert_true(real_of(h, 2, "seed") == 77 && real_of(h, 2, "trial") == 4 && real_of(h, 2, "n") == N);
+    assert_done(h, nysbench_row_json(h, 2, &json));
+    if (!strstr(json, "\"problem\": \"p\\\"q\", \"head\": 3,")) fail_msg("%s", json);
+    assert_done(h, nysbench_row_text(h, 0, "reason", &text));
+    assert_string_equal(text, "");
+    expect(nysbench_row_json(h, 3, &json), NYSBENCH_EINVAL, nysbench_message(h), "there is no row 3, only 0 to 2");
+    expect(nysbench_row_json(h, -1, &json), NYSBENCH_EINVAL, nysbench_message(h), "there is no row -1");
+    expect(nysbench_row_json(h, 0, NULL), NYSBENCH_EINVAL, nysbench_message(h), "it is NULL");
+    expect(nysbench_row_real(h, 0, "eror", &value), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'error'");
+    expect(nysbench_row_real(h, 0, NULL, &value), NYSBENCH_EINVAL, nysbench_message(h), "the column is NULL");
+    expect(nysbench_row_real(h, 0, "core", &value), NYSBENCH_EINVAL, nysbench_message(h), "holds text");
+    expect(nysbench_row_text(h, 0, "error", &text), NYSBENCH_EINVAL, nysbench_message(h), "holds numbers");
+    assert_non_null(strstr(text_of(h, 1, "core"), "iterative(steps=1,")); /* they are still there */
+    r.metrics = "eror";
+    expect(nysbench_measure(h, &r, &rows), NYSBENCH_EINVAL, nysbench_message(h),
+           "metrics: 'eror' is unknown; did you mean 'error'");
+    assert_int_equal(rows, 0);
+    expect(nysbench_row_json(h, 0, &json), NYSBENCH_EINVAL, nysbench_message(h), "the last call measured none");
+    nysbench_free(h);
+}
+
+typedef struct { /* a request that is wrong, and what is said */
+    void (*spoil)(nysbench_request *r);
+    nysbench_status status;
+    const char *text;
+} mistake;
+
+static const double unfinite[] = {1, 2, NAN, 4};
+static const int64_t far[] = {0, 1, 2, 3, 4, 5, N}, twice[] = {0, 1, 2, 3, 4, 5, 0};
+static const char *const no_core[] = {"svt", NULL};
+#define SPOIL(name, ...) \
+    static void name(nysbench_request *r) \
+    { \
+        __VA_ARGS__; \
+    }
+SPOIL(no_head, r->q = r->k = r->v = NULL)
+SPOIL(no_queries, r->q = NULL)
+SPOIL(no_keys, r->k = NULL)
+SPOIL(two_heads, r->file = "x.safetensors")
+SPOIL(no_file, no_head(r), r->file = "there/is/none.safetensors")
+SPOIL(no_tokens, r->n = 0)
+SPOIL(no_values, r->dv = 0)
+SPOIL(negative_head, r->head = -1)
+SPOIL(odd_mask, r->causal = 2)
+SPOIL(odd_file_mask, no_head(r), r->file = "x", r->causal = -2)
+SPOIL(bad_number, r->q = unfinite, r->n = r->d = 2)
+SPOIL(no_strategy, r->strategy = NULL)
+SPOIL(no_landmarks, r->landmarks = 0)
+SPOIL(many_landmarks, r->landmarks = N + 1)
+SPOIL(bad_strategy, r->strategy = "kmean")
+SPOIL(two_strategies, r->strategy = "kmeans(iterations=[1, 2])")
+SPOIL(elsewhere, r->strategy = "command(run=true)")
+SPOIL(elsewhere_within, r->strategy = "kept(strategy=command(run=true), landmarks_from=x.npy)")
+SPOIL(bad_kernel, r->kernel = "softmaxx")
+SPOIL(bad_pairing, r->pairing = "jiont")
+SPOIL(no_both, r->pairing = "both")
+SPOIL(bad_seed, r->seed = -1)
+SPOIL(bad_trial, r->trial = 1000000)
+SPOIL(refused, r->causal = 1, r->strategy = "leverage(rows=9, sample=centres)")
+SPOIL(needs_keys, r->k = r->v = NULL, r->dv = 0, r->kernel = "softmax")
+SPOIL(large, r->size = sizeof *r + 1)
+SPOIL(not_set, r->size = 0)
+
+static const mistake of_heads[] = {
+    {no_head, NYSBENCH_EINVAL, "q or file is missing"},
+    {no_queries, NYSBENCH_EINVAL, "q is NULL"},
+    {no_keys, NYSBENCH_EINVAL, "k is NULL: values need keys"},
+    {two_heads, NYSBENCH_EINVAL, "file and arrays are given"},
+    {no_file, NYSBENCH_EIO, "there/is/none.safetensors: "},
+    {no_tokens, NYSBENCH_EDIM, "(n, d) = (0, 6)"},
+    {no_values, NYSBENCH_EDIM, "dv = 0, and v is given"},
+    {negative_head, NYSBENCH_EINVAL, "head is -1"},
+    {odd_mask, NYSBENCH_EINVAL, "causal is 2"},
+    {odd_file_mask, NYSBENCH_EINVAL, "causal is -2"},
+    {bad_number, NYSBENCH_ENUMERIC, "q: token 1, coordinate 0 is NaN or Inf"},
+    {no_strategy, NYSBENCH_EINVAL, "strategy is missing"},
+    {no_landmarks, NYSBENCH_EINVAL, "landmarks is missing"},
+    {many_landmarks, NYSBENCH_EINVAL, "landmarks '41': expected a whole number from 1 to 40"},
+    {bad_strategy, NYSBENCH_EINVAL, "did you mean 'kmeans'"},
+    {two_strategies, NYSBENCH_EINVAL, "strategy: 'kmeans(iterations=[1, 2])' stands for 2, expected one"},
+    {elsewhere, NYSBENCH_EINVAL, "command works in another process, and the library starts none"},
+    {elsewhere_within, NYSBENCH_EINVAL, "command works in another process, and the library starts none"},
+    {bad_kernel, NYSBENCH_EINVAL, "did you mean 'softmax'"},
+    {bad_pairing, NYSBENCH_EINVAL, "pairing: 'jiont' is unknown; did you mean 'joint'"},
+    {no_both, NYSBENCH_EINVAL, "pairing: uniform cannot pick for both sides together"},
+    {bad_seed, NYSBENCH_EINVAL, "seed '-1': expected a whole number from 0 to 9223372036854775807"},
+    {bad_trial, NYSBENCH_EINVAL, "trial '1000000': expected a whole number from 0 to 999999"},
+    {needs_keys, NYSBENCH_EINVAL, "there are no keys (k is NULL); the kernel softmax needs keys"},
+    {large, NYSBENCH_EINVAL, "it is older than the program's header"},
+    {not_set, NYSBENCH_EINVAL, "nysbench_request_init was not called"},
+};
+
+SPOIL(bad_factors, r->factors = "curr")
+SPOIL(bad_core, r->cores = no_core)
+SPOIL(two_choices, r->query_tokens = far)
+SPOIL(far_token, r->strategy = NULL, r->query_tokens = far)
+SPOIL(token_twice, r->strategy = NULL, r->key_tokens = twice)
+SPOIL(tokens_and_points, r->strategy = NULL, r->key_tokens = twice, r->query_points = unfinite)
+SPOIL(half_points, r->strategy = NULL, r->landmarks = 1, r->query_points = r->q)
+SPOIL(bad_points, r->strategy = NULL, r->landmarks = 2, r->n = 20, r->d = 2, r->query_points = unfinite)
+SPOIL(no_given, r->strategy = NULL, r->landmarks = 0, r->key_tokens = twice)
+static const mistake of_measures[] = {
+    {bad_factors, NYSBENCH_EINVAL, "factors: 'curr' is unknown; did you mean 'cur'"},
+    {bad_core, NYSBENCH_EINVAL, "did you mean 'svd'"},
+    {two_choices, NYSBENCH_EINVAL, "strategy and pairing, or landmarks of one's own, not both"},
+    {far_token, NYSBENCH_EINVAL, "query_tokens: landmark 6 is token 40, allowed are 0 to 39"},
+    {token_twice, NYSBENCH_EINVAL, "token 0"},
+    {tokens_and_points, NYSBENCH_EINVAL, "tokens and points are given"},
+    {half_points, NYSBENCH_EINVAL, "key_points is NULL"},
+    {bad_points, NYSBENCH_ENUMERIC, "query_points: NaN or Inf"},
+    {no_given, NYSBENCH_EINVAL, "landmarks '0': expected a whole number from 1 to 40"},
+};
+
+static void test_mistakes(void **state)
+{
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle();
+    nb_head head = some_head(ctx);
+    nysbench_landmarks l;
+    int rows;
+    for (size_t i = 0; i < sizeof of_heads / sizeof *of_heads; i++) {
+        nysbench_request r = request_of(&head, "uniform", M);
+        of_heads[i].spoil(&r);
+        expect(nysbench_select(h, &r, &l), of_heads[i].status, nysbench_message(h), of_heads[i].text);
+        assert_null(l.queries.points);
+        expect(nysbench_measure(h, &r, &rows), of_heads[i].status, nysbench_message(h), of_heads[i].text);
+    }
+    for (size_t i = 0; i < sizeof of_measures / sizeof *of_measures; i++) {
+        nysbench_request r = request_of(&head, "uniform", M);
+        of_measures[i].spoil(&r);
+        expect(nysbench_measure(h, &r, &rows), of_measures[i].status, nysbench_message(h), of_measures[i].text);
+    }
+    nysbench_request r = request_of(&head, "uniform", M);
+    refused(&r);
+    expect(nysbench_select(h, &r, &l), NYSBENCH_EINVAL, nysbench_message(h), "leverage(rows=9, sample=centres): ");
+    expect(nysbench_select(h, NULL, &l), NYSBENCH_EINVAL, nysbench_message(h), "the request is NULL");
+    expect(nysbench_select(h, &r, NULL), NYSBENCH_EINVAL, nysbench_message(h), "landmarks is NULL");
+    expect(nysbench_measure(h, &r, NULL), NYSBENCH_EINVAL, nysbench_message(h), "rows is NULL");
+    assert_int_equal(nysbench_select(NULL, &r, &l), NYSBENCH_EINVAL);
+    assert_int_equal(nysbench_measure(NULL, &r, &rows), NYSBENCH_EINVAL);
+    assert_int_equal(nysbench_new(NULL), NYSBENCH_EINVAL);
+    assert_non_null(strstr(nysbench_message(NULL), "NULL"));
+    nysbench_free(NULL);
+    nysbench_free(h);
+}
+
+/* A program that was compiled when requests ended with `trial`. */
+static void test_an_older_request(void **state)
+{
+    nb_ctx *ctx = *state;
+    nysbench *h = new_handle();
+    nb_head head = some_head(ctx);
+    nysbench_request whole = request_of(&head, "uniform", M);
+    nysbench_landmarks l;
+    int64_t expected[M], seed;
+    size_t told, size = offsetof(nysbench_request, trial) + sizeof whole.trial;
+    assert_done(h, nysbench_select(h, &whole, &l));
+    memcpy(expected, l.queries.tokens, sizeof expected);
+    char *old = malloc(size); /* so that the sanitizer sees what is beyond */
+    assert_non_null(old);
+    nysbench_request_init_sized((void *)old, size);
+    memcpy(&told, old, sizeof told);
+    memcpy(&seed, old + offsetof(nysbench_request, seed), sizeof seed);
+    assert_int_equal(told, size);
+    assert_int_equal(seed, 20260101);
+    memcpy(old + sizeof size, (char *)&whole + sizeof size, size - sizeof size);
+    assert_done(h, nysbench_select(h, (void *)old, &l));
+    assert_memory_equal(l.queries.tokens, expected, sizeof expected);
+    free(old);
+    char larger[sizeof(nysbench_request) + 8];
+    memset(larger, 1, sizeof larger);
+    nysbench_request_init_sized((nysbench_request *)(void *)larger, sizeof larger);
+    for (size_t i = sizeof(nysbench_request); i < sizeof larger; i++) assert_int_equal(larger[i], 0);
+    nysbench_free(h);
+}
+
+static void test_names(void **state)
+{
+    nysbench *h = new_handle();
+    const char *const *names, *text;
+    int count = 0;
+    (void)state;
+    for (int i = 0; nb_registries[i]; i++) {
+        assert_done(h, nysbench_names(h, nb_registries[i]->kind, &names));
+        for (const nb_entry *e = nb_registries[i]->entries; e->component; e++, names++, count++) {
+            assert_string_equal(*names, e->component->name);
+            assert_done(h, nysbench_summary(h, nb_registries[i]->plural, *names, &text));
+            assert_string_equal(text, e->component->summary);
+        }
+        assert_null(*names);
+    }
+    assert_true(count > 40);
+    assert_done(h, nysbench_describe(h, "strategy", "kmeans", &text));
+    assert_non_null(strstr(text, "kmeans (strategy): "));
+    assert_null(strstr(text, "kmeans (partition): "));
+    assert_done(h, nysbench_describe(h, NULL, "kmeans", &text));
+    assert_non_null(strstr(text, "kmeans (partition): "));
+    assert_done(h, nysbench_describe(h, NULL, "error_core", &text));
+    assert_non_null(strstr(text, "error_core (column"));
+    expect(nysbench_names(h, "strategie", &names), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'strategies'");
+    expect(nysbench_names(h, NULL, &names), NYSBENCH_EINVAL, nysbench_message(h), "the kind is NULL");
+    expect(nysbench_summary(h, "core", "svt", &text), NYSBENCH_EINVAL, nysbench_message(h), "no core 'svt'");
+    expect(nysbench_describe(h, NULL, "kmean", &text), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'kmeans'");
+    assert_null(text);
+    expect(nysbench_describe(h, "core", "kmeans", &text), NYSBENCH_EINVAL, nysbench_message(h), "no component");
+    assert_int_equal(nysbench_api(), NYSBENCH_API);
+    assert_string_equal(nysbench_status_name(NYSBENCH_ENOMEM), "out of memory");
+    nysbench_free(h);
+}
+
+enum { HEADS = 4, KEY_HEADS = 2, BATCH = 2, TOKENS = 33, DIM = 5, VALUES = 3 };
+static const nysbench_layer layer = {sizeof layer, BATCH, HEADS, KEY_HEADS, TOKENS, DIM, VALUES, 0};
+enum { QUERIES = BATCH * HEADS * TOKENS, KEYS = BATCH * KEY_HEADS * TOKENS };
+typedef struct {
+    float q[QUERIES * DIM], k[KEYS * DIM], v[KEYS * VALUES], out[QUERIES * VALUES];
+} arrays;
+
+static arrays *fill(nb_ctx *ctx)
+{
+    arrays *a = nb_alloc(ctx, 1, sizeof *a);
+    float *x = (float *)a;
+    assert_non_null(a);
+    for (int i = 0; i < (QUERIES + KEYS) * DIM + KEYS * VALUES; i++) x[i] = (float)(2.385 * sin(1.7 * i * i + 0.3));
+    return a;
+}
+
+static nysbench_attention *open_layer(nysbench *h, const char *spec, int threads)
+{
+    nysbench_attention *attention = NULL;
+    assert_done(h, nysbench_attention_new(h, spec, &layer, threads, 7, 1, &attention));
+    return attention;
+}
+
+static void forward(nysbench_attention *attention, arrays *a)
+{
+    if (nysbench_attention_forward(attention, a->q, a->k, a->v, a->out) != NYSBENCH_OK)
+        fail_msg("%s", nysbench_attention_message(attention));
+}
+
+/* The output of a query in double; query head h uses key head h / (HEADS / KEY_HEADS) of its input. */
+static void attend(const arrays *a, int head, int query, double *out)
+{
+    int of = head / HEADS * KEY_HEADS + head % HEADS / (HEADS / KEY_HEADS);
+    const float *q = a->q + (head * TOKENS + query) * DIM, *k = a->k + of * TOKENS * DIM;
+    double total = 0;
+    for (int c = 0; c < VALUES; c++) out[c] = 0;
+    for (int j = 0; j < TOKENS; j++) {
+        double logit = 0;
+        for (int c = 0; c < DIM; c++) logit += (double)q[c] * (double)k[j * DIM + c];
+        double weight = exp(logit / sqrt(DIM));
+        total += weight;
+        for (int c = 0; c < VALUES; c++) out[c] += weight * (double)a->v[(of * TOKENS + j) * VALUES + c];
+    }
+    for (int c = 0; c < VALUES; c++) out[c] /= total;
+}
+
+/* Float32 products of entries up to 2.4: logits up to 13 have an error of some eps 13, which is their weights' relative
+ * error, of values up to 2.4: 2^-24 x 13 x 2.4 = 2e-6, times a few. */
+static void test_forward(void **state)
+{
+    nysbench *h = new_handle();
+    arrays *a = fill(*state);
+    nysbench_attention *streamed = open_layer(h, "streamed", 1), *threads = open_layer(h, "streamed", 3);
+    nysbench_cost cost;
+    nysbench_free(h); /* attentions outlive it */
+    forward(streamed, a);
+    for (int head = 0; head < BATCH * HEADS; head++)
+        for (int i = 0; i < TOKENS; i++) {
+            double expected[VALUES];
+            attend(a, head, i, expected);
+            for (int c = 0; c < VALUES; c++)
+                assert_close((double)a->out[(head * TOKENS + i) * VALUES + c], expected[c], 1e-5);
+        }
+    float *first = nb_alloc_unset(*state, sizeof a->out, 1);
+    memcpy(first, a->out, sizeof a->out);
+    memset(a->out, 0, sizeof a->out);
+    forward(threads, a);
+    assert_memory_equal(first, a->out, sizeof a->out);
+    nysbench_attention_cost(streamed, &cost);
+    assert_true(cost.seconds > 0 && cost.multiplications >= 2.0 * QUERIES * TOKENS * DIM / 2 && cost.bytes > 0);
+    nysbench_attention_free(streamed);
+    nysbench_attention_free(threads);
+    nysbench_attention_free(NULL);
+}
+
+/* Features that are drawn anew in each pass. */
+static void test_restart(void **state)
+{
+    nysbench *h = new_handle();
+    arrays *a = fill(*state);
+    nysbench_attention *attention = open_layer(h, "performer(features=13, redraw=1)", 1);
+    float *first = nb_alloc_unset(*state, sizeof a->out, 1);
+    forward(attention, a);
+    memcpy(first, a->out, sizeof a->out);
+    forward(attention, a);
+    assert_memory_not_equal(first, a->out, sizeof a->out);
+    nysbench_attention_restart(attention);
+    forward(attention, a);
+    assert_memory_equal(first, a->out, sizeof a->out);
+    nysbench_attention_free(attention);
+    nysbench_free(h);
+}
+
+static void test_mistakes_of_layers(void **state)
+{
+    nysbench *h = new_handle();
+    arrays *a = fill(*state);
+    nysbench_attention *out = NULL, *attention = open_layer(h, "streamed", 1);
+    const struct {
+        const char *spec, *text;
+        nysbench_layer layer;
+        int threads, trial;
+    } wrong[] = {
+        {"streame", "did you mean 'streamed'", layer, 1, 0},
+        {NULL, "the spec or the layer is NULL", layer, 1, 0},
+        {"streamed", "must be a multiple", {sizeof layer, 1, 3, 2, 4, 4, 4, 0}, 1, 0},
+        {"streamed", "n = 0 tokens", {sizeof layer, 1, 2, 2, 0, 4, 4, 0}, 1, 0},
+        {"streamed", "this library knows of", {sizeof layer + 8, 1, 2, 2, 4, 4, 4, 0}, 1, 0},
+        {"streamed", "this library knows of", {8, 1, 2, 2, 4, 4, 4, 0}, 1, 0},
+        {"streamed", "257 threads, allowed are 0 to 256", layer, 257, 0},
+        {"streamed", "trial -1", layer, 1, -1},
+        {"nystrom(strategy=uniform, landmarks=4)", "it has no causal form", {sizeof layer, 1, 2, 2, 8, 4, 4, 1}, 1, 0},
+        {"nystrom(strategy=command(run=true))", "command works in another process", layer, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        expect(nysbench_attention_new(h, wrong[i].spec, &wrong[i].layer, wrong[i].threads, 7, wrong[i].trial, &out),
+               NYSBENCH_EINVAL, nysbench_message(h), wrong[i].text);
+        assert_null(out);
+    }
+    expect(nysbench_attention_new(h, "streamed", &layer, 1, 7, 0, NULL), NYSBENCH_EINVAL, nysbench_message(h), "NULL");
+    a->k[(3 * TOKENS + 2) * DIM + 1] = INFINITY;
+    expect(nysbench_attention_forward(attention, a->q, a->k, a->v, a->out), NYSBENCH_ENUMERIC,
+           nysbench_attention_message(attention), "k: head 3, token 2, coordinate 1 is NaN or Inf");
+    expect(nysbench_attention_forward(attention, a->q, NULL, a->v, a->out), NYSBENCH_EINVAL,
+           nysbench_attention_message(attention), "k is NULL");
+    a->k[(3 * TOKENS + 2) * DIM + 1] = 0;
+    expect(nysbench_attention_forward(attention, a->q, a->k, a->v, NULL), NYSBENCH_EINVAL,
+           nysbench_attention_message(attention), "out is NULL");
+    for (int i = 0; i < KEYS * VALUES; i++) a->v[i] = 3e38F; /* sums of weights times these overflow */
+    expect(nysbench_attention_forward(attention, a->q, a->k, a->v, a->out), NYSBENCH_ENUMERIC,
+           nysbench_attention_message(attention), "streamed: outputs are not finite");
+    assert_int_equal(nysbench_attention_forward(NULL, a->q, a->k, a->v, a->out), NYSBENCH_EINVAL);
+    nysbench_attention_free(attention);
+    nysbench_free(h);
+}
+
+typedef struct { /* what a thread does, and finds */
+    const nb_head *head;
+    arrays a;
+    int64_t tokens[M];
+    double errors[64];
+    int rows;
+} errand;
+
+static void *run_errand(void *self)
+{
+    errand *e = self;
+    nysbench *h = new_handle();
+    nysbench_request r = request_of(e->head, "kmeans(snap=nearest)", M);
+    nysbench_landmarks l;
+    nysbench_attention *attention = open_layer(h, "nystrom(strategy=uniform, landmarks=8)", 2);
+    for (int turn = 0; turn < 5; turn++) {
+        assert_done(h, nysbench_select(h, &r, &l));
+        memcpy(e->tokens, l.queries.tokens, sizeof e->tokens);
+        assert_done(h, nysbench_measure(h, &r, &e->rows));
+        for (int i = 0; i < e->rows && i < 64; i++) e->errors[i] = real_of(h, i, "error");
+        forward(attention, &e->a);
+    }
+    nysbench_attention_free(attention);
+    nysbench_free(h);
+    return NULL;
+}
+
+/* Two handles at once, and OpenBLAS as it was. */
+static void test_threads(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_head head = some_head(ctx);
+    errand *e[3];
+    pthread_t thread[2];
+    for (int i = 0; i < 3; i++) {
+        e[i] = nb_alloc(ctx, 1, sizeof *e[i]);
+        e[i]->head = &head;
+        e[i]->a = *fill(ctx);
+    }
+    run_errand(e[2]);
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&thread[i], NULL, run_errand, e[i]), 0);
+    for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 2; i++) assert_memory_equal(e[i], e[2], sizeof *e[i]);
+    assert_true(e[2]->rows > 5);
+}
+
+static int seen_threads;
+
+static nb_status look(void *self, const nb_problem_shape *shape, nb_given *given, nb_ctx *ctx)
+{
+    (void)self, (void)shape, (void)given, (void)ctx;
+    seen_threads = openblas_get_num_threads();
+    assert_ptr_not_equal(uselocale((locale_t)0), LC_GLOBAL_LOCALE);
+    return NB_OK;
+}
+
+static void handle_error(const char *reason, const char *file, int line, int number)
+{
+    (void)reason, (void)file, (void)line, (void)number;
+}
+
+/* What belongs to the process is set during the call, and then as it was. */
+static void test_the_process_stays_as_it_was(void **state)
+{
+    const nb_host host = {.prefix = "", .seen = look};
+    nysbench *h = new_handle();
+    nb_head head = some_head(*state);
+    nysbench_request r = request_of(&head, "uniform", M);
+    nysbench_landmarks l;
+    int threads = openblas_get_num_threads();
+    uselocale(LC_GLOBAL_LOCALE);
+    gsl_error_handler_t *handler = gsl_set_error_handler(handle_error);
+    openblas_set_num_threads(2);
+    h->host = &host;
+    assert_done(h, nysbench_select(h, &r, &l));
+    assert_int_equal(seen_threads, 1);
+    assert_int_equal(openblas_get_num_threads(), 2);
+    assert_ptr_equal(gsl_set_error_handler(handler), handle_error);
+    assert_ptr_equal(uselocale((locale_t)0), LC_GLOBAL_LOCALE);
+    openblas_set_num_threads(threads);
+    nysbench_free(h);
+}
+
+/* The call number `which` on a new handle. */
+static nysbench_status call(int which, nysbench *h, const nb_head *head, const char **outcome)
+{
+    static const char *const cores[] = {"svd", "iterative", NULL};
+    nysbench_request r = request_of(head, "kmeans", M);
+    nysbench_landmarks l;
+    nysbench_attention *attention;
+    const char *const *names;
+    int rows;
+    nysbench_status status;
+    *outcome = "";
+    switch (which) {
+    case 0: return nysbench_select(h, &r, &l);
+    case 1:
+        r.cores = cores;
+        status = nysbench_measure(h, &r, &rows);
+        for (int i = 0; status == NYSBENCH_OK && i < rows; i++)
+            if (h->rows[i].reason) *outcome = h->rows[i].reason;
+        return status;
+    case 2: return nysbench_names(h, "strategy", &names);
+    case 3: return nysbench_describe(h, NULL, "kmeans", outcome);
+    default:
+        status = nysbench_attention_new(h, "nystrom(strategy=uniform, landmarks=8)", &layer, 1, 7, 1, &attention);
+        if (status == NYSBENCH_OK) nysbench_attention_free(attention);
+        return status;
+    }
+}
+
+/* Whichever allocation fails, that is the outcome, of the call or of the row that it was for; and the next call does
+ * not know of it. */
+static void test_memory(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_head head = some_head(ctx);
+    nysbench *h = new_handle();
+    size_t blocks = nb_ctx_blocks(h->ctx);
+    const char *outcome;
+    for (int which = 0; which < 5; which++) {
+        int failures = 0;
+        for (long k = 1;; k++) {
+            nb_ctx_fail_alloc(h->ctx, k);
+            nysbench_status status = call(which, h, &head, &outcome);
+            bool failed = nb_ctx_fail_alloc(h->ctx, 0) == 0;
+            assert_int_equal(nb_ctx_blocks(h->ctx), blocks);
+            if (status == NYSBENCH_OK && !(outcome && strstr(outcome, "out of memory"))) break;
+            assert_true(failed);
+            if (status != NYSBENCH_OK) expect(status, NYSBENCH_ENOMEM, nysbench_message(h), "out of memory");
+            if (status != NYSBENCH_OK) assert_int_equal(h->row_count, 0);
+            failures++;
+        }
+        assert_true(failures > 0);
+        assert_int_equal(call(which, h, &head, &outcome), NYSBENCH_OK);
+    }
+    nysbench_free(h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_select_is_what_a_run_picks),
+        test_with_ctx(test_a_name_leads_to_a_run),
+        test_with_ctx(test_select_of_points_alone),
+        test_with_ctx(test_measure_of_low_rank),
+        test_with_ctx(test_measure_of_given_landmarks),
+        test_with_ctx(test_rows),
+        test_with_ctx(test_mistakes),
+        test_with_ctx(test_an_older_request),
+        test_with_ctx(test_names),
+        test_with_ctx(test_forward),
+        test_with_ctx(test_restart),
+        test_with_ctx(test_mistakes_of_layers),
+        test_with_ctx(test_threads),
+        test_with_ctx(test_the_process_stays_as_it_was),
+        test_with_ctx(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
