@@ -2,8 +2,9 @@
 """Heads of small random models: against the weights and outputs that the models themselves return, and in files.
 
 usage: test_capture.py PROGRAM. Tolerances, u = 2^-24: a score is a sum of d products, off by
-6 sqrt(d) u |q| |k| / sqrt(d) in either of two computations (six standard deviations of independent roundings), so the logarithm of a weight is off by
-twice that, dz, and by some 20 u of exponential and sum; an output, a mean of values, by twice that part of the largest.
+6 sqrt(d) u |q| |k| / sqrt(d) in either of two computations (six standard deviations of independent roundings), so the
+logarithm of a weight is off by twice that, dz, and by some 20 u of exponential and sum; an output, a mean of values, by
+twice that part of the largest.
 """
 import contextlib
 import io
