@@ -199,7 +199,7 @@ def _own(module, implementation):
     """The function that a module would call without us."""
     kind, known = _asking(module)
     if kind is None:
-        raise ArgumentError(f"{type(module).__name__}: its forward does not ask transformers' attention interface itself")
+        raise ArgumentError(f"{type(module).__name__}: it is not its forward that asks the attention interface")
     if implementation != "eager":
         return known["ALL_ATTENTION_FUNCTIONS"][implementation]
     for name in _used(kind):

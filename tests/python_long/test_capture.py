@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Heads of small random models: against the weights and outputs that the models themselves return, and in files.
 
-usage: test_capture.py PROGRAM. Tolerances, u = 2^-24: a score is a sum of d products, off by 6 sqrt(d) u |q||k| / sqrt(d)
-in either of two computations (six standard deviations of independent roundings), so the logarithm of a weight is off by
-twice that, dz, and by some 20 u of exponential and sum; an output, a mean of values, by twice that part of the largest.
+usage: test_capture.py PROGRAM. Tolerances, u = 2^-24: a score is a sum of d products, off by
+6 sqrt(d) u |q| |k| / sqrt(d) in either of two computations (six standard deviations of independent roundings), so the
+logarithm of a weight is off by twice that, dz, and by some 20 u of exponential and sum; an output, a mean of values, by
+twice that part of the largest.
 """
 import contextlib
 import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ import tap
 from nysbench._capture_command import main
 
 U = 2.0**-24
+MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/capture.md")
 NAMES = ("bert", "llama", "vit", "whisper")
 
 
@@ -220,7 +223,8 @@ class InFiles(unittest.TestCase):
         for name, kind in (("bert", "text"), ("llama", "text"), ("vit", "image"), ("whisper", "audio")):
             with self.subTest(name):
                 file, = self.written(name, f"--{kind}", self.files[kind][0], "--layers", 1, "-o", f"{name}.safetensors")
-                subprocess.run([PROGRAM, "forward", "--head", file, "-o", "out.npy"], check=True, stderr=subprocess.DEVNULL)
+                command = [PROGRAM, "forward", "--head", file, "-o", "out.npy"]
+                subprocess.run(command, check=True, capture_output=True)
                 x, metadata = self.read(file)
                 found = np.load("out.npy").swapaxes(0, 1).reshape(x["q"].shape[1], -1)
                 expected, most = outputs(x["q"], x["k"], x["v"], name == "llama")
@@ -358,16 +362,25 @@ class InFiles(unittest.TestCase):
 
     def test_weights_that_are_missing(self):
         x = safetensors.numpy.load_file("bert/model.safetensors")
-        os.makedirs("headless", exist_ok=True)
-        for name in os.listdir("bert"):
-            if name != "model.safetensors":
-                with open(f"bert/{name}", "rb") as old, open(f"headless/{name}", "wb") as new:
-                    new.write(old.read())
+        shutil.copytree("bert", "headless")
         kept = {name: values for name, values in x.items() if "layer.1.attention.self.query" not in name}
         safetensors.numpy.save_file(kept, "headless/model.safetensors", {"format": "pt"})
         status, _, err = self.command("headless", "--text", "one.txt", "-o", "none.safetensors")
         self.assertEqual(status, 2)
         self.assertIn("weights of 2 parts are missing, such as encoder.layer.1.attention.self.query.bias", err)
+
+    def test_the_manual(self):
+        """Its snippets, one after the other, with a small model in the place of theirs."""
+        shutil.copytree("bert", "MiniLM")
+        with open(MANUAL) as file:
+            snippets = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)
+        known = {}
+        for snippet in snippets:
+            exec(snippet, known)
+        self.assertEqual(self.read("heads.safetensors")[1]["source"], "Moby-Dick")
+        with torch.no_grad():
+            before = known["model"](**known["inputs"]).last_hidden_state
+        self.assertGreater(float((known["changed"] - before).abs().max()), 1e-3)
 
     def test_python_m(self):
         command = [sys.executable, "-m", "nysbench.capture", "bert", "--text", "one.txt", "-o", "m.safetensors"]
