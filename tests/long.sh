@@ -49,7 +49,8 @@ check "threads without races" no_races
 frames() {
     local script
     tests/python.sh "$work/python" || return 1
-    "$work/python/bin/python" -m pip install -q pandas || { echo "frames: skipped, pandas cannot be had"; return 0; }
+    "$work/python/bin/python" -m pip install -q pandas >"$work/pip" 2>&1 ||
+        { tail -1 "$work/pip"; echo "frames: skipped, pandas cannot be had"; return 0; }
     for script in tests/python/test_{runs,docs}.py; do
         "$work/python/bin/python" "$script" >"$work/frames" || { cat "$work/frames"; return 1; }
         ! grep SKIP "$work/frames" || return 1

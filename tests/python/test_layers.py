@@ -232,13 +232,15 @@ class Threads(unittest.TestCase):
         opened = nysbench.Attention(spec, q.shape, threads=2)
         child = os.fork()
         if child == 0:
-            signal.alarm(60)  # ends it where it waits for threads that it has not
             same = np.array_equal(nysbench.attention(q, k, v, spec, threads=2), expected)
             same = same and np.array_equal(opened(q, k, v), expected)
             del opened
             gc.collect()
             os._exit(0 if same else 1)
+        watch = threading.Timer(60, os.kill, (child, signal.SIGKILL))  # where it waits for threads that it has not
+        watch.start()
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+        watch.cancel()
         np.testing.assert_array_equal(opened(q, k, v), expected)
 
 
