@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -197,13 +198,31 @@ static outcome hear(const server *s, double end_s, buffer *b)
     return LONG;
 }
 
+/* write() to a pipe that may have no reader any more, which is an error whatever SIGPIPE does in this process. */
+static ssize_t write_anyway(int fd, const char *bytes, size_t count)
+{
+    const struct timespec now = {.tv_sec = 0};
+    sigset_t broken, before;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    ssize_t written = write(fd, bytes, count);
+    int why = errno;
+    while (written < 0 && why == EPIPE && !sigismember(&before, SIGPIPE) && sigtimedwait(&broken, NULL, &now) < 0 &&
+           errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return written;
+}
+
 /* Its pipe holds 64 KiB: what does not read a longer question is late. */
 static outcome tell(const server *s, const char *question, double end_s)
 {
     for (size_t length = strlen(question), sent = 0; sent < length;) {
         struct pollfd polled[] = {{.fd = s->in, .events = POLLOUT}, {.fd = s->pidfd, .events = POLLIN}};
         if (!wait_for(polled, 2, end_s)) return LATE;
-        ssize_t written = polled[1].revents ? -1 : write(s->in, question + sent, length - sent);
+        ssize_t written = polled[1].revents ? -1 : write_anyway(s->in, question + sent, length - sent);
         if (polled[1].revents || (written < 0 && errno != EAGAIN && errno != EINTR)) return ENDED;
         if (written > 0) sent += (size_t)written;
     }

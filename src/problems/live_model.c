@@ -23,6 +23,7 @@ static const nb_option options[] = {
     NB_REAL(nb_model_options, timeout, "60", 1e-3, 1e6,
             "seconds for one question, and for the program's start; after that it is ended, and started anew for the "
             "next"),
+    NB_PERMUTE(nb_model_options),
     NB_OPTION_END};
 
 nb_status nb_model_part_find(const nb_model_options *o, nb_model_part *part, nb_ctx *ctx)

@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *run, *layers;
-    int source;
+    int source, permute;
     double timeout;
 } nb_model_options;
 

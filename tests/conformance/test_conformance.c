@@ -41,6 +41,7 @@ static const char *const heads_of[] = {
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)",
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)",
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2, max_n=40, first=7, permute=true)",
+    "live_model(run=\"/usr/bin/python3 tests/cli/tiny_model.py build/nysbench\", layers=half, source=1)",
     NULL};
 
 /* Two rows of d + 1 weights for heads of dimension d, of both signs. */
@@ -75,7 +76,7 @@ static const char *picks_by_awk(nb_ctx *ctx, int d)
 {
     (void)ctx;
     (void)d;
-    return "run=\"env LC_ALL=C awk -f tests/conformance/picks.awk\"";
+    return "run=\"sh tests/conformance/picks.sh\"";
 }
 
 static const char *few_steps(nb_ctx *ctx, int d)

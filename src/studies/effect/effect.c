@@ -36,12 +36,19 @@ static bool is_model(const nb_choice *problem)
 static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mistakes)
 {
     const nb_choices *problems = &config->lists[NB_EFFECT_PROBLEM].choices;
-    for (int i = 0; i < problems->count; i++)
-        if (!is_model(&problems->items[i]))
+    for (int i = 0; i < problems->count; i++) {
+        const nb_choice *problem = &problems->items[i];
+        if (!is_model(problem))
             NB_TRY(mistakes->ctx,
                    nb_mistakes_add(mistakes, place,
                                    "problems: %s: this study asks a model itself, so its problems are %s(run=...)",
-                                   problems->items[i].label, NB_PROBLEM_MODEL));
+                                   problem->label, NB_PROBLEM_MODEL));
+        else if (((const nb_model_options *)problem->options)->permute)
+            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, place,
+                                                  "problems: %s: the model has its tokens in their order, so permute "
+                                                  "must be false in this study",
+                                                  problem->label));
+    }
     return NB_OK;
 }
 
