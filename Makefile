@@ -328,7 +328,7 @@ help:
 	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
 	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
-	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, workers or python for one of nine'
+	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, serve, workers or python for one of ten'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
 	@echo 'make install    the program, the library, headers and templates, into PREFIX=$(PREFIX) (and DESTDIR)'

@@ -124,6 +124,7 @@ static nb_status read_cores(const nb_host *host, nb_one_head *one, nb_ctx *ctx)
     const char *argument = *host->prefix ? "--core" : "cores";
     const char *const *texts = one->request.cores;
     const nb_choices *cores = &one->config.lists[NB_ERROR_CORE].choices;
+    NB_REQUIRE(ctx, !texts || texts[0], NB_EINVAL, "%s: expected at least one", argument);
     for (int i = 0; texts && texts[i]; i++)
         NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, argument, texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in nine parts, each a table and a CSV in OUT
+# What users wait for and what they get, in ten parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory

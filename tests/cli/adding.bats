@@ -40,7 +40,7 @@ EOF
     sed -i 's/^    out->mse = .*/&\n    out->added_column = 2 * out->mse;/' src/nystrom/streamed.c
     sed -i 's/^    REAL(mse, .*/&\n    REAL(added_column, .help = "twice the mse"),/' src/studies/error/columns.c
     AUTO_DEPS=0 make >"$WORK/out" 2>&1 || { cat "$WORK/out"; return 1; }
-    ! grep -i warning "$WORK/out"
+    ! grep -i warning "$WORK/out" || return 1
     run ./nysbench list
     expect_status 0
     for name in added_strategy added_core added_kernel added_problem added_attention added_figure added_table norms; do

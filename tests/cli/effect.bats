@@ -79,7 +79,7 @@ PY
     study "$(tiny)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=0"
     expect_status 0
-    ! pgrep -f "$WORK/tiny_model.py"
+    ! pgrep -f "$WORK/tiny_model.py" || return 1
     "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" >"$WORK/out" 2>&1 &
     local pid=$!
     for _ in {1..100}; do [ "$(pgrep -cf "$WORK/tiny_model.py")" -lt 2 ] || break; sleep 0.1; done

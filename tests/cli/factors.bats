@@ -151,7 +151,7 @@ Y
     [ "$(grep -cE '^  identity ' <<<"$output")" -ge 1 ]
     [ -s "$WORK/r/plots/error_identity.svg" ]
     ls "$WORK"/r/plots/spectrum*.svg
-    ! grep -q nocore "$WORK"/r/plots/spectrum*.csv
+    ! grep -q nocore "$WORK"/r/plots/spectrum*.csv || return 1
     "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null
     "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" >/dev/null
     [ "$(grep -c ',shared,' "$WORK/picks/index.csv")" -eq 4 ]

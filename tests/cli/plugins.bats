@@ -71,7 +71,7 @@ PY
         run "$NYSBENCH" new "$kind" "my_$kind" --out "$WORK/$kind"
         expect_status 0
         expect "nysbench check $WORK/$kind/my_$kind.so"
-        ! grep -qi template "$WORK/$kind/my_$kind.c"
+        ! grep -qi template "$WORK/$kind/my_$kind.c" || return 1
         plugin "$WORK/$kind/my_$kind.c" "$WORK/$kind.so"
         run "$NYSBENCH" check "$WORK/$kind.so"
         expect_status 0
@@ -192,7 +192,7 @@ EOF
     expect "exists already"
     [ "$(wc -l <"$WORK/n/Makefile")" -le 5 ]
     grep -q nb_strategy_mine "$WORK/n/mine.c"
-    ! grep -qi template "$WORK/n/mine.c"
+    ! grep -qi template "$WORK/n/mine.c" || return 1
     mkdir -p "$WORK/tree/strategies"
     cp strategies/TEMPLATE.c strategies/strategy.h "$WORK/tree/strategies"
     cd "$WORK/tree"
@@ -456,7 +456,7 @@ sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60|pic
 sh -c 'mkfifo picks.npy'|60|left no picks.npy
 EOF
     wrong joint uniform
-    ! pgrep -f '^sleep 31[.]7$'
+    ! pgrep -f '^sleep 31[.]7$' || return 1
 }
 
 @test "command: with both, what a program leaves wrong is told with the file, what came and what is allowed" {
@@ -672,7 +672,7 @@ EOF
     pgrep -f '^sleep 33[.]3$'
     kill -9 "$id"
     for i in $(seq 40); do pgrep -f '^sleep 33[.]3$' >/dev/null || break; sleep 0.05; done
-    ! pgrep -f '^sleep 33[.]3$'
+    ! pgrep -f '^sleep 33[.]3$' || return 1
 }
 
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {

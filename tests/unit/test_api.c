@@ -327,6 +327,7 @@ static const mistake of_heads[] = {
 
 SPOIL(bad_factors, r->factors = "curr")
 SPOIL(bad_core, r->cores = no_core)
+SPOIL(empty_cores, r->cores = no_core + 1)
 SPOIL(two_choices, r->query_tokens = far)
 SPOIL(far_token, r->strategy = NULL, r->query_tokens = far)
 SPOIL(token_twice, r->strategy = NULL, r->key_tokens = twice)
@@ -336,6 +337,7 @@ SPOIL(bad_points, r->strategy = NULL, r->landmarks = 2, r->n = 20, r->d = 2, r->
 SPOIL(no_given, r->strategy = NULL, r->landmarks = 0, r->key_tokens = twice)
 static const mistake of_measures[] = {
     {bad_factors, NYSBENCH_EINVAL, "factors: 'curr' is unknown; did you mean 'cur'"},
+    {empty_cores, NYSBENCH_EINVAL, "cores: expected at least one"},
     {bad_core, NYSBENCH_EINVAL, "did you mean 'svd'"},
     {two_choices, NYSBENCH_EINVAL, "strategy and pairing, or landmarks of one's own, not both"},
     {far_token, NYSBENCH_EINVAL, "query_tokens: landmark 6 is token 40, allowed are 0 to 39"},
