@@ -184,17 +184,19 @@ static nb_status run(const char *folder, const command_options *o, const char **
 }
 
 /* *kind <- what the program says that it has left. */
-static nb_status find_kind(const nb_reply *reply, const command_options *o, int *kind, nb_ctx *ctx)
+static nb_status find_kind(const json_t *answer, const char *folder, const call *c, const char *said, int *kind,
+                           nb_ctx *ctx)
 {
-    const char *done = json_string_value(json_object_get(reply->answer, "done"));
+    const char *done = json_string_value(json_object_get(answer, "done"));
     bool picks = done && strcmp(done, "picks") == 0, groups = done && strcmp(done, "groups") == 0;
-    char *text = json_dumps(reply->answer, JSON_COMPACT);
+    char *text = json_dumps(answer, JSON_COMPACT);
     NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: an answer");
     NB_TRY(ctx, nb_defer(ctx, free, text));
+    nb_hide_chance(text, folder, 0);
     NB_REQUIRE(
         ctx, picks || groups, NB_EIO,
         "%s: answered %.60s; allowed are {\"done\": \"picks\"}, {\"done\": \"groups\"} and {\"error\": \"why\"}%s",
-        o->run, text, reply->said);
+        c->options->run, text, said);
     *kind = groups ? GROUPS : PICKS;
     return NB_OK;
 }
@@ -205,18 +207,18 @@ static nb_status serve(const char *folder, const call *c, json_t *request, int *
     const command_options *o = c->options;
     nb_service service = {.start_s = o->start, .timeout_s = o->timeout};
     nb_reply reply;
-    char **words, *trouble;
+    char **words, *text;
     NB_TRY(ctx, find_words(o, NULL, &words, &service.variable, ctx));
     service.words = words;
     NB_REQUIRE(ctx, json_object_set_new(request, "folder", json_string(folder)) == 0, NB_EHOST,
                "%s: the name of a temporary folder is no UTF-8", folder);
     NB_TRY(ctx, nb_server_ask(&service, request, &reply, ctx));
     nb_scene_leave_out(c->points->scene, reply.start_s);
-    *said = reply.said;
-    if (reply.answer) return find_kind(&reply, o, kind, ctx);
-    NB_NEED(trouble, nb_strdup(ctx, reply.trouble));
-    nb_hide_chance(trouble, folder, 0);
-    NB_FAIL(ctx, NB_EIO, "%s: %s", o->run, trouble);
+    NB_NEED(text, nb_strdup(ctx, reply.answer ? reply.said : reply.trouble));
+    nb_hide_chance(text, folder, 0);
+    *said = text;
+    NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", o->run, text);
+    return find_kind(reply.answer, folder, c, text, kind, ctx);
 }
 
 /* left: picks.npy, query_picks.npy and key_picks.npy, NULL where there is none: the first alone or, with `both`, the

@@ -186,7 +186,7 @@ static outcome hear(const server *s, double end_s, buffer *b)
     for (b->count = 0; b->count < LONGEST;) {
         struct pollfd polled[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};
         if (!wait_for(polled, 2, end_s)) return LATE;
-        if (!polled[0].revents) return ENDED;
+        if (!polled[0].revents && poll(polled, 1, 0) <= 0) return ENDED; /* it may have written in between */
         ssize_t got = read(s->out, b->text + b->count, LONGEST - b->count);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return ENDED;

@@ -135,8 +135,17 @@ nb_status nb_command_plugins(const char **files, nb_ctx *ctx)
 
 int nb_command_number(const nb_command *c, const char *option, const char *text, int min, int max, int *number)
 {
-    if (!text || nb_parse_int(text, min, max, number)) return NB_GO_ON;
-    nb_print_error("%s: %s '%s': expected a whole number from %d to %d", c->name, option, text, min, max);
+    long long wide = 0;
+    int code = nb_command_integer(c, option, text, min, max, &wide);
+    if (text && code == NB_GO_ON) *number = (int)wide;
+    return code;
+}
+
+int nb_command_integer(const nb_command *c, const char *option, const char *text, long long min, long long max,
+                       long long *number)
+{
+    if (!text || nb_parse_integer(text, min, max, number)) return NB_GO_ON;
+    nb_print_error("%s: %s '%s': expected a whole number from %lld to %lld", c->name, option, text, min, max);
     return usage(c);
 }
 

@@ -39,6 +39,10 @@ int nb_command_parse(const nb_command *command, int argc, const char **argv, str
  * or the status after a usage error. */
 int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
 
+/* The same of a larger one. */
+int nb_command_integer(const nb_command *command, const char *option, const char *text, long long min, long long max,
+                       long long *number);
+
 /* The same of a number. */
 int nb_command_real(const nb_command *command, const char *option, const char *text, double min, double max,
                     double *number);

@@ -18,7 +18,8 @@ typedef struct {
     char *head, *attention, *causal, *threads, *seed, *trial, *out;
     const char **plugins;
     const char *spec; /* of the attention */
-    int thread_count, trial_number, seed_number;
+    int thread_count, trial_number;
+    long long seed_number;
     bool alone; /* --causal without a value */
 } request;
 
@@ -114,7 +115,7 @@ static int check(const nb_command *command, request *r)
     r->thread_count = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS);
     r->seed_number = 20260101;
     int code = nb_command_number(command, "--threads", r->threads, 1, NB_MOST_THREADS, &r->thread_count);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--seed", r->seed, 0, INT_MAX, &r->seed_number);
+    if (code == NB_GO_ON) code = nb_command_integer(command, "--seed", r->seed, 0, INT64_MAX, &r->seed_number);
     if (code == NB_GO_ON) code = nb_command_number(command, "--trial", r->trial, 0, INT_MAX, &r->trial_number);
     return code;
 }

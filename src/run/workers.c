@@ -7,6 +7,7 @@
 #include "run/workers.h"
 
 #include "base/clock.h"
+#include "base/server.h"
 #include "linalg/blas.h"
 #include "run/blame.h"
 #include "run/pool.h"
@@ -369,6 +370,7 @@ static nb_status run_pool(nb_pool *p, const bool *pending)
     bool alive = true;
     NB_TRY(p->ctx, nb_units_find(p->plan, pending, &p->units, &p->unit_count, p->ctx));
     if (p->unit_count == 0) return meanwhile(p);
+    nb_servers_end(); /* those that planning asked: workers have their own */
     NB_TRY(p->ctx, open_pool(p, pending));
     while (alive) NB_TRY(p->ctx, serve(p, &alive));
     return NB_OK;

@@ -28,6 +28,7 @@ $HEADS -a nystron|did you mean 'nystrom'?
 $HEADS -a streamed(tile=0)|tile = 0 is not an integer from 1 to 1048576
 $HEADS -a nystrom(strategy=exchange,pairing=joint)|exchange has no pairing 'joint'
 $HEADS -a nystrom(core=identity)|identity
+$HEADS --seed=9223372036854775808|--seed '9223372036854775808': expected a whole number from 0 to 9223372036854775807
 $HEADS -t 0|--threads '0': expected a whole number from 1 to 256
 $HEADS --causal=maybe|--causal 'maybe': expected true, false or auto
 $HEADS:9|head = 9 is not one of its heads 0 to 2
@@ -67,6 +68,14 @@ everything, one = (np.load(f"{sys.argv[1]}/{name}.npy") for name in ("all", "one
 assert everything.shape == (3, 257, 64) and one.shape == (1, 257, 64) and (everything[2] == one[0]).all()
 PY
     done
+}
+
+@test "a seed has 63 bits, and all of them count" {
+    local seed
+    for seed in 2147483647 4294967295 9223372036854775807 9223372036854775806; do
+        "$NYSBENCH" forward --head $HEADS:0 -a "nystrom(strategy=uniform, landmarks=8)" --seed $seed -o "$WORK/$seed.npy"
+    done
+    [ "$(sha256sum "$WORK"/*.npy | cut -d' ' -f1 | sort -u | wc -l)" -eq 4 ]
 }
 
 @test "a strategy that begins with another, which looks at no points, is given them" {

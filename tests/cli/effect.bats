@@ -75,6 +75,27 @@ PY
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/k/rows.csv")
 }
 
+@test "the program that planning asks has ended when a worker asks its own" {
+    cp tests/cli/tiny_model.py "$WORK"
+    cat >"$WORK/counted.py" <<'PY'
+import os, sys
+import tiny_model as tiny
+work, effects = os.path.dirname(os.path.abspath(__file__)), tiny.effects
+print(os.getpid(), file=open(work + "/starts", "a"))
+def counted(*arguments):
+    pids = map(int, open(work + "/starts"))
+    print(sum(os.path.exists(f"/proc/{pid}") for pid in pids), file=open(work + "/alive", "a"))
+    return effects(*arguments)
+tiny.effects = counted
+tiny.main(*sys.argv[1:])
+PY
+    study "$PYTHON $WORK/counted.py $(readlink -f "$NYSBENCH")"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/r" --only 'landmarks=0'
+    expect_status 0
+    [ "$(wc -l <"$WORK/starts")" -eq 2 ]
+    [ "$(sort -u "$WORK/alive")" = 1 ]
+}
+
 @test "nothing is left of the programs when the run ends, or is killed" {
     study "$(tiny)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=0"

@@ -147,7 +147,10 @@ say(before.get(case, '{"ready": 1}\n'))
 line = case != "ends" and sys.stdin.readline()
 folder = json.loads(line)["folder"] if line else ""
 answers = {"words": "done\n", "list": "[]\n", "empty": "{}\n", "else": '{"done": "it"}\n', "twice": '{"done": "picks"}\n{"done": "picks"}\n', "binary": "{}\0\1\n",
-           "endless": "x" * 70000, "half": '{"done": ', "error": '{"error": ["a"]}\n', "told": '{"error": "in %s/x and %s/y"}\n' % (os.getcwd(), folder), "nothing": '{"done": "picks"}\n'}
+           "endless": "x" * 70000, "half": '{"done": ', "error": '{"error": ["a"]}\n', "told": '{"error": "in %s/x and %s/y"}\n' % (os.getcwd(), folder), "nothing": '{"done": "picks"}\n',
+           "loud": '{"done": "picks"}\n', "where": '{"done": "%s/x"}\n' % folder}
+if case in ("loud", "where"):
+    print("in", folder, file=sys.stderr, flush=True)
 say(answers.get(case, ""))
 if case == "closes":
     os.close(1)
@@ -171,12 +174,14 @@ $s half|60|: ended without an answer
 $s closes|60|: closed its standard output
 $s told|60|: in ./x and ./y
 $s nothing|60|: left no picks.npy
+$s loud|60|: left no picks.npy: in .
+$s where|60|: answered {"done":"./x"}; allowed are {"done": "picks"}, {"done": "groups"} and {"error": "why"}: in .
 $s sleeps|0.3|: not done after 0.3 s
 EOF
     served 'gaussian(n=20, d=2)' joint '[3]'
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
     expect_status 1
-    expect "rows: 17, 1 ok, 16 failed"
+    expect "rows: 19, 1 ok, 18 failed"
     expect_reasons
     echo "$s silent|60|: not ready after 0.3 s" >cases
     served 'gaussian(n=20, d=2)' joint '[3]'

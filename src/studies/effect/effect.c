@@ -88,12 +88,15 @@ nb_layer_shape nb_effect_shape(const nb_model *m)
                             .causal = m->causal};
 }
 
+static const nb_choice *attention_of(const nb_plan *plan, const nb_method *method)
+{
+    return nb_config_choice(plan->config, NB_EFFECT_ATTENTION, method->value[NB_EFFECT_ATTENTION]);
+}
+
 static bool is_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
 {
-    const nb_choice *attention =
-        nb_config_choice(plan->config, NB_EFFECT_ATTENTION, method->value[NB_EFFECT_ATTENTION]);
     (void)scene;
-    return nb_attention_traits(attention) & NB_ATTENTION_RANDOM;
+    return nb_attention_traits(attention_of(plan, method)) & NB_ATTENTION_RANDOM;
 }
 
 bool nb_effect_has_landmarks(const nb_choice *attention)
@@ -104,8 +107,7 @@ bool nb_effect_has_landmarks(const nb_choice *attention)
 static void fill_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method, void *row)
 {
     nb_effect_row *out = row;
-    const nb_choice *attention =
-        nb_config_choice(plan->config, NB_EFFECT_ATTENTION, method->value[NB_EFFECT_ATTENTION]);
+    const nb_choice *attention = attention_of(plan, method);
     const nb_landmark_options *o = nb_effect_has_landmarks(attention) ? attention->options : NULL;
     out->strategy = o ? o->strategy->label : NULL;
     out->core = o ? o->core->label : NULL;
