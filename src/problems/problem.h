@@ -38,8 +38,7 @@ typedef struct {
 
 typedef struct {
     nb_component component;
-    bool random;        /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
-    bool checked_later; /* heads take long to make, and `make` checks them, so none is made before the run */
+    bool random; /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
 
     /* The shape of the heads, without making them. Called before anything runs, so it must find every mistake that
      * can be found early (a missing file). */
@@ -47,6 +46,8 @@ typedef struct {
 
     /* Makes one head; its memory is ctx's. */
     nb_status (*make)(const void *options, int head, nb_head *out, nb_ctx *ctx);
+
+    bool checked_later; /* heads take long to make, and `make` checks them, so none is made before the run */
 } nb_problem;
 
 /* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */

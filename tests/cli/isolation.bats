@@ -161,7 +161,7 @@ PY
     expect "a component from outside has changed A"
     run "$NYSBENCH" measure --head "$head" --plugin "$WORK/meddlers.so" --strategy uniform -m 3 --core "core_writes_a(from=3)"
     expect_status 0
-    sed 's/true, shape, make}/false, shape, make}/' tests/cli/plugins/meddlers.c >"$WORK/fixed.c"
+    sed 's/\.random = true/.random = false/' tests/cli/plugins/meddlers.c >"$WORK/fixed.c"
     cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -shared -fPIC "$WORK/fixed.c" -o "$WORK/fixed.so"
     sed -i 's/^problems: .*/problems: [problem_moves, "gaussian(n=60, d=4)"]/; s/, rounds_up.*, kmeans/, kmeans/' "$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/fixed.so"

@@ -216,7 +216,10 @@ static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
 }
 
 static const nb_problem meddler_problem = {
-    {"problem_moves", "changed the working folder", references, options, sizeof(meddler_options)}, true, shape, make};
+    {"problem_moves", "changed the working folder", references, options, sizeof(meddler_options)},
+    .random = true,
+    .shape = shape,
+    .make = make};
 
 #define PART(symbol) {"strategy", &meddler_##symbol.component},
 NB_PLUGIN(MEDDLERS(PART){"core", &meddler_core_rounds.component}, {"core", &meddler_core_moves.component},
