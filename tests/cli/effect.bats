@@ -234,6 +234,33 @@ streamed 2 ok" ]
     "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
 }
 
+@test "heads that cannot be had: the reason does not name the file that they were to be in, which is another each time" {
+    local fault reason
+    while IFS='|' read -r fault reason; do
+        study "$(tiny heads=$fault)"
+        "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        cat >"$WORK/s.yaml" <<YAML
+problems: ['live_model(run="$(tiny heads=$fault)", layers=[0, 1])']
+strategies: uniform
+landmarks: 4
+cores: svd
+trials: 1
+plots: []
+YAML
+        "$NYSBENCH" run "$WORK/s.yaml" -q -j 2 -o "$WORK/$fault-heads" >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        $PYTHON - "$WORK/$fault" "$reason" <<'PY'
+import csv, sys
+for folder in sys.argv[1], sys.argv[1] + "-heads":
+    reasons = [r["reason"] for r in csv.DictReader(open(folder + "/rows.csv", newline="")) if r["status"] == "failed"]
+    assert reasons and len(set(reasons)) == 1 and sys.argv[2] in reasons[0], set(reasons)
+PY
+    done <<EOF
+none|./heads.safetensors: 
+told|RuntimeError: no room for ./heads.safetensors
+nan|./heads.safetensors: 
+EOF
+}
+
 @test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
     study "$(tiny heads=flat)" # A has rank one: rounding doubles with each step, and leaves the region after some 66
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
