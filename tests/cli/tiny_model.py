@@ -8,6 +8,7 @@ corpus; with `shared`, the two query heads of a layer share one key head. An att
 what FAULT says in place of an answer: raise, die, hang, text, list, unknown, word, empty, skip, diverge. `describe=FAULT`
 and `heads=FAULT` do it for these questions; describe=bad:KEY leaves KEY out, heads=short writes a head too few,
 heads=flat queries that are all alike, heads=none no file, heads=nan a NaN; heads=told names the file in an error.
+without=KEY leaves KEY out of what an attention does.
 
 The functions are used by tests/oracle/effect.py too."""
 import json
@@ -192,8 +193,10 @@ def answer(model, program, faults, question):
     for part, fault in faults.items():
         if part in spec:
             return misbehave(fault)
-    return effects(model, question["source"], question["layers"],
+    told = effects(model, question["source"], question["layers"],
                    by_nysbench(program, model.causal, spec, question["seed"], question["trial"]))
+    told.pop(faults.get("without"), None)
+    return told
 
 
 def main(program, *words):

@@ -22,7 +22,8 @@ nb_status nb_effect_summary_make(const nb_frame *frame, nb_effect_summary *summa
 extern const char *const nb_effect_predictors[], *const nb_effect_effects[];
 
 /* Spearman's correlation of two columns over attentions, in each source, each attention with its mean over trials. Only
- * attentions that have all predictors count, so that these are compared on the same ones. */
+ * attentions from landmarks that have all predictors that any of the rows has count, so that these are compared on the
+ * same ones. */
 typedef struct {
     int sources, attentions; /* sources with at least three attentions that are not all alike; the most of any */
     double mean, low, high;  /* over sources, with the 95 % t interval; NaN: there is none */
