@@ -190,7 +190,7 @@ def agreement(rows, predictor, effect):
     if not rhos:
         return None
     half = stats.t.ppf(0.975, len(rhos) - 1) * np.std(rhos, ddof=1) / np.sqrt(len(rhos))
-    return len(rhos), most, np.mean(rhos), np.mean(rhos) - half, np.mean(rhos) + half
+    return len(rhos), most, np.mean(rhos), *np.clip([np.mean(rhos) - half, np.mean(rhos) + half], -1, 1)
 
 
 def check_tables(tap, kind, folder, rows):

@@ -97,6 +97,12 @@ static int gather(pairing *p, int source)
     return count;
 }
 
+/* What a correlation can be; NaN stays. */
+static double clipped(double x)
+{
+    return x > 1 ? 1 : x < -1 ? -1 : x;
+}
+
 nb_status nb_effect_agree(const nb_effect_summary *s, nb_selection rows, const char *predictor, const char *effect,
                           nb_effect_agreement *out, nb_ctx *ctx)
 {
@@ -122,8 +128,8 @@ nb_status nb_effect_agree(const nb_effect_summary *s, nb_selection rows, const c
     if (count > 0) {
         NB_TRY(ctx, nb_estimate_units(count, units, 1, &(nb_estimate_terms){.confidence = 0.95}, estimates, ctx));
         out->mean = estimates[0].mean;
-        out->low = estimates[0].low;
-        out->high = estimates[0].high;
+        out->low = clipped(estimates[0].low);
+        out->high = clipped(estimates[0].high);
     }
     nb_ctx_release(ctx, mark);
     return NB_OK;

@@ -26,7 +26,7 @@ extern const char *const nb_effect_predictors[], *const nb_effect_effects[];
  * same ones. */
 typedef struct {
     int sources, attentions; /* sources with at least three attentions that are not all alike; the most of any */
-    double mean, low, high;  /* over sources, with the 95 % t interval; NaN: there is none */
+    double mean, low, high;  /* over sources, with the 95 % t interval within [-1, 1]; NaN: there is none */
 } nb_effect_agreement;
 nb_status nb_effect_agree(const nb_effect_summary *summary, nb_selection rows, const char *predictor,
                           const char *effect, nb_effect_agreement *agreement, nb_ctx *ctx);
