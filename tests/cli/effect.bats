@@ -163,6 +163,22 @@ PY
     [ -s "$WORK/r/plots/effect_output_error.svg" ]
 }
 
+@test "a model with sources of two lengths: tables and figures tell them apart, and show n" {
+    study "$(tiny)"
+    sed -i "s|^problems:.*|problems: ['live_model(run=\"$(tiny)\", layers=1)', 'live_model(run=\"$(tiny length=12)\", layers=1)']|" "$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set 'attentions=[streamed, longformer(window=6)]'
+    expect_status 0
+    run "$NYSBENCH" plot "$WORK/r" effect
+    expect_status 0
+    $PYTHON - "$WORK/r" <<'PY'
+import csv, sys
+lines = list(csv.DictReader(open(sys.argv[1] + "/effects.csv", newline="")))
+assert [(l["n"], l["rows"]) for l in lines] in ([("24", "6")] * 2 + [("12", "6")] * 2, [("12", "6")] * 2 + [("24", "6")] * 2), lines
+panels = {r["panel"] for r in csv.DictReader(open(sys.argv[1] + "/plots/effect.csv", newline=""))}
+assert panels == {"tiny, layers: 1, n = 24", "tiny, layers: 1, n = 12"}, panels
+PY
+}
+
 @test "a causal model with shared keys: perplexity and KL; what has no causal form is skipped" {
     study "$(tiny causal shared)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \

@@ -8,7 +8,7 @@ corpus; with `shared`, the two query heads of a layer share one key head. An att
 what FAULT says in place of an answer: raise, die, hang, text, list, unknown, word, empty, skip, diverge. `describe=FAULT`
 and `heads=FAULT` do it for these questions; describe=bad:KEY leaves KEY out, heads=short writes a head too few,
 heads=flat queries that are all alike, heads=none no file, heads=nan a NaN; heads=told names the file in an error.
-without=KEY leaves KEY out of what an attention does.
+without=KEY leaves KEY out of what an attention does; length=N is the tokens of a source.
 
 The functions are used by tests/oracle/effect.py too."""
 import json
@@ -200,8 +200,10 @@ def answer(model, program, faults, question):
 
 
 def main(program, *words):
-    model = Model("causal" in words, 1 if "shared" in words else HEADS)
+    global N
     faults = dict(word.split("=", 1) for word in words if "=" in word)
+    N = int(faults.pop("length", N))
+    model = Model("causal" in words, 1 if "shared" in words else HEADS)
     print('{"ready": 1}', flush=True)
     for line in sys.stdin:
         try:

@@ -31,8 +31,8 @@ typedef struct {
 nb_status nb_effect_agree(const nb_effect_summary *summary, nb_selection rows, const char *predictor,
                           const char *effect, nb_effect_agreement *agreement, nb_ctx *ctx);
 
-/* The first cells of a line: model, layers. */
-#define NB_EFFECT_KEYS "model", "layers"
+/* The first cells of a line: model, layers, n. */
+#define NB_EFFECT_KEYS "model", "layers", "n"
 nb_status nb_effect_add_keys(const nb_effect_summary *summary, int row, nb_grid *grid, nb_ctx *ctx);
 
 #endif
