@@ -54,8 +54,7 @@ static nb_status find_counts(pairing *p, nb_ctx *ctx)
     const nb_frame *f = &p->s->frame;
     NB_NEED(p->counts, nb_alloc(ctx, (size_t)f->count + 1, sizeof *p->counts));
     for (int r = 0; r < f->count; r++)
-        p->counts[r] =
-            ((const nb_effect_row *)nb_frame_row(f, r))->core && !isnan(p->of[0][r]) && !isnan(p->of[1][r]);
+        p->counts[r] = ((const nb_effect_row *)nb_frame_row(f, r))->core && !isnan(p->of[0][r]) && !isnan(p->of[1][r]);
     for (int i = 0; nb_effect_predictors[i]; i++) {
         const double *values;
         NB_TRY(ctx, nb_frame_reals(f, nb_effect_predictors[i], &values, ctx));
