@@ -25,6 +25,39 @@ static struct {
     int inside, threads;
     gsl_error_handler_t *handler;
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static _Thread_local int own_calls; /* of `inside` */
+
+static void set_back(void)
+{
+    if (calls.threads != 1) openblas_set_num_threads(calls.threads);
+    gsl_set_error_handler(calls.handler);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&calls.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+    pthread_mutex_unlock(&calls.lock);
+}
+
+/* The child has the calls of the thread that forked, and nobody ends those of the others. */
+static void after_fork_in_child(void)
+{
+    bool over = calls.inside > 0 && own_calls == 0;
+    calls.inside = own_calls;
+    if (over) set_back();
+    pthread_mutex_unlock(&calls.lock);
+}
+
+static int watched; /* 0, or why forks cannot be seen */
+
+static void watch_forks(void)
+{
+    watched = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
 
 static void enter(void)
 {
@@ -34,16 +67,15 @@ static void enter(void)
         calls.threads = openblas_get_num_threads();
         if (calls.threads != 1) openblas_set_num_threads(1);
     }
+    own_calls++;
     pthread_mutex_unlock(&calls.lock);
 }
 
 static void leave(void)
 {
     pthread_mutex_lock(&calls.lock);
-    if (--calls.inside == 0) {
-        if (calls.threads != 1) openblas_set_num_threads(calls.threads);
-        gsl_set_error_handler(calls.handler);
-    }
+    own_calls--;
+    if (--calls.inside == 0) set_back();
     pthread_mutex_unlock(&calls.lock);
 }
 
@@ -81,10 +113,12 @@ const char *nb_argument_name(const nb_host *host, const char *key, nb_ctx *ctx)
 
 nysbench_status nysbench_new(nysbench **handle)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     nysbench *h = handle ? calloc(1, sizeof *h) : NULL;
     if (!handle) return NYSBENCH_EINVAL;
     *handle = NULL;
-    if (h && (h->ctx = nb_ctx_new())) h->results = nb_ctx_child(h->ctx);
+    pthread_once(&once, watch_forks);
+    if (h && watched == 0 && (h->ctx = nb_ctx_new())) h->results = nb_ctx_child(h->ctx);
     if (!h || !h->results) {
         nysbench_free(h);
         return NYSBENCH_ENOMEM;

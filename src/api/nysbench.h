@@ -7,7 +7,8 @@
  * printed, no process is started or ended, and there is no state beside the handles: any number of them may be used at
  * a time, each by one thread at a time. While a call runs, the OpenBLAS that this library is linked with works with one
  * thread and GSL's error handler is off; both are as they were when the last call has returned. Numbers are read and
- * written as in the locale "C", whatever the program's is.
+ * written as in the locale "C", whatever the program's is. In a child of fork, what other threads' calls have set is as
+ * it was before; what these calls used there is of no use any more, nor is any attention that has several threads.
  *
  * Arrays are C's: a matrix of n x d holds its n rows one after the other. Numbers are checked: NaN and Inf are refused.
  * What a call gives is the handle's, and lives until the next call with it. */

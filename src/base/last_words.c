@@ -2,6 +2,7 @@
 /* last_words.c - a text of at most 400 bytes. */
 #include "base/last_words.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,8 @@ void nb_hide_chance(char *text, const char *folder, pid_t pid)
 {
     char number[16];
     size_t length = strlen(folder);
-    for (char *at = text; (at = strstr(at, folder)); at++) replace(at, length, '.');
+    for (char *at = text; (at = strstr(at, folder)); at++)
+        if (!isalnum((unsigned char)at[length])) replace(at, length, '.'); /* else another, whose name goes on */
     int digits = snprintf(number, sizeof number, "%d", (int)pid);
     for (char *at = text; *at; at++) {
         size_t run = strspn(at, "0123456789"),
@@ -53,4 +55,14 @@ nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const c
     nb_hide_chance(first, folder, pid);
     NB_NEED(*words, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
     return NB_OK;
+}
+
+nb_status nb_error_hide_chance(nb_status status, const char *folder, nb_ctx *ctx)
+{
+    char *message;
+    if (status == NB_OK || status == NB_ENOMEM) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    nb_hide_chance(message, folder, 0);
+    NB_FAIL(ctx, status, "%s", message);
 }

@@ -14,4 +14,7 @@ nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const c
 /* The same in place. */
 void nb_hide_chance(char *text, const char *folder, pid_t pid);
 
+/* The same of ctx's error, if `status` is one; returns it. */
+nb_status nb_error_hide_chance(nb_status status, const char *folder, nb_ctx *ctx);
+
 #endif

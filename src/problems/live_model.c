@@ -3,6 +3,7 @@
  * sources. The program (docs/models.md) is started once in each process and stays alive. */
 #include "problems/live_model.h"
 
+#include "base/last_words.h"
 #include "base/scratch.h"
 #include "problems/problem.h"
 
@@ -66,16 +67,23 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* By way of a file in that folder. */
+static nb_status load(const nb_model_part *part, int head, const char *folder, nb_head *out, nb_ctx *ctx)
+{
+    const char *path;
+    int heads = part->model.heads, each = part->layer_count * heads, *layer = &part->layers[head % each / heads];
+    NB_NEED(path, nb_format(ctx, "%s/heads.safetensors", folder));
+    NB_TRY(ctx, nb_model_write_heads(&part->program, &part->model, head / each, 1, layer, path, ctx));
+    return nb_head_load(path, head % heads, out, ctx);
+}
+
 static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)
 {
     nb_model_part part;
-    const char *folder, *path;
+    const char *folder;
     NB_TRY(ctx, nb_model_part_find(opts, &part, ctx));
-    int heads = part.model.heads, each = part.layer_count * heads, *layer = &part.layers[head % each / heads];
     NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
-    NB_NEED(path, nb_format(ctx, "%s/heads.safetensors", folder));
-    NB_TRY(ctx, nb_model_write_heads(&part.program, &part.model, head / each, 1, layer, path, ctx));
-    NB_TRY(ctx, nb_head_load(path, head % heads, out, ctx));
+    NB_TRY(ctx, nb_error_hide_chance(load(&part, head, folder, out, ctx), folder, ctx));
     out->causal = part.model.causal;
     return NB_OK;
 }

@@ -163,6 +163,22 @@ PY
     [ -s "$WORK/r/plots/effect_output_error.svg" ]
 }
 
+@test "a model with sources of two lengths: tables and figures tell them apart, and show n" {
+    study "$(tiny)"
+    sed -i "s|^problems:.*|problems: ['live_model(run=\"$(tiny)\", layers=1)', 'live_model(run=\"$(tiny length=12)\", layers=1)']|" "$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set 'attentions=[streamed, longformer(window=6)]'
+    expect_status 0
+    run "$NYSBENCH" plot "$WORK/r" effect
+    expect_status 0
+    $PYTHON - "$WORK/r" <<'PY'
+import csv, sys
+lines = list(csv.DictReader(open(sys.argv[1] + "/effects.csv", newline="")))
+assert [(l["n"], l["rows"]) for l in lines] in ([("24", "6")] * 2 + [("12", "6")] * 2, [("12", "6")] * 2 + [("24", "6")] * 2), lines
+panels = {r["panel"] for r in csv.DictReader(open(sys.argv[1] + "/plots/effect.csv", newline=""))}
+assert panels == {"tiny, layers: 1, n = 24", "tiny, layers: 1, n = 12"}, panels
+PY
+}
+
 @test "a causal model with shared keys: perplexity and KL; what has no causal form is skipped" {
     study "$(tiny causal shared)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
@@ -232,6 +248,33 @@ streamed 2 ok" ]
     done
     expect "exit status 3: the weights are gone"
     "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
+}
+
+@test "heads that cannot be had: the reason does not name the file that they were to be in, which is another each time" {
+    local fault reason
+    while IFS='|' read -r fault reason; do
+        study "$(tiny heads=$fault)"
+        "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        cat >"$WORK/s.yaml" <<YAML
+problems: ['live_model(run="$(tiny heads=$fault)", layers=[0, 1])']
+strategies: uniform
+landmarks: 4
+cores: svd
+trials: 1
+plots: []
+YAML
+        "$NYSBENCH" run "$WORK/s.yaml" -q -j 2 -o "$WORK/$fault-heads" >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        $PYTHON - "$WORK/$fault" "$reason" <<'PY'
+import csv, sys
+for folder in sys.argv[1], sys.argv[1] + "-heads":
+    reasons = [r["reason"] for r in csv.DictReader(open(folder + "/rows.csv", newline="")) if r["status"] == "failed"]
+    assert reasons and len(set(reasons)) == 1 and sys.argv[2] in reasons[0], set(reasons)
+PY
+    done <<EOF
+none|./heads.safetensors: 
+told|RuntimeError: no room for ./heads.safetensors
+nan|./heads.safetensors: 
+EOF
 }
 
 @test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {

@@ -7,7 +7,8 @@ NYSBENCH computes the replaced attentions. With `causal` it is a language model,
 corpus; with `shared`, the two query heads of a layer share one key head. An attention with ATTENTION in its spec does
 what FAULT says in place of an answer: raise, die, hang, text, list, unknown, word, empty, skip, diverge. `describe=FAULT`
 and `heads=FAULT` do it for these questions; describe=bad:KEY leaves KEY out, heads=short writes a head too few,
-heads=flat queries that are all alike.
+heads=flat queries that are all alike, heads=none no file, heads=nan a NaN; heads=told names the file in an error.
+without=KEY leaves KEY out of what an attention does; length=N is the tokens of a source.
 
 The functions are used by tests/oracle/effect.py too."""
 import json
@@ -165,7 +166,11 @@ def describe(model, fault):
 
 
 def write_heads(model, question, fault):
-    if fault and fault not in ("short", "flat"):
+    if fault == "told":
+        raise RuntimeError("no room for " + question["file"])
+    if fault == "none":
+        return {}
+    if fault and fault not in ("short", "flat", "nan"):
         return misbehave(fault)
     seen = model.exact_pass(question["source"])[1]
     q, k, v = (np.concatenate([seen[layer][i] for layer in question["layers"]]) for i in range(3))
@@ -173,6 +178,8 @@ def write_heads(model, question, fault):
         q = np.repeat(q[:, :1], N, 1)
     if fault == "short":
         q, k, v = q[:-1], k[:1], v[:1]
+    if fault == "nan":
+        q[0, 0, 0] = np.nan
     write_safetensors(question["file"], {"q": q, "k": k, "v": v})
     return {}
 
@@ -186,13 +193,17 @@ def answer(model, program, faults, question):
     for part, fault in faults.items():
         if part in spec:
             return misbehave(fault)
-    return effects(model, question["source"], question["layers"],
+    told = effects(model, question["source"], question["layers"],
                    by_nysbench(program, model.causal, spec, question["seed"], question["trial"]))
+    told.pop(faults.get("without"), None)
+    return told
 
 
 def main(program, *words):
-    model = Model("causal" in words, 1 if "shared" in words else HEADS)
+    global N
     faults = dict(word.split("=", 1) for word in words if "=" in word)
+    N = int(faults.pop("length", N))
+    model = Model("causal" in words, 1 if "shared" in words else HEADS)
     print('{"ready": 1}', flush=True)
     for line in sys.stdin:
         try:

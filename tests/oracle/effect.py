@@ -174,10 +174,11 @@ def number(row, name):
 
 
 def agreement(rows, predictor, effect):
-    """Sources, attentions, mean and its t interval."""
+    """Sources, attentions, mean and its t interval, within what a correlation can be."""
     rhos, most = [], 0
+    there = [p for p in PREDICTORS if any(r[p] for r in rows)]
     for source in sorted({r["source"] for r in rows}):
-        own = [r for r in rows if r["source"] == source and all(r[p] for p in PREDICTORS) and r[effect]]
+        own = [r for r in rows if r["source"] == source and r["core"] and all(r[p] for p in (predictor, *there)) and r[effect]]
         attentions = sorted({r["attention"] for r in own})
         if len(attentions) < 3:
             continue
@@ -189,7 +190,7 @@ def agreement(rows, predictor, effect):
     if not rhos:
         return None
     half = stats.t.ppf(0.975, len(rhos) - 1) * np.std(rhos, ddof=1) / np.sqrt(len(rhos))
-    return len(rhos), most, np.mean(rhos), np.mean(rhos) - half, np.mean(rhos) + half
+    return len(rhos), most, np.mean(rhos), *np.clip([np.mean(rhos) - half, np.mean(rhos) + half], -1, 1)
 
 
 def check_tables(tap, kind, folder, rows):
@@ -216,15 +217,15 @@ def check_tables(tap, kind, folder, rows):
         for c in EFFECTS + ["layer_error", "error", "error_subspace", "output_error"]:
             values = [number(r, c) for r in own if r[c]]
             want = np.median(values) if values else np.nan
-            tap.check(f"{kind}: effects.csv", len(own) == int(line["rows"]) and close(line[c], want, 1e-9), (line, c, want))
+            tap.check(f"{kind}: effects.csv", line["n"] == str(tiny.N) and len(own) == int(line["rows"]) and close(line[c], want, 1e-9), (line, c, want))
 
 
-def run(program, folder, words):
+def run(program, folder, words, *options):
     os.makedirs(folder, exist_ok=True)
     path, out = os.path.join(folder, "effect.yaml"), os.path.join(folder, "run")
     call = " ".join([sys.executable, os.path.realpath(TINY), os.path.realpath(program), *words])
     open(path, "w").write(CONFIG.format(run=call))
-    done = subprocess.run([program, "run", path, "--quiet", "--out", out], stdout=subprocess.DEVNULL)
+    done = subprocess.run([program, "run", path, "--quiet", "--out", out, *options], stdout=subprocess.DEVNULL)
     if done.returncode != 0:
         sys.exit(f"the run ends with exit status {done.returncode}")
     return out, list(csv.DictReader(open(os.path.join(out, "rows.csv"), newline="")))
@@ -238,6 +239,9 @@ def main():
         tap.check(f"{kind}: rows", len(rows) == 6 * 2 * (13 + 2 * 15), len(rows))
         check_rows(tap, kind, model, rows)
         check_tables(tap, kind, out, rows)
+    # a predictor that the model does not tell
+    out, rows = run(program, os.path.join(work, "bare"), ["without=layer_error"], "--only", "landmarks=4")
+    check_tables(tap, "without layer_error", out, rows)
     return tap.end()
 
 

@@ -12,6 +12,9 @@
 #include <cblas.h>
 #include <gsl/gsl_errno.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { N = 40, D = 6, M = 7 };
 
@@ -664,6 +667,64 @@ static void test_the_process_stays_as_it_was(void **state)
     nysbench_free(h);
 }
 
+static sem_t within, leave_it;
+
+static nb_status linger(void *self, const nb_problem_shape *shape, nb_given *given, nb_ctx *ctx)
+{
+    (void)self, (void)shape, (void)given, (void)ctx;
+    sem_post(&within);
+    while (sem_wait(&leave_it) != 0) {
+    }
+    return NB_OK;
+}
+
+static void *select_slowly(void *head)
+{
+    static const nb_host host = {.prefix = "", .seen = linger};
+    nysbench *h = new_handle();
+    nysbench_request r = request_of(head, "uniform", M);
+    nysbench_landmarks l;
+    h->host = &host;
+    assert_done(h, nysbench_select(h, &r, &l));
+    nysbench_free(h);
+    return NULL;
+}
+
+/* Exit status 0: all is as it was before the parent's call, and calls work. */
+static void live_in_child(const nb_head *head)
+{
+    nysbench *h = NULL;
+    nysbench_request r = request_of(head, "uniform", M);
+    nysbench_landmarks l;
+    alarm(60); /* where a call waits for a thread that is not there */
+    if (openblas_get_num_threads() != 2 || gsl_set_error_handler(handle_error) != handle_error) _exit(1);
+    if (nysbench_new(&h) != NYSBENCH_OK || nysbench_select(h, &r, &l) != NYSBENCH_OK) _exit(2);
+    _exit(openblas_get_num_threads() == 2 && gsl_set_error_handler(NULL) == handle_error ? 0 : 3);
+}
+
+static void test_a_fork_during_another_call(void **state)
+{
+    nb_head head = some_head(*state);
+    pthread_t thread;
+    int threads = openblas_get_num_threads(), how = -1;
+    gsl_error_handler_t *handler = gsl_set_error_handler(handle_error);
+    openblas_set_num_threads(2);
+    assert_true(sem_init(&within, 0, 0) == 0 && sem_init(&leave_it, 0, 0) == 0);
+    assert_int_equal(pthread_create(&thread, NULL, select_slowly, &head), 0);
+    while (sem_wait(&within) != 0) {
+    }
+    pid_t pid = fork();
+    if (pid == 0) live_in_child(&head);
+    assert_int_equal(openblas_get_num_threads(), 1); /* here the call goes on */
+    sem_post(&leave_it);
+    pthread_join(thread, NULL);
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_int_equal(how, 0);
+    assert_int_equal(openblas_get_num_threads(), 2);
+    assert_ptr_equal(gsl_set_error_handler(handler), handle_error);
+    openblas_set_num_threads(threads);
+}
+
 /* The call number `which` on a new handle. */
 static nysbench_status call(int which, nysbench *h, const nb_head *head, const char **outcome)
 {
@@ -737,6 +798,7 @@ int main(void)
         test_with_ctx(test_mistakes_of_layers),
         test_with_ctx(test_threads),
         test_with_ctx(test_the_process_stays_as_it_was),
+        test_with_ctx(test_a_fork_during_another_call),
         test_with_ctx(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

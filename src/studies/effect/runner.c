@@ -2,6 +2,7 @@
 /* runner.c - a source's layers in one trial at a time: first what can be measured of the heads of the exact pass, then
  * the model's program is asked, row by row. */
 #include "base/clock.h"
+#include "base/last_words.h"
 #include "base/scratch.h"
 #include "components/plugin.h"
 #include "linalg/blas.h"
@@ -90,16 +91,12 @@ static nb_status find_jobs(instance *in)
     return NB_OK;
 }
 
-/* The heads of the exact pass, and their outputs. */
-static nb_status find_layers(instance *in)
+/* By way of a file in that folder. */
+static nb_status load_layers(instance *in, const char *folder)
 {
     nb_effect_work *w = &in->w;
     const nb_model_part *part = w->part;
-    size_t count = (size_t)part->layer_count;
-    const char *folder, *path;
-    NB_NEED(w->layers, nb_alloc(w->ctx, count, sizeof *w->layers));
-    NB_NEED(w->exact, nb_alloc(w->ctx, count, sizeof *w->exact));
-    NB_TRY(w->ctx, nb_temporary_folder(&folder, w->ctx));
+    const char *path;
     NB_NEED(path, nb_format(w->ctx, "%s/heads.safetensors", folder));
     NB_TRY(w->ctx, nb_model_write_heads(&part->program, &part->model, nb_effect_source(w->plan, in->scene),
                                         part->layer_count, part->layers, path, w->ctx));
@@ -108,8 +105,31 @@ static nb_status find_layers(instance *in)
         NB_TRY(w->ctx, nb_layer_load(path, l * heads, heads, &w->layers[l], w->ctx));
         w->layers[l].first = 0; /* as the program sees it */
         w->layers[l].shape.causal = part->model.causal;
-        NB_TRY(w->ctx, nb_exact_make(&w->layers[l], part->model.n, w->rng, w->team, &w->exact[l], w->ctx));
     }
+    return NB_OK;
+}
+
+static nb_status ask_for_layers(instance *in)
+{
+    const char *folder;
+    nb_ctx *ctx = in->w.ctx, *files;
+    NB_NEED(files, nb_ctx_child(ctx));
+    nb_status status = nb_temporary_folder(&folder, files);
+    if (status == NB_OK) status = nb_error_hide_chance(load_layers(in, folder), folder, ctx);
+    nb_ctx_release(files, 0); /* and the file */
+    return status;
+}
+
+/* The heads of the exact pass, and their outputs. */
+static nb_status find_layers(instance *in)
+{
+    nb_effect_work *w = &in->w;
+    size_t count = (size_t)w->part->layer_count;
+    NB_NEED(w->layers, nb_alloc(w->ctx, count, sizeof *w->layers));
+    NB_NEED(w->exact, nb_alloc(w->ctx, count, sizeof *w->exact));
+    NB_TRY(w->ctx, ask_for_layers(in));
+    for (int l = 0; l < w->part->layer_count; l++)
+        NB_TRY(w->ctx, nb_exact_make(&w->layers[l], w->part->model.n, w->rng, w->team, &w->exact[l], w->ctx));
     return NB_OK;
 }
 
@@ -163,8 +183,12 @@ static nb_status run_trial(instance *in, bool *fresh)
     nb_status status = NB_OK;
     NB_TRY(w->ctx, w->sink->begin(w->sink->self, w->ctx));
     NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_HEADS, w->first, w->end));
-    if (*fresh) status = find_layers(in);
     nb_mark mark = nb_ctx_mark(w->ctx);
+    if (*fresh) status = find_layers(in);
+    if (status == NB_OK)
+        mark = nb_ctx_mark(w->ctx);
+    else
+        nb_ctx_release(w->ctx, mark);
     NB_NEED(w->texts, nb_ctx_child(w->ctx));
     NB_TRY(w->ctx, find_jobs(in));
     if (status != NB_OK) {

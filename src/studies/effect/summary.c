@@ -36,10 +36,33 @@ typedef struct { /* two columns of some rows */
     const nb_effect_summary *s;
     nb_selection rows;
     const double *of[2];
-    bool *counts; /* by row of the frame: it has all predictors, and the effect */
+    bool *counts; /* by row of the frame: from landmarks, with the effect and all predictors that there are */
     int *trials;  /* by attention: of the source at hand */
     double *sum[2], *mean[2];
 } pairing;
+
+static bool has_any(nb_selection rows, const double *values)
+{
+    for (int i = 0; i < rows.count; i++)
+        if (!isnan(values[rows.at[i]])) return true;
+    return false;
+}
+
+/* A predictor that no row has, as of a model that does not tell it, is no reason to leave out the others. */
+static nb_status find_counts(pairing *p, nb_ctx *ctx)
+{
+    const nb_frame *f = &p->s->frame;
+    NB_NEED(p->counts, nb_alloc(ctx, (size_t)f->count + 1, sizeof *p->counts));
+    for (int r = 0; r < f->count; r++)
+        p->counts[r] = ((const nb_effect_row *)nb_frame_row(f, r))->core && !isnan(p->of[0][r]) && !isnan(p->of[1][r]);
+    for (int i = 0; nb_effect_predictors[i]; i++) {
+        const double *values;
+        NB_TRY(ctx, nb_frame_reals(f, nb_effect_predictors[i], &values, ctx));
+        if (!has_any(p->rows, values)) continue;
+        for (int r = 0; r < f->count; r++) p->counts[r] = p->counts[r] && !isnan(values[r]);
+    }
+    return NB_OK;
+}
 
 static nb_status make_pairing(pairing *p, const char *predictor, const char *effect, nb_ctx *ctx)
 {
@@ -47,17 +70,10 @@ static nb_status make_pairing(pairing *p, const char *predictor, const char *eff
     size_t attentions = (size_t)s->attentions.count + 1;
     NB_TRY(ctx, nb_frame_reals(&s->frame, predictor, &p->of[0], ctx));
     NB_TRY(ctx, nb_frame_reals(&s->frame, effect, &p->of[1], ctx));
-    NB_NEED(p->counts, nb_alloc(ctx, (size_t)s->frame.count + 1, sizeof *p->counts));
     NB_NEED(p->trials, nb_alloc(ctx, attentions, sizeof *p->trials));
     for (int i = 0; i < 2; i++) NB_NEED(p->sum[i], nb_alloc_reals(ctx, attentions, 2));
     for (int i = 0; i < 2; i++) p->mean[i] = p->sum[i] + attentions;
-    for (int r = 0; r < s->frame.count; r++) p->counts[r] = !isnan(p->of[1][r]);
-    for (int i = 0; nb_effect_predictors[i]; i++) {
-        const double *values;
-        NB_TRY(ctx, nb_frame_reals(&s->frame, nb_effect_predictors[i], &values, ctx));
-        for (int r = 0; r < s->frame.count; r++) p->counts[r] = p->counts[r] && !isnan(values[r]);
-    }
-    return NB_OK;
+    return find_counts(p, ctx);
 }
 
 /* The attentions of one source with their means over trials; how many there are. */
@@ -78,6 +94,12 @@ static int gather(pairing *p, int source)
         count++;
     }
     return count;
+}
+
+/* What a correlation can be; NaN stays. */
+static double clipped(double x)
+{
+    return x > 1 ? 1 : x < -1 ? -1 : x;
 }
 
 nb_status nb_effect_agree(const nb_effect_summary *s, nb_selection rows, const char *predictor, const char *effect,
@@ -105,8 +127,8 @@ nb_status nb_effect_agree(const nb_effect_summary *s, nb_selection rows, const c
     if (count > 0) {
         NB_TRY(ctx, nb_estimate_units(count, units, 1, &(nb_estimate_terms){.confidence = 0.95}, estimates, ctx));
         out->mean = estimates[0].mean;
-        out->low = estimates[0].low;
-        out->high = estimates[0].high;
+        out->low = clipped(estimates[0].low);
+        out->high = clipped(estimates[0].high);
     }
     nb_ctx_release(ctx, mark);
     return NB_OK;
@@ -119,5 +141,6 @@ nb_status nb_effect_add_keys(const nb_effect_summary *s, int row, nb_grid *g, nb
     const char *model = r->names[r->stratum[row]];
     if (!g->csv) NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[row], &model, ctx));
     NB_TRY(ctx, nb_grid_text(g, model));
-    return nb_grid_text(g, of->layer ? of->layer : "");
+    NB_TRY(ctx, nb_grid_text(g, of->layer ? of->layer : ""));
+    return nb_grid_int(g, of->n);
 }

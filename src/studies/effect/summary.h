@@ -22,16 +22,17 @@ nb_status nb_effect_summary_make(const nb_frame *frame, nb_effect_summary *summa
 extern const char *const nb_effect_predictors[], *const nb_effect_effects[];
 
 /* Spearman's correlation of two columns over attentions, in each source, each attention with its mean over trials. Only
- * attentions that have all predictors count, so that these are compared on the same ones. */
+ * attentions from landmarks that have all predictors that any of the rows has count, so that these are compared on the
+ * same ones. */
 typedef struct {
     int sources, attentions; /* sources with at least three attentions that are not all alike; the most of any */
-    double mean, low, high;  /* over sources, with the 95 % t interval; NaN: there is none */
+    double mean, low, high;  /* over sources, with the 95 % t interval within [-1, 1]; NaN: there is none */
 } nb_effect_agreement;
 nb_status nb_effect_agree(const nb_effect_summary *summary, nb_selection rows, const char *predictor,
                           const char *effect, nb_effect_agreement *agreement, nb_ctx *ctx);
 
-/* The first cells of a line: model, layers. */
-#define NB_EFFECT_KEYS "model", "layers"
+/* The first cells of a line: model, layers, n. */
+#define NB_EFFECT_KEYS "model", "layers", "n"
 nb_status nb_effect_add_keys(const nb_effect_summary *summary, int row, nb_grid *grid, nb_ctx *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* effect.c - what replaced attention does to the model against its error on the heads: each attention a point, its
- * median over sources and trials, in the colour of its strategy. A panel for each model and layers. */
+ * median over sources and trials, in the colour of its strategy. A panel for each model, layers and n. */
 #include "report/figure.h"
 #include "report/labels.h"
 #include "report/sheet.h"
@@ -46,25 +46,33 @@ static nb_status find_series(picture *p, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* `sizes`: n is told, since there are several. */
+static nb_status name_panel(picture *p, int v, bool sizes, nb_ctx *ctx)
+{
+    const nb_replicates *r = &p->summary.replicates;
+    const nb_effect_row *row = nb_frame_row(&p->summary.frame, p->panels.first[v]);
+    const char *label, *size = "";
+    NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[p->panels.first[v]], &label, ctx));
+    if (sizes) NB_NEED(size, nb_format(ctx, ", n = %d", row->n));
+    NB_NEED(p->sheet.panels[v], nb_format(ctx, "%s, layers: %s%s", label, row->layer ? row->layer : "?", size));
+    return NB_OK;
+}
+
 static nb_status find_panels(picture *p, nb_ctx *ctx)
 {
-    nb_codes strata, layers;
-    const nb_replicates *r = &p->summary.replicates;
+    nb_codes strata, layers, sizes;
     nb_frame *frame = &p->summary.frame;
     int *panel;
     NB_TRY(ctx, nb_frame_codes(frame, "stratum", &strata, ctx));
     NB_TRY(ctx, nb_frame_codes(frame, "layer", &layers, ctx));
+    NB_TRY(ctx, nb_frame_codes(frame, "n", &sizes, ctx));
     NB_NEED(panel, nb_alloc(ctx, (size_t)frame->count + 1, sizeof *panel));
-    for (int i = 0; i < frame->count; i++) panel[i] = strata.of[i] * layers.count + layers.of[i];
+    for (int i = 0; i < frame->count; i++)
+        panel[i] = (strata.of[i] * layers.count + layers.of[i]) * sizes.count + sizes.of[i];
     NB_TRY(ctx, nb_frame_derive(frame, "panel", panel, ctx));
     NB_TRY(ctx, nb_frame_codes(frame, "panel", &p->panels, ctx));
     NB_NEED(p->sheet.panels, nb_alloc(ctx, (size_t)p->panels.count + 1, sizeof *p->sheet.panels));
-    for (int v = 0; v < p->panels.count; v++) {
-        const nb_effect_row *row = nb_frame_row(frame, p->panels.first[v]);
-        const char *label;
-        NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[p->panels.first[v]], &label, ctx));
-        NB_NEED(p->sheet.panels[v], nb_format(ctx, "%s, layers: %s", label, row->layer ? row->layer : "?"));
-    }
+    for (int v = 0; v < p->panels.count; v++) NB_TRY(ctx, name_panel(p, v, sizes.count > 1, ctx));
     p->sheet.panel_count = p->panels.count;
     return NB_OK;
 }
