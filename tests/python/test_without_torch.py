@@ -32,7 +32,7 @@ class WithoutTorch(unittest.TestCase):
             with self.subTest(call):
                 status, text = said(model + call)
                 self.assertEqual(status, 1)
-                self.assertIn("ImportError: No module named 'torch': models of Hugging Face need the packages", text)
+                self.assertIn("ImportError: No module named 'torch': Hugging Face models need the packages", text)
 
     def test_command(self):
         status, text = said("from nysbench._capture_command import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
