@@ -3,7 +3,7 @@
 
 
 class Error(Exception):
-    """All that nysbench raises, except TypeError for an argument of the wrong type and ImportError without a library."""
+    """All that nysbench raises, but for TypeError (an argument of the wrong type) and ImportError (what is missing)."""
 
 
 class ArgumentError(Error, ValueError):

@@ -115,7 +115,7 @@ class _Request:
         self.c.cores = (ctypes.c_char_p * (len(specs) + 1))(*(text("cores", spec) for spec in specs), None)
 
     def given(self, query_landmarks, key_landmarks):
-        """Landmarks of the caller's own, integers (tokens) or a matrix (points); the name of the first that is given."""
+        """The caller's own landmarks, integers (tokens) or a matrix (points); the name of the first that is given."""
         sides = {"query": query_landmarks, "key": key_landmarks}
         counts = {name: self.side(name, given) for name, given in sides.items() if given is not None}
         if len(set(counts.values())) > 1:

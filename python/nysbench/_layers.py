@@ -83,7 +83,7 @@ class Attention:
     seed, trial: of the random stream; None is the seed 20260101.
 
     Threads may share it: a pass waits for the one before. Raises ArgumentError, ShapeError, OutOfMemoryError, HostError,
-    and TypeError for an argument of the wrong type, such as an array in the place of its shape.
+    and TypeError for an argument of the wrong type, such as an array instead of its shape.
     """
 
     def __init__(self, spec, q, k=None, v=None, *, causal=False, threads=None, seed=None, trial=0):

@@ -230,7 +230,7 @@ def _write(path, tensors, metadata):
 
 @contextlib.contextmanager
 def _replacing(path):
-    """A new file beside path, which takes its place at the end; if anything fails, it is removed and path is as before."""
+    """A new file beside path, which takes its place at the end; if anything fails, it is removed, path is as before."""
     part = f"{path}.{secrets.token_hex(8)}.part"
     try:
         with open(part, "xb") as file:

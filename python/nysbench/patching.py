@@ -23,8 +23,9 @@ def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=T
         rounding; False skips the check.
 
     Contexts may be nested; the inner one is asked first. The model decides whether the attention is causal, by its mask
-    or module. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a cache,
-    weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass came by.
+    or module. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a
+    cache, weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass
+    came by.
     A backward pass through a patched layer raises RuntimeError.
     """
     wanted = None if layers is None else {int(number) for number in layers}

@@ -131,7 +131,8 @@ def check_shape(array, groups, request, alone):
     if allowed.get(kind) == array.shape:
         return
     meanings = {"integers": "the group of each token" if groups else f"tokens from 0 to {n - 1}", "floats": "points"}
-    expected = ", or ".join(f"{name} of shape ({shape_text(shape)}), {meanings[name]}" for name, shape in allowed.items())
+    expected = ", or ".join(f"{name} of shape ({shape_text(shape)}), {meanings[name]}"
+                            for name, shape in allowed.items())
     raise Mistake(f"returned {'groups, ' if groups else ''}{kind} of shape ({shape_text(array.shape)}); "
                   f"allowed are {expected}")
 
