@@ -436,6 +436,12 @@ plots: []
 EOF
     "$NYSBENCH" run c.yaml -q -o r >/dev/null
     [ "$(grep -c 'serve=' r/rows.csv)" -eq 1 ]
+    local words
+    for words in "" " first"; do
+        run "$NYSBENCH" select --head "$HEAD:1" --strategy "command(run=\"$SERVE mine.py$words\")" -m 5 --side keys -o k.npy
+        expect_status 1
+        expect "is not NAME=VALUE; command(...) needs serve=true for nysbench.serve"
+    done
     run "$NYSBENCH" plan c.yaml -o r
     expect "of which 2 are done and 0 are to run"
     printf 'def first(points, m):\n    return range(1, m + 1)\n' >mine.py
