@@ -48,14 +48,14 @@ QUESTIONS = {"describe": describe, "effect": effect, "heads": heads}
 
 
 def answer(name, effects, line):
-    """The answer to a line, an object; {"error": why} if there is none."""
+    """The answer to a line, a line of JSON; {"error": why} if there is none, or one with NaN in it."""
     try:
         question = json.loads(line)
         if question.get("do") not in QUESTIONS:
-            return {"error": f"do: {question.get('do')}; allowed: {', '.join(QUESTIONS)}"}
-        return QUESTIONS[question["do"]](name, effects, question)
+            return json.dumps({"error": f"do: {question.get('do')}; allowed: {', '.join(QUESTIONS)}"})
+        return json.dumps(QUESTIONS[question["do"]](name, effects, question), allow_nan=False)
     except Exception as error:  # whatever it is, the next question may be answered
-        return {"error": f"{type(error).__name__}: {error}"}
+        return json.dumps({"error": f"{type(error).__name__}: {error}"})
 
 
 def take_streams():
@@ -78,7 +78,7 @@ def main(words):
         return 2
     print('{"ready": 1}', file=answers, flush=True)
     for line in questions:
-        print(json.dumps(answer(words[0], effects, line), allow_nan=False), file=answers, flush=True)
+        print(answer(words[0], effects, line), file=answers, flush=True)
     return 0
 
 

@@ -32,7 +32,7 @@ def needs(name):
     try:
         return __import__(name)
     except ImportError as error:
-        raise ImportError(f"{error}: models of Hugging Face need the packages torch and transformers") from error
+        raise ImportError(f"{error}: Hugging Face models need the packages torch and transformers") from error
 
 
 def layer_number(name):

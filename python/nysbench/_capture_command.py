@@ -52,7 +52,7 @@ def _parser():
         description="Write queries, keys and values of a Hugging Face model's self-attention, after rotary embedding, "
                     "as head files.")
     add = parser.add_argument
-    add("model", metavar="MODEL", 
+    add("model", metavar="MODEL",
         help="a folder with a model, or the name of one that is in the cache; nothing is downloaded")
     what = {"text": "UTF-8 texts", "image": "images", "audio": "recordings, .wav or what soundfile reads"}
     for kind in KINDS:
@@ -60,11 +60,11 @@ def _parser():
             help=f"{what[kind]}; NAME: the file's stem if not given")
     add("--inputs", metavar="TABLE.csv",
         help=f"a table of inputs with columns {', '.join(COLUMNS)}; the last three may be missing")
-    add("--layers", type=_numbers, metavar="LIST", help="numbers with commas between (default: all)")
-    add("--heads", type=_numbers, metavar="LIST", help="query heads (default: all)")
+    add("--layers", type=_numbers, metavar="LIST", help="comma-separated numbers (default: all)")
+    add("--heads", type=_numbers, metavar="LIST", help="comma-separated numbers of query heads (default: all)")
     add("--tokens", type=_count, metavar="N",
-        help=f"a text is cut to so many (default: {TOKENS}, or what there is); of images and recordings the first N "
-             "are kept")
+        help=f"a text is cut to N tokens, and a shorter one is an error (default: {TOKENS}, or as many as it has); of "
+             "images and recordings the first N are kept")
     add("--part", metavar="NAME",
         help="a part to run instead of the whole model, such as vision_model (default: the encoder, if there is a "
              "decoder too)")
@@ -84,7 +84,7 @@ def _numbers(text):
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected numbers with commas between") from None
+        raise argparse.ArgumentTypeError(f"{text!r}: expected comma-separated numbers") from None
 
 
 def _count(text):
@@ -185,7 +185,8 @@ def _write(path, heads, inputs, options):
     worst, shape = max(heads, key=lambda x: x.error / x.allowed), heads[0].q.shape
     counts = f"{shape[0]} heads, n = {shape[1]}, d = {shape[2]}, {'causal' if worst.causal else 'no mask'}"
     return (f"{path}: layer {worst.layer}, {len(heads)} input{'s'[:len(heads) > 1]}, {counts}; "
-            f"softmax(QK'/sqrt d) V is off by {worst.error:.1e}, rounding allows {worst.allowed:.1e}")
+            f"softmax(QK'/sqrt d) V is off by {worst.error:.1e} of the largest output, "
+            f"rounding allows {worst.allowed:.1e}")
 
 
 def _model(path):

@@ -3,7 +3,7 @@
 
 
 class Error(Exception):
-    """All that nysbench raises, but for TypeError where an argument is of no use as what it is to be."""
+    """All that nysbench raises, but for TypeError (an argument of the wrong type) and ImportError (what is missing)."""
 
 
 class ArgumentError(Error, ValueError):
@@ -23,19 +23,20 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """A file, or the program."""
+    """A file or the program could not be read or run."""
 
 
 class HostError(Error, OSError):
-    """The machine gives no thread."""
+    """A thread could not be started."""
 
 
 class InternalError(Error, RuntimeError):
-    """A broken invariant of the library: please report it."""
+    """A mistake in the library: please report it."""
 
 
 # By nysbench_status.
-_CLASSES = {1: ArgumentError, 2: OutOfMemoryError, 3: ShapeError, 4: NumericError, 5: FileError, 6: InternalError, 7: HostError}
+_CLASSES = {1: ArgumentError, 2: OutOfMemoryError, 3: ShapeError, 4: NumericError, 5: FileError, 6: InternalError,
+            7: HostError}
 
 
 def error(status, message):

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Optional
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _library
 from ._arrays import FLOAT64, LARGEST_INT, address, integer, matrix, real_array
-from ._errors import ArgumentError, ShapeError
+from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
 
 SEED = 20260101  # an experiment's
@@ -35,7 +36,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Landmarks:
-    """What a strategy picked.
+    """What a strategy picked. tokens and points are for landmarks that are the same on both sides.
 
     kind: "tokens", "groups" or "points", of both sides.
     queries, keys: the sides; of one set of points the same object.
@@ -75,23 +76,24 @@ class _Request:
         self.kept = []
         library.nysbench_request_init_sized(ctypes.byref(self.c), ctypes.sizeof(self.c))
 
-    def head(self, q, k, v, causal):
-        """Arrays, or a file and which of its heads."""
+    def head(self, q, k, v, causal, names):
+        """Arrays, or a file and which of its heads; names: of q, k and v, as the caller has written them."""
         if isinstance(q, (str, os.PathLike)):
-            if k is not None or v is not None:
-                raise ArgumentError("keys and values: a file has its own")
+            for name, given in zip(names[1:], (k, v)):
+                if given is not None:
+                    raise ArgumentError(f"{name}: the file has its own")
             self.c.file = text("the file", os.fspath(q))
             self.c.causal = -1 if causal is None else bool(causal)
             return
         self.c.causal = bool(causal)
-        q = matrix("queries", q)
+        q = matrix(names[0], q)
         self.c.q, (self.c.n, self.c.d) = self.address(q), q.shape
         if k is not None:
-            self.c.k = self.address(_same_shape(matrix("keys", k), "keys", q))
+            self.c.k = self.address(_same_shape(matrix(names[1], k), names[1], q, names[0]))
         if v is not None:
-            v = matrix("values", v)
+            v = matrix(names[2], v)
             if len(v) != len(q):
-                raise ShapeError(f"values: {v.shape}, but queries: {q.shape}; expected as many rows")
+                raise ShapeError(f"{names[2]}: {v.shape}, but {names[0]}: {q.shape}; expected as many rows")
             self.c.v, self.c.dv = self.address(v), v.shape[1]
 
     def address(self, array):
@@ -108,15 +110,21 @@ class _Request:
         if cores is None:
             return
         specs = [cores] if isinstance(cores, str) else list(cores)
+        if not specs:
+            raise ArgumentError("cores: expected at least one")
         self.c.cores = (ctypes.c_char_p * (len(specs) + 1))(*(text("cores", spec) for spec in specs), None)
 
     def given(self, query_landmarks, key_landmarks):
-        """Landmarks of the caller's own: integers are tokens, a matrix is points."""
+        """The caller's own landmarks, integers (tokens) or a matrix (points); the name of the first that is given."""
         sides = {"query": query_landmarks, "key": key_landmarks}
         counts = {name: self.side(name, given) for name, given in sides.items() if given is not None}
         if len(set(counts.values())) > 1:
             raise ShapeError(f"query_landmarks: {counts['query']}, key_landmarks: {counts['key']}; expected as many")
+        for name, other, points in (("query", "key", self.c.query_points), ("key", "query", self.c.key_points)):
+            if points and other not in counts:
+                raise ArgumentError(f"{name}_landmarks are points: {other}_landmarks must be given too")
         self.c.landmarks = next(iter(counts.values()))
+        return f"{next(iter(counts))}_landmarks"
 
     def side(self, name, given):
         given = np.asarray(given)
@@ -132,9 +140,9 @@ class _Request:
         return integer(f"{name}_landmarks: their number", len(given), 1, LARGEST_INT)
 
 
-def _same_shape(x, name, q):
+def _same_shape(x, name, q, name_of_q):
     if x.shape != q.shape:
-        raise ShapeError(f"{name}: {x.shape}, but queries: {q.shape}; expected the same shape")
+        raise ShapeError(f"{name}: {x.shape}, but {name_of_q}: {q.shape}; expected the same shape")
     return x
 
 
@@ -171,16 +179,17 @@ def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=
     strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing").
     causal: whether a query sees only the keys up to its own. None: as the file says; of arrays, False.
     seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
-    problem, head: what arrays are called in rows. Strategies and cores that look at some rows of S draw them by this
-        name: with a run's they draw what the run did.
+    problem, head: what arrays are called in rows. Strategies and cores that look at only some rows of S also use this
+        name to draw them: with the values in a run's row they draw the rows of S that the run drew.
 
-    Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError.
+    Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError, and
+    TypeError for an argument of the wrong type.
     """
     request, found = _Request(), _library.Landmarks()
-    request.head(points, keys, None, causal)
+    request.head(points, keys, None, causal, ("points", "keys", None))
     request.settings(kernel, pairing, seed, trial, problem, head)
     request.c.strategy, request.c.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
-    _call(library.nysbench_select, request, found)
+    _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"})
     queries = _side(found.queries, found)
     keys = queries if _same_memory(found.queries, found.keys) else _side(found.keys, found)
     note = found.note.decode() if found.note is not None else None
@@ -193,45 +202,62 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
 
     q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
         "heads.safetensors:3", a head of a file.
-    strategy, landmarks: a spec, and how many; or query_landmarks and key_landmarks, one's own: tokens (m integers) or
-        points (m x d). Tokens of one side serve both.
+    strategy, landmarks: a spec, and how many; or query_landmarks and key_landmarks, your own: tokens (m integers) or
+        points (m x d). Tokens of one side serve both; points must be given for both.
     factors: nystromformer, cur or nocore. cores: specs; None: every core that needs no option.
-    metrics: names of columns, a list or with commas between; None: all.
+    metrics: names of columns, a list or comma-separated; None: all.
     kernel, pairing, causal, seed, trial, problem, head: as for select.
 
     Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row that
     failed or was skipped is a row, too: see its `status` and `reason`. Raises as select does.
     """
     request = _Request()
-    request.head(q, k, v, causal)
+    request.head(q, k, v, causal, ("q", "k", "v"))
     request.settings(kernel, pairing, seed, trial, problem, head)
     request.cores(cores)
     request.c.factors, request.c.metrics = optional_text("factors", factors), optional_text("metrics", _joined(metrics))
+    names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}
     if query_landmarks is None and key_landmarks is None:
         if strategy is None or landmarks is None:
             raise ArgumentError("expected strategy and landmarks, or query_landmarks and key_landmarks")
         request.c.strategy = text("strategy", strategy)
         request.c.landmarks = integer("landmarks", landmarks, 1, LARGEST_INT)
     elif strategy is not None or landmarks is not None or pairing is not None:
-        raise ArgumentError("strategy, landmarks and pairing: not beside landmarks of one's own")
+        raise ArgumentError("strategy, landmarks and pairing: not beside landmarks of your own")
     else:
-        request.given(query_landmarks, key_landmarks)
+        names["landmarks"] = request.given(query_landmarks, key_landmarks)
     count = ctypes.c_int()
-    _call(library.nysbench_measure, request, count)
+    _call(library.nysbench_measure, request, count, names)
     return [_row(i) for i in range(count.value)]
 
 
-def _call(function, request, result):
-    """What is doubtful about a file is a warning to the caller of select or measure."""
+def _call(function, request, result, names):
+    """What is doubtful about a file is a warning to the caller of select or measure.
+
+    names: by field of the request, the argument that the caller has written; messages begin with it.
+    """
     handle = _library.handle()
-    handle.call(function, ctypes.byref(request.c), ctypes.byref(result))
+    try:
+        handle.call(function, ctypes.byref(request.c), ctypes.byref(result))
+    except Error as error:
+        raise type(error)(_renamed(str(error), names)) from None
     doubt = library.nysbench_warning(handle.pointer).decode(errors="replace")
     if doubt:
         warnings.warn(doubt, stacklevel=3)
 
 
+def _renamed(message, names):
+    """A message that begins with `FIELD: ` or `FIELD '`, with the argument's name instead of the field's."""
+    return re.sub(r"^(\w+)(?=: | ')", lambda field: names.get(field[1], field[1]), message)
+
+
 def _joined(metrics):
-    return metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
+    if metrics is None or isinstance(metrics, str):
+        return metrics
+    names = list(metrics)
+    if not names:
+        raise ArgumentError("metrics: expected at least one")
+    return ",".join(names)
 
 
 def _row(i):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Attention layers: all heads together, in single precision."""
 import ctypes
+import operator
 import os
 import threading
 import weakref
@@ -42,6 +43,18 @@ class Cost:
     bytes: float
 
 
+def _shape(name, shape):
+    """A tuple of integers; TypeError for what is no shape, such as an array."""
+    try:
+        return tuple(operator.index(length) for length in shape)
+    except TypeError:
+        raise TypeError(f"{name}: expected a shape such as {name}.shape, not {_kind(shape)}") from None
+
+
+def _kind(x):
+    return "an array" if hasattr(x, "shape") else type(x).__name__
+
+
 def _layer(q, k, v, causal):
     """The nysbench_layer of three shapes, each (heads, n, d) or (batch, heads, n, d)."""
     shapes = f"q {q}, k {k}, v {v}"
@@ -69,12 +82,13 @@ class Attention:
     threads: None is one for each CPU. The outputs have the same bits for any number.
     seed, trial: of the random stream; None is the seed 20260101.
 
-    Threads may share it: a pass waits for the one before. Raises ArgumentError, ShapeError, OutOfMemoryError, HostError.
+    Threads may share it: a pass waits for the one before. Raises ArgumentError, ShapeError, OutOfMemoryError, HostError,
+    and TypeError for an argument of the wrong type, such as an array instead of its shape.
     """
 
     def __init__(self, spec, q, k=None, v=None, *, causal=False, threads=None, seed=None, trial=0):
         k = q if k is None else k
-        self._q, self._k, self._v = (tuple(shape) for shape in (q, k, k if v is None else v))
+        self._q, self._k, self._v = _shape("q", q), _shape("k", k), _shape("v", k if v is None else v)
         self._layer = _layer(self._q, self._k, self._v, causal)
         self._out = self._q[:-1] + self._v[-1:]
         self._spec = text("spec", spec)
@@ -151,8 +165,8 @@ def _checked_out(out, shape, inputs):
 def attention(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, out=None):
     """The outputs of all heads of a layer: what Attention(spec, ...)(q, k, v, out) gives in its first pass.
 
-    Arguments are those of Attention and of its call. The attentions of the last calls stay open in each thread, so that
-    another call for the same shapes only makes a pass; a call has no memory of those before it.
+    Arguments are those of Attention and of its call. Each call is independent of earlier ones. For speed, each thread
+    keeps its eight most recent attentions open, unless one holds more than 64 MiB.
     """
     q, k, v = _arrays(q, k, v)
     key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial)

@@ -14,9 +14,10 @@ def row_arrays(run, *, plugins=()):
     """The rows of a run's folder: a dict of NumPy arrays by column, in the order of `nysbench export`, which reads them.
 
     A column of numbers is int64, or float64 if it has fractions or empty cells, which are NaN; a column of texts has
-    the dtype object, and empty cells are None. A run without rows has no columns. plugins: shared objects that the run was made with.
+    the dtype object, and empty cells are None. A run without rows has no columns. plugins: shared objects that the run
+    was made with.
 
-    Raises FileError with the program's message. A warning of the program's is a Python warning.
+    Raises FileError with the program's message. The program's warnings become Python warnings.
     """
     return _read(run, plugins)[0]
 
@@ -32,7 +33,7 @@ def rows(run, *, plugins=()):
     try:
         import pandas
     except ImportError:
-        raise ImportError("nysbench.rows needs pandas: pip install pandas; nysbench.row_arrays does without") from None
+        raise ImportError("nysbench.rows needs pandas: pip install pandas; nysbench.row_arrays does not") from None
     columns, described = _read(run, plugins)
     frame = pandas.DataFrame({name: pandas.Categorical(column) if column.dtype == object and name != "reason" else column
                               for name, column in columns.items()})

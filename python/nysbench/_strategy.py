@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Strategies for nysbench that are Python functions. Needs NumPy alone.
+"""Strategies for nysbench that are Python functions. Needs only NumPy.
 
     import nysbench
 
@@ -79,6 +79,6 @@ def strategy(function):
 
     It returns integers (m), distinct tokens from 0 to n - 1; floats (m, d), points; or Groups. With the pairing `both`
     it returns two of these, of the queries and of the keys; or one, of tokens or groups, that serves both sides. Its
-    result may depend on its arguments alone: each worker of a run has a process of its own, and which of them makes
-    which pick is chance."""
+    result may depend only on its arguments: each worker of a run has a process of its own, and picks are spread over
+    workers in no fixed order."""
     return Strategy(function)

@@ -6,9 +6,11 @@
 
 The module can be called: it is `capture`. docs/capture.md is the manual.
 """
+import contextlib
 import json
 import os
 import re
+import secrets
 import struct
 import sys
 import types
@@ -29,8 +31,8 @@ class Heads:
     q: (heads, n, d), after rotary embedding and with the scale that makes softmax(q k'/sqrt d) v the model's own.
     k, v: (key heads, n, d and dv); a key head serves heads / key heads heads that follow each other.
     heads, key_heads: their numbers in the model. causal: whether a query sees only the keys up to its own.
-    error, allowed: the largest difference of softmax(q k'/sqrt d) v to the module's own output, a part of the largest
-        output, and what rounding explains.
+    error, allowed: the largest difference between softmax(q k'/sqrt d) v and the module's own output, relative to the
+        largest output, and how large rounding may make it.
     metadata: texts for the file.
     """
     layer: int
@@ -126,13 +128,13 @@ def _choose(call, chosen):
 
 
 def capture(model, inputs, *, layers=None, heads=None):
-    """{layer: Heads} of a pass over the inputs; for a list of inputs, a list of these.
+    """{layer: Heads} of a pass over the inputs; for a list of inputs, a list of such dicts.
 
     model: a module of transformers in evaluation mode, whole or a part (model.encoder), which is called with the
         inputs: the arguments of its forward, a batch of one without padding.
     layers: their numbers, the last in the names of their modules (encoder.layer.3.attention.self is 3); None: all.
     heads: numbers of query heads; None: all. Grouped queries stay grouped where equally many heads of each group are
-        chosen.
+        chosen; otherwise each query head gets its own copy of its key head.
 
     Cross-attention is left out. Each layer is checked: ArgumentError if softmax(q k'/sqrt d) v is not what the module
     computes, to float32 rounding, and where padding, a window, sinks, soft-capping or a bias keep it from being that.
@@ -217,15 +219,27 @@ def _write(path, tensors, metadata):
         end += x.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    part = f"{path}.part"
     try:
-        with open(part, "wb") as file:
+        with _replacing(path) as file:
             file.write(struct.pack("<Q", len(text)) + text)
             for x in tensors.values():
                 file.write(np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False).tobytes())
-        os.replace(part, path)
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _replacing(path):
+    """A new file beside path, which takes its place at the end; if anything fails, it is removed, path is as before."""
+    part = f"{path}.{secrets.token_hex(8)}.part"
+    try:
+        with open(part, "xb") as file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
 
 
 class _Callable(types.ModuleType):

@@ -20,11 +20,12 @@ def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=T
     layers: numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
         of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
     check: in its first pass each layer's own attention is computed too, and must be softmax(q k'/sqrt d) v to float32
-        rounding; False saves that time.
+        rounding; False skips the check.
 
-    Contexts may be nested; the inner one is asked first. Whether the attention is causal, the model's mask or module
-    says. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a cache,
-    weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass came by.
+    Contexts may be nested; the inner one is asked first. The model decides whether the attention is causal, by its mask
+    or module. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a
+    cache, weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass
+    came by.
     A backward pass through a patched layer raises RuntimeError.
     """
     wanted = None if layers is None else {int(number) for number in layers}

@@ -2,8 +2,8 @@
 """usage: python3 -m nysbench.serve FILE.py [FUNCTION] [NAME=VALUE ...]
 
 Serves the picks of a strategy in Python, for command(run="...", serve=true). FUNCTION may be left out where the file
-has one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, whose
-end stands beside a failed row. Needs NumPy alone.
+has only one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, the
+end of which stands in the reason of a failed row. Needs only NumPy.
 
 docs/plugins.md has the protocol, for servers in other languages.
 """
@@ -52,8 +52,9 @@ def find(names, wanted, path):
             raise Mistake(f"{path}: {error}") from None
     found = {id(value): (name, value) for name, value in names.items() if isinstance(value, Strategy)}
     if len(found) != 1:
-        known = ", ".join(name for name, _ in found.values()) or "none"
-        raise Mistake(f"{path}: a function has to be named behind the file; its strategies: {known}")
+        known = ", ".join(name for name, _ in found.values())
+        raise Mistake(f"{path} has several strategies: name one after the file ({known})" if known else
+                      f"{path} has no function marked @nysbench.strategy")
     return next(iter(found.values()))[1]
 
 
@@ -67,6 +68,12 @@ def value_of(text):
         except ValueError:
             continue
     return text
+
+
+def check_served(words):
+    """Without serve=true, command() gives the folder of a pick as the last word."""
+    if os.path.isfile(os.path.join(words[-1], "request.json")):
+        raise Mistake(f"'{words[-1]}' is not NAME=VALUE; command(...) needs serve=true for nysbench.serve")
 
 
 def options_of(strategy, words):
@@ -102,28 +109,49 @@ def given(request):
     return {**points, "rng": rng, **{name: request[name] for name in ("m", "seed", "side", "causal")}}
 
 
-def array_of(result):
-    """What is to be saved: integers or floats, of whatever shape, which nysbench checks."""
-    if isinstance(result, Groups):
+def array_of(result, request, alone):
+    """What is to be saved: integers or floats, of a shape that is allowed. What they are, nysbench checks.
+
+    alone: they serve both sides of the pairing `both`, which points cannot.
+    """
+    groups = isinstance(result, Groups)
+    if groups:
         result = result.labels
     array = np.asarray(result)
-    if array.dtype.kind in "iu":
-        return array.astype(np.int64)
-    if array.dtype.kind == "f":
-        return array.astype(np.float64)
-    raise Mistake(f"returned {type(result).__name__} ({array.dtype}); expected integers, floats or nysbench.Groups")
+    if array.dtype.kind not in "iuf":
+        raise Mistake(f"returned {type(result).__name__} ({array.dtype}); expected integers, floats or nysbench.Groups")
+    check_shape(array, groups, request, alone)
+    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+
+
+def check_shape(array, groups, request, alone):
+    m, n, d = (request[name] for name in "mnd")
+    allowed = {"integers": (n,)} if groups else {"integers": (m,)} if alone else {"integers": (m,), "floats": (m, d)}
+    kind = "floats" if array.dtype.kind == "f" else "integers"
+    if allowed.get(kind) == array.shape:
+        return
+    meanings = {"integers": "the group of each token" if groups else f"tokens from 0 to {n - 1}", "floats": "points"}
+    expected = ", or ".join(f"{name} of shape ({shape_text(shape)}), {meanings[name]}"
+                            for name, shape in allowed.items())
+    raise Mistake(f"returned {'groups, ' if groups else ''}{kind} of shape ({shape_text(array.shape)}); "
+                  f"allowed are {expected}")
+
+
+def shape_text(shape):
+    return ", ".join(map(str, shape))
 
 
 def leave(result, request):
     """Writes the result into the request's folder; what it is: "picks" or "groups"."""
-    two = request["side"] == "both" and isinstance(result, tuple) and len(result) == 2
+    both = request["side"] == "both"
+    two = both and isinstance(result, tuple) and len(result) == 2
     files = ("query_picks", "key_picks") if two else ("picks",)
     results = result if two else (result,)
     kinds = {isinstance(one, Groups) for one in results}
     if len(kinds) > 1:
         raise Mistake("returned groups of one side and picks of the other")
     for file, one in zip(files, results):
-        np.save(os.path.join(request["folder"], file + ".npy"), array_of(one))
+        np.save(os.path.join(request["folder"], file + ".npy"), array_of(one, request, both and not two))
     return "groups" if kinds.pop() else "picks"
 
 
@@ -138,10 +166,14 @@ def told(error, path):
 
 def check_side(strategy, side):
     """A function that sees no points in this pairing was made for others."""
-    seen = {"queries", "keys"} if side == "both" else {"points"}
-    named = {"points", "queries", "keys"}.intersection(strategy.given)
-    if named and not named & seen:
-        raise Mistake(f"{strategy.__name__} has no parameter {' or '.join(sorted(seen))}, which the side {side} gives")
+    both = side == "both"
+    seen = {"queries", "keys"} if both else {"points"}
+    named = [name for name in ("points", "queries", "keys") if name in strategy.given]
+    if not named or seen.intersection(named):
+        return
+    where = f"for the side {side}" if side in ("queries", "keys") else f"with pairing {side}"
+    raise Mistake(f"{strategy.__name__} takes {' and '.join(named)}, but {where} it gets "
+                  + ("queries and keys: use another pairing" if both else "points: use pairing both"))
 
 
 def answer(strategy, options, request, path):
@@ -177,10 +209,11 @@ def main(words):
     path = words[0]
     named = len(words) > 1 and "=" not in words[1]
     try:
+        check_served(words)
         strategy = find(load(path), words[1] if named else None, path)
         options = options_of(strategy, words[2 if named else 1 :])
-    except Mistake as mistake:
-        print(f"nysbench.serve: {mistake}", file=sys.stderr)
+    except Exception as error:  # the user's file may raise anything
+        print(f"nysbench.serve: {told(error, path)}", file=sys.stderr)
         return 2
     say(answers, {"ready": VERSION})
     for line in questions:

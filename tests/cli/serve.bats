@@ -94,23 +94,23 @@ $s fails_deep|60|: LinAlgError: Last 2 dimensions of the array must be square (b
 $s nothing|60|: returned NoneType (object); expected integers, floats or nysbench.Groups
 $s mask|60|: returned ndarray (bool); expected
 $s texts|60|: returned list (<U1); expected
-$s shape|60|: picks.npy: integers of shape (3, 
-$s few|60|: picks.npy: integers of shape (
+$s shape|60|: returned integers of shape (3, 
+$s few|60|, tokens from 0 to 19, or floats of shape (
 $s twice|60|: picks.npy: landmarks 0 and 1 are both token 1
 $s far|60|: picks.npy: landmark 0 is token 20, allowed are 0 to 19
 $s nan|60|: picks.npy: NaN or Inf in the landmark points
-$s wide|60|: picks.npy: floats of shape (
+$s wide|60|: returned floats of shape (
 $s ragged|60|: ValueError: 
 $s no_group|60|: picks.npy: group 1 
 $s groups|60|: picks.npy: token 0 is of group 
-$s short|60|: picks.npy: expected integers of shape (20), the group of each token
+$s short|60|: returned groups, integers of shape (2); allowed are integers of shape (20), the group of each token
 $s writes|60|: ValueError: assignment destination is read-only (bad.py, line 25)
 $s exits|60|: exit status 3
 $s gone|60|: ended without an answer
 $s killed|60|: killed by signal 9 (Killed)
 $s hangs|0.3|: not done after 0.3 s
 $s deaf|0.3|: not done after 0.3 s
-$s|60|: exit status 2: nysbench.serve: $WORK/bad.py: a function has to be named behind the file; its strategies: none
+$s|60|: exit status 2: nysbench.serve: $WORK/bad.py has no function marked @nysbench.strategy
 $s nope|60|: exit status 2: nysbench.serve: $WORK/bad.py: has no function nope
 $s needs|60|: exit status 2: nysbench.serve: needs needs a value for power
 $s needs power=2 power=3|60|: exit status 2: nysbench.serve: the option power is given twice
@@ -118,9 +118,9 @@ $s needs power=2 scale=3|60|: exit status 2: nysbench.serve: needs has no option
 $s needs power=2 3|60|: exit status 2: nysbench.serve: '3': expected NAME=VALUE
 $s named|60|: exit status 2: nysbench.serve: $WORK/bad.py: named: '*rest': a strategy's parameters are given by name
 $s unnamed|60|: exit status 2: nysbench.serve: $WORK/bad.py: unnamed: has no parameter m, how many landmarks to pick
-$s two|60|: two has no parameter points, which the side joint gives
-$SERVE several.py|60|: exit status 2: nysbench.serve: $WORK/several.py: a function has to be named behind the file; its strategies: one, two
-$SERVE import.py|60|ModuleNotFoundError: No module named 'nowhere'
+$s two|60|: two takes queries and keys, but with pairing joint it gets points: use pairing both
+$SERVE several.py|60|: exit status 2: nysbench.serve: $WORK/several.py has several strategies: name one after the file (one, two)
+$SERVE import.py|60|: exit status 2: nysbench.serve: ModuleNotFoundError: No module named 'nowhere' (import.py, line 1)
 $SERVE --help|60|: exit status 2: 
 EOF
     served 'gaussian(n=20, d=2)' joint '[3, 5]'
@@ -373,7 +373,7 @@ assert abs(served / own - 1) < 0.1 and float(error["mine", "parts", "5"]) == ser
 PY
     cat >cases <<EOF
 $SERVE mine.py mixed|60|: returned groups of one side and picks of the other
-$SERVE mine.py joint|60|: joint has no parameter keys or queries, which the side both gives
+$SERVE mine.py joint|60|: joint takes points, but with pairing both it gets queries and keys: use another pairing
 EOF
     served 'gaussian(n=20, d=2)' both '[3]'
     run "$NYSBENCH" run c.yaml -q -o r --fresh
@@ -441,6 +441,12 @@ plots: []
 EOF
     "$NYSBENCH" run c.yaml -q -o r >/dev/null
     [ "$(grep -c 'serve=' r/rows.csv)" -eq 1 ]
+    local words
+    for words in "" " first"; do
+        run "$NYSBENCH" select --head "$HEAD:1" --strategy "command(run=\"$SERVE mine.py$words\")" -m 5 --side keys -o k.npy
+        expect_status 1
+        expect "is not NAME=VALUE; command(...) needs serve=true for nysbench.serve"
+    done
     run "$NYSBENCH" plan c.yaml -o r
     expect "of which 2 are done and 0 are to run"
     printf 'def first(points, m):\n    return range(1, m + 1)\n' >mine.py

@@ -296,6 +296,7 @@ import models, serve, effect
 effect.MODELS["tiny"] = models.Tiny
 serve.SECONDS["tiny"] = 0.5
 effect.library_attention = models.spoken
+serve.QUESTIONS["nan"] = lambda *_: {{"kl": float("nan")}}
 sys.exit(serve.main(["tiny"]))
 """
 
@@ -319,14 +320,14 @@ def check_server():
     file = os.path.join(WORK, "heads.safetensors")
     ask = {"do": "effect", "source": 1, "layers": [0, 2], "attention": "half", "seed": 5, "trial": 2}
     questions = [{"do": "describe"}, ask, *({**ask, "attention": spec} for spec in ("refused", "diverged", "other")),
-                 {**ask, "source": 7}, {"do": "dance"}, {"do": "heads", "source": 2, "layers": [2, 0], "file": file}]
+                 {**ask, "source": 7}, {"do": "dance"}, {"do": "nan"}, {"do": "heads", "source": 2, "layers": [2, 0], "file": file}]
     lines = [json.dumps(question) for question in questions] + ["no JSON"]
     asked = "".join(line + "\n" for line in lines)
     done = subprocess.run([sys.executable, "-c", program], input=asked, text=True, capture_output=True)
     TAP.check(done.returncode == 0, "the server ends well", done.stderr)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     TAP.check(answers[0] == {"ready": 1} and len(answers) == len(lines) + 1, "a line for each question", done.stdout)
-    described, found, skipped, diverged, wrong, range_, unknown, heads, garbled = answers[1:]
+    described, found, skipped, diverged, wrong, range_, unknown, nan, heads, garbled = answers[1:]
     TAP.check(described == {"model": "tiny", "layers": 3, "heads": 2, "key_heads": 2, "n": 20, "d": 4, "dv": 4,
                             "causal": False, "sources": ["s0", "s1", "s2"], "seconds": 0.5}, "describe", described)
     truth = effects.effect_of("s1", half_values, [0, 2])
@@ -336,7 +337,8 @@ def check_server():
     TAP.check(skipped == {"skipped": "no form"} and diverged == {"diverged": "not finite"}, "skipped and diverged")
     TAP.check(wrong == {"error": "ValueError: no attention other, seed 5, trial 2"}, "a failing attention", wrong)
     TAP.check(range_["error"].startswith("IndexError"), "a source that is not there", range_)
-    TAP.check(unknown["error"] == "do: dance; allowed: describe, effect, heads", "an unknown question", unknown)
+    TAP.check(unknown["error"] == "do: dance; allowed: describe, effect, heads, nan", "an unknown question", unknown)
+    TAP.check(nan.get("error", "").startswith("ValueError: Out of range float values"), "NaN, which JSON has not", nan)
     TAP.check(heads == {} and all((weights.safetensors(file)[name] == array).all()
                                   for name, array in effects.heads("s2", [2, 0]).items()), "heads: the file")
     TAP.check(garbled["error"].startswith("JSONDecodeError"), "what is no JSON", garbled)

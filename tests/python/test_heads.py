@@ -136,13 +136,13 @@ class Select(unittest.TestCase):
         nan = Q.copy()
         nan[3, 2], inf = np.nan, np.full_like(K, np.inf)
         for kind, message, call in (
-                (nysbench.ShapeError, r"queries: expected a matrix \(n, d\), not .*\(60,\)", lambda: nysbench.select(Q[:, 0], 3, "uniform")),
-                (nysbench.ShapeError, r"keys: \(59, 8\), but queries: \(60, 8\)", lambda: nysbench.select(Q, 3, "uniform", keys=K[1:])),
-                (nysbench.NumericError, "(?i)nan|finite", lambda: nysbench.select(nan, 3, "uniform")),
-                (nysbench.NumericError, "(?i)inf|finite", lambda: nysbench.select(Q, 3, "uniform", keys=inf)),
+                (nysbench.ShapeError, r"points: expected a matrix \(n, d\), not .*\(60,\)", lambda: nysbench.select(Q[:, 0], 3, "uniform")),
+                (nysbench.ShapeError, r"keys: \(59, 8\), but points: \(60, 8\)", lambda: nysbench.select(Q, 3, "uniform", keys=K[1:])),
+                (nysbench.NumericError, "^points: token 3.* NaN", lambda: nysbench.select(nan, 3, "uniform")),
+                (nysbench.NumericError, "^keys: token 0.* Inf", lambda: nysbench.select(Q, 3, "uniform", keys=inf)),
                 (nysbench.ArgumentError, "did you mean 'kmeans'", lambda: nysbench.select(Q, 3, "kmean")),
                 (nysbench.ArgumentError, "restart", lambda: nysbench.select(Q, 3, "kmeans(restart=2)")),
-                (nysbench.ArgumentError, "61", lambda: nysbench.select(Q, 61, "uniform")),
+                (nysbench.ArgumentError, "^m '61'", lambda: nysbench.select(Q, 61, "uniform")),
                 (nysbench.ArgumentError, "m 0: expected a whole number from 1", lambda: nysbench.select(Q, 0, "uniform")),
                 (nysbench.ArgumentError, "seed -1", lambda: nysbench.select(Q, 3, "uniform", seed=-1)),
                 (nysbench.ArgumentError, "pairing", lambda: nysbench.select(Q, 3, "uniform", keys=K, pairing="jiont")),
@@ -230,13 +230,19 @@ class Measure(unittest.TestCase):
         t = np.arange(5)
         for kind, message, call in (
                 (nysbench.ArgumentError, "expected strategy and landmarks", lambda: nysbench.measure(Q, K, strategy="uniform")),
-                (nysbench.ArgumentError, "not beside landmarks of one's own", lambda: nysbench.measure(Q, K, query_landmarks=t, landmarks=5)),
+                (nysbench.ArgumentError, "not beside landmarks of your own", lambda: nysbench.measure(Q, K, query_landmarks=t, landmarks=5)),
                 (nysbench.ShapeError, "query_landmarks: 5, key_landmarks: 4", lambda: nysbench.measure(Q, K, query_landmarks=t, key_landmarks=t[1:])),
                 (nysbench.ShapeError, "dimension 7", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 1:], key_landmarks=K[:5])),
                 (nysbench.ShapeError, r"of shape \(5,\)", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 0])),
-                (nysbench.ArgumentError, "60", lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
+                (nysbench.ArgumentError, "^query_landmarks: landmark 4 is token 60", lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
+                (nysbench.ArgumentError, "^key_landmarks: landmark 4 is token 60", lambda: nysbench.measure(Q, K, key_landmarks=t + 56)),
+                (nysbench.ArgumentError, "^query_landmarks '61'", lambda: nysbench.measure(Q, K, query_landmarks=np.arange(61))),
+                (nysbench.ArgumentError, "query_landmarks are points: key_landmarks must be given", lambda: nysbench.measure(Q, K, query_landmarks=Q[:4])),
+                (nysbench.ArgumentError, "key_landmarks are points: query_landmarks must be given", lambda: nysbench.measure(Q, K, key_landmarks=K[:4])),
+                (nysbench.ArgumentError, "cores: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=())),
+                (nysbench.ArgumentError, "metrics: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[])),
                 (nysbench.ArgumentError, "landmarks 0 and 1 are both token 0", lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),
-                (nysbench.ShapeError, r"values: \(59, 5\)", lambda: nysbench.measure(Q, K, V[1:], strategy="uniform", landmarks=5)),
+                (nysbench.ShapeError, r"v: \(59, 5\), but q: \(60, 8\)", lambda: nysbench.measure(Q, K, V[1:], strategy="uniform", landmarks=5)),
                 (nysbench.ArgumentError, "svdd", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, cores="svdd")),
                 (nysbench.ArgumentError, "eror", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, metrics="eror")),
                 (nysbench.ArgumentError, "nystrom", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, factors="nystrom"))):

@@ -157,6 +157,8 @@ class Mistakes(unittest.TestCase):
             with self.subTest(message=message):
                 self.assertRaisesRegex(nysbench.ShapeError, message, nysbench.attention, *arrays, "streamed")
         self.assertRaisesRegex(nysbench.ArgumentError, "a length 0", nysbench.attention, q[:, :0], k[:, :0], v[:, :0], "streamed")
+        self.assertRaisesRegex(TypeError, "q: expected a shape such as q.shape, not an array", nysbench.Attention, "streamed", q)
+        self.assertRaisesRegex(TypeError, "k: expected a shape such as k.shape, not int", nysbench.Attention, "streamed", q.shape, 3)
         opened = nysbench.Attention("streamed", q.shape)
         self.assertRaisesRegex(nysbench.ShapeError, r"q \(4, 69, 16\).* but opened for \(4, 70, 16\)", opened, q[:, 1:], k, v)
 

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""capture and patch where there is no torch: the package is imported all the same, and a call says what is missing."""
+"""capture and patch where there is no torch: the package is imported all the same, and a call says what is missing.
+Head files are written whole or not at all."""
+import os
 import subprocess
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
+import numpy as np
+
+import nysbench
 import tap
 
 WITHOUT = """
@@ -32,12 +39,38 @@ class WithoutTorch(unittest.TestCase):
             with self.subTest(call):
                 status, text = said(model + call)
                 self.assertEqual(status, 1)
-                self.assertIn("ImportError: No module named 'torch': models of Hugging Face need the packages", text)
+                self.assertIn("ImportError: No module named 'torch': Hugging Face models need the packages", text)
 
     def test_command(self):
         status, text = said("from nysbench._capture_command import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
         self.assertEqual((status, text.count("\n")), (2, 1), text)
         self.assertIn("nysbench.capture: error: No module named 'transformers'", text)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder, self.path = folder.name, os.path.join(folder.name, "heads.safetensors")
+        x = np.ones((2, 3, 4), np.float32)
+        self.heads = nysbench.capture.Heads(0, "layer.0", x, x, x, [0, 1], [0, 1], False, 0.0, 1.0)
+
+    def test_a_file_takes_the_place_of_the_one_before(self):
+        for source in ("one", "another"):
+            self.heads.save(self.path, source=source)
+            with open(self.path, "rb") as file:
+                self.assertIn(f'"source": "{source}"'.encode(), file.read())
+        self.assertEqual(os.listdir(self.folder), ["heads.safetensors"])
+
+    def test_a_failure_leaves_what_was_there(self):
+        os.mkdir(self.path)
+        self.assertRaisesRegex(nysbench.FileError, "cannot be written: Is a directory", self.heads.save, self.path)
+        self.assertEqual(os.listdir(self.folder), ["heads.safetensors"])
+        os.rmdir(self.path)
+        with mock.patch("numpy.ascontiguousarray", side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, self.heads.save, self.path)
+        self.assertEqual(os.listdir(self.folder), [])
+        self.assertRaisesRegex(nysbench.FileError, "No such file", self.heads.save, os.path.join(self.path, "heads"))
 
 
 if __name__ == "__main__":

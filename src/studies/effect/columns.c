@@ -15,11 +15,12 @@ const nb_column nb_effect_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_effect_row),
     NB_COLUMN_PROBLEM(nb_effect_row),
     NB_COLUMN_INT_OF(nb_effect_row, head, .identity = true,
-                     .help = "the first head of the source's layers among the problem's heads, from 0"),
+                     .help =
+                         "number of the first head of these layers for this source, among the problem's heads, from 0"),
     TEXT(attention, .identity = true, .help = "what the attention of the layers is replaced by, with all options"),
     NB_COLUMN_TRIAL(nb_effect_row),
     TEXT(strategy, .help = "how its landmarks are picked; empty: it has no F, X, B"),
-    TEXT(core, .help = "how X is computed, likewise"),
+    TEXT(core, .help = "how X is computed; empty: it has no F, X, B"),
     NB_COLUMN_INT_OF(nb_effect_row, landmarks,
                      .help = "landmarks, features or clusters that stand for the rest; 0: none"),
     NB_COLUMN_INT_OF(nb_effect_row, heads, .help = "heads of these layers together"),
@@ -34,27 +35,31 @@ const nb_column nb_effect_columns[] = {
     TOLD(model_error, .help = "|H - H_exact|_F / |H_exact|_F, H the model's last hidden states"),
     TOLD(embedding_distance, .help = "1 - cosine of the source's embedding with its exact one; empty where the model "
                                      "makes none"),
-    TOLD(rank_agreement, .help = "Spearman's correlation, over the program's corpus, of its similarity to the source's "
-                                 "embedding with that to the exact one; empty where there is no corpus"),
-    TOLD(top10_overlap, .help = "share of the ten texts of that corpus that are most similar to the exact embedding "
-                                "that are among the ten most similar to the new one"),
+    TOLD(rank_agreement, .help = "Spearman's correlation, over the corpus, between the similarities to the new and to "
+                                 "the exact embedding; empty where there is no corpus"),
+    TOLD(top10_overlap, .help = "of the ten corpus documents nearest to the exact embedding, the share also among the "
+                                "ten nearest to the new one; empty where there is no corpus"),
     TOLD(perplexity_ratio, .help = "perplexity of the source over the exact one; empty where the model predicts no "
                                    "tokens"),
     TOLD(kl, .help = "mean over tokens of the Kullback-Leibler divergence of the prediction of the next token from the "
-                     "exact one, in nats; likewise"),
+                     "exact one, in nats; empty where the model predicts no tokens"),
     TOLD(layer_error, .help = "within the changed pass, mean over the layers of |O - O_exact|_F / |O_exact|_F, O_exact "
                               "exact attention of the same q, k, v"),
     LOCAL(error, .help = "|S - F X B|_F / |S|_F, of the heads of the exact pass: mean over all heads of the layers; "
                          "empty where the attention has no F, X, B"),
-    LOCAL(error_subspace, .help = "the least that any X reaches, likewise"),
-    LOCAL(error_core, .help = "the rest: error^2 = error_subspace^2 + error_core^2 in each head, likewise"),
+    LOCAL(error_subspace,
+          .help = "the least error that any X reaches: mean over the same heads; empty where error is empty"),
+    LOCAL(error_core, .help = "the rest, mean over the same heads, in each of which error^2 = error_subspace^2 + "
+                              "error_core^2; empty where error is empty"),
     LOCAL(output_error, .infinite = true,
-          .help = "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, mean over them, of any attention"),
+          .help =
+              "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
+              "of the layers"),
     {.name = "effect_s",
      .type = NB_COLUMN_REAL,
      .offset = offsetof(nb_effect_row, result.effect_s),
      .time = true,
-     .help = "seconds that the program took"},
+     .help = "seconds for this answer of the model's program"},
     NB_COLUMN_SEED_OF(nb_effect_row),
     {.name = NULL}};
 
