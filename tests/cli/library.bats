@@ -42,8 +42,8 @@ installed() {
     for object in build/src/api/*.o; do
         ! nm -u "$object" | grep -wE 'exit|_exit|abort|quick_exit|__assert_fail|fork|vfork|exec[vlpe]+|system|popen|posix_spawnp?|kill|raise|signal|sigaction|setenv|putenv|setlocale|chdir|umask|dup2?|puts|printf|putchar|stdout|stderr|perror|srand|rand|mallopt' || return 1
     done
-    # The count of calls and its lock are all that can be written to.
-    [ "$(objdump -t build/src/api/*.o | awk '/ O \.(data|bss|tdata|tbss)\t/ { print $NF }')" = calls ]
+    # The count of calls with its lock, and what sees forks, are all that can be written to.
+    [ "$(objdump -t build/src/api/*.o | awk '/ O \.(data|bss)\t/ { sub(/[.].*/, "", $NF); print $NF }' | sort | paste -sd ' ')" = "calls once watched" ]
 }
 
 @test "C and C++ programs are compiled against the installed library; the manual's example among them" {
