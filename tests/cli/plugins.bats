@@ -271,7 +271,8 @@ static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
 }
 
 static const nb_core zero = {.component = {"zero", "X = 0: the error is 1", references, options, 0}, .compute = compute};
-static const nb_problem origin = {{"origin", "all points are zero", references, options, 0}, 0, shape, make};
+static const nb_problem origin = {{"origin", "all points are zero", references, options, 0},
+                                  .shape = shape, .make = make};
 NB_PLUGIN({"core", &zero.component}, {"problem", &origin.component});
 EOF
     plugin "$WORK/two.c" "$WORK/two.so"

@@ -85,8 +85,10 @@ static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
         __VA_ARGS__; \
         return NB_OK; \
     } \
-    static const nb_problem problem_##symbol = { \
-        {#symbol, "breaks a promise", references, options, 0}, random_, shape, make_##symbol};
+    static const nb_problem problem_##symbol = {{#symbol, "breaks a promise", references, options, 0}, \
+                                                .random = random_, \
+                                                .shape = shape, \
+                                                .make = make_##symbol};
 PROBLEM(other_shape, 8, false, i)
 PROBLEM(holds_nan, 9, false, i, out->q[3] = INFINITY)
 PROBLEM(draws_elsewhere, 9, true, gsl_ran_gaussian(nb_ctx_rng(ctx), 1), static int calls; out->k[0] = calls++)

@@ -91,7 +91,7 @@ static const nb_strategy early = {.component = {"early", "does harm before anyth
                                   .ready = ready,
                                   .pick = pick};
 static const nb_problem origin = {
-    {"early_problem", "does harm before anything runs", references, options, 0}, false, shape, make};
+    {"early_problem", "does harm before anything runs", references, options, 0}, .shape = shape, .make = make};
 static const nb_core zero = {.component = {"early_core", "does harm before anything runs", references, options, 0},
                              .traits_of = core_traits_of,
                              .compute = compute};
