@@ -29,7 +29,7 @@ static const nb_option options[] = {
 
 nb_status nb_model_part_find(const nb_model_options *o, nb_model_part *part, nb_ctx *ctx)
 {
-    part->program = (nb_model_program){o->run, o->timeout};
+    *part = (nb_model_part){.program = {o->run, o->timeout}};
     NB_TRY(ctx, nb_model_describe(&part->program, &part->model, ctx));
     return nb_model_layers(o->layers, part->model.layers, &part->layer_count, &part->layers, ctx);
 }

@@ -59,7 +59,7 @@ static nb_status interval_text(const nb_effect_agreement *a, const char **text, 
 static nb_status add_text(const part *p, const char *effect)
 {
     enum { MOST = 8 };
-    nb_effect_agreement a[MOST], *most = a;
+    nb_effect_agreement a[MOST] = {{.sources = 0}}, *most = a;
     int count = 0;
     for (; nb_effect_predictors[count]; count++) {
         NB_TRY(p->ctx, nb_effect_agree(p->s, p->rows, nb_effect_predictors[count], effect, &a[count], p->ctx));
