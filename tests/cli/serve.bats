@@ -479,7 +479,9 @@ PY
         [ $id = run ] || victim=$(ps -o ppid= -p "$(ps -o ppid= -p "$(pgrep -xf 'sleep 36.1')" | tr -d ' ')" | tr -d ' ')
         kill -9 "$victim"
         [ $id = run ] || { until_true pgrep -xf 'sleep 36.1'; kill "$run"; }
-        wait "$run" || true
+        local code=0
+        wait "$run" || code=$?
+        [ "$code" -gt 128 ] # by a signal
         until_true none_runs
         until_true none_is 'sleep 36.1'
         until_true empty tmp
