@@ -13,7 +13,7 @@ PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
 
 # What looks at the sources.
-LINT_PACKAGES := clang-format clang-tidy
+LINT_PACKAGES := clang-format clang-tidy pyflakes3
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -254,7 +254,7 @@ format: PACKAGES += $(LINT_PACKAGES)
 format: deps
 	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
 
-# No finding is let pass; PART=format, lines, analyzer or tidy for one of four.
+# No finding is let pass; PART=format, lines, python, analyzer or tidy for one of five.
 lint: PACKAGES += $(LINT_PACKAGES)
 lint: deps $B/build.h
 	@tests/lint.sh $(PART)

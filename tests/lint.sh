@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
-# (clang-format breaks no text), clang-tidy's checks (.clang-tidy), and gcc's analyzer for what is allocated, opened,
-# freed and closed. A false finding is marked beside the line, with the reason: NOLINT(check): reason. From
-# the repository's root, where build/build.h is: tests/lint.sh [format|lines|tidy|analyzer]...
+# (clang-format breaks no text), clang-tidy's checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed
+# and closed, and pyflakes for the Python. A false finding is marked beside the line, with the reason: NOLINT(check):
+# reason. From the repository's root, where build/build.h is: tests/lint.sh [format|lines|python|tidy|analyzer]...
 set -u
 cd "$(dirname "$0")/.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
@@ -36,6 +36,10 @@ lines() {
         sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'
 }
 
+python() { # a name that is not defined, an import that nothing uses
+    find python experiments tests -name '*.py' -print0 | xargs -0 pyflakes3
+}
+
 tidy() { # the count of suppressed warnings, which it prints in any case, is not a finding
     sources src strategies | xargs -P "$(nproc)" -n 4 sh -c "clang-tidy --quiet \"\$@\" -- $flags 2>&1 |
         grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter'; true" sh
@@ -47,10 +51,10 @@ analyze() {
 
 for part in "${@:-all}"; do
     case $part in
-    format | lines | tidy) run "$part" "$part" ;;
+    format | lines | python | tidy) run "$part" "$part" ;;
     analyzer) run analyzer analyze ;;
-    all) run format format; run lines lines; run analyzer analyze; run tidy tidy ;;
-    *) echo "tests/lint.sh: no part '$part'; allowed: format, lines, tidy, analyzer" >&2; exit 2 ;;
+    all) run format format; run lines lines; run python python; run analyzer analyze; run tidy tidy ;;
+    *) echo "tests/lint.sh: no part '$part'; allowed: format, lines, python, tidy, analyzer" >&2; exit 2 ;;
     esac
 done
 exit "$failed"

@@ -9,7 +9,7 @@
 
 Counts come from the environment: KILLS (1000 for all that there is to see), FAULTS (0: all of them), TORN (500), HOSTILE (0: all).
 Prints a line a part; exit status 1 where rows were lost, doubled or changed, or a process or file was left. SEED repeats the choices."""
-import ast, collections, json, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import ast, collections, json, os, random, re, shutil, signal, sqlite3, subprocess, sys, time
 
 PROGRAM, WORK = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 COUNT = {"KILLS": 60, "FAULTS": 60, "TORN": 30, "HOSTILE": 0}

@@ -25,6 +25,7 @@ os.environ["NYSBENCH_MODELS"] = WORK
 
 import effect
 import layers
+import nysbench
 import read
 import weights
 from measures import Tap

@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 
-import mpmath
 import numpy as np
 from mpmath import mp, mpf
 
