@@ -16,7 +16,7 @@
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
 #   python  what a call from Python takes beyond the pass itself
 # From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python]...
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
 mkdir -p "$out"

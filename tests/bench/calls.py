@@ -55,7 +55,7 @@ def attention(spec, shape):
 def select(strategy, n, d, m):
     x, found, handle = np.random.default_rng(1).standard_normal((n, d)), _library.Landmarks(), _library.handle()
     request, within = _heads._Request(), []
-    request.head(x, None, None, None)
+    request.head(x, None, None, None, ("points", "keys", None))
     request.c.strategy, request.c.landmarks = strategy.encode(), m
     function, c, _ = in_turns(lambda: nysbench.select(x, m, strategy),
                               lambda: handle.call(library.nysbench_select, ctypes.byref(request.c), ctypes.byref(found)),
