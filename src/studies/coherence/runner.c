@@ -2,20 +2,19 @@
 /* runner.c - a side of a head at a time: its spectrum once, then partition by partition, whose clusters serve every
  * tau. */
 #include "calls/heads.h"
-#include "components/plugin.h"
-#include "run/sink.h"
+#include "run/pending.h"
 #include "studies/coherence/study.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
 
 typedef struct {
+    const nb_pending *pending;
     const nb_plan *plan;
-    int index; /* of the scene in the plan */
-    const bool *pending;
-    const nb_sink *sink;
     gsl_rng *rng;
     nb_ctx *ctx;
+    bool fresh;     /* the points are not at hand; if they are, they are behind */
+    nb_mark points; /* this mark */
 
     /* Of the points at hand. */
     nb_point_spectrum spectrum;
@@ -24,58 +23,19 @@ typedef struct {
     double uniform2;
 } instance;
 
-static const nb_planned_scene *scene_of(const instance *in)
-{
-    return &in->plan->scenes[in->index];
-}
-
-static nb_status now_at(const instance *in, nb_coherence_phase phase, int first, int end)
-{
-    if (in->sink->at) in->sink->at(in->sink->self, (int)phase, first, end);
-    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
-               "a component from outside has %s: nothing more can be measured in this process, only in workers",
-               nb_ctx_spoilt(in->ctx));
-    return NB_OK;
-}
-
-static bool any(const bool *pending, int first, int end)
-{
-    while (first < end && !pending[first]) first++;
-    return first < end;
-}
-
-static nb_status put(const instance *in, int row, const nb_coherence *measures, const char *status, const char *reason)
+static nb_status put(const instance *in, int row, const nb_coherence *measures)
 {
     nb_coherence_row out;
     nb_plan_row(in->plan, row, &out);
-    out.status = status;
-    if (reason) NB_NEED(out.reason, nb_clean(in->ctx, reason, ""));
-    if (measures) out.measures = *measures;
-    return in->sink->row(in->sink->self, row, &out.row, in->ctx);
-}
-
-/* The same outcome for rows first ... end - 1 that are pending. */
-static nb_status put_all(const instance *in, int first, int end, const char *status, const char *reason)
-{
-    for (int i = first; i < end; i++)
-        if (in->pending[i]) NB_TRY(in->ctx, put(in, i, NULL, status, reason));
-    return NB_OK;
-}
-
-/* A failure of the machine ends the run instead; a plug-in cannot report one. */
-static nb_status put_failure(const instance *in, nb_status status, const nb_choice *whose, int first, int end)
-{
-    const char *reason;
-    if (status == NB_EHOST && !nb_plugin_of(whose->component)) return status;
-    NB_NEED(reason, nb_strdup(in->ctx, nb_error_message(in->ctx)));
-    nb_error_clear(in->ctx);
-    return put_all(in, first, end, "failed", reason);
+    out.status = "ok";
+    out.measures = *measures;
+    return nb_pending_put(in->pending, row, &out.row);
 }
 
 /* Draws depend on the head and the side too, so that their luck averages out over heads. */
 static nb_status stream_of(const instance *in, int trial, const char *what, nb_stream *stream)
 {
-    const nb_planned_scene *s = scene_of(in);
+    const nb_planned_scene *s = nb_pending_scene(in->pending);
     *stream = nb_plan_stream(in->plan, trial, s->problem);
     stream->component = s->problem->drawn;
     NB_NEED(stream->role, nb_format(in->ctx, "%s: %s of head %d of %s", what,
@@ -138,10 +98,10 @@ static nb_status find_clustering(instance *in, int first, int end, nb_clustering
     nb_division *division;
     NB_NEED(division, nb_alloc(in->ctx, 1, sizeof *division));
     NB_TRY(in->ctx, stream_of(in, trial, "partition", &stream));
-    NB_TRY(in->ctx, now_at(in, NB_COHERENCE_AT_PARTITION, first, end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_COHERENCE_AT_PARTITION, first, end));
     NB_TRY(in->ctx, nb_divide(partition, in->spectrum.d, in->spectrum.n, in->spectrum.x, in->k, stream, in->rng,
                               division, in->ctx));
-    NB_TRY(in->ctx, now_at(in, NB_COHERENCE_AT_MEASURE, first, end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_COHERENCE_AT_MEASURE, first, end));
     NB_TRY(in->ctx, nb_clustering_make(&in->spectrum, in->k, in->scores, division, clustering, in->ctx));
     clustering->uniform2 = in->uniform2;
     return NB_OK;
@@ -155,17 +115,17 @@ static nb_status run_partition(instance *in, int first, int end)
     const char *reason;
     nb_clustering clustering;
     NB_TRY(in->ctx, find_refusal(in, k, &reason));
-    if (reason) return put_all(in, first, end, "skipped", reason);
+    if (reason) return nb_pending_put_all(in->pending, first, end, "skipped", reason);
     nb_status status = prepare(in, trial, k);
     nb_mark mark = nb_ctx_mark(in->ctx);
     if (status == NB_OK) status = find_clustering(in, first, end, &clustering);
-    if (status != NB_OK) return put_failure(in, status, partition, first, end);
+    if (status != NB_OK) return nb_pending_fail(in->pending, status, partition, first, end);
     for (int i = first; i < end; i++) {
         nb_coherence_row row;
-        if (!in->pending[i]) continue;
+        if (!in->pending->rows[i]) continue;
         nb_plan_row(in->plan, i, &row);
         row.measures = nb_coherence_of(&clustering, row.tau);
-        NB_TRY(in->ctx, put(in, i, &row.measures, "ok", NULL));
+        NB_TRY(in->ctx, put(in, i, &row.measures));
     }
     nb_ctx_release(in->ctx, mark);
     return NB_OK;
@@ -181,49 +141,40 @@ static bool same_partition(const nb_plan *plan, int a, int b)
 static nb_status find_points(instance *in, int trial)
 {
     nb_head head;
-    NB_TRY(in->ctx, nb_plan_head(in->plan, in->index, trial, in->rng, &head, in->ctx));
-    const double *x = scene_of(in)->value[NB_COHERENCE_SIDE] == NB_OF_KEYS ? head.k : head.q;
+    NB_TRY(in->ctx, nb_plan_head(in->plan, in->pending->scene, trial, in->rng, &head, in->ctx));
+    const double *x = nb_pending_scene(in->pending)->value[NB_COHERENCE_SIDE] == NB_OF_KEYS ? head.k : head.q;
     NB_REQUIRE(in->ctx, x, NB_EINVAL, "the head has no keys");
     return nb_point_spectrum_make(head.d, head.n, x, &in->spectrum, in->ctx);
 }
 
-/* Rows first ... end - 1 are of one trial; `fresh`: its points are not at hand. */
-static nb_status run_trial(instance *in, int first, int end, bool fresh)
+static nb_status run_trial(void *self, int first, int end)
 {
+    instance *in = self;
     nb_status status = NB_OK;
-    NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
-    NB_TRY(in->ctx, now_at(in, NB_COHERENCE_AT_DATA, first, end));
-    if (fresh) status = find_points(in, in->plan->rows[first].trial);
+    if (in->fresh) nb_ctx_release(in->ctx, in->points);
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_COHERENCE_AT_DATA, first, end));
+    if (in->fresh) status = find_points(in, in->plan->rows[first].trial);
+    in->fresh = nb_pending_scene(in->pending)->random;
     nb_mark mark = nb_ctx_mark(in->ctx);
-    if (status != NB_OK) NB_TRY(in->ctx, put_failure(in, status, scene_of(in)->problem, first, end));
+    if (status != NB_OK)
+        NB_TRY(in->ctx, nb_pending_fail(in->pending, status, nb_pending_scene(in->pending)->problem, first, end));
     in->k = 0;
     for (int i = first, next; i < end && status == NB_OK; i = next) {
         for (next = i + 1; next < end && same_partition(in->plan, i, next);) next++;
-        if (any(in->pending, i, next)) NB_TRY(in->ctx, run_partition(in, i, next));
+        if (nb_pending_any(in->pending, i, next)) NB_TRY(in->ctx, run_partition(in, i, next));
     }
     nb_ctx_release(in->ctx, mark);
-    return in->sink->end(in->sink->self, in->ctx);
+    return NB_OK;
 }
 
 nb_status nb_coherence_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
-    instance in = {.plan = plan, .index = scene, .pending = pending, .sink = sink, .ctx = ctx};
-    bool fresh = true;
-    nb_status status = NB_OK;
+    nb_pending p = {plan, scene, pending, sink, ctx};
+    instance in = {.pending = &p, .plan = plan, .ctx = ctx, .fresh = true};
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_random_new(&in.rng, ctx));
-    nb_mark points = nb_ctx_mark(ctx);
-    for (int i = 0, next; i < plan->row_count && plan->rows[i].scene <= scene && status == NB_OK; i = next) {
-        const nb_planned_row *row = &plan->rows[i];
-        for (next = i + 1;
-             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
-            next++;
-        if (row->scene != scene || !any(pending, i, next)) continue;
-        if (sink->stop(sink->self)) break;
-        if (fresh) nb_ctx_release(ctx, points);
-        status = run_trial(&in, i, next, fresh);
-        fresh = plan->scenes[scene].random;
-    }
+    in.points = nb_ctx_mark(ctx);
+    nb_status status = nb_pending_run(&p, run_trial, &in);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -68,7 +68,7 @@ static nb_status find_landmarks(one_head *o, int j)
         if (o->landmarks[i] && same_picks(&w->jobs[i].how, &job->how)) o->landmarks[j] = o->landmarks[i];
     if (!o->landmarks[j]) {
         NB_NEED(own, nb_alloc(w->ctx, 1, sizeof *own));
-        NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_PICK, job->row, job->row + 1));
+        NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_PICK, job->row, job->row + 1));
         nb_status status = pick(o, job, own);
         NB_TRY(w->ctx, nb_effect_take_failure(w, job, status));
         if (job->status) return NB_OK;
@@ -113,7 +113,7 @@ static nb_status compute(const one_head *o, nb_effect_job *job, nb_factors *fact
     *x = NULL;
     if (refusal) return nb_effect_end_job(o->w, job, "skipped", refusal);
     NB_NEED(out, nb_alloc_reals(ctx, square, 1));
-    NB_TRY(ctx, nb_effect_now_at(o->w, NB_EFFECT_AT_CORE, job->row, job->row + 1));
+    NB_TRY(ctx, nb_pending_at(o->w->pending, NB_EFFECT_AT_CORE, job->row, job->row + 1));
     nb_factors_begin(factors);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = nb_core_compute(choice, factors, o->scene, out, &seconds, ctx);
@@ -171,7 +171,7 @@ static nb_status measure(one_head *o)
 {
     nb_effect_work *w = o->w;
     if (o->request_count == 0) return NB_OK;
-    NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_MEASURE, w->first, w->end));
+    NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_MEASURE, w->first, w->end));
     NB_TRY(w->ctx, nb_engine_measure(o->scene, &o->how, o->request_count, o->requests, w->ctx));
     for (int r = 0; r < o->request_count; r++) {
         nb_effect_job *job = &w->jobs[o->job[r]];
@@ -187,7 +187,7 @@ static nb_status measure(one_head *o)
 static nb_status prepare(one_head *o)
 {
     nb_engine_times times = {.pass_s = 0};
-    NB_TRY(o->w->ctx, nb_effect_now_at(o->w, NB_EFFECT_AT_MEASURE, o->w->first, o->w->end));
+    NB_TRY(o->w->ctx, nb_pending_at(o->w->pending, NB_EFFECT_AT_MEASURE, o->w->first, o->w->end));
     return o->pair_count == 0 ? NB_OK
                               : nb_engine_prepare(o->scene, &o->how, o->pair_count, o->pairs, &times, o->w->ctx);
 }

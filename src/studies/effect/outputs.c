@@ -53,7 +53,7 @@ nb_status nb_effect_find_outputs(nb_effect_work *w)
     NB_NEED(out, nb_alloc_scalars(w->ctx, (size_t)s->heads * (size_t)s->n * (size_t)s->dv));
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
         if (job->status) continue;
-        NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_OUTPUT, job->row, job->row + 1));
+        NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_OUTPUT, job->row, job->row + 1));
         NB_TRY(w->ctx, find_job(w, job, out));
     }
     return NB_OK;

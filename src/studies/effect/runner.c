@@ -13,22 +13,12 @@
 
 typedef struct {
     nb_effect_work w;
-    int scene;
-    const bool *pending;
+    bool fresh; /* the heads are not at hand */
 } instance;
 
 nb_stream nb_effect_stream(const nb_effect_work *w)
 {
     return (nb_stream){.seed = (uint64_t)w->plan->config->seed, .trial = w->trial};
-}
-
-nb_status nb_effect_now_at(const nb_effect_work *w, nb_effect_phase phase, int first, int end)
-{
-    if (w->sink->at) w->sink->at(w->sink->self, (int)phase, first, end);
-    NB_REQUIRE(w->ctx, !nb_ctx_spoilt(w->ctx), NB_EBUG,
-               "a component from outside has %s: nothing more can be measured in this process, only in workers",
-               nb_ctx_spoilt(w->ctx));
-    return NB_OK;
 }
 
 nb_status nb_effect_end_job(const nb_effect_work *w, nb_effect_job *job, const char *status, const char *reason)
@@ -46,20 +36,14 @@ nb_status nb_effect_take_failure(const nb_effect_work *w, nb_effect_job *job, nb
     return NB_OK;
 }
 
-static bool any(const bool *pending, int first, int end)
-{
-    while (first < end && !pending[first]) first++;
-    return first < end;
-}
-
 static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
 {
     nb_effect_row row;
     nb_plan_row(w->plan, job->row, &row);
     row.status = job->status;
-    if (job->reason) NB_NEED(row.reason, nb_clean(w->ctx, job->reason, ""));
+    row.reason = job->reason;
     if (strcmp(job->status, "ok") == 0) row.result = job->result;
-    return w->sink->row(w->sink->self, job->row, &row.row, w->ctx);
+    return nb_pending_put(w->pending, job->row, &row.row);
 }
 
 static void clear(nb_effect *result)
@@ -79,7 +63,7 @@ static nb_status find_jobs(instance *in)
     w->count = 0;
     for (int i = w->first; i < w->end; i++) {
         const char *why;
-        if (!in->pending[i]) continue;
+        if (!w->pending->rows[i]) continue;
         nb_effect_job *job = &w->jobs[w->count++];
         *job = (nb_effect_job){.row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION)};
         clear(&job->result);
@@ -98,7 +82,7 @@ static nb_status load_layers(instance *in, const char *folder)
     const nb_model_part *part = w->part;
     const char *path;
     NB_NEED(path, nb_format(w->ctx, "%s/heads.safetensors", folder));
-    NB_TRY(w->ctx, nb_model_write_heads(&part->program, &part->model, nb_effect_source(w->plan, in->scene),
+    NB_TRY(w->ctx, nb_model_write_heads(&part->program, &part->model, nb_effect_source(w->plan, w->pending->scene),
                                         part->layer_count, part->layers, path, w->ctx));
     for (int l = 0; l < part->layer_count; l++) {
         int heads = part->model.heads;
@@ -136,7 +120,7 @@ static nb_status find_layers(instance *in)
 static nb_status ask(const instance *in, nb_effect_job *job)
 {
     const nb_effect_work *w = &in->w;
-    nb_model_question question = {.source = nb_effect_source(w->plan, in->scene),
+    nb_model_question question = {.source = nb_effect_source(w->plan, w->pending->scene),
                                   .layer_count = w->part->layer_count,
                                   .layers = w->part->layers,
                                   .attention = job->attention->canonical,
@@ -144,7 +128,7 @@ static nb_status ask(const instance *in, nb_effect_job *job)
                                   .trial = w->trial};
     nb_model_outcome outcome;
     double start_s = nb_clock_s();
-    NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_MODEL, job->row, job->row + 1));
+    NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_MODEL, job->row, job->row + 1));
     NB_TRY(w->ctx, nb_model_ask_effect(&w->part->program, &question, nb_effect_names, (double *)&job->result.told,
                                        &outcome, w->ctx));
     job->result.effect_s = nb_clock_s() - start_s;
@@ -176,63 +160,46 @@ static nb_status fail_all(instance *in, nb_status status)
     return ask_and_put(in);
 }
 
-/* `fresh`: the heads are not at hand, and are kept behind `heads`. */
-static nb_status run_trial(instance *in, bool *fresh)
+/* The heads are kept. */
+static nb_status run_trial(void *self, int first, int end)
 {
+    instance *in = self;
     nb_effect_work *w = &in->w;
     nb_status status = NB_OK;
-    NB_TRY(w->ctx, w->sink->begin(w->sink->self, w->ctx));
-    NB_TRY(w->ctx, nb_effect_now_at(w, NB_EFFECT_AT_HEADS, w->first, w->end));
+    w->first = first;
+    w->end = end;
+    w->count = 0;
+    w->trial = w->plan->rows[first].trial;
+    NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_HEADS, first, end));
     nb_mark mark = nb_ctx_mark(w->ctx);
-    if (*fresh) status = find_layers(in);
+    if (in->fresh) status = find_layers(in);
     if (status == NB_OK)
         mark = nb_ctx_mark(w->ctx);
     else
         nb_ctx_release(w->ctx, mark);
+    in->fresh = status != NB_OK;
     NB_NEED(w->texts, nb_ctx_child(w->ctx));
     NB_TRY(w->ctx, find_jobs(in));
     if (status != NB_OK) {
         NB_TRY(w->ctx, fail_all(in, status));
     } else {
-        *fresh = false;
         NB_TRY(w->ctx, nb_effect_find_outputs(w));
         NB_TRY(w->ctx, nb_effect_find_errors(w));
         NB_TRY(w->ctx, ask_and_put(in));
     }
     nb_ctx_release(w->ctx, mark);
-    return w->sink->end(w->sink->self, w->ctx);
-}
-
-static nb_status start(instance *in, const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink,
-                       nb_ctx *ctx)
-{
-    *in = (instance){.w = {.plan = plan, .sink = sink, .ctx = ctx, .part = nb_effect_part(plan, scene)},
-                     .scene = scene,
-                     .pending = pending};
-    NB_TRY(ctx, nb_blas_set_threads(1, ctx));
-    NB_TRY(ctx, nb_random_new(&in->w.rng, ctx));
-    return nb_team_new(1, &in->w.team, ctx);
+    return NB_OK;
 }
 
 nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
-    instance in;
-    bool fresh = true;
-    nb_status status = NB_OK;
+    nb_pending p = {plan, scene, pending, sink, ctx};
+    instance in = {.w = {.pending = &p, .plan = plan, .ctx = ctx, .part = nb_effect_part(plan, scene)}, .fresh = true};
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, start(&in, plan, scene, pending, sink, ctx));
-    for (int i = 0, next; i < plan->row_count && plan->rows[i].scene <= scene && status == NB_OK; i = next) {
-        const nb_planned_row *row = &plan->rows[i];
-        for (next = i + 1;
-             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
-            next++;
-        if (row->scene != scene || !any(pending, i, next)) continue;
-        if (sink->stop(sink->self)) break;
-        in.w.first = i;
-        in.w.end = next;
-        in.w.trial = row->trial;
-        status = run_trial(&in, &fresh);
-    }
+    NB_TRY(ctx, nb_blas_set_threads(1, ctx));
+    NB_TRY(ctx, nb_random_new(&in.w.rng, ctx));
+    NB_TRY(ctx, nb_team_new(1, &in.w.team, ctx));
+    nb_status status = nb_pending_run(&p, run_trial, &in);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -4,7 +4,7 @@
 #define NB_EFFECT_WORK_H
 
 #include "layers/landmark_pass.h"
-#include "run/sink.h"
+#include "run/pending.h"
 #include "studies/effect/study.h"
 #include "studies/forward/exact.h"
 
@@ -19,8 +19,8 @@ typedef struct { /* a row */
 } nb_effect_job;
 
 typedef struct {
+    const nb_pending *pending;
     const nb_plan *plan;
-    const nb_sink *sink;
     const nb_model_part *part;
     nb_layer *layers; /* part->layer_count: the heads of the exact pass */
     nb_exact *exact;  /* of each: its outputs */
@@ -34,9 +34,6 @@ typedef struct {
 } nb_effect_work;
 
 nb_stream nb_effect_stream(const nb_effect_work *work); /* seed and trial */
-
-/* Tells what begins now, for rows first ... end - 1. */
-nb_status nb_effect_now_at(const nb_effect_work *work, nb_effect_phase phase, int first, int end);
 
 /* What a job ends with; the reason is copied. */
 nb_status nb_effect_end_job(const nb_effect_work *work, nb_effect_job *job, const char *status, const char *reason);

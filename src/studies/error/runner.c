@@ -26,25 +26,15 @@
 #include <string.h>
 
 typedef struct {
+    const nb_pending *pending;
     const nb_plan *plan;
-    int index;           /* of the scene in the plan */
-    const bool *pending; /* by row of the plan */
-    const nb_sink *sink;
     gsl_rng *rng;
-    nb_scene *scene;
+    nb_head head;
+    nb_scene *scene; /* NULL: there is none yet; else it is behind */
+    nb_mark points;  /* this mark */
     nb_ctx *ctx;
     const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
 } instance;
-
-/* Workers end here once a component has damaged their process; without workers, the run ends. */
-static nb_status now_at(const instance *in, nb_error_phase phase, int first, int end)
-{
-    if (in->sink->at) in->sink->at(in->sink->self, (int)phase, first, end);
-    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
-               "a component from outside has %s: nothing more can be measured in this process, only in workers",
-               nb_ctx_spoilt(in->ctx));
-    return NB_OK;
-}
 
 nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
                       nb_landmarks *landmarks, nb_ctx *ctx)
@@ -71,36 +61,6 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     return NB_OK;
 }
 
-/* A reason may contain a component's own words. */
-static nb_status put(const instance *in, int index, nb_row *row)
-{
-    if (row->reason) NB_NEED(row->reason, nb_clean(in->ctx, row->reason, ""));
-    return in->sink->row(in->sink->self, index, row, in->ctx);
-}
-
-/* The same outcome for rows first ... end - 1 that are pending. */
-static nb_status outcome(const instance *in, int first, int end, const char *status_, const char *reason)
-{
-    for (int i = first; i < end; i++) {
-        nb_error_row row;
-        if (!in->pending[i]) continue;
-        nb_plan_row(in->plan, i, &row);
-        row.status = status_;
-        row.reason = reason;
-        NB_TRY(in->ctx, put(in, i, &row.row));
-    }
-    return NB_OK;
-}
-
-/* A failure of the machine ends the run instead; a plug-in cannot report one. */
-static nb_status all_failed(const instance *in, nb_status status, const nb_choice *whose, int first, int end)
-{
-    const char *reason;
-    if (status == NB_EHOST && !nb_plugin_of(whose->component)) return status;
-    NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
-    return outcome(in, first, end, "failed", reason);
-}
-
 static const nb_error_method *method_of(const instance *in, int row)
 {
     return nb_error_method_of(in->plan, row);
@@ -124,12 +84,6 @@ static bool same_factors(const nb_plan *plan, int a, int b)
     return same_picks(plan, a, b) && nb_error_method_of(plan, a)->factors == nb_error_method_of(plan, b)->factors;
 }
 
-static bool any(const bool *pending, int first, int end)
-{
-    while (first < end && !pending[first]) first++;
-    return first < end;
-}
-
 typedef struct { /* rows of the plan that share factors */
     int first, end, m;
     const nb_landmarks *landmarks;
@@ -143,23 +97,23 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     nb_landmarks *landmarks;
     nb_status status;
     if (method->m > nb_scene_head(in->scene)->n)
-        return outcome(in, first, end, "skipped", "there are more landmarks than tokens");
+        return nb_pending_put_all(in->pending, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_PICK, first, end));
     if (in->nested)
         *landmarks = *in->nested;
     else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, method, in->rng, landmarks,
                                    in->ctx)) != NB_OK)
-        return all_failed(in, status, method->strategy, first, end);
+        return nb_pending_fail(in->pending, status, method->strategy, first, end);
     *landmarks = nb_landmarks_first(landmarks, method->m);
-    if (landmarks->refusal) return outcome(in, first, end, "skipped", landmarks->refusal);
+    if (landmarks->refusal) return nb_pending_put_all(in->pending, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
-        if (!any(in->pending, i, next)) continue;
+        if (!nb_pending_any(in->pending, i, next)) continue;
         const char *refusal =
             nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind, nb_scene_head(in->scene)->causal);
         if (refusal)
-            NB_TRY(in->ctx, outcome(in, i, next, "skipped", refusal));
+            NB_TRY(in->ctx, nb_pending_put_all(in->pending, i, next, "skipped", refusal));
         else
             found[(*count)++] = (factor_rows){i, next, method->m, landmarks};
     }
@@ -175,12 +129,12 @@ static nb_status pick_nested(instance *in, int first, int end)
     in->nested = NULL;
     if (!(nb_strategy_traits(method_of(in, first)->strategy) & NB_NESTED)) return NB_OK;
     for (int i = first; i < end; i++)
-        if (in->pending[i] && method_of(in, i)->m <= nb_scene_head(in->scene)->n &&
+        if (in->pending->rows[i] && method_of(in, i)->m <= nb_scene_head(in->scene)->n &&
             (!largest || method_of(in, i)->m > largest->m))
             largest = method_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    NB_TRY(in->ctx, now_at(in, NB_AT_PICK, first, end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_PICK, first, end));
     if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
         nb_error_clear(in->ctx);
     else if (!landmarks->refusal)
@@ -240,7 +194,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     const nb_core *core = (const nb_core *)method->core->component;
     j->request = -1;
     j->row.status = "skipped";
-    NB_TRY(in->ctx, now_at(in, NB_AT_CORE, j->index, j->index + 1));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_CORE, j->index, j->index + 1));
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, method->core->options))) return NB_OK;
     j->row.status = "diverged";
     if (compute_core(in, method, pair->factors, x, &j->core_s) != NB_OK) {
@@ -324,9 +278,10 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     NB_NEED(requests, nb_alloc(in->ctx, (size_t)rows, sizeof *requests));
     NB_NEED(jobs, nb_alloc(in->ctx, (size_t)rows, sizeof *jobs));
     for (int p = 0; p < count; p++) {
-        if (pairs[p].failure) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", pairs[p].failure));
+        if (pairs[p].failure)
+            NB_TRY(in->ctx, nb_pending_put_all(in->pending, of[p].first, of[p].end, "failed", pairs[p].failure));
         for (int i = of[p].first; i < of[p].end && !pairs[p].failure; i++) {
-            if (!in->pending[i]) continue;
+            if (!in->pending->rows[i]) continue;
             job *j = &jobs[job_count++];
             *j = (job){.index = i,
                        .landmarks = of[p].landmarks,
@@ -335,14 +290,14 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
             NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
         }
     }
-    NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end));
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
     NB_TRY(in->ctx, nb_scene_exact_s(in->scene, &exact_s, in->ctx));
     for (int i = 0; i < job_count; i++) {
         NB_TRY(in->ctx, finish(&jobs[i], requests, in->ctx));
         NB_TRY(in->ctx, find_times(in, &jobs[i], exact_s));
         jobs[i].row.measures.select_s = jobs[i].landmarks->select_s;
-        NB_TRY(in->ctx, put(in, jobs[i].index, &jobs[i].row.row));
+        NB_TRY(in->ctx, nb_pending_put(in->pending, jobs[i].index, &jobs[i].row.row));
     }
     return NB_OK;
 }
@@ -368,11 +323,12 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
     for (int p = 0; p < count; p++)
         pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = method_of(in, of[p].first)->factors};
-    NB_TRY(in->ctx, now_at(in, NB_AT_MEASURE, of[0].first, of[count - 1].end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end));
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
         NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
-        for (int p = 0; p < count; p++) NB_TRY(in->ctx, outcome(in, of[p].first, of[p].end, "failed", reason));
+        for (int p = 0; p < count; p++)
+            NB_TRY(in->ctx, nb_pending_put_all(in->pending, of[p].first, of[p].end, "failed", reason));
         return NB_OK;
     }
     for (int p = 0, used; p < count; p += used) {
@@ -400,7 +356,7 @@ static nb_status draw_order(const instance *in, int trial, int count, const fact
 static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 {
     int n = nb_scene_head(in->scene)->n, *all, *tokens;
-    const nb_planned_scene *planned = &in->plan->scenes[in->index];
+    const nb_planned_scene *planned = nb_pending_scene(in->pending);
     nb_stream stream = nb_plan_stream(in->plan, trial, planned->problem);
     if (how->sample >= n) how->sample = 0;
     if (how->sample == 0) return NB_OK;
@@ -441,7 +397,7 @@ static nb_status run_instance(instance *in, int first, int end)
             while (last < end && same_strategy(in->plan, i, last)) last++;
             NB_TRY(in->ctx, pick_nested(in, i, last));
         }
-        if (any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));
+        if (nb_pending_any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));
     }
     NB_TRY(in->ctx, draw_order(in, in->plan->rows[first].trial, count, found, &how));
     for (int i = 0; i < count; i++) m[i] = found[i].m;
@@ -460,56 +416,41 @@ static nb_status run_instance(instance *in, int first, int end)
 static nb_status run_guarded(instance *in, int first, int end)
 {
     nb_guard guard;
-    nb_guard_begin(&guard, nb_error_kernel(in->plan, &in->plan->scenes[in->index]), in->scene, NULL);
+    nb_guard_begin(&guard, nb_error_kernel(in->plan, nb_pending_scene(in->pending)), in->scene, NULL);
     nb_status status = run_instance(in, first, end);
-    if (status == NB_OK && guard.on) status = now_at(in, NB_AT_SCENE, first, end);
+    if (status == NB_OK && guard.on) status = nb_pending_at(in->pending, NB_AT_SCENE, first, end);
     status = nb_guard_end(&guard, status, in->ctx);
-    return guard.on && nb_ctx_spoilt(in->ctx) ? now_at(in, NB_AT_SCENE, first, end) : status;
+    return guard.on && nb_ctx_spoilt(in->ctx) ? nb_pending_at(in->pending, NB_AT_SCENE, first, end) : status;
 }
 
-/* One instance; the scene is made if there is none yet or the data are new. */
-static nb_status run_trial(instance *in, int first, int end, nb_head *head, nb_mark scene_mark)
+/* The scene is made if there is none yet or the data are new. */
+static nb_status run_trial(void *self, int first, int end)
 {
-    int scene = in->index;
-    const nb_planned_scene *planned = &in->plan->scenes[scene];
-    NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
+    instance *in = self;
+    const nb_planned_scene *planned = nb_pending_scene(in->pending);
     nb_status status = NB_OK;
-    if (planned->refusal) {
-        NB_TRY(in->ctx, outcome(in, first, end, "skipped", planned->refusal));
-        return in->sink->end(in->sink->self, in->ctx);
-    }
     if (!in->scene || planned->random) {
-        nb_ctx_release(in->ctx, scene_mark);
+        nb_ctx_release(in->ctx, in->points);
         in->scene = NULL;
-        NB_TRY(in->ctx, now_at(in, NB_AT_SCENE, first, end));
-        status = nb_plan_head(in->plan, scene, in->plan->rows[first].trial, in->rng, head, in->ctx);
-        if (status == NB_OK) status = nb_run_make_scene(in->plan, scene, head, &in->scene, in->ctx);
+        NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_SCENE, first, end));
+        status = nb_plan_head(in->plan, in->pending->scene, in->plan->rows[first].trial, in->rng, &in->head, in->ctx);
+        if (status == NB_OK) status = nb_run_make_scene(in->plan, in->pending->scene, &in->head, &in->scene, in->ctx);
     }
     nb_mark mark = nb_ctx_mark(in->ctx);
-    status = status == NB_OK ? run_guarded(in, first, end) : all_failed(in, status, planned->problem, first, end);
+    status = status == NB_OK ? run_guarded(in, first, end)
+                             : nb_pending_fail(in->pending, status, planned->problem, first, end);
     nb_ctx_release(in->ctx, mark);
-    NB_TRY(in->ctx, status);
-    return in->sink->end(in->sink->self, in->ctx);
+    return status;
 }
 
 nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
-    instance in = {.plan = plan, .index = scene, .pending = pending, .sink = sink, .ctx = ctx};
-    nb_head head;
-    nb_status status = NB_OK;
+    nb_pending p = {plan, scene, pending, sink, ctx};
+    instance in = {.pending = &p, .plan = plan, .ctx = ctx};
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_random_new(&in.rng, ctx));
-    nb_mark scene_mark = nb_ctx_mark(ctx);
-    for (int i = 0, next; i < plan->row_count && status == NB_OK; i = next) {
-        const nb_planned_row *row = &plan->rows[i];
-        for (next = i + 1;
-             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
-            next++;
-        if (row->scene > scene) break;
-        if (row->scene != scene || !any(pending, i, next)) continue;
-        if (sink->stop(sink->self)) break;
-        status = run_trial(&in, i, next, &head, scene_mark);
-    }
+    in.points = nb_ctx_mark(ctx);
+    nb_status status = nb_pending_run(&p, run_trial, &in);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -3,7 +3,7 @@
 #ifndef NB_RUNNER_H
 #define NB_RUNNER_H
 
-#include "run/sink.h"
+#include "run/pending.h"
 #include "studies/error/study.h"
 #include "nystrom/landmarks.h"
 

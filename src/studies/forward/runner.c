@@ -7,7 +7,7 @@
 #include "base/machine.h"
 #include "components/plugin.h"
 #include "linalg/blas.h"
-#include "run/sink.h"
+#include "run/pending.h"
 #include "studies/forward/gemm.h"
 #include "studies/forward/layers.h"
 #include "studies/forward/methods.h"
@@ -17,13 +17,13 @@
 #define MUCH_LOAD 0.2
 
 typedef struct {
+    const nb_pending *pending;
     const nb_plan *plan;
-    int index; /* of the scene in the plan */
-    const bool *pending;
-    const nb_sink *sink;
     gsl_rng *rng;
     nb_ctx *ctx;
     nb_layer layer;
+    bool fresh;     /* the layer is not at hand; if it is, it is behind */
+    nb_mark points; /* this mark */
 } instance;
 
 typedef struct { /* of one trial */
@@ -41,41 +41,14 @@ typedef struct { /* a contestant, for the phase that its passes are */
     int first, end;
 } guarded;
 
-static const nb_planned_scene *scene_of(const instance *in)
-{
-    return &in->plan->scenes[in->index];
-}
-
-static nb_status now_at(const instance *in, nb_forward_phase phase, int first, int end)
-{
-    if (in->sink->at) in->sink->at(in->sink->self, (int)phase, first, end);
-    NB_REQUIRE(in->ctx, !nb_ctx_spoilt(in->ctx), NB_EBUG,
-               "a component from outside has %s: nothing more can be measured in this process, only in workers",
-               nb_ctx_spoilt(in->ctx));
-    return NB_OK;
-}
-
-static bool any(const bool *pending, int first, int end)
-{
-    while (first < end && !pending[first]) first++;
-    return first < end;
-}
-
-static nb_status put(const instance *in, int row, const nb_forward *measures, const char *status, const char *reason)
+static nb_status put(const instance *in, const nb_forward_method *m)
 {
     nb_forward_row out;
-    nb_plan_row(in->plan, row, &out);
-    out.status = status;
-    if (reason) NB_NEED(out.reason, nb_clean(in->ctx, reason, ""));
-    if (measures) out.measures = *measures;
-    return in->sink->row(in->sink->self, row, &out.row, in->ctx);
-}
-
-static nb_status put_all(const instance *in, int first, int end, const char *status, const char *reason)
-{
-    for (int i = first; i < end; i++)
-        if (in->pending[i]) NB_TRY(in->ctx, put(in, i, NULL, status, reason));
-    return NB_OK;
+    nb_plan_row(in->plan, m->row, &out);
+    out.status = m->status ? m->status : "ok";
+    out.reason = m->reason;
+    out.measures = m->measures;
+    return nb_pending_put(in->pending, m->row, &out.row);
 }
 
 /* A failure of the machine ends the run; any other is the method's outcome. */
@@ -99,7 +72,7 @@ static nb_status find_methods(trial *t)
     const instance *in = t->in;
     NB_NEED(t->methods, nb_alloc(in->ctx, (size_t)(t->end - t->first), sizeof *t->methods));
     for (int i = t->first; i < t->end; i++) {
-        if (!in->pending[i]) continue;
+        if (!in->pending->rows[i]) continue;
         nb_forward_method *m = &t->methods[t->count++];
         const char *why;
         NB_TRY(in->ctx, nb_forward_method_make(m, &t->bench, i, nb_plan_choice(in->plan, i, NB_FORWARD_ATTENTION),
@@ -114,7 +87,7 @@ static nb_status find_peaks(trial *t)
 {
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!is_in(m)) continue;
-        NB_TRY(t->in->ctx, now_at(t->in, NB_FORWARD_AT_MEMORY, m->row, m->row + 1));
+        NB_TRY(t->in->ctx, nb_pending_at(t->in->pending, NB_FORWARD_AT_MEMORY, m->row, m->row + 1));
         nb_status status = nb_forward_find_peak(m, t->in->ctx);
         NB_TRY(t->in->ctx, take_failure(t->in, m, status, status == NB_EBUG ? "crashed" : "failed"));
         if (m->status) NB_NEED(m->reason, nb_format(t->in->ctx, "in a process of its own: %s", m->reason));
@@ -148,10 +121,10 @@ static nb_status find_exact(const trial *t, nb_team *team, nb_exact *exact)
 {
     const instance *in = t->in;
     int most = nb_forward_settings_of(in->plan->config)->quality_rows;
-    nb_stream stream = nb_plan_stream(in->plan, t->trial, scene_of(in)->problem);
+    nb_stream stream = nb_plan_stream(in->plan, t->trial, nb_pending_scene(in->pending)->problem);
     stream.role = "tokens that are compared";
     nb_random_seed(in->rng, &stream);
-    NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_EXACT, t->first, t->end));
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_EXACT, t->first, t->end));
     return nb_exact_make(&in->layer, most == NB_AUTO ? in->layer.shape.n : most, in->rng, team, exact, in->ctx);
 }
 
@@ -165,7 +138,7 @@ static nb_status find_errors(trial *t)
     if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!is_in(m)) continue;
-        NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1));
+        NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1));
         nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, in->ctx);
         nb_ctx_release(m->own, 0);
         NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
@@ -176,7 +149,7 @@ static nb_status find_errors(trial *t)
 static nb_status guarded_begin(void *self, nb_ctx *ctx)
 {
     guarded *g = self;
-    NB_TRY(ctx, now_at(g->t->in, g->phase, g->first, g->end));
+    NB_TRY(ctx, nb_pending_at(g->t->in->pending, g->phase, g->first, g->end));
     return g->inner.begin ? g->inner.begin(g->inner.self, ctx) : NB_OK;
 }
 
@@ -289,7 +262,7 @@ static nb_status time_all(trial *t)
     const instance *in = t->in;
     const nb_forward_settings *s = nb_forward_settings_of(in->plan->config);
     nb_round_terms terms = nb_round_usual;
-    nb_stream stream = nb_plan_stream(in->plan, t->trial, scene_of(in)->problem);
+    nb_stream stream = nb_plan_stream(in->plan, t->trial, nb_pending_scene(in->pending)->problem);
     field f;
     stream.role = "order of the rounds";
     nb_random_seed(in->rng, &stream);
@@ -319,60 +292,38 @@ static nb_status measure(trial *t)
     NB_NEED(t->bench.eraser, nb_alloc(in->ctx, NB_ERASER, sizeof *t->bench.eraser));
     NB_TRY(in->ctx, find_errors(t));
     NB_TRY(in->ctx, time_all(t));
-    for (const nb_forward_method *m = t->methods; m < t->methods + t->count; m++)
-        NB_TRY(in->ctx, put(in, m->row, &m->measures, m->status ? m->status : "ok", m->reason));
+    for (const nb_forward_method *m = t->methods; m < t->methods + t->count; m++) NB_TRY(in->ctx, put(in, m));
     return NB_OK;
 }
 
-/* Rows first ... end - 1 are of one trial; `fresh`: its points are not at hand. */
-static nb_status run_trial(instance *in, int first, int end, bool fresh)
+static nb_status run_trial(void *self, int first, int end)
 {
-    const nb_planned_scene *s = scene_of(in);
+    instance *in = self;
     trial t = {.in = in, .first = first, .end = end, .trial = in->plan->rows[first].trial};
     nb_status status = NB_OK;
-    NB_TRY(in->ctx, in->sink->begin(in->sink->self, in->ctx));
-    if (s->refusal) {
-        NB_TRY(in->ctx, put_all(in, first, end, "skipped", s->refusal));
-        return in->sink->end(in->sink->self, in->ctx);
-    }
-    NB_TRY(in->ctx, now_at(in, NB_FORWARD_AT_DATA, first, end));
-    if (fresh) status = nb_forward_layer(in->plan, in->index, t.trial, in->rng, &in->layer, in->ctx);
+    if (in->fresh) nb_ctx_release(in->ctx, in->points);
+    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_DATA, first, end));
+    if (in->fresh) status = nb_forward_layer(in->plan, in->pending->scene, t.trial, in->rng, &in->layer, in->ctx);
+    in->fresh = nb_pending_scene(in->pending)->random;
     nb_mark mark = nb_ctx_mark(in->ctx);
-    if (status != NB_OK && (status != NB_EHOST || nb_plugin_of(s->problem->component))) {
-        const char *reason;
-        NB_NEED(reason, nb_strdup(in->ctx, nb_error_message(in->ctx)));
-        nb_error_clear(in->ctx);
-        NB_TRY(in->ctx, put_all(in, first, end, "failed", reason));
-    } else {
-        t.bench = (nb_forward_bench){.layer = &in->layer,
-                                     .stream = {.seed = (uint64_t)in->plan->config->seed, .trial = t.trial}};
-        if (status == NB_OK) status = measure(&t);
-        NB_TRY(in->ctx, status);
-    }
+    t.bench =
+        (nb_forward_bench){.layer = &in->layer, .stream = {.seed = (uint64_t)in->plan->config->seed, .trial = t.trial}};
+    NB_TRY(in->ctx, status == NB_OK
+                        ? measure(&t)
+                        : nb_pending_fail(in->pending, status, nb_pending_scene(in->pending)->problem, first, end));
     nb_ctx_release(in->ctx, mark);
-    return in->sink->end(in->sink->self, in->ctx);
+    return NB_OK;
 }
 
 nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
-    instance in = {.plan = plan, .index = scene, .pending = pending, .sink = sink, .ctx = ctx};
-    bool fresh = true;
-    nb_status status = NB_OK;
+    nb_pending p = {plan, scene, pending, sink, ctx};
+    instance in = {.pending = &p, .plan = plan, .ctx = ctx, .fresh = true};
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_blas_set_threads(1, ctx)); /* threads are the teams' */
     NB_TRY(ctx, nb_random_new(&in.rng, ctx));
-    nb_mark points = nb_ctx_mark(ctx);
-    for (int i = 0, next; i < plan->row_count && plan->rows[i].scene <= scene && status == NB_OK; i = next) {
-        const nb_planned_row *row = &plan->rows[i];
-        for (next = i + 1;
-             next < plan->row_count && plan->rows[next].scene == row->scene && plan->rows[next].trial == row->trial;)
-            next++;
-        if (row->scene != scene || !any(pending, i, next)) continue;
-        if (sink->stop(sink->self)) break;
-        if (fresh) nb_ctx_release(ctx, points);
-        status = run_trial(&in, i, next, fresh);
-        fresh = plan->scenes[scene].random;
-    }
+    in.points = nb_ctx_mark(ctx);
+    nb_status status = nb_pending_run(&p, run_trial, &in);
     nb_ctx_release(ctx, mark);
     return status;
 }
