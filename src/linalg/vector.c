@@ -150,7 +150,7 @@ WIDTHS double nb_entropy(size_t count, const double *p)
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (size_t j = 0; j < count; j++) {
-        double positive = p[j] > 0 ? p[j] : 0;
+        double positive = 0.5 * (p[j] + fabs(p[j])); /* exactly; a comparison would not be vectorised */
         sum -= positive * log(positive + 1e-9);
     }
     return sum;
