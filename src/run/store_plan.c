@@ -146,8 +146,9 @@ static void count_status(const char *status, nb_standing *s)
     s->timed_out += strcmp(status, "timeout") == 0;
 }
 
-nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
-                            nb_standing *standing, nb_ctx *ctx)
+/* Within a transaction, without which each row would lock the file. */
+static nb_status find_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
+                               nb_standing *standing, nb_ctx *ctx)
 {
     const char *identity, *sql;
     sqlite3_stmt *s;
@@ -182,4 +183,13 @@ nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *co
         if (code != SQLITE_ROW && code != SQLITE_DONE) return nb_store_fail(store, "reading rows", ctx);
     }
     return NB_OK;
+}
+
+nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
+                            nb_standing *standing, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_store_execute(store, "BEGIN", "beginning a transaction", ctx));
+    nb_status status = find_standing(store, plan, retry, pending, standing, ctx);
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
+    return status;
 }
