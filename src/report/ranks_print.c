@@ -322,8 +322,9 @@ static void add_explanation(nb_page *page, const nb_standings_view *v, bool pool
     if (!tested) return;
     nb_page_paragraph(page,
                       "Methods differ by more than the critical difference of Nemenyi's test at %g if they have no "
-                      "letter in common. Where Friedman's p is above %g, the letters say nothing. " NB_TESTS_CAVEAT,
+                      "letter in common. Where Friedman's p is above %g, the letters say nothing.",
                       NB_STANDING_ALPHA, NB_STANDING_ALPHA);
+    nb_page_paragraph(page, NB_TESTS_CAVEAT);
 }
 
 nb_status nb_ranks_show(nb_page *page, const nb_standings_view *v)

@@ -72,8 +72,9 @@ static void add_explanation(nb_page *page, const nb_standings_view *v, bool pool
                       pooled ? " \"all\" pools the sources." : "");
     nb_page_note(
         page, "*",
-        "p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources. " NB_TESTS_CAVEAT,
+        "p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources",
         NB_STANDING_ALPHA, NB_LEAST_SOURCES);
+    nb_page_paragraph(page, NB_TESTS_CAVEAT);
 }
 
 nb_status nb_wins_show(nb_page *page, const nb_standings_view *v)
