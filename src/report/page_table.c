@@ -96,7 +96,8 @@ static int floor_of(const layout *l, int column, int label)
     if (has_kind(l, column, NB_PAGE_NUMBER)) return l->text[column];
     if (has_kind(l, column, NB_PAGE_LABEL)) return most(head, least(label, l->text[column]));
     if (!has_kind(l, column, NB_PAGE_PROSE)) return l->text[column];
-    for (int r = 0; r < l->t->row_count; r++) word = most(word, nb_page_longest_word(*text_at(l, r, column)));
+    if (column + 1 < l->t->column_count) /* the last one spoils no other */
+        for (int r = 0; r < l->t->row_count; r++) word = most(word, nb_page_longest_word(*text_at(l, r, column)));
     return most(word, least(LEAST_PROSE, l->text[column]));
 }
 
