@@ -40,8 +40,9 @@ PY
 @test "ranks and wins by model and over models, with tests, for people and as CSV" {
     drawn 8
     check_tables
-    for text in "all problems" "gaussian(n=48, d=4)" "smooth(n=48, d=4)" "Friedman's chi2" "Kendall's W" "critical difference  0.83" \
+    for text in "all problems" "gaussian(n=48, d=4)" "smooth(n=48, d=4)" "Friedman's chi2" "Kendall's W" "critical difference" \
         "Blocks of all models or problems pool their sources"; do tr '\n' ' ' <"$WORK/ranks.txt" | grep -qF "$text"; done
+    grep -qE '^  critical difference +0.83 +0.83$' "$WORK/ranks.txt"
     [ "$(grep -c '^  sources  *16  *16$' "$WORK/ranks.txt")" -eq 1 ]
     [ "$(grep -c '^  sources  *8  *8$' "$WORK/ranks.txt")" -eq 2 ]
     grep -q '^all problems, landmarks 4$' "$WORK/wins.txt"
