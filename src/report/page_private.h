@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* page_private.h - for the files of the module page alone. */
+#ifndef NB_PAGE_PRIVATE_H
+#define NB_PAGE_PRIVATE_H
+
+#include "report/page.h"
+
+typedef enum { NB_HEADING, NB_PARAGRAPH, NB_ITEM, NB_NOTE, NB_VERBATIM, NB_TABLE, NB_BLOCK_KINDS } nb_block_kind;
+
+typedef struct {
+    const char *text;
+    int kind;
+} nb_page_head;
+
+typedef struct {
+    const char *text, *mark;
+} nb_page_entry;
+
+typedef struct {
+    const char *band; /* NULL: none */
+    int first, count; /* cells */
+} nb_page_record;
+
+typedef struct {
+    bool headless;
+    const char *band_head; /* NULL: it has no bands */
+    const char *band;      /* of the next row */
+    nb_page_head *columns;
+    nb_page_record *rows;
+    nb_page_entry *cells;
+    int column_count, row_count, cell_count;
+    int column_capacity, row_capacity, cell_capacity;
+} nb_page_sheet;
+
+struct nb_page_block {
+    nb_block_kind kind;
+    int level;            /* of a heading */
+    const char *text;     /* of a table: NULL */
+    const char *mark;     /* of a note; "": none */
+    nb_page_sheet *table; /* else NULL */
+};
+
+/* "" with no mark where the row has no cell. */
+nb_page_entry nb_page_cell_at(const nb_page_sheet *table, int row, int column);
+
+nb_status nb_page_print_text(FILE *out, const nb_page *page, bool bold, int width);
+nb_status nb_page_print_table(FILE *out, const nb_page_sheet *table, bool bold, int width, nb_ctx *ctx);
+nb_status nb_page_print_markdown(FILE *out, const nb_page *page);
+
+/* Lines of text: words that are cut nowhere, in lines of a width. */
+int nb_page_width_of(const char *text); /* in characters */
+int nb_page_width_of_bytes(const char *text, int bytes);
+int nb_page_longest_word(const char *text);
+/* The next line, without blanks around it, and how many bytes it has; *at goes on behind it. False: none is left. */
+bool nb_page_line(const char **at, int width, const char **line, int *bytes);
+void nb_page_spaces(FILE *out, int count);
+/* All lines of a text, the first behind `lead`; the others are set in by `indent`. Width 0: one line. */
+void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int width, bool bold);
+
+#endif

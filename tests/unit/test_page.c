@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_page.c - pages as text and Markdown: small ones by hand, and random tables at many widths, of which no line may
+ * be too wide, no cell lost, and no two rows alike. */
+#include "testing.h"
+
+#include "report/page.h"
+
+#include <gsl/gsl_rng.h>
+
+/* The page as text, the caller's to free. */
+static char *printed(const nb_page *page, nb_page_form form, int width, nb_ctx *ctx)
+{
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    assert_ok(ctx, nb_page_print(out, page, form, width));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void expect(const nb_page *page, nb_page_form form, int width, const char *expected, nb_ctx *ctx)
+{
+    char *text = printed(page, form, width, ctx);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void make_small(nb_page *page, nb_ctx *ctx)
+{
+    nb_page_make(page, ctx);
+    nb_page_heading(page, 2, "Errors of %s", "a|b");
+    nb_page_paragraph(page, "n = %d, <d> = 4", 48);
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_LABEL, "landmarks");
+    nb_page_column(page, NB_PAGE_NUMBER, "%d", 4);
+    nb_page_column(page, NB_PAGE_NUMBER, "%d", 8);
+    nb_page_band(page, "core", "six_steps");
+    nb_page_row(page);
+    nb_page_cell(page, "uniform");
+    nb_page_cell(page, "(%.2f", 0.91);
+    nb_page_mark(page, ")~");
+    nb_page_cell(page, "0.7");
+    nb_page_band(page, NULL, NULL);
+    nb_page_row(page);
+    nb_page_cell(page, "best");
+    nb_page_note(page, NULL, "no test: %d sources", 3);
+    nb_page_note(page, "~", "rounding noise");
+    nb_page_paragraph(page, "1. is no list");
+    nb_page_item(page, "one");
+}
+
+static const char small_text[] = "Errors of a|b\n"
+                                 "n = 48, <d> = 4\n"
+                                 "  landmarks      4      8\n"
+                                 "  six_steps\n"
+                                 "    uniform  (0.91)~  0.7\n"
+                                 "  best\n"
+                                 "  no test: 3 sources\n"
+                                 "  ~ rounding noise\n"
+                                 "\n"
+                                 "1. is no list\n"
+                                 "  one\n";
+
+static void test_text(void **state)
+{
+    nb_page page;
+    make_small(&page, *state);
+    expect(&page, NB_PAGE_TEXT, 0, small_text, *state);
+    expect(&page, NB_PAGE_TEXT, 25, small_text, *state);
+}
+
+static void test_markdown(void **state)
+{
+    nb_page page;
+    make_small(&page, *state);
+    expect(&page, NB_PAGE_MARKDOWN, 0,
+           "## Errors of a\\|b\n\n"
+           "n = 48, \\<d\\> = 4\n\n"
+           "| core | landmarks | 4 | 8 |\n"
+           "|---|---|---:|---:|\n"
+           "| six\\_steps | uniform | (0.91)\\~ | 0.7 |\n"
+           "|  | best |  |  |\n\n"
+           "- no test: 3 sources\n"
+           "- **\\~** rounding noise\n\n"
+           "1\\. is no list\n\n"
+           "- one\n",
+           *state);
+}
+
+/* Bold is decoration: without its sequences, the same. */
+static void test_terminal(void **state)
+{
+    nb_page page;
+    int sequences = 0;
+    make_small(&page, *state);
+    char *text = printed(&page, NB_PAGE_TERMINAL, 0, *state), *to = text;
+    for (const char *at = text; *at; at++)
+        if (*at == '\033')
+            at = strchr(at, 'm'), sequences++;
+        else
+            *to++ = *at;
+    *to = '\0';
+    assert_string_equal(text, small_text);
+    assert_int_equal(sequences, 2 + 2 * 3);
+    free(text);
+}
+
+static void test_empty(void **state)
+{
+    nb_page page;
+    nb_page_make(&page, *state);
+    expect(&page, NB_PAGE_TEXT, 80, "", *state);
+    nb_page_table(&page);
+    nb_page_column(&page, NB_PAGE_LABEL, "a");
+    expect(&page, NB_PAGE_TEXT, 80, "", *state);
+    expect(&page, NB_PAGE_MARKDOWN, 80, "", *state);
+}
+
+/* What comes from outside: control characters, a fence in a text. */
+static void test_outside(void **state)
+{
+    nb_page page;
+    nb_page_make(&page, *state);
+    nb_page_paragraph(&page, "%s", "a\nb\033[1m");
+    nb_page_verbatim(&page, "x: 1\n```\n");
+    expect(&page, NB_PAGE_TEXT, 80, "a\\x0ab\\x1b[1m\nx: 1\n```\n", *state);
+    expect(&page, NB_PAGE_MARKDOWN, 80, "a\\\\x0ab\\\\x1b\\[1m\n\n````\nx: 1\n```\n````\n", *state);
+}
+
+/* The first mistake is kept: of memory, or a cell too many. */
+static void test_failures(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_page page;
+    FILE *out = fopen("/dev/null", "w");
+    assert_non_null(out);
+    for (long k = 1, left = 0; left == 0; k++) {
+        nb_ctx_fail_alloc(ctx, k);
+        make_small(&page, ctx);
+        nb_status status = nb_page_print(out, &page, NB_PAGE_MARKDOWN, 0);
+        left = nb_ctx_fail_alloc(ctx, 0);
+        if (left > 0) break;
+        assert_int_equal(status, NB_ENOMEM);
+        assert_non_null(strstr(nb_error_message(ctx), "out of memory"));
+        nb_error_clear(ctx);
+        nb_ctx_forget_exhausted(ctx);
+    }
+    nb_page_make(&page, ctx);
+    nb_page_table(&page);
+    nb_page_column(&page, NB_PAGE_LABEL, "a");
+    nb_page_row(&page);
+    nb_page_cell(&page, "1");
+    nb_page_cell(&page, "2");
+    assert_error(ctx, nb_page_print(out, &page, NB_PAGE_TEXT, 0), NB_EBUG, "more cells than columns");
+    fclose(out);
+}
+
+/* Columns of a random table: a label, then numbers, then prose. */
+enum { MOST_ROWS = 12, MOST_COLUMNS = 9 };
+typedef struct {
+    int rows, numbers;
+    const char *labels[MOST_ROWS];
+} random_table;
+
+/* Labels that differ at their start, in their middle or at their end. */
+static const char *random_label(gsl_rng *r, int row, nb_ctx *ctx)
+{
+    static const char fill[] = "(abcdefghij=klmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz)";
+    int length = (int)gsl_rng_uniform_int(r, 50);
+    switch (gsl_rng_uniform_int(r, 3)) {
+    case 0: return nb_format(ctx, "%d%.*s", row, length, fill);
+    case 1: return nb_format(ctx, "x%.*s%d%.*s", length / 2, fill, row, length / 2, fill);
+    default: return nb_format(ctx, "x%.*s%d", length, fill, row);
+    }
+}
+
+/* Each cell has a text that no other has. */
+static void make_random(nb_page *page, random_table *t, gsl_rng *r, nb_ctx *ctx)
+{
+    nb_page_make(page, ctx);
+    t->rows = 1 + (int)gsl_rng_uniform_int(r, MOST_ROWS);
+    t->numbers = 1 + (int)gsl_rng_uniform_int(r, MOST_COLUMNS);
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_LABEL, "label");
+    for (int c = 0; c < t->numbers; c++)
+        nb_page_column(page, NB_PAGE_NUMBER, "h%.*s", (int)gsl_rng_uniform_int(r, 9), "eadheadhead");
+    nb_page_column(page, NB_PAGE_PROSE, "prose");
+    bool bands = gsl_rng_uniform_int(r, 2);
+    for (int i = 0; i < t->rows; i++) {
+        if (bands) nb_page_band(page, "band", i < 5 ? "one" : NULL);
+        t->labels[i] = random_label(r, i, ctx);
+        nb_page_row(page);
+        nb_page_cell(page, "%s", t->labels[i]);
+        for (int c = 0; c < t->numbers; c++) {
+            nb_page_cell(page, "%d.%d", 1000 + i, 10 + c);
+            if (gsl_rng_uniform_int(r, 3) == 0) nb_page_mark(page, "*");
+        }
+        nb_page_cell(page, "w%da w%db é%dc and %.*s", i, i, i, (int)gsl_rng_uniform_int(r, 60),
+                     "some more words of which there may be rather many in a row, all of them short");
+    }
+}
+
+static int width_of(const char *line, size_t bytes)
+{
+    int width = 0;
+    for (size_t i = 0; i < bytes; i++) width += ((unsigned char)line[i] & 0xc0) != 0x80;
+    return width;
+}
+
+/* No line is wider but for a single word (and, in a list of rows, the head before it), and none ends in a blank. */
+static void check_lines(const char *text, int width)
+{
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        size_t bytes = strcspn(line, "\n"), from = strspn(line, " ");
+        bool word = !memchr(line + from, ' ', bytes - from);
+        if (width_of(line, bytes) > width && !word) fail_msg("wider than %d:\n%s", width, text);
+        if (bytes > 0 && line[bytes - 1] == ' ') fail_msg("blank at the end:\n%s", text);
+    }
+}
+
+/* The first word of the line that has the text. */
+static const char *label_of(const char *text, const char *cell, nb_ctx *ctx)
+{
+    const char *line = strstr(text, cell);
+    assert_non_null(line);
+    while (line > text && line[-1] != '\n') line--;
+    line += strspn(line, " ");
+    return nb_format(ctx, "%.*s", (int)strcspn(line, " \n"), line);
+}
+
+/* All cells are there, once, and those of one row behind a label that no other row has. */
+static void check_cells(const char *text, const random_table *t, nb_ctx *ctx)
+{
+    const char *shown[MOST_ROWS];
+    bool records = strstr(text, "label: ") || strstr(text, "label:\n");
+    for (int i = 0; i < t->rows; i++)
+        for (int c = 0; c < t->numbers; c++) {
+            const char *cell = nb_format(ctx, "%d.%d", 1000 + i, 10 + c);
+            const char *label = label_of(text, cell, ctx);
+            assert_null(strstr(strstr(text, cell) + 1, cell));
+            if (c == 0) shown[i] = label;
+            if (!records) assert_string_equal(label, shown[i]);
+        }
+    for (int i = 0; i < t->rows; i++) {
+        for (const char *word = "abc"; *word; word++)
+            assert_non_null(strstr(text, nb_format(ctx, *word == 'c' ? "é%d%c" : "w%d%c", i, *word)));
+        for (int k = 0; k < i && !records; k++) assert_string_not_equal(shown[i], shown[k]);
+        if (records) assert_non_null(strstr(text, t->labels[i]));
+    }
+}
+
+static void test_widths(void **state)
+{
+    nb_ctx *ctx = *state;
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    int whole = 0, records = 0;
+    for (int k = 0; k < 60; k++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        nb_page page;
+        random_table t;
+        make_random(&page, &t, r, ctx);
+        for (int width = 20; width <= 200; width += 1 + k % 7) {
+            char *text = printed(&page, NB_PAGE_TEXT, width, ctx);
+            check_lines(text, width);
+            check_cells(text, &t, ctx);
+            records += strstr(text, "label: ") != NULL;
+            whole += strstr(text, t.labels[0]) != NULL;
+            free(text);
+        }
+        nb_ctx_release(ctx, mark);
+    }
+    assert_true(whole > 100);
+    assert_true(records > 0);
+    gsl_rng_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {test_with_ctx(test_text),     test_with_ctx(test_markdown),
+                                       test_with_ctx(test_terminal), test_with_ctx(test_empty),
+                                       test_with_ctx(test_outside),  test_with_ctx(test_failures),
+                                       test_with_ctx(test_widths)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
