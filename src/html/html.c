@@ -5,6 +5,7 @@
 #include "html/assets.h"
 #include "html/escape.h"
 #include "html/svg.h"
+#include "report/page.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
@@ -87,7 +88,7 @@ static nb_status print_heading(printer *p, cmark_node *block)
     int level = cmark_node_get_heading_level(block);
     bool folds = level == NB_HTML_FOLDED;
     NB_TRY(p->ctx, text_of(block, &text, p->ctx));
-    unfold(p);
+    if (level != NB_PAGE_DEEPEST) unfold(p);
     if (folds)
         fputs("<details><summary>", p->out);
     else
@@ -99,7 +100,7 @@ static nb_status print_heading(printer *p, cmark_node *block)
         fputs("</summary>\n", p->out);
     else
         fprintf(p->out, "</h%d>\n", level);
-    p->folded = folds;
+    p->folded = p->folded || folds;
     return NB_OK;
 }
 
