@@ -95,14 +95,14 @@ static nb_status find_wrong(const look *l)
                             l->frame->count, counts));
 }
 
-/* An ok row's reason is a warning. */
+/* An ok row's reason is a warning. That of rounding noise has a sentence of its own. */
 static nb_status find_warnings(const look *l)
 {
     const char *first = NULL;
     int count = 0;
     for (int i = 0; i < l->frame->count; i++) {
         const char *reason = row_at(l, i)->reason;
-        if (!has(l, i, "ok") || !reason || !*reason) continue;
+        if (!has(l, i, "ok") || !reason || !*reason || (l->metric && is_noise(l, i))) continue;
         if (count++ == 0) first = reason;
     }
     if (count == 0) return NB_OK;
@@ -112,20 +112,21 @@ static nb_status find_warnings(const look *l)
 static nb_status find_few_sources(const look *l)
 {
     nb_replicates r;
-    const char **names;
+    const char **names, *name;
     int *sources, few = 0;
     NB_TRY(l->ctx, nb_replicates_find(l->frame, &r, l->ctx));
     NB_NEED(sources, nb_alloc(l->ctx, (size_t)r.strata + 1, sizeof *sources));
     NB_NEED(names, nb_alloc(l->ctx, (size_t)r.strata + 1, sizeof *names));
     for (int s = 0; s < r.sources; s++) sources[r.stratum_of[s]]++;
-    for (int s = 0; s < r.strata; s++)
-        if (sources[s] < NB_LEAST_SOURCES)
-            NB_NEED(names[few++], nb_format(l->ctx, "%s has %d%s", r.names[s], sources[s],
-                                            r.generated[s] ? sources[s] == 1 ? " (its one trial)" : " (its trials)" : ""));
+    for (int s = 0; s < r.strata; s++) {
+        if (sources[s] >= NB_LEAST_SOURCES) continue;
+        NB_TRY(l->ctx, nb_label_stratum_among(r.strata, r.names, s, &name, l->ctx));
+        NB_NEED(names[few++], nb_format(l->ctx, "%d of %s", sources[s], name));
+    }
     if (few == 0) return NB_OK;
     return add(l, nb_format(l->ctx,
-                            "Few sources: for less than %d texts, images or draws of data there is no verdict about "
-                            "others; %s.",
+                            "Few sources (texts, images, or draws of generated data), and no verdict about others from "
+                            "fewer than %d: %s.",
                             NB_LEAST_SOURCES, join(l, few, names)));
 }
 
