@@ -3,6 +3,7 @@
 #include "cli/results.h"
 
 #include "cli/claims.h"
+#include "cli/format.h"
 #include "cli/outcomes.h"
 #include "report/builds.h"
 #include "report/csv.h"
@@ -31,17 +32,15 @@ static void print_places(const nb_experiment *e, const nb_telling *how)
 }
 
 /* Rows of a shard alone are asked nothing. */
-static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_row_list *rows, bool quiet, nb_ctx *ctx)
+static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_row_list *rows, nb_page *page,
+                             nb_ctx *ctx)
 {
     nb_claim_results results = {.count = 0};
     if (e->shard.count) return NB_OK;
     if (e->config.claim_count)
         NB_TRY(ctx, nb_claims_ask(store, rows, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
-    if (quiet || results.count == 0) return NB_OK;
-    NB_TRY(ctx, nb_claims_print_lines(stdout, 1, &results, ctx));
-    fputc('\n', stdout);
-    return NB_OK;
+    return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }
 
 nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
@@ -49,15 +48,18 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
 {
     const nb_study *study = e->config.study;
     nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0, .draw = how->draw};
+    nb_page page;
+    nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
-    NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : stdout, ctx));
+    NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
+    NB_TRY(ctx, tell_claims(e, store, &results.rows, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
+        NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE, ctx));
+        if (page.count > 0) fputc('\n', stdout);
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
-        fputc('\n', stdout);
     }
-    NB_TRY(ctx, tell_claims(e, store, &results.rows, how->quiet, ctx));
     NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));
     if (!how->quiet) print_places(e, how);
     fflush(stdout);

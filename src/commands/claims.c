@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
-#include "cli/command.h"
-
 #include "cli/claims.h"
+#include "cli/format.h"
 #include "components/study.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-typedef nb_status print_function(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
-
-static const struct {
-    const char *name;
-    print_function *print;
-} formats[] = {{"table", nb_claims_print_text},
-               {"csv", nb_claims_print_csv},
-               {"json", nb_claims_print_json},
-               {"markdown", nb_claims_print_markdown}};
-
-static print_function *find_format(const char *name)
+static nb_status print(nb_output_format format, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(formats[i].name, name) == 0) return formats[i].print;
-    return NULL;
+    nb_page page;
+    if (format == NB_FORMAT_CSV) return nb_claims_print_csv(stdout, runs, results, ctx);
+    if (format == NB_FORMAT_JSON) return nb_claims_print_json(stdout, runs, results, ctx);
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, (format == NB_FORMAT_MARKDOWN ? nb_claims_show_table : nb_claims_show)(&page, runs, results, ctx));
+    return nb_format_page(&page, format, ctx);
 }
 
 static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
@@ -44,7 +34,7 @@ static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
 }
 
 /* *open: claims that are tested and not reproduced. */
-static nb_status answer(const char *const *folders, print_function *print, int *open, nb_ctx *ctx)
+static nb_status answer(const char *const *folders, nb_output_format format, int *open, nb_ctx *ctx)
 {
     int runs = 0, tally[NB_CLAIM_VERDICTS];
     nb_claim_results *results;
@@ -55,33 +45,28 @@ static nb_status answer(const char *const *folders, print_function *print, int *
     *open = 0;
     for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
         if (v != NB_CLAIM_IS_REPRODUCED && v != NB_CLAIM_IS_UNTESTED) *open += tally[v];
-    return print(stdout, runs, results, ctx);
+    return print(format, runs, results, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     enum { MOST = 256 };
-    char *format = NULL;
+    char *format_text = NULL;
     int strict = 0, open = 0;
     const char **plugins = NULL, **arguments;
-    print_function *print = nb_claims_print_text;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
-        {"format", 'f', POPT_ARG_STRING, &format, 0, "Print a table (default), csv, json or markdown", "FORMAT"},
-        {"strict", '\0', POPT_ARG_NONE, &strict, 0,
-         "Exit with 1 unless every claim is reproduced; untested ones do not count", NULL},
-        NB_PLUGIN_OPTION(plugins),
-        POPT_TABLEEND};
+    nb_output_format format = NB_FORMAT_TABLE;
+    struct poptOption options[] = {NB_HELP_OPTION,
+                                   NB_FORMAT_OPTION(format_text),
+                                   {"strict", '\0', POPT_ARG_NONE, &strict, 0,
+                                    "Exit with 1 unless every claim is reproduced; untested ones do not count", NULL},
+                                   NB_PLUGIN_OPTION(plugins),
+                                   POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
-    if (format && status == NB_OK) status = nb_defer(ctx, free, format);
-    if (code == NB_GO_ON && format && !(print = find_format(format))) {
-        nb_print_error("claims: --format %s is unknown; allowed: table, csv, json, markdown", format);
-        code = NB_EXIT_USAGE;
-    }
+    code = nb_command_format(command, code, format_text, &format, ctx);
     for (int r = 0; code == NB_GO_ON && arguments[r]; r++) code = nb_command_check_run(arguments[r], ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = answer(arguments, print, &open, ctx);
+    if (status == NB_OK) status = answer(arguments, format, &open, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
     return strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
-#include "cli/command.h"
+#include "cli/format.h"
 
 #include "components/study.h"
 #include "report/builds.h"
@@ -16,6 +16,7 @@
 typedef struct { /* the command line's; NULL: not given */
     char *baseline, *by, *metric, *pool, *failures, *format, *margin, *confidence, *resamples, *scale;
     const char **where, **confounded;
+    nb_output_format output;
 } given;
 
 /* The column that the study compares by, as a row names it. */
@@ -106,12 +107,18 @@ static nb_status derive_builds(nb_frame *f, nb_store *store, bool sessions, nb_c
     return nb_frame_derive(f, NB_BUILD, builds, ctx);
 }
 
-static nb_status print(const char *format, const nb_frame *frame, const nb_compare_terms *terms, const nb_comparison *c,
-                       nb_ctx *ctx)
+static nb_status print(nb_output_format format, const nb_frame *frame, const nb_compare_terms *terms,
+                       const nb_comparison *c, nb_ctx *ctx)
 {
-    if (format && strcmp(format, "csv") == 0) return nb_compare_print_csv(stdout, frame, terms, c, ctx);
-    if (format && strcmp(format, "json") == 0) return nb_compare_print_json(stdout, frame, terms, c, ctx);
-    return nb_compare_print_text(stdout, frame, terms, c, ctx);
+    nb_page page;
+    nb_grid grid;
+    if (nb_format_is_page(format)) {
+        nb_page_make(&page, ctx);
+        NB_TRY(ctx, nb_compare_show(&page, frame, terms, c, ctx));
+        return nb_format_page(&page, format, ctx);
+    }
+    NB_TRY(ctx, nb_compare_fill(&grid, frame, terms, c, ctx));
+    return nb_format_grid(&grid, format, ctx);
 }
 
 static nb_status compare(const char *folder, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
@@ -141,7 +148,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
                               &terms->contrast.baseline, ctx));
     terms->seed = nb_row_at(&rows, 0)->seed;
     NB_TRY(ctx, nb_compare(&frame, terms, &comparison, ctx));
-    return print(g->format, &frame, terms, &comparison, ctx);
+    return print(g->output, &frame, terms, &comparison, ctx);
 }
 
 static int check_word(const char *option, const char *text, const char *const *words)
@@ -158,12 +165,9 @@ static int check_word(const char *option, const char *text, const char *const *w
 
 static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
 {
-    static const char *const formats[] = {"table", "csv", "json", NULL},
-                             *const scales[] = {"ratio", "difference", NULL},
-                             *const failures[] = {"drop", "worst", NULL};
+    static const char *const scales[] = {"ratio", "difference", NULL}, *const failures[] = {"drop", "worst", NULL};
     (void)ctx;
-    int code = check_word("format", g->format, formats);
-    if (code == NB_GO_ON) code = check_word("scale", g->scale, scales);
+    int code = check_word("scale", g->scale, scales);
     if (code == NB_GO_ON) code = check_word("failures", g->failures, failures);
     *terms = (nb_compare_terms){.contrast = {.metric = g->metric, .pool = g->pool, .confounded = g->confounded},
                                 .confidence = 0.95,
@@ -205,17 +209,18 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Confidence of the intervals (0.95)", "SHARE"},
         {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap",
          "N"},
-        {"format", 'f', POPT_ARG_STRING, &g.format, 0, "Print a table (default), csv or json", "FORMAT"},
+        NB_FORMAT_OPTION(g.format),
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (status == NB_OK) status = nb_command_own(g.where, ctx);
     if (status == NB_OK) status = nb_command_own(g.confounded, ctx);
-    char *const texts[] = {g.baseline, g.by,     g.metric,     g.pool,      g.failures,
-                           g.format,   g.margin, g.confidence, g.resamples, g.scale};
+    char *const texts[] = {g.baseline, g.by,         g.metric,    g.pool, g.failures,
+                           g.margin,   g.confidence, g.resamples, g.scale};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i] && status == NB_OK) status = nb_defer(ctx, free, texts[i]);
+    code = nb_command_format(command, code, g.format, &g.output, ctx);
     if (code == NB_GO_ON) code = read_terms(command, &g, &terms, ctx);
     if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;

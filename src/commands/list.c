@@ -1,49 +1,93 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
-#include "cli/command.h"
+#include "cli/format.h"
 
 #include "api/kinds.h"
 #include "cli/program.h"
 
 #include <stdio.h>
 
-static nysbench_status list(nysbench *handle, const char *kind)
+typedef struct {
+    nysbench *handle;
+    nb_output_format format;
+    nb_page page; /* for people: a heading and a table for each kind */
+    nb_grid grid; /* for programs: all in one */
+    nb_ctx *ctx;
+} listing;
+
+static nb_status add_line(listing *l, const char *kind, const char *name, const char *summary)
 {
-    const char *const *names, *summary;
-    nysbench_status status = nysbench_names(handle, kind, &names);
-    for (int i = 0; status == NYSBENCH_OK && names[i]; i++) {
-        status = nysbench_summary(handle, kind, names[i], &summary);
-        if (status == NYSBENCH_OK) printf("  %-16s %s\n", names[i], summary);
+    if (!nb_format_is_page(l->format)) {
+        NB_TRY(l->ctx, nb_grid_text(&l->grid, kind));
+        NB_TRY(l->ctx, nb_grid_text(&l->grid, name));
+        return nb_grid_text(&l->grid, summary);
     }
-    return status;
+    nb_page_row(&l->page);
+    nb_page_cell(&l->page, "%s", name);
+    nb_page_cell(&l->page, "%s", summary);
+    return NB_OK;
 }
 
-static nysbench_status list_all(nysbench *handle)
+static void begin(listing *l, const char *heading)
+{
+    if (*heading) nb_page_heading(&l->page, 2, "%s", heading);
+    nb_page_table(&l->page);
+    nb_page_headless(&l->page);
+    nb_page_column(&l->page, NB_PAGE_LABEL, "name");
+    nb_page_column(&l->page, NB_PAGE_PROSE, "summary");
+}
+
+static nb_status list(listing *l, const char *kind, const char *heading)
+{
+    const char *const *names, *summary;
+    nysbench_status status = nysbench_names(l->handle, kind, &names);
+    if (status == NYSBENCH_OK) begin(l, heading);
+    for (int i = 0; status == NYSBENCH_OK && names[i]; i++) {
+        status = nysbench_summary(l->handle, kind, names[i], &summary);
+        if (status == NYSBENCH_OK) NB_TRY(l->ctx, add_line(l, kind, names[i], summary));
+    }
+    NB_REQUIRE(l->ctx, status == NYSBENCH_OK, NB_EINVAL, "list: %s", nysbench_message(l->handle));
+    return NB_OK;
+}
+
+static nb_status list_all(listing *l)
 {
     const nb_registry *kind;
-    nysbench_status status = NYSBENCH_OK;
-    for (int i = 0; status == NYSBENCH_OK && (kind = nb_kind_at(i)); i++) {
-        printf("%s%s:\n", i ? "\n" : "", kind->plural);
-        status = list(handle, kind->kind);
+    for (int i = 0; (kind = nb_kind_at(i)); i++) {
+        const char *heading;
+        NB_NEED(heading, nb_format(l->ctx, "%s:", kind->plural));
+        NB_TRY(l->ctx, list(l, kind->kind, heading));
     }
-    return status;
+    return NB_OK;
+}
+
+/* NB_EINVAL if there is no such kind. */
+static nb_status print(listing *l, const char *kind)
+{
+    static const char *const heads[] = {"kind", "name", "summary", NULL};
+    const nb_registry *registry;
+    nb_page_make(&l->page, l->ctx);
+    NB_TRY(l->ctx, nb_grid_make(&l->grid, heads, true, l->ctx));
+    if (kind) NB_TRY(l->ctx, nb_kind_find(kind, &registry, l->ctx));
+    NB_TRY(l->ctx, kind ? list(l, registry->kind, "") : list_all(l));
+    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, l->ctx)
+                                        : nb_format_grid(&l->grid, l->format, l->ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    const char **plugins = NULL;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    const char **arguments;
-    nysbench *handle;
+    char *format = NULL;
+    listing l = {.ctx = ctx};
+    const char **plugins = NULL, **arguments;
+    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     nb_host host;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
+    code = nb_command_format(command, code, format, &l.format, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = nb_program_handle(&handle, &host, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if ((arguments[0] ? list(handle, arguments[0]) : list_all(handle)) == NYSBENCH_OK) return NB_EXIT_OK;
-    nb_print_error("list: %s", nysbench_message(handle));
-    return NB_EXIT_USAGE;
+    if (status == NB_OK) status = nb_program_handle(&l.handle, &host, ctx);
+    if (status == NB_OK) status = print(&l, arguments[0]);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
 const nb_command nb_command_list = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - nysbench table RUN [NAME]... */
-#include "cli/command.h"
+#include "cli/format.h"
 
 #include "components/registry.h"
 #include "components/study.h"
@@ -10,50 +10,47 @@
 #include "report/where.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* As text, which is the caller's to free. */
-static nb_status make(const nb_table *table, const nb_frame *frame, const nb_table_form *form, char **text, nb_ctx *ctx)
-{
-    size_t length;
-    FILE *out = open_memstream(text, &length);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "table %s: out of memory", table->component.name);
-    nb_status status = table->print(out, frame, form, ctx);
-    bool whole = fclose(out) == 0;
-    if (status == NB_OK && whole) return NB_OK;
-    free(*text);
-    NB_TRY(ctx, status);
-    NB_FAIL(ctx, NB_ENOMEM, "table %s: out of memory", table->component.name);
-}
+typedef struct {
+    nb_output_format format;
+    const char *baseline; /* the run's */
+} wish;
 
-/* The tables of the rows, and what each is. Whether it is there is known when it is made. */
-static nb_status list(const char *study, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+/* The tables of the rows, and what each is: a table itself. Whether one is there is known when it is made. */
+static nb_status list(const char *study, const nb_frame *frame, const wish *w, nb_ctx *ctx)
 {
+    static const char *const heads[] = {"table", "summary", NULL};
+    nb_grid all;
+    NB_TRY(ctx, nb_grid_make(&all, heads, true, ctx));
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        char *text;
+        nb_grid grid;
         if (strcmp(table->study, study) != 0) continue;
-        NB_TRY(ctx, make(table, frame, form, &text, ctx));
-        if (*text) printf("  %-16s %s\n", e->component->name, e->component->summary);
-        free(text);
+        NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, &grid, ctx));
+        if (grid.count == 0) continue;
+        NB_TRY(ctx, nb_grid_text(&all, e->component->name));
+        NB_TRY(ctx, nb_grid_text(&all, e->component->summary));
     }
-    return NB_OK;
+    return nb_format_table(&all, true, w->format, ctx);
 }
 
-/* Without the empty line that sets a table apart where a run prints several. */
-static nb_status print(const nb_table *table, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status print(const nb_table *table, const nb_frame *frame, const wish *w, bool *empty, nb_ctx *ctx)
 {
-    char *text;
-    NB_TRY(ctx, make(table, frame, form, &text, ctx));
-    fputs(text + (*text == '\n'), stdout);
-    if (!*text) nb_print_warning("table %s: the run has no rows for it", table->component.name);
-    free(text);
-    return NB_OK;
+    nb_page page;
+    nb_grid grid;
+    if (nb_format_is_page(w->format)) {
+        nb_page_make(&page, ctx);
+        NB_TRY(ctx, table->make(frame, &(nb_table_form){.page = &page, .baseline = w->baseline}, ctx));
+        *empty = page.count == 0;
+        return nb_format_page(&page, w->format, ctx);
+    }
+    NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, &grid, ctx));
+    *empty = grid.count == 0;
+    return nb_format_grid(&grid, w->format, ctx);
 }
 
-static nb_status tables(const char *folder, const char *const *names, const char *const *where, nb_table_form form,
-                        nb_ctx *ctx)
+static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
     nb_store store;
     nb_row_list rows;
@@ -63,17 +60,19 @@ static nb_status tables(const char *folder, const char *const *names, const char
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
     NB_TRY(ctx, nb_where(&frame, where, &frame, ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &form.baseline, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &w.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);
     NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
-    if (!names[0]) return list(study->component.name, &frame, &form, ctx);
+    if (!names[0]) return list(study->component.name, &frame, &w, ctx);
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
         NB_REQUIRE(ctx, strcmp(table->study, study->component.name) == 0, NB_EINVAL,
                    "table: %s is a table of the study %s; the run is of %s", names[i], table->study,
                    study->component.name);
+        bool empty;
         if (i > 0) fputc('\n', stdout);
-        NB_TRY(ctx, print(table, &frame, &form, ctx));
+        NB_TRY(ctx, print(table, &frame, &w, &empty, ctx));
+        if (empty) nb_print_warning("table %s: the run has no rows for it", names[i]);
     }
     return NB_OK;
 }
@@ -95,10 +94,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     enum { MOST = 64 };
     char *format = NULL;
+    wish w = {.format = NB_FORMAT_TABLE};
     const char **plugins = NULL, **where = NULL, **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"format", 'f', POPT_ARG_STRING, &format, 0, "text (default) or csv", "FORMAT"},
+        NB_FORMAT_OPTION(format),
         {"where", 'w', POPT_ARG_ARGV, &where, 0,
          "Only rows with this value in a column; for a component its name or a spec; may be repeated", "COLUMN=VALUE"},
         NB_PLUGIN_OPTION(plugins),
@@ -106,17 +106,16 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (status == NB_OK) status = nb_command_own(where, ctx);
-    if (format && status == NB_OK) status = nb_defer(ctx, free, format);
-    if (code != NB_GO_ON) return code;
-    bool csv = format && strcmp(format, "csv") == 0;
-    if (format && !csv && strcmp(format, "text") != 0) {
-        nb_print_error("table: --format %s is unknown; allowed: text, csv", format);
-        return NB_EXIT_USAGE;
+    code = nb_command_format(command, code, format, &w.format, ctx);
+    if (code == NB_GO_ON && w.format == NB_FORMAT_JSON && arguments[1] && arguments[2]) {
+        nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
+        code = NB_EXIT_USAGE;
     }
+    if (code != NB_GO_ON) return code;
     code = check_names(arguments + 1, ctx);
     if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = tables(arguments[0], arguments + 1, where, (nb_table_form){.csv = csv}, ctx);
+    if (status == NB_OK) status = tables(arguments[0], arguments + 1, where, w, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 

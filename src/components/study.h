@@ -26,6 +26,7 @@ typedef struct nb_speeds nb_speeds;               /* run/prediction.h */
 typedef struct nb_prediction nb_prediction;       /* run/prediction.h */
 typedef struct nb_store nb_store;                 /* run/store.h */
 typedef struct nb_results nb_results;             /* report/results.h */
+typedef struct nb_page nb_page;                   /* report/page.h */
 
 typedef enum { NB_AXIS_COMPONENT, NB_AXIS_INTEGER, NB_AXIS_REAL, NB_AXIS_WORD } nb_axis_type;
 
@@ -140,8 +141,8 @@ typedef struct nb_study {
 
     /* The results. NULL: the tables and figures of the tree that name the study. */
 
-    /* Writes the run's tables and, unless `out` is NULL, prints them. */
-    nb_status (*tell)(const nb_results *results, FILE *out, nb_ctx *ctx);
+    /* Writes the run's tables and, unless `page` is NULL, adds them to it. */
+    nb_status (*tell)(const nb_results *results, nb_page *page, nb_ctx *ctx);
     nb_status (*draw)(const nb_results *results, nb_ctx *ctx);
 } nb_study;
 

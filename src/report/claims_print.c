@@ -2,13 +2,10 @@
 /* claims_print.c - see claims_print.h */
 #include "report/claims_print.h"
 
-#include "base/text.h"
-#include "report/csv.h"
 #include "report/labels.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLAIM_VERDICTS])
@@ -98,170 +95,137 @@ static nb_status answer_text(const nb_claim *c, const nb_claim_answer *a, const 
     return NB_OK;
 }
 
-static void print_clean(FILE *out, const char *text)
+/* Of several parts, or several models: a line for each. */
+static nb_status add_details(nb_page *page, const nb_claim_result *r, nb_ctx *ctx)
 {
-    nb_text_print(out, text, SIZE_MAX, "");
-}
-
-enum { VERDICT_WIDTH = 10 };
-
-static nb_status print_parts(FILE *out, const nb_claim_result *r, nb_ctx *ctx)
-{
-    const char *found, *units, *note;
+    const char *found, *units, *note, *name, **names;
+    const nb_claim_answer *a = &r->answer;
     for (int i = 0; i < r->part_count; i++) {
-        const nb_claim_answer *a = &r->parts[i];
-        NB_TRY(ctx, found_text(a, &found, ctx));
-        NB_TRY(ctx, units_text(a, &units, ctx));
-        NB_TRY(ctx, note_text(a, &note, ctx));
-        fprintf(out, "%*s    ", VERDICT_WIDTH, "");
-        print_clean(out, a->name);
-        fprintf(out, ": %s, %s; %s%s", nb_claim_verdicts[a->verdict], found, units, *note ? "; " : "");
-        print_clean(out, note);
-        fputc('\n', out);
+        NB_TRY(ctx, found_text(&r->parts[i], &found, ctx));
+        NB_TRY(ctx, units_text(&r->parts[i], &units, ctx));
+        NB_TRY(ctx, note_text(&r->parts[i], &note, ctx));
+        nb_page_item(page, "%s: %s, %s; %s%s%s", r->parts[i].name, nb_claim_verdicts[r->parts[i].verdict], found, units,
+                     *note ? "; " : "", note);
     }
-    return NB_OK;
-}
-
-/* Only where there are several. */
-static nb_status print_models(FILE *out, const nb_claim_answer *a, nb_ctx *ctx)
-{
-    const char *found, *units, *name, **names;
     NB_NEED(names, nb_alloc(ctx, (size_t)a->model_count + 1, sizeof *names));
     for (int i = 0; i < a->model_count; i++) names[i] = a->models[i].name;
-    for (int i = 0; i < a->model_count && a->model_count > 1; i++) {
+    for (int i = 0; i < a->model_count && a->model_count > 1 && r->part_count == 0; i++) {
         NB_TRY(ctx, nb_label_stratum_among(a->model_count, names, i, &name, ctx));
         NB_TRY(ctx, found_text(&a->models[i], &found, ctx));
         NB_TRY(ctx, units_text(&a->models[i], &units, ctx));
-        fprintf(out, "%*s    ", VERDICT_WIDTH, "");
-        print_clean(out, name);
-        fprintf(out, ": %s; %s\n", found, units);
+        nb_page_item(page, "%s: %s; %s", name, found, units);
     }
     return NB_OK;
 }
 
 /* The answer; of several parts, what is expected of each. */
-static nb_status print_answer(FILE *out, const nb_claim_result *r, nb_ctx *ctx)
-{
-    const char *text;
-    if (r->part_count > 0) {
-        NB_TRY(ctx, expected_text(r->claim, &text, ctx));
-        fprintf(out, "%*s  %s, expected %s in each of %d parts\n", VERDICT_WIDTH, "", quantity(r->claim), text,
-                r->part_count);
-        return print_parts(out, r, ctx);
-    }
-    NB_TRY(ctx, answer_text(r->claim, &r->answer, &text, ctx));
-    fprintf(out, "%*s  ", VERDICT_WIDTH, "");
-    print_clean(out, text);
-    fputc('\n', out);
-    return print_models(out, &r->answer, ctx);
-}
-
-static nb_status print_paragraph(FILE *out, const nb_claim_result *r, nb_ctx *ctx)
+static nb_status add_claim(nb_page *page, const nb_claim_result *r, nb_ctx *ctx)
 {
     const nb_claim *c = r->claim;
-    fprintf(out, "%-*s  %s: ", VERDICT_WIDTH, nb_claim_verdicts[r->answer.verdict], c->id);
-    print_clean(out, c->says);
-    if (*c->source) fprintf(out, "\n%*s  (", VERDICT_WIDTH, "");
-    print_clean(out, c->source);
-    fputs(*c->source ? ")\n" : "\n", out);
-    return print_answer(out, r, ctx);
+    const char *text;
+    nb_page_heading(page, 4, "%s: %s: %s", nb_claim_verdicts[r->answer.verdict], c->id, c->says);
+    if (*c->source) nb_page_paragraph(page, "(%s)", c->source);
+    if (r->part_count > 0) {
+        NB_TRY(ctx, expected_text(c, &text, ctx));
+        nb_page_paragraph(page, "%s, expected %s in each of %d parts", quantity(c), text, r->part_count);
+    } else {
+        NB_TRY(ctx, answer_text(c, &r->answer, &text, ctx));
+        nb_page_paragraph(page, "%s", text);
+    }
+    return add_details(page, r, ctx);
 }
 
-/* "Claims: 3 reproduced, 1 void" */
-static void print_tally(FILE *out, int runs, const nb_claim_results *results)
+/* "Claims: 3 reproduced, 1 void"; NULL: there are none. */
+static nb_status tally_text(int runs, const nb_claim_results *results, const char **text, nb_ctx *ctx)
 {
     int tally[NB_CLAIM_VERDICTS];
-    const char *between = "Claims: ";
+    *text = NULL;
     nb_claims_tally(runs, results, tally);
-    for (int v = 0; v < NB_CLAIM_VERDICTS; v++) {
-        if (tally[v] == 0) continue;
-        fprintf(out, "%s%d %s", between, tally[v], nb_claim_verdicts[v]);
-        between = ", ";
-    }
-    if (*between == ',') fputc('\n', out);
-}
-
-nb_status nb_claims_print_text(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
-{
-    for (int r = 0; r < runs; r++) {
-        if (runs > 1) fprintf(out, "%s%s:\n", r ? "\n" : "", results[r].experiment);
-        for (int i = 0; i < results[r].count; i++) NB_TRY(ctx, print_paragraph(out, &results[r].results[i], ctx));
-    }
-    print_tally(out, runs, results);
+    for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
+        if (tally[v] > 0)
+            NB_NEED(*text, nb_format(ctx, "%s%s%d %s", *text ? *text : "Claims: ", *text ? ", " : "", tally[v],
+                                     nb_claim_verdicts[v]));
     return NB_OK;
 }
 
-nb_status nb_claims_print_lines(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
+nb_status nb_claims_show(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
-    int width = 0;
-    for (int r = 0; r < runs; r++)
-        for (int i = 0; i < results[r].count; i++)
-            if ((int)strlen(results[r].results[i].claim->id) > width)
-                width = (int)strlen(results[r].results[i].claim->id);
-    print_tally(out, runs, results);
+    const char *tally;
+    for (int r = 0; r < runs; r++) {
+        if (runs > 1) nb_page_heading(page, 2, "%s", results[r].experiment);
+        for (int i = 0; i < results[r].count; i++) NB_TRY(ctx, add_claim(page, &results[r].results[i], ctx));
+    }
+    NB_TRY(ctx, tally_text(runs, results, &tally, ctx));
+    if (tally) nb_page_heading(page, 4, "%s", tally);
+    return NB_OK;
+}
+
+nb_status nb_claims_show_lines(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx)
+{
+    const char *text;
+    NB_TRY(ctx, tally_text(runs, results, &text, ctx));
+    if (!text) return NB_OK;
+    nb_page_heading(page, 2, "%s", text);
+    nb_page_table(page);
+    nb_page_headless(page);
+    nb_page_column(page, NB_PAGE_WORD, "verdict");
+    nb_page_column(page, NB_PAGE_LABEL, "claim");
+    nb_page_column(page, NB_PAGE_PROSE, "found");
     for (int r = 0; r < runs; r++)
         for (int i = 0; i < results[r].count; i++) {
             const nb_claim_result *x = &results[r].results[i];
-            const char *text;
             NB_TRY(ctx, answer_text(x->claim, &x->answer, &text, ctx));
-            fprintf(out, "  %-*s  %-*s  ", VERDICT_WIDTH, nb_claim_verdicts[x->answer.verdict], width, x->claim->id);
-            print_clean(out, text);
-            fputc('\n', out);
+            nb_page_row(page);
+            nb_page_cell(page, "%s", nb_claim_verdicts[x->answer.verdict]);
+            nb_page_cell(page, "%s", x->claim->id);
+            nb_page_cell(page, "%s", text);
         }
     return NB_OK;
 }
 
-/* A text, or nothing. */
-static void print_cell(FILE *out, const char *text)
+static nb_status add_real(nb_grid *g, double x)
 {
-    fputc(',', out);
-    if (text) nb_csv_print_text(out, text);
+    return nb_grid_real(g, "%g", isfinite(x) ? x : NAN);
 }
 
-static void print_number(FILE *out, double x)
-{
-    fputc(',', out);
-    if (isfinite(x)) nb_csv_print_real(out, x);
-}
-
-static void print_row(FILE *out, const char *experiment, const char *of, const nb_claim *c, const nb_claim_answer *a)
+static nb_status add_row(nb_grid *g, const char *experiment, const char *of, const nb_claim *c,
+                         const nb_claim_answer *a)
 {
     bool model = *of == 'm', whole = *of == 'c', tested = a->verdict != NB_CLAIM_IS_UNTESTED;
-    nb_csv_print_text(out, experiment);
-    print_cell(out, c->id);
-    print_cell(out, of);
-    print_cell(out, a->name);
-    print_cell(out, model ? NULL : nb_claim_verdicts[a->verdict]);
-    print_cell(out, tested ? quantity(c) : NULL);
-    print_number(out, a->estimate);
-    print_number(out, a->low);
-    print_number(out, a->high);
-    print_number(out, tested ? c->low : NAN);
-    print_number(out, tested ? c->high : NAN);
-    fprintf(out, ",%d,%d", a->sources, a->heads);
-    print_number(out, a->more);
-    print_cell(out, a->why);
-    print_cell(out, whole ? c->says : NULL);
-    print_cell(out, whole ? c->source : NULL);
-    print_cell(out, whole ? c->text : NULL);
-    fputc('\n', out);
+    const char *const first[] = {
+        experiment, c->id, of, a->name, model ? NULL : nb_claim_verdicts[a->verdict], tested ? quantity(c) : NULL};
+    const char *const last[] = {a->why, whole ? c->says : NULL, whole ? c->source : NULL, whole ? c->text : NULL};
+    const double values[] = {a->estimate, a->low, a->high, tested ? c->low : NAN, tested ? c->high : NAN};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) NB_TRY(g->ctx, nb_grid_text(g, first[i]));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) NB_TRY(g->ctx, add_real(g, values[i]));
+    NB_TRY(g->ctx, nb_grid_int(g, a->sources));
+    NB_TRY(g->ctx, nb_grid_int(g, a->heads));
+    NB_TRY(g->ctx, nb_grid_whole(g, a->more));
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++) NB_TRY(g->ctx, nb_grid_text(g, last[i]));
+    return NB_OK;
+}
+
+static nb_status add_rows(nb_grid *g, const char *experiment, const nb_claim_result *x)
+{
+    NB_TRY(g->ctx, add_row(g, experiment, "claim", x->claim, &x->answer));
+    for (int m = 0; m < x->answer.model_count; m++)
+        NB_TRY(g->ctx, add_row(g, experiment, "model", x->claim, &x->answer.models[m]));
+    for (int p = 0; p < x->part_count; p++) NB_TRY(g->ctx, add_row(g, experiment, "part", x->claim, &x->parts[p]));
+    return NB_OK;
 }
 
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
-    (void)ctx;
-    fputs("experiment,id,row,name,verdict,quantity,estimate,low,high,expected_low,expected_high,sources,heads,"
-          "more_sources,why,says,source,claim\n",
-          out);
+    static const char *const heads[] = {
+        "experiment", "id",   "row",          "name",          "verdict", "quantity", "estimate",
+        "low",        "high", "expected_low", "expected_high", "sources", "heads",    "more_sources",
+        "why",        "says", "source",       "claim",         NULL};
+    nb_grid grid;
+    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
     for (int r = 0; r < runs; r++)
-        for (int i = 0; i < results[r].count; i++) {
-            const nb_claim_result *x = &results[r].results[i];
-            const char *name = results[r].experiment;
-            print_row(out, name, "claim", x->claim, &x->answer);
-            for (int m = 0; m < x->answer.model_count; m++)
-                print_row(out, name, "model", x->claim, &x->answer.models[m]);
-            for (int p = 0; p < x->part_count; p++) print_row(out, name, "part", x->claim, &x->parts[p]);
-        }
+        for (int i = 0; i < results[r].count; i++)
+            NB_TRY(ctx, add_rows(&grid, results[r].experiment, &results[r].results[i]));
+    nb_grid_print_csv(out, &grid);
     return NB_OK;
 }
 
@@ -357,76 +321,56 @@ nb_status nb_claims_print_json(FILE *out, int runs, const nb_claim_results *resu
     return NB_OK;
 }
 
-/* In a cell of a table, or a line of a list. */
-static void print_escaped(FILE *out, const char *text)
+/* "uniform: ratio 0.7 [0.65, 0.75]"; of several parts, each. */
+static nb_status found_of_parts(const nb_claim_result *r, const char **text, nb_ctx *ctx)
 {
-    for (; *text; text++) {
-        size_t plain = strcspn(text, "|\\<*_`[");
-        nb_text_print(out, text, plain, "");
-        text += plain;
-        if (!*text) return;
-        fprintf(out, "\\%c", *text);
+    int count = r->part_count > 0 ? r->part_count : 1;
+    *text = "";
+    for (int i = 0; i < count; i++) {
+        const nb_claim_answer *a = r->part_count > 0 ? &r->parts[i] : &r->answer;
+        const char *found;
+        NB_TRY(ctx, found_text(a, &found, ctx));
+        NB_NEED(*text, nb_format(ctx, "%s%s%s%s%s %s", *text, i ? "; " : "", a->name ? a->name : "",
+                                 a->name ? ": " : "", quantity(r->claim), found));
     }
-}
-
-/* One line of a cell that may have several. */
-static nb_status print_found(FILE *out, const nb_claim *c, const nb_claim_answer *a, nb_ctx *ctx)
-{
-    const char *found;
-    NB_TRY(ctx, found_text(a, &found, ctx));
-    print_escaped(out, a->name ? a->name : "");
-    fprintf(out, "%s%s %s", a->name ? ": " : "", quantity(c), found);
     return NB_OK;
 }
 
-static nb_status print_line(FILE *out, const nb_claim_result *r, nb_ctx *ctx)
+static nb_status add_tested(nb_page *page, const nb_claim_result *r, nb_ctx *ctx)
 {
-    const nb_claim *c = r->claim;
-    const char *expected, *units, *note;
-    NB_TRY(ctx, expected_text(c, &expected, ctx));
+    const char *expected, *found, *units, *note, *name = r->answer.name;
+    NB_TRY(ctx, expected_text(r->claim, &expected, ctx));
+    NB_TRY(ctx, found_of_parts(r, &found, ctx));
     NB_TRY(ctx, units_text(&r->answer, &units, ctx));
     NB_TRY(ctx, note_text(&r->answer, &note, ctx));
-    fputs("| ", out);
-    print_escaped(out, c->says);
-    fputs(" | ", out);
-    print_escaped(out, c->source);
-    fprintf(out, " | %s %s | ", quantity(c), expected);
-    if (r->part_count == 0) NB_TRY(ctx, print_found(out, c, &r->answer, ctx));
-    for (int p = 0; p < r->part_count; p++) {
-        if (p > 0) fputs("<br>", out);
-        NB_TRY(ctx, print_found(out, c, &r->parts[p], ctx));
-    }
-    fprintf(out, " | %s | %s%s", units, nb_claim_verdicts[r->answer.verdict], *note ? ": " : "");
-    if (*note && r->answer.name) print_escaped(out, r->answer.name);
-    if (*note && r->answer.name) fputs(": ", out);
-    print_escaped(out, note);
-    fputs(" |\n", out);
+    nb_page_row(page);
+    nb_page_cell(page, "%s", r->claim->says);
+    nb_page_cell(page, "%s", r->claim->source);
+    nb_page_cell(page, "%s %s", quantity(r->claim), expected);
+    nb_page_cell(page, "%s", found);
+    nb_page_cell(page, "%s", units);
+    nb_page_cell(page, "%s%s%s%s%s", nb_claim_verdicts[r->answer.verdict], *note ? ": " : "", *note && name ? name : "",
+                 *note && name ? ": " : "", note);
     return NB_OK;
 }
 
-static void print_untested(FILE *out, const nb_claim *c)
+nb_status nb_claims_show_table(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
-    fputs("* ", out);
-    print_escaped(out, c->says);
-    if (*c->source) fputs(" (", out);
-    print_escaped(out, c->source);
-    fprintf(out, "%s: ", *c->source ? ")" : "");
-    print_escaped(out, c->untested);
-    fputc('\n', out);
-}
-
-nb_status nb_claims_print_markdown(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
-{
+    static const char *const heads[] = {"claim", "said in", "expected", "found", "units", "verdict"};
     int tally[NB_CLAIM_VERDICTS];
-    fputs("| claim | said in | expected | found | units | verdict |\n|---|---|---|---|---|---|\n", out);
+    nb_page_table(page);
+    for (int i = 0; i < 6; i++) nb_page_column(page, NB_PAGE_PROSE | (i ? 0 : NB_PAGE_LABEL), "%s", heads[i]);
     for (int r = 0; r < runs; r++)
         for (int i = 0; i < results[r].count; i++)
-            if (!results[r].results[i].claim->untested) NB_TRY(ctx, print_line(out, &results[r].results[i], ctx));
+            if (!results[r].results[i].claim->untested) NB_TRY(ctx, add_tested(page, &results[r].results[i], ctx));
     nb_claims_tally(runs, results, tally);
-    if (tally[NB_CLAIM_IS_UNTESTED] == 0) return NB_OK;
-    fputs("\nNot tested:\n\n", out);
+    if (tally[NB_CLAIM_IS_UNTESTED] > 0) nb_page_paragraph(page, "Not tested:");
     for (int r = 0; r < runs; r++)
-        for (int i = 0; i < results[r].count; i++)
-            if (results[r].results[i].claim->untested) print_untested(out, results[r].results[i].claim);
+        for (int i = 0; i < results[r].count; i++) {
+            const nb_claim *c = results[r].results[i].claim;
+            if (c->untested)
+                nb_page_item(page, "%s%s%s%s: %s", c->says, *c->source ? " (" : "", c->source, *c->source ? ")" : "",
+                             c->untested);
+        }
     return NB_OK;
 }

@@ -4,6 +4,7 @@
 #define NB_CLAIMS_PRINT_H
 
 #include "report/claims.h"
+#include "report/grid.h"
 
 #include <stdio.h>
 
@@ -16,15 +17,15 @@ typedef struct { /* of one run */
 /* How many claims there are of each verdict, by verdict. */
 void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLAIM_VERDICTS]);
 
-/* A paragraph for each claim, with its models and parts; and a line for each. */
-nb_status nb_claims_print_text(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
-nb_status nb_claims_print_lines(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
+/* For people: a part for each claim, with its models and parts; a line for each; or a table of those that are tested,
+ * and a list of the others. */
+nb_status nb_claims_show(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
+nb_status nb_claims_show_lines(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
+nb_status nb_claims_show_table(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
 
 /* A row for each claim, then one for each of its models and parts. */
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
 /* A list of objects, one for each claim; what is not known, open or infinite is null. */
 nb_status nb_claims_print_json(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
-/* A table of those that are tested, and a list of the others. */
-nb_status nb_claims_print_markdown(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);
 
 #endif

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare_print.h. The fields of a line are declared once, for CSV and JSON. */
+/* compare_print.c - see compare_print.h */
 #include "report/compare_print.h"
 
-#include "report/csv.h"
-#include "report/grid.h"
 #include "report/labels.h"
 #include "report/scopes.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -97,21 +93,18 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
     return sizeof all / sizeof *all;
 }
 
-static nb_status add_number(json_t *object, const field *f)
+static nb_status add_field(nb_grid *g, const field *f)
 {
-    json_t *value = !isfinite(f->value) ? json_null()
-                    : f->integer        ? json_integer((json_int_t)f->value)
-                                        : json_real(f->value);
-    return json_object_set_new(object, f->name, value) == 0 ? NB_OK : NB_ENOMEM;
+    return f->integer ? nb_grid_whole(g, f->value) : nb_grid_real(g, "%g", isfinite(f->value) ? f->value : NAN);
 }
 
 /* A row's value in a column as it stands in the row. */
-static json_t *value_of(const printer *p, const char *name, int row)
+static nb_status add_value(nb_grid *g, const printer *p, const char *name, int row)
 {
     const nb_column *c = nb_column_find(p->frame->columns, name);
     const char *at = (const char *)nb_frame_row(p->frame, row) + c->offset;
-    if (c->type == NB_COLUMN_REAL) return json_real(*(const double *)at);
-    return c->type == NB_COLUMN_INT ? json_integer(*(const int *)at) : json_string(*(const char *const *)at);
+    if (c->type == NB_COLUMN_REAL) return nb_grid_real(g, "%g", *(const double *)at);
+    return c->type == NB_COLUMN_INT ? nb_grid_int(g, *(const int *)at) : nb_grid_text(g, *(const char *const *)at);
 }
 
 /* A setting's name; with a word before it where a number of the comparison has the same one. */
@@ -125,89 +118,54 @@ static nb_status name_setting(const printer *p, const nb_compared *x, const char
     return NB_OK;
 }
 
-static nb_status describe(const printer *p, const nb_compared *x, json_t *o)
-{
-    const nb_contrast_terms *t = &p->terms->contrast;
-    const int *first = x->contrasts->values.first;
-    int failed = json_object_set_new(o, "method", value_of(p, t->by, first[x->contrast->value]));
-    failed |= json_object_set_new(o, "baseline", value_of(p, t->by, first[x->baseline]));
-    failed |= json_object_set_new(o, "by", json_string(t->by));
-    failed |= json_object_set_new(o, "metric", json_string(t->metric));
-    failed |= json_object_set_new(o, "model", json_string(stratum_of(x)));
-    for (const char *const *c = x->contrasts->setting_columns; *c; c++) {
-        const char *name;
-        NB_TRY(p->ctx, name_setting(p, x, *c, &name));
-        failed |= json_object_set_new(o, name, value_of(p, *c, row_of(x)));
-    }
-    if (t->pool) failed |= json_object_set_new(o, t->pool, json_string("all"));
-    return failed ? NB_ENOMEM : NB_OK;
-}
+enum { FIXED = 5 }; /* columns before the setting's */
 
-static nb_status make_object(const printer *p, const nb_compared *x, json_t *o)
+static nb_status find_heads(const printer *p, const char *const **heads)
 {
+    static const char *const first[FIXED] = {"method", "baseline", "by", "metric", "model"};
+    const nb_compared *x = &p->comparison->items[0];
+    const char **all;
     field fields[MOST_FIELDS];
-    int count = fields_of(p, x, fields);
-    nb_status status = describe(p, x, o);
-    for (int i = 0; i < count && status == NB_OK; i++) status = add_number(o, &fields[i]);
-    int failed = json_object_set_new(o, "verdict", json_string(nb_verdict_names[x->verdict]));
-    failed |= json_object_set_new(o, "why", x->why ? json_string(x->why) : json_null());
-    return failed ? NB_ENOMEM : status;
-}
-
-nb_status nb_compare_print_json(FILE *out, const nb_frame *frame, const nb_compare_terms *terms,
-                                const nb_comparison *comparison, nb_ctx *ctx)
-{
-    const printer p = {frame, terms, comparison, ctx};
-    json_t *list = json_array();
-    nb_status status = list ? NB_OK : NB_ENOMEM;
-    for (int i = 0; i < comparison->count && status == NB_OK; i++) {
-        json_t *object = json_object();
-        status = object ? make_object(&p, &comparison->items[i], object) : NB_ENOMEM;
-        if (json_array_append_new(list, object) != 0) status = NB_ENOMEM;
-    }
-    if (status == NB_OK && json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0) status = NB_EIO;
-    json_decref(list);
-    fputc('\n', out);
-    NB_REQUIRE(ctx, status == NB_OK, status, "the comparison cannot be written as JSON");
+    int count = 0, settings = 0, field_count = fields_of(p, x, fields);
+    while (x->contrasts->setting_columns[settings]) settings++;
+    NB_NEED(all, nb_alloc(p->ctx, (size_t)(FIXED + settings + field_count) + 4, sizeof *all));
+    for (int i = 0; i < FIXED; i++) all[count++] = first[i];
+    for (int i = 0; i < settings; i++)
+        NB_TRY(p->ctx, name_setting(p, x, x->contrasts->setting_columns[i], &all[count++]));
+    if (p->terms->contrast.pool) all[count++] = p->terms->contrast.pool;
+    for (int i = 0; i < field_count; i++) NB_NEED(all[count++], nb_strdup(p->ctx, fields[i].name));
+    all[count++] = "verdict";
+    all[count++] = "why";
+    *heads = all;
     return NB_OK;
 }
 
-static void print_value(FILE *out, const json_t *value)
+static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared *x)
 {
-    if (json_is_string(value)) nb_csv_print_text(out, json_string_value(value));
-    if (json_is_integer(value)) fprintf(out, "%lld", (long long)json_integer_value(value));
-    if (json_is_real(value)) nb_csv_print_real(out, json_real_value(value));
+    const nb_contrast_terms *t = &p->terms->contrast;
+    const int *first = x->contrasts->values.first;
+    field fields[MOST_FIELDS];
+    int count = fields_of(p, x, fields);
+    NB_TRY(p->ctx, add_value(g, p, t->by, first[x->contrast->value]));
+    NB_TRY(p->ctx, add_value(g, p, t->by, first[x->baseline]));
+    NB_TRY(p->ctx, nb_grid_text(g, t->by));
+    NB_TRY(p->ctx, nb_grid_text(g, t->metric));
+    NB_TRY(p->ctx, nb_grid_text(g, stratum_of(x)));
+    for (const char *const *c = x->contrasts->setting_columns; *c; c++) NB_TRY(p->ctx, add_value(g, p, *c, row_of(x)));
+    if (t->pool) NB_TRY(p->ctx, nb_grid_text(g, "all"));
+    for (int i = 0; i < count; i++) NB_TRY(p->ctx, add_field(g, &fields[i]));
+    NB_TRY(p->ctx, nb_grid_text(g, nb_verdict_names[x->verdict]));
+    return nb_grid_text(g, x->why);
 }
 
-static void print_members(FILE *out, json_t *object, bool names)
-{
-    const char *key, *comma = "";
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        fputs(comma, out);
-        if (names)
-            fputs(key, out);
-        else
-            print_value(out, value);
-        comma = ",";
-    }
-    fputc('\n', out);
-}
-
-nb_status nb_compare_print_csv(FILE *out, const nb_frame *frame, const nb_compare_terms *terms,
-                               const nb_comparison *comparison, nb_ctx *ctx)
+nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare_terms *terms,
+                          const nb_comparison *comparison, nb_ctx *ctx)
 {
     const printer p = {frame, terms, comparison, ctx};
-    nb_status status = NB_OK;
-    for (int i = 0; i < comparison->count && status == NB_OK; i++) {
-        json_t *object = json_object();
-        status = object ? make_object(&p, &comparison->items[i], object) : NB_ENOMEM;
-        if (status == NB_OK && i == 0) print_members(out, object, true);
-        if (status == NB_OK) print_members(out, object, false);
-        json_decref(object);
-    }
-    NB_REQUIRE(ctx, status == NB_OK, status, "the comparison cannot be written as CSV");
+    const char *const *heads = (const char *const[]){NULL};
+    if (comparison->count > 0) NB_TRY(ctx, find_heads(&p, &heads));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
+    for (int i = 0; i < comparison->count; i++) NB_TRY(ctx, add_exact_line(grid, &p, &comparison->items[i]));
     return NB_OK;
 }
 
@@ -308,23 +266,23 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
     return nb_grid_text(g, text);
 }
 
-static nb_status print_title(FILE *out, const printer *p, const char *constant)
+static nb_status add_title(nb_page *page, const printer *p, const char *constant)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
     const char *base = "another", *with = t->difference ? "minus" : "over";
     if (!p->terms->all_pairs)
         NB_TRY(p->ctx,
                nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
-    fprintf(out, "%s by %s, %s that of %s, on the same head in the same trial", t->metric, t->by, with, base);
-    if (t->pool) fprintf(out, "; mean over %s", t->pool);
-    fprintf(out, "\n%s%s", constant, *constant ? "\n" : "");
+    nb_page_heading(page, 2, "%s by %s, %s that of %s, on the same head in the same trial%s%s", t->metric, t->by, with,
+                    base, t->pool ? "; mean over " : "", t->pool ? t->pool : "");
+    if (*constant) nb_page_paragraph(page, "%s", constant);
     for (const char *const *c = t->confounded; c && *c; c++)
-        fprintf(out, "CONFOUNDED: they may differ in %s too\n", *c);
+        nb_page_paragraph(page, "CONFOUNDED: they may differ in %s too", *c);
     return NB_OK;
 }
 
 /* Of each value that is refused, each reason once. */
-static nb_status print_refusals(FILE *out, const printer *p)
+static nb_status add_refusals(nb_page *page, const printer *p)
 {
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_compared *x = &p->comparison->items[i];
@@ -339,7 +297,7 @@ static nb_status print_refusals(FILE *out, const printer *p)
         if (told) continue;
         NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value],
                                    &label, p->ctx));
-        fprintf(out, "REFUSED: %s: %s.\n", label, x->why);
+        nb_page_paragraph(page, "REFUSED: %s: %s.", label, x->why);
     }
     return NB_OK;
 }
@@ -352,7 +310,7 @@ static bool has_refusal(const printer *p)
 }
 
 /* Models of which nothing can be said. */
-static nb_status print_empty_strata(FILE *out, const printer *p)
+static nb_status add_empty_strata(nb_page *page, const printer *p)
 {
     const nb_replicates *r = &p->comparison->contrasts->replicates;
     for (int s = 0; s < r->strata; s++) {
@@ -361,7 +319,7 @@ static nb_status print_empty_strata(FILE *out, const printer *p)
         for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
         if (pairs > 0 || has_refusal(p)) continue;
         NB_TRY(p->ctx, nb_scopes_stratum(p->comparison->contrasts, s, &label, p->ctx));
-        fprintf(out, "%s: no pair has a result.\n", label);
+        nb_page_paragraph(page, "%s: no pair has a result.", label);
     }
     return NB_OK;
 }
@@ -378,73 +336,85 @@ static bool shares_trials(const nb_compared *x)
 }
 
 /* Of a run that is going on, or was interrupted. */
-static void print_unfinished(FILE *out, const nb_frame *f)
+static void add_unfinished(nb_page *page, const nb_frame *f)
 {
     int planned = 0;
     for (int i = 0; i < f->count; i++) planned += strcmp(((const nb_row *)nb_frame_row(f, i))->status, "planned") == 0;
-    if (planned > 0) fprintf(out, "UNFINISHED: %d of %d rows have not been run yet.\n", planned, f->count);
+    if (planned > 0) nb_page_paragraph(page, "UNFINISHED: %d of %d rows have not been run yet.", planned, f->count);
 }
 
-static nb_status print_notes(FILE *out, const printer *p)
+/* What the columns and the verdicts mean. */
+static void add_words(nb_page *page, const printer *p)
 {
-    const nb_contrasts *c = p->comparison->contrasts;
     double confidence = 100 * p->terms->confidence;
     bool difference = p->terms->contrast.difference;
+    nb_page_paragraph(page, "In the table:");
+    nb_page_note(page, difference ? "difference:" : "ratio:",
+                 "%smean over sources; a source has the mean over its heads of their means over trials. In lines "
+                 "\"all\", models count the same",
+                 difference ? "" : "geometric ");
+    nb_page_note(page, "t:", "%.0f %% t interval over sources and trials", confidence);
+    nb_page_note(page, "bootstrap:", "BCa interval over sources");
+    nb_page_note(page, "wins:", "sources with less than the baseline, of those that differ");
+    nb_page_note(page, "p:", "of Wilcoxon's signed ranks, and of the t test");
+    nb_page_note(page, "Holm:", "p of the t test, corrected over all lines of the model");
+    nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all)");
+    nb_page_note(page, "effective:", "how many independent heads they are worth");
+    nb_page_note(page, "missing:", "pairs without a result of the method | of the baseline, which %s",
+                 p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen"
+                                                                  : "do not count");
+    nb_page_paragraph(page, "Verdicts:");
+    nb_page_note(page, "better, worse:", "the t interval excludes %d and Holm's p is at most %.2g", difference ? 0 : 1,
+                 1 - p->terms->confidence);
+    nb_page_note(page, "equivalent:", "neither, and two one-sided t tests show the %s to be within %s%.3g",
+                 difference ? "difference" : "ratio", difference ? "+-" : "a factor of ", shown(p, p->terms->margin));
+    nb_page_note(page, "undecided:", "none of these");
+    nb_page_note(page, "none:",
+                 "fewer than %d sources, a model with only one, more than %.0f %% of the pairs missing, or infinite "
+                 "ratios",
+                 NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+}
+
+static void add_caveats(nb_page *page, const printer *p)
+{
     int few = 0, one = 0;
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_estimate *e = &p->comparison->items[i].estimate;
         one += e->sources > 0 && p->comparison->items[i].trials < 2 && shares_trials(&p->comparison->items[i]);
         few += isfinite(e->boot_low) && e->sources < 20;
     }
-    print_unfinished(out, p->frame);
-    NB_TRY(p->ctx, print_refusals(out, p));
+    if (one > 0)
+        nb_page_paragraph(
+            page, "With one trial, or none that all sources have, the intervals do not cover the luck of the draws.");
+    if (few > 0)
+        nb_page_paragraph(
+            page, "With fewer than 20 sources the bootstrap interval is too short: one of 95 %% covers 84 to 92 %%.");
+}
+
+static nb_status add_notes(nb_page *page, const printer *p)
+{
+    const nb_contrasts *c = p->comparison->contrasts;
+    add_unfinished(page, p->frame);
+    NB_TRY(p->ctx, add_refusals(page, p));
     for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++) {
         const char *label;
         if (!c->unpaired[v]) continue;
         NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, c->values.first[v], &label, p->ctx));
-        fprintf(out, "%s: %d rows have no row of the baseline to be compared with.\n", label, c->unpaired[v]);
+        nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.", label, c->unpaired[v]);
     }
-    NB_TRY(p->ctx, print_empty_strata(out, p));
-    for (int i = 0; i < p->comparison->turn_count; i++) fprintf(out, "WARNING: %s.\n", p->comparison->turns[i]);
-    fprintf(
-        out,
-        "%s: %smean over sources; a source has the mean over its heads of their means over trials. In lines \"all\",\n"
-        "models count the same. t: %.0f %% t interval over sources and trials; bootstrap: BCa interval over "
-        "sources. wins:\n"
-        "sources with less than the baseline, of those that differ. p: of Wilcoxon's signed ranks, and of "
-        "the t test; Holm:\n"
-        "the latter, corrected over all lines of the model. ICC: how alike the heads of a source are (0: not at all);\n"
-        "effective: how many independent heads they are worth. missing: pairs without a result of the method | of the\n"
-        "baseline, which %s.\n",
-        difference ? "difference" : "ratio", difference ? "" : "geometric ", confidence,
-        p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count");
-    fprintf(out,
-            "Verdicts: better, worse: the t interval excludes %d and Holm's p is at most %.2g. equivalent: "
-            "neither, and two\n"
-            "one-sided t tests show the %s to be within %s%.3g. undecided: none of these. none: fewer than %d\n"
-            "sources, a model with only one, more than %.0f %% of the pairs missing, or infinite ratios.\n",
-            difference ? 0 : 1, 1 - p->terms->confidence, difference ? "difference" : "ratio",
-            difference ? "+-" : "a factor of ", shown(p, p->terms->margin), NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
-    if (one > 0)
-        fputs("With one trial, or none that all sources have, the intervals do not cover the luck of the draws.\n",
-              out);
-    if (few > 0)
-        fputs("With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.\n", out);
+    NB_TRY(p->ctx, add_empty_strata(page, p));
+    for (int i = 0; i < p->comparison->turn_count; i++)
+        nb_page_paragraph(page, "WARNING: %s.", p->comparison->turns[i]);
+    add_caveats(page, p);
+    add_words(page, p);
     return NB_OK;
 }
 
-nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compare_terms *terms,
-                                const nb_comparison *comparison, nb_ctx *ctx)
+nb_status nb_compare_show(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
+                          const nb_comparison *comparison, nb_ctx *ctx)
 {
     const printer p = {frame, terms, comparison, ctx};
     const char *varying[32], *constant, *heads[64] = {NULL};
-    int count = 0;
-    nb_grid grid;
-    if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, find_varying(&p, varying, &constant));
-    for (; varying[count]; count++) NB_TRY(ctx, name_setting(&p, &comparison->items[0], varying[count], &heads[count]));
-    heads[count++] = terms->contrast.by;
-    if (terms->all_pairs) heads[count++] = "baseline";
     const char *const rest[] = {"model",    terms->contrast.difference ? "difference" : "ratio",
                                 "t",        "bootstrap",
                                 "median",   "wins",
@@ -453,10 +423,18 @@ nb_status nb_compare_print_text(FILE *out, const nb_frame *frame, const nb_compa
                                 "heads",    "trials",
                                 "ICC",      "effective",
                                 "missing",  "verdict"};
+    int count = 0;
+    nb_grid grid;
+    if (comparison->count == 0) return NB_OK;
+    NB_TRY(ctx, find_varying(&p, varying, &constant));
+    for (; varying[count]; count++) NB_TRY(ctx, name_setting(&p, &comparison->items[0], varying[count], &heads[count]));
+    heads[count++] = terms->contrast.by;
+    if (terms->all_pairs) heads[count++] = "baseline";
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heads[count++] = rest[i];
-    NB_TRY(ctx, print_title(out, &p, constant));
+    NB_TRY(ctx, add_title(page, &p, constant));
     NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
+    grid.labels = count - (int)(sizeof rest / sizeof *rest) + 1;
     for (int i = 0; i < comparison->count; i++) NB_TRY(ctx, add_line(&grid, &p, varying, &comparison->items[i]));
-    nb_grid_print(out, &grid);
-    return print_notes(out, &p);
+    nb_grid_show(&grid, page);
+    return add_notes(page, &p);
 }

@@ -25,7 +25,7 @@ enum {
 };
 
 typedef struct nb_page_block nb_page_block;
-typedef struct {
+typedef struct nb_page {
     int count; /* of blocks; 0: there is nothing to print */
 
     /* Private. */
@@ -66,8 +66,9 @@ void nb_page_band(nb_page *page, const char *head, const char *label);
 void nb_page_headless(nb_page *page);
 
 /* Paragraphs are wrapped at `width` columns, or at NB_PAGE_PARAGRAPH if that is less or width is 0. A table that is
- * wider than `width` (0: any width is fine) has its long labels shortened, so that they still tell rows apart, then goes
- * on below with its labels repeated, and last becomes a list of its rows. A line is wider only for a single word. */
+ * wider than `width` (0: any width is fine) has its long labels shortened, so that they still tell rows apart, then
+ * goes on below with its labels repeated, and last becomes a list of its rows. A line is wider only for a single
+ * word. */
 enum { NB_PAGE_PARAGRAPH = 110 };
 nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int width);
 

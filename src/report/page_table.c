@@ -268,13 +268,24 @@ static nb_status print_part(const layout *l, const int *part, int count)
     return NB_OK;
 }
 
+/* Whether rows differ in a label: in later parts others are left out, but for the first label. */
+static bool differs(const layout *l, int column)
+{
+    for (int r = 1; r < l->t->row_count; r++)
+        if (strcmp(*text_at(l, r, column), *text_at(l, 0, column)) != 0) return true;
+    return false;
+}
+
 /* As many columns from `first` on as fit beside the labels, at least one; where the next part begins. */
 static int fill_part(const layout *l, int first, int *part, int *count)
 {
-    int c, width = total(l, true);
+    int c, width = INDENT - GAP;
     *count = 0;
-    for (c = 0; c < l->t->column_count; c++)
-        if (has_kind(l, c, NB_PAGE_LABEL)) part[(*count)++] = c;
+    for (c = 0; c < l->t->column_count; c++) {
+        if (!has_kind(l, c, NB_PAGE_LABEL) || (first > 0 && *count > 0 && !differs(l, c))) continue;
+        width += GAP + l->text[c] + l->marks[c];
+        part[(*count)++] = c;
+    }
     for (c = first; c < l->t->column_count; c++) {
         int own = GAP + l->text[c] + l->marks[c];
         if (has_kind(l, c, NB_PAGE_LABEL)) continue;

@@ -55,53 +55,56 @@ static nb_status groups_of(const nb_standing *s, int method, const char **letter
     return nb_standing_letters(first, last, letters, ctx);
 }
 
-/* "1.08 a"; "-": not ranked; empty: not planned. */
-static nb_status add_rank(nb_grid *g, const nb_standing *s, int code)
+/* The rank, its groups behind it; "-": not ranked; empty: not planned. */
+static nb_status add_rank(nb_page *page, const nb_standings_view *v, const nb_standing *s, int code)
 {
     int k = nb_standing_place(s, code);
-    const char *letters, *text;
-    if (k < 0 || isnan(s->ranks[k])) return nb_grid_text(g, k < 0 ? "" : "-");
-    NB_TRY(g->ctx, groups_of(s, k, &letters, g->ctx));
-    NB_NEED(text, nb_format(g->ctx, "%*.2f%s%s", s->ranked < 10 ? 4 : 5, s->ranks[k], *letters ? " " : "", letters));
-    return nb_grid_text(g, text);
-}
-
-static nb_status add_number(nb_grid *g, double x, const char *format)
-{
-    char digits[32];
-    const char *text;
-    strfromd(digits, sizeof digits, format, x);
-    NB_NEED(text, nb_strdup(g->ctx, isnan(x) ? "-" : isinf(x) ? "infinite" : digits));
-    return nb_grid_text(g, text);
-}
-
-static nb_status add_sources(nb_grid *g, const nb_standings_block *b)
-{
-    const char *text;
-    NB_TRY(g->ctx, nb_grid_text(g, "sources"));
-    for (int i = 0; i < b->count; i++) {
-        const nb_standing *s = b->items[i];
-        NB_NEED(text, s->left_out_count ? nb_format(g->ctx, "%d of %d", s->sources, s->planned)
-                                        : nb_format(g->ctx, "%d", s->sources));
-        NB_TRY(g->ctx, nb_grid_text(g, text));
+    const char *letters, *mark;
+    if (k < 0 || isnan(s->ranks[k])) {
+        nb_page_cell(page, "%s", k < 0 ? "" : "-");
+        return NB_OK;
     }
+    NB_TRY(v->ctx, groups_of(s, k, &letters, v->ctx));
+    NB_NEED(mark, nb_format(v->ctx, "%s%s", *letters ? " " : "", letters));
+    nb_page_cell(page, "%.2f", s->ranks[k]);
+    nb_page_mark(page, mark);
     return NB_OK;
 }
 
-static nb_status add_tests(nb_grid *g, const nb_standings_block *b)
+static void add_number(nb_page *page, double x, const char *format)
 {
-    static const char *const names[] = {"Friedman's chi2",    "  p", "Iman-Davenport's F", "  p", "Kendall's W",
-                                        "critical difference"};
+    char digits[32];
+    strfromd(digits, sizeof digits, format, x);
+    nb_page_cell(page, "%s", isnan(x) ? "-" : isinf(x) ? "infinite" : digits);
+}
+
+static void add_sources(nb_page *page, const nb_standings_block *b)
+{
+    nb_page_row(page);
+    nb_page_cell(page, "sources");
+    for (int i = 0; i < b->count; i++) {
+        const nb_standing *s = b->items[i];
+        if (s->left_out_count)
+            nb_page_cell(page, "%d of %d", s->sources, s->planned);
+        else
+            nb_page_cell(page, "%d", s->sources);
+    }
+}
+
+static void add_tests(nb_page *page, const nb_standings_block *b)
+{
+    static const char *const names[] = {"Friedman's chi2", "its p",       "Iman-Davenport's F",
+                                        "its p",           "Kendall's W", "critical difference"};
     static const char *const formats[] = {"%.3g", "%.2g", "%.3g", "%.2g", "%.2f", "%.2f"};
     for (int t = 0; t < 6; t++) {
-        NB_TRY(g->ctx, nb_grid_text(g, names[t]));
+        nb_page_row(page);
+        nb_page_cell(page, "%s", names[t]);
         for (int i = 0; i < b->count; i++) {
             const nb_friedman *f = &b->items[i]->test;
             const double values[] = {f->chi2, f->p, f->f, f->f_p, f->w, b->items[i]->difference};
-            NB_TRY(g->ctx, add_number(g, values[t], formats[t]));
+            add_number(page, values[t], formats[t]);
         }
     }
-    return NB_OK;
 }
 
 static nb_status name_source(const nb_standings_view *v, int source, const char **name)
@@ -133,16 +136,18 @@ static bool is_whole(const nb_standings_view *v, const nb_standing *s, int strat
     return false;
 }
 
-/* A line each: strata that are left out as a whole, then single sources, of which a few. */
-static nb_status print_sources(FILE *out, const nb_standings_view *v, const nb_standing *s)
+/* Strata that are left out as a whole, then single sources, of which a few. */
+static nb_status list_sources(const nb_standings_view *v, const nb_standing *s, const char **list)
 {
     const nb_replicates *r = &v->standings.contrasts.replicates;
     int named = 0, others = 0;
+    *list = "";
     for (int stratum = 0; stratum < r->strata; stratum++) {
         const char *label;
         if (!is_whole(v, s, stratum)) continue;
         NB_TRY(v->ctx, nb_scopes_stratum(&v->standings.contrasts, stratum, &label, v->ctx));
-        fprintf(out, "    %s: all %d\n", label, count_left_out(v, s, stratum));
+        NB_NEED(*list,
+                nb_format(v->ctx, "%s%s%s: all %d", *list, **list ? "; " : "", label, count_left_out(v, s, stratum)));
     }
     for (int i = 0; i < s->left_out_count; i++) {
         const char *name;
@@ -152,17 +157,18 @@ static nb_status print_sources(FILE *out, const nb_standings_view *v, const nb_s
             continue;
         }
         NB_TRY(v->ctx, name_source(v, s->left_out[i], &name));
-        fprintf(out, "    %s\n", name);
+        NB_NEED(*list, nb_format(v->ctx, "%s%s%s", *list, **list ? "; " : "", name));
     }
-    if (others > 0) fprintf(out, "    and %d more\n", others);
+    if (others > 0) NB_NEED(*list, nb_format(v->ctx, "%s; and %d more", *list, others));
     return NB_OK;
 }
 
-/* "  landmarks 8: "; column -1: it is said of all. */
-static void print_column(FILE *out, const nb_standings_view *v, const nb_standings_block *b, int column)
+/* "landmarks 8: "; "" for column -1: it is said of all. */
+static nb_status name_column(const nb_standings_view *v, const nb_standings_block *b, int column, const char **name)
 {
-    fputs("  ", out);
-    if (column >= 0) fprintf(out, "%s %d: ", v->along, b->along[column]);
+    *name = "";
+    if (column >= 0) NB_NEED(*name, nb_format(v->ctx, "%s %d: ", v->along, b->along[column]));
+    return NB_OK;
 }
 
 static bool same_left_out(const nb_standing *a, const nb_standing *b)
@@ -185,19 +191,19 @@ static nb_status name_missing(const nb_standings_view *v, const nb_standing *s, 
 }
 
 /* Those left out, of each column, or once where all have the same. */
-static nb_status print_left_out(FILE *out, const nb_standings_view *v, const nb_standings_block *b)
+static nb_status add_left_out(nb_page *page, const nb_standings_view *v, const nb_standings_block *b)
 {
     bool same = true;
     for (int i = 1; i < b->count; i++) same = same && same_left_out(b->items[0], b->items[i]);
     for (int i = 0; i < b->count && (i == 0 || !same); i++) {
         const nb_standing *s = b->items[i];
-        const char *missing;
+        const char *missing, *column, *sources;
         if (s->left_out_count == 0 || s->ranked < 2) continue;
         NB_TRY(v->ctx, name_missing(v, s, &missing));
-        print_column(out, v, b, same ? -1 : i);
-        fputs("left out, since a method has no result there:\n", out);
-        NB_TRY(v->ctx, print_sources(out, v, s));
-        if (*missing) fprintf(out, "    without a result: %s\n", missing);
+        NB_TRY(v->ctx, name_column(v, b, same ? -1 : i, &column));
+        NB_TRY(v->ctx, list_sources(v, s, &sources));
+        nb_page_note(page, NULL, "%sleft out, since a method has no result there: %s%s%s", column, sources,
+                     *missing ? "; without a result: " : "", missing);
     }
     return NB_OK;
 }
@@ -225,7 +231,7 @@ static nb_status reason_of(const nb_standings_view *v, const nb_standing *s, int
 }
 
 /* Of each method that is not ranked, of each column, or once where it is the same for all. */
-static nb_status print_unranked(FILE *out, const nb_standings_view *v, const nb_standings_block *b)
+static nb_status add_unranked(nb_page *page, const nb_standings_view *v, const nb_standings_block *b)
 {
     const char **why;
     NB_NEED(why, nb_alloc(v->ctx, (size_t)b->count + 1, sizeof *why));
@@ -236,37 +242,38 @@ static nb_status print_unranked(FILE *out, const nb_standings_view *v, const nb_
             same = same && strcmp(why[i], why[0]) == 0;
         }
         for (int i = 0; i < b->count && (i == 0 || !same); i++) {
+            const char *column;
             if (!*why[i]) continue;
-            print_column(out, v, b, same ? -1 : i);
-            fprintf(out, "%s %s\n", v->labels[code], why[i]);
+            NB_TRY(v->ctx, name_column(v, b, same ? -1 : i, &column));
+            nb_page_note(page, NULL, "%s%s %s", column, v->labels[code], why[i]);
         }
     }
     return NB_OK;
 }
 
 /* Why there is no test, of each column, or once where it is the same for all. */
-static nb_status print_untested(FILE *out, const nb_standings_view *v, const nb_standings_block *b)
+static nb_status add_untested(nb_page *page, const nb_standings_view *v, const nb_standings_block *b)
 {
     const char *first = NULL;
     bool same = true;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < b->count && (pass == 0 || i == 0 || !same); i++) {
-            const char *why;
+            const char *why, *column;
             NB_TRY(v->ctx, nb_standing_untested(b->items[i], &why, v->ctx));
             if (i == 0) first = why;
             same = same && (why && first ? strcmp(why, first) == 0 : why == first);
             if (pass == 0 || !why) continue;
-            print_column(out, v, b, same ? -1 : i);
-            fprintf(out, "no test: %s\n", why);
+            NB_TRY(v->ctx, name_column(v, b, same ? -1 : i, &column));
+            nb_page_note(page, NULL, "%sno test: %s", column, why);
         }
     return NB_OK;
 }
 
-static nb_status print_notes(FILE *out, const nb_standings_view *v, const nb_standings_block *b)
+static nb_status add_notes(nb_page *page, const nb_standings_view *v, const nb_standings_block *b)
 {
-    NB_TRY(v->ctx, print_left_out(out, v, b));
-    NB_TRY(v->ctx, print_unranked(out, v, b));
-    return print_untested(out, v, b);
+    NB_TRY(v->ctx, add_left_out(page, v, b));
+    NB_TRY(v->ctx, add_unranked(page, v, b));
+    return add_untested(page, v, b);
 }
 
 static bool has_ranks(const nb_standings_block *b)
@@ -283,57 +290,60 @@ static bool has_tests(const nb_standings_block *b)
     return false;
 }
 
-static nb_status print_block(FILE *out, const nb_standings_view *v, const nb_standings_block *b)
+static nb_status show_block(nb_page *page, const nb_standings_view *v, const nb_standings_block *b)
 {
-    nb_grid g;
     ordered *methods;
-    const char **heads;
     int count;
-    fprintf(out, "%s\n", b->stratum_label);
-    if (!has_ranks(b)) return print_untested(out, v, b);
-    NB_NEED(heads, nb_alloc(v->ctx, (size_t)b->count + 2, sizeof *heads));
-    heads[0] = v->along;
-    for (int i = 0; i < b->count; i++) NB_NEED(heads[i + 1], nb_format(v->ctx, "%d", b->along[i]));
-    NB_TRY(v->ctx, nb_grid_make(&g, heads, false, v->ctx));
+    nb_page_heading(page, 4, "%s", b->stratum_label);
+    if (!has_ranks(b)) return add_untested(page, v, b);
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_LABEL, "%s", v->along);
+    for (int i = 0; i < b->count; i++) nb_page_column(page, NB_PAGE_NUMBER, "%d", b->along[i]);
     NB_TRY(v->ctx, order_methods(v, b, &count, &methods));
     for (int k = 0; k < count; k++) {
-        NB_TRY(v->ctx, nb_grid_text(&g, v->labels[methods[k].code]));
-        for (int i = 0; i < b->count; i++) NB_TRY(v->ctx, add_rank(&g, b->items[i], methods[k].code));
+        nb_page_row(page);
+        nb_page_cell(page, "%s", v->labels[methods[k].code]);
+        for (int i = 0; i < b->count; i++) NB_TRY(v->ctx, add_rank(page, v, b->items[i], methods[k].code));
     }
-    NB_TRY(v->ctx, add_sources(&g, b));
-    if (has_tests(b)) NB_TRY(v->ctx, add_tests(&g, b));
-    nb_grid_print(out, &g);
-    return print_notes(out, v, b);
+    add_sources(page, b);
+    if (has_tests(b)) add_tests(page, b);
+    return add_notes(page, v, b);
 }
 
-static const char of_ranks[] =
-    "Mean ranks over sources. In a source, rank 1 is the least %s of a block, and equal ones share their "
-    "ranks; a method\n"
-    "has the mean over heads of the mean %sover trials.\n%s";
-static const char of_tests[] =
-    "Methods differ by more than the critical difference of Nemenyi's test at %g if they have no letter in common.\n"
-    "Where Friedman's p is above %g, the letters say nothing.\n";
+static void add_explanation(nb_page *page, const nb_standings_view *v, bool pooled, bool tested)
+{
+    nb_page_paragraph(page,
+                      "Mean ranks over sources. In a source, rank 1 is the least %s of a block, and equal ones share "
+                      "their ranks; a method has the mean over heads of the mean %sover trials.%s",
+                      v->terms.metric, v->terms.difference ? "" : "logarithm ",
+                      pooled ? " Blocks of all models or problems pool their sources, so one with more of them counts "
+                               "more."
+                             : "");
+    if (!tested) return;
+    nb_page_paragraph(page,
+                      "Methods differ by more than the critical difference of Nemenyi's test at %g if they have no "
+                      "letter in common. Where Friedman's p is above %g, the letters say nothing.",
+                      NB_STANDING_ALPHA, NB_STANDING_ALPHA);
+    nb_page_paragraph(page, NB_TESTS_CAVEAT);
+}
 
-static nb_status print_text(FILE *out, const nb_standings_view *v, int count, const nb_standings_block *blocks)
+nb_status nb_ranks_show(nb_page *page, const nb_standings_view *v)
 {
     bool pooled = false, tested = false;
-    fprintf(out, "Mean rank of each %s by %s, over sources\n%s%s", v->terms.by, v->terms.metric, v->scopes.constant,
-            *v->scopes.constant ? "\n" : "");
+    nb_standings_block *blocks;
+    int count;
+    NB_TRY(v->ctx, nb_standings_view_blocks(v, &count, &blocks));
+    if (count == 0) return NB_OK;
+    nb_page_heading(page, 2, "Mean rank of each %s by %s, over sources", v->terms.by, v->terms.metric);
+    if (*v->scopes.constant) nb_page_paragraph(page, "%s", v->scopes.constant);
     for (int i = 0; i < count; i++) {
         if (v->scopes.count > 1 && (i == 0 || blocks[i].scope != blocks[i - 1].scope))
-            fprintf(out, "\n%s\n", v->scopes.names[blocks[i].scope]);
-        fputc('\n', out);
-        NB_TRY(v->ctx, print_block(out, v, &blocks[i]));
+            nb_page_heading(page, 3, "%s", v->scopes.names[blocks[i].scope]);
+        NB_TRY(v->ctx, show_block(page, v, &blocks[i]));
         pooled = pooled || blocks[i].stratum == NB_OVER_STRATA;
         tested = tested || has_tests(&blocks[i]);
     }
-    fputc('\n', out);
-    fprintf(out, of_ranks, v->terms.metric, v->terms.difference ? "" : "logarithm ",
-            pooled ? "Blocks of all models or problems pool their sources, so one with more of them counts more.\n"
-                   : "");
-    if (!tested) return NB_OK;
-    fprintf(out, of_tests, NB_STANDING_ALPHA, NB_STANDING_ALPHA);
-    fputs(NB_TESTS_CAVEAT, out);
+    add_explanation(page, v, pooled, tested);
     return NB_OK;
 }
 
@@ -370,7 +380,7 @@ static nb_status add_line(nb_grid *g, const nb_standings_view *v, const nb_stand
     return nb_grid_text(g, why);
 }
 
-static nb_status print_csv(FILE *out, const nb_standings_view *v)
+nb_status nb_ranks_fill(nb_grid *g, const nb_standings_view *v)
 {
     static const char *const rest[] = {"method",   "label",
                                        "rank",     "groups",
@@ -381,20 +391,8 @@ static nb_status print_csv(FILE *out, const nb_standings_view *v)
                                        "f",        "f_p",
                                        "w",        "critical_difference",
                                        "untested", NULL};
-    nb_grid g;
-    NB_TRY(v->ctx, nb_standings_grid(v, rest, &g));
+    NB_TRY(v->ctx, nb_standings_grid(v, rest, g));
     for (int i = 0; i < v->standings.count; i++)
-        for (int k = 0; k < v->standings.items[i].count; k++)
-            NB_TRY(v->ctx, add_line(&g, v, &v->standings.items[i], k));
-    nb_grid_print(out, &g);
+        for (int k = 0; k < v->standings.items[i].count; k++) NB_TRY(v->ctx, add_line(g, v, &v->standings.items[i], k));
     return NB_OK;
-}
-
-nb_status nb_ranks_print(FILE *out, const nb_standings_view *v, bool csv)
-{
-    nb_standings_block *blocks;
-    int count;
-    NB_TRY(v->ctx, nb_standings_view_blocks(v, &count, &blocks));
-    if (count == 0) return NB_OK;
-    return csv ? print_csv(out, v) : print_text(out, v, count, blocks);
 }

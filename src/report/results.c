@@ -15,14 +15,14 @@ static const char *baseline_of(const nb_results *results)
     return baseline ? baseline->canonical : NULL;
 }
 
-nb_status nb_results_tell(const nb_results *results, FILE *out, nb_ctx *ctx)
+nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
     const char *study = results->plan->config->study->component.name;
-    const nb_table_form form = {.baseline = baseline_of(results)};
+    const char *baseline = baseline_of(results);
     nb_frame frame;
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    NB_TRY(ctx, nb_tables_write(results->folder, study, &frame, form.baseline, ctx));
-    return out ? nb_tables_print(out, study, &frame, &form, ctx) : NB_OK;
+    NB_TRY(ctx, nb_tables_write(results->folder, study, &frame, baseline, ctx));
+    return page ? nb_tables_show(page, study, &frame, baseline, ctx) : NB_OK;
 }
 
 /* Those of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */

@@ -5,9 +5,8 @@
 #define NB_RESULTS_H
 
 #include "components/row.h"
+#include "report/page.h"
 #include "run/plan.h"
-
-#include <stdio.h>
 
 typedef struct nb_results {
     const char *folder; /* of the run */
@@ -17,9 +16,9 @@ typedef struct nb_results {
     bool draw;        /* figures, not only their data and scripts */
 } nb_results;
 
-/* Writes the study's tables that a run's folder has as files and, unless out is NULL, prints those that a run ends
+/* Writes the study's tables that a run's folder has as files and, unless page is NULL, adds those that a run ends
  * with. */
-nb_status nb_results_tell(const nb_results *results, FILE *out, nb_ctx *ctx);
+nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx);
 
 /* The figures of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */
 nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx);

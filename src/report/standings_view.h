@@ -9,8 +9,8 @@
 
 /* Of tests by ranks and signs, for people. */
 #define NB_TESTS_CAVEAT \
-    "The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of\n" \
-    "'nysbench compare' do.\n"
+    "The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of " \
+    "'nysbench compare' do."
 
 typedef struct {
     const nb_frame *frame;
@@ -40,7 +40,7 @@ nb_status nb_standings_view_blocks(const nb_standings_view *view, int *count, nb
 const char *nb_standing_label(const nb_standings_view *view, const nb_standing *standing, int method);
 int nb_standing_place(const nb_standing *standing, int code); /* of a method; -1: it is not planned there */
 
-/* A grid for CSV, of the columns of a setting, `model`, and these, which end with NULL. */
+/* A grid for programs, of the columns of a setting, `model`, and these, which end with NULL. */
 nb_status nb_standings_grid(const nb_standings_view *view, const char *const *columns, nb_grid *grid);
 /* Cells: those of the setting and the model; a method as it stands in a row, and its label. */
 nb_status nb_standing_add_setting(nb_grid *grid, const nb_standings_view *view, const nb_standing *standing);

@@ -7,8 +7,22 @@
 
 #include <string.h>
 
-nb_status nb_tables_print(FILE *out, const char *study, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people, const char *const *for_programs,
+                        nb_grid *own, nb_grid **grid, nb_ctx *ctx)
 {
+    *grid = form->page ? own : form->grid;
+    return nb_grid_make(*grid, form->page ? for_people : for_programs, !form->page, ctx);
+}
+
+nb_status nb_table_fill(const nb_table *table, const nb_frame *frame, const char *baseline, nb_grid *grid, nb_ctx *ctx)
+{
+    *grid = (nb_grid){.exact = true, .ctx = ctx};
+    return table->make(frame, &(nb_table_form){.grid = grid, .baseline = baseline}, ctx);
+}
+
+nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame, const char *baseline, nb_ctx *ctx)
+{
+    const nb_table_form form = {.page = page, .baseline = baseline};
     int last = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++)
         if (((const nb_table *)e->component)->place > last) last = ((const nb_table *)e->component)->place;
@@ -16,32 +30,29 @@ nb_status nb_tables_print(FILE *out, const char *study, const nb_frame *frame, c
         for (const nb_entry *e = nb_tables.entries; e->component; e++) {
             const nb_table *table = (const nb_table *)e->component;
             if (table->place != place || strcmp(table->study, study) != 0) continue;
-            NB_TRY(ctx, table->print(out, frame, form, ctx));
+            NB_TRY(ctx, table->make(frame, &form, ctx));
         }
     return NB_OK;
 }
 
-typedef struct {
-    const nb_table *table;
-    const nb_frame *frame;
-    nb_table_form form;
-} printed;
-
-static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
+static nb_status print(FILE *out, const void *grid, nb_ctx *ctx)
 {
-    const printed *p = what;
-    return p->table->print(out, p->frame, &p->form, ctx);
+    (void)ctx;
+    nb_grid_print_csv(out, grid);
+    return NB_OK;
 }
 
 nb_status nb_tables_write(const char *folder, const char *study, const nb_frame *frame, const char *baseline,
                           nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
-        const printed p = {(const nb_table *)e->component, frame, {.baseline = baseline, .csv = true}};
+        const nb_table *table = (const nb_table *)e->component;
         const char *path;
-        if (!p.table->file || strcmp(p.table->study, study) != 0) continue;
-        NB_NEED(path, nb_format(ctx, "%s/%s", folder, p.table->file));
-        NB_TRY(ctx, nb_write_file(path, print, &p, ctx));
+        nb_grid grid;
+        if (!table->file || strcmp(table->study, study) != 0) continue;
+        NB_NEED(path, nb_format(ctx, "%s/%s", folder, table->file));
+        NB_TRY(ctx, nb_table_fill(table, frame, baseline, &grid, ctx));
+        NB_TRY(ctx, nb_write_file(path, print, &grid, ctx));
     }
     return NB_OK;
 }

@@ -3,19 +3,22 @@
  *
  * A table is one file, src/studies/STUDY/tables/NAME.c, that defines
  *     const nb_table nb_table_NAME;
- * It prints something of the rows of a run, for people or as CSV. */
+ * It makes something of the rows of a run, on a page for people or as a grid for programs. */
 #ifndef NB_TABLE_H
 #define NB_TABLE_H
 
 #include "components/output.h"
 #include "components/registry.h"
 #include "report/frame.h"
+#include "report/grid.h"
+#include "report/page.h"
 
 #include <stdio.h>
 
-typedef struct {
+typedef struct {          /* where it is to be put: one of both is not NULL */
+    nb_page *page;        /* with heading and notes, behind what is there */
+    nb_grid *grid;        /* to be made with the table's columns, exact */
     const char *baseline; /* of the strategies, canonical; NULL: the first that is not an oracle */
-    bool csv;             /* else text for people */
 } nb_table_form;
 
 typedef struct {
@@ -23,12 +26,20 @@ typedef struct {
     int place;        /* among the tables that a run prints in the end, from 1; 0: only on request */
     const char *file; /* a run's folder has it as CSV, by that name; NULL: it does not */
 
-    /* Nothing where the rows have nothing for it. */
-    nb_status (*print)(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx);
+    /* Adds nothing to the page, and no rows to the grid, where the rows have nothing for it. */
+    nb_status (*make)(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx);
 } nb_table;
 
+/* For a table that is the same for people and programs but for its heads: the form's grid, or for people `own`, to be
+ * filled and then, by nb_grid_show, put on the page. */
+nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people, const char *const *for_programs,
+                        nb_grid *own, nb_grid **grid, nb_ctx *ctx);
+
+/* The table as a grid; without rows it may have no columns. */
+nb_status nb_table_fill(const nb_table *table, const nb_frame *frame, const char *baseline, nb_grid *grid, nb_ctx *ctx);
+
 /* The tables of a study that a run prints in the end. */
-nb_status nb_tables_print(FILE *out, const char *study, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx);
+nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame, const char *baseline, nb_ctx *ctx);
 /* Those that its folder has as files. */
 nb_status nb_tables_write(const char *folder, const char *study, const nb_frame *frame, const char *baseline,
                           nb_ctx *ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_compare.c - contrasts and comparisons of rows of no study, made so that the answers are known: `cake` is one of
  * some recipes, baked in an oven, and eaten by the heads of a file. */
-#include "testing.h"
+#include "pages.h"
 
 #include "report/compare_print.h"
 
@@ -446,14 +446,11 @@ static void test_labels(void **state)
                                                        : "clay pit";
     assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
     assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_ok(ctx, nb_compare_print_text(out, &f, &terms, &c, ctx));
-    assert_int_equal(fclose(out), 0);
+    nb_page page;
+    nb_page_make(&page, ctx);
+    assert_ok(ctx, nb_compare_show(&page, &f, &terms, &c, ctx));
+    const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
-    free(text);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_figures.c - figures and tables of rows that never change, tests/golden/figures/rows*.csv, byte for byte as they
  * are kept beside these. UPDATE_GOLDEN=1 build/tests/test_figures writes them anew, for a look at git diff. */
-#include "testing.h"
+#include "pages.h"
 
 #include "base/files.h"
 #include "base/scratch.h"
@@ -101,21 +101,40 @@ static void compare(nb_ctx *ctx, const char *name, const char *text)
     if (strcmp(text, wanted) != 0) fail_msg("%s is another one now:\n%s", path, text);
 }
 
+/* For people and for programs; of two tables, in all forms. */
 static void test_tables(void **state)
 {
-    for (const nb_entry *e = nb_tables.entries; e->component; e++)
-        for (int csv = 0; csv < 2; csv++) {
-            nb_frame frame = golden_frame(study_of(((const nb_table *)e->component)->study), *state);
-            char *text = NULL;
-            size_t length;
-            const nb_table_form form = {.csv = csv};
-            FILE *out = open_memstream(&text, &length);
-            assert_ok(*state, ((const nb_table *)e->component)->print(out, &frame, &form, *state));
-            fclose(out);
-            assert_true(length > 0);
-            compare(*state, nb_format(*state, "table_%s.%s", e->component->name, csv ? "csv" : "txt"), text);
-            free(text);
-        }
+    nb_ctx *ctx = *state;
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        const nb_table *table = (const nb_table *)e->component;
+        const char *name = e->component->name;
+        nb_frame frame = golden_frame(study_of(table->study), ctx);
+        nb_page page;
+        nb_grid grid;
+        nb_page_make(&page, ctx);
+        assert_ok(ctx, table->make(&frame, &(nb_table_form){.page = &page}, ctx));
+        assert_ok(ctx, nb_table_fill(table, &frame, NULL, &grid, ctx));
+        assert_true(page.count > 0 && grid.count > 0);
+        compare(ctx, nb_format(ctx, "table_%s.txt", name), page_text(&page, NB_PAGE_TEXT, 0, ctx));
+        compare(ctx, nb_format(ctx, "table_%s.csv", name), csv_text(&grid, ctx));
+        if (strcmp(name, "errors") != 0 && strcmp(name, "bounds") != 0) continue;
+        compare(ctx, nb_format(ctx, "table_%s_80.txt", name), page_text(&page, NB_PAGE_TEXT, 80, ctx));
+        compare(ctx, nb_format(ctx, "table_%s.md", name), page_text(&page, NB_PAGE_MARKDOWN, 0, ctx));
+        compare(ctx, nb_format(ctx, "table_%s.json", name), json_text(&grid, ctx));
+    }
+}
+
+/* A head twice would be one key in JSON. */
+static void test_heads(void **state)
+{
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        const nb_table *table = (const nb_table *)e->component;
+        nb_frame frame = golden_frame(study_of(table->study), *state);
+        nb_grid grid;
+        assert_ok(*state, nb_table_fill(table, &frame, NULL, &grid, *state));
+        for (int i = 0; i < grid.columns; i++)
+            for (int k = 0; k < i; k++) assert_string_not_equal(grid.heads[i], grid.heads[k]);
+    }
 }
 
 /* All but those that make something of a run again. */
@@ -174,7 +193,7 @@ static void test_records(void **state)
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         check_record(e, table->study);
-        assert_non_null(table->print);
+        assert_non_null(table->make);
         for (const nb_entry *other = nb_tables.entries; other < e; other++) {
             const nb_table *before = (const nb_table *)other->component;
             if (strcmp(before->study, table->study) != 0) continue;
@@ -187,6 +206,7 @@ static void test_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), test_with_ctx(test_tables),
-                                       test_with_ctx(test_figures), test_with_ctx(test_nothing)};
+                                       test_with_ctx(test_heads), test_with_ctx(test_figures),
+                                       test_with_ctx(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_page.c - pages as text and Markdown: small ones by hand, and random tables at many widths, of which no line may
  * be too wide, no cell lost, and no two rows alike. */
-#include "testing.h"
-
-#include "report/page.h"
+#include "pages.h"
 
 #include <gsl/gsl_rng.h>
 
-/* The page as text, the caller's to free. */
-static char *printed(const nb_page *page, nb_page_form form, int width, nb_ctx *ctx)
-{
-    char *text;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    assert_non_null(out);
-    assert_ok(ctx, nb_page_print(out, page, form, width));
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 static void expect(const nb_page *page, nb_page_form form, int width, const char *expected, nb_ctx *ctx)
 {
-    char *text = printed(page, form, width, ctx);
-    assert_string_equal(text, expected);
-    free(text);
+    assert_string_equal(page_text(page, form, width, ctx), expected);
 }
 
 static void make_small(nb_page *page, nb_ctx *ctx)
@@ -94,7 +78,7 @@ static void test_terminal(void **state)
     nb_page page;
     int sequences = 0;
     make_small(&page, *state);
-    char *text = printed(&page, NB_PAGE_TERMINAL, 0, *state), *to = text;
+    char *text = nb_strdup(*state, page_text(&page, NB_PAGE_TERMINAL, 0, *state)), *to = text;
     for (const char *at = text; *at; at++)
         if (*at == '\033')
             at = strchr(at, 'm'), sequences++;
@@ -103,7 +87,6 @@ static void test_terminal(void **state)
     *to = '\0';
     assert_string_equal(text, small_text);
     assert_int_equal(sequences, 2 + 2 * 3);
-    free(text);
 }
 
 static void test_empty(void **state)
@@ -261,12 +244,11 @@ static void test_widths(void **state)
         random_table t;
         make_random(&page, &t, r, ctx);
         for (int width = 20; width <= 200; width += 1 + k % 7) {
-            char *text = printed(&page, NB_PAGE_TEXT, width, ctx);
+            const char *text = page_text(&page, NB_PAGE_TEXT, width, ctx);
             check_lines(text, width);
             check_cells(text, &t, ctx);
             records += strstr(text, "label: ") != NULL;
             whole += strstr(text, t.labels[0]) != NULL;
-            free(text);
         }
         nb_ctx_release(ctx, mark);
     }

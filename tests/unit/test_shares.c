@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The comparison with the baseline, on rows written by hand. */
-#include "testing.h"
+#include "pages.h"
 
 #include "report/table.h"
 #include "studies/error/shares.h"
@@ -43,21 +43,21 @@ static nb_summary summary_of(nb_ctx *ctx, int count, const nb_error_row *rows)
 }
 
 /* What a table prints of the rows. */
-static const char *printed(nb_ctx *ctx, const char *name, int count, const nb_error_row *rows, nb_table_form form)
+static const char *table_text(nb_ctx *ctx, const char *name, int count, const nb_error_row *rows, const char *baseline,
+                              bool csv)
 {
     const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, name);
     nb_frame frame;
-    char *text = NULL;
-    size_t length;
+    nb_page page;
+    nb_grid grid;
     assert_non_null(table);
     assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, count, ctx));
-    FILE *out = open_memstream(&text, &length);
-    assert_ok(ctx, table->print(out, &frame, &form, ctx));
-    fclose(out);
-    const char *copy = nb_strdup(ctx, text);
-    free(text);
-    assert_non_null(copy);
-    return copy;
+    nb_page_make(&page, ctx);
+    if (csv)
+        assert_ok(ctx, nb_table_fill(table, &frame, baseline, &grid, ctx));
+    else
+        assert_ok(ctx, table->make(&frame, &(nb_table_form){.page = &page, .baseline = baseline}, ctx));
+    return csv ? csv_text(&grid, ctx) : page_text(&page, NB_PAGE_TEXT, 0, ctx);
 }
 
 static nb_comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline,
@@ -235,7 +235,7 @@ static const char *stars_of(nb_ctx *ctx, int sources, const double *errors, doub
         rows[i].measures.error_noise = noise;
         rows[i].source = nb_format(ctx, "text %d", s);
     }
-    const char *text = strstr(printed(ctx, "errors", sources * STARS, rows, (nb_table_form){NULL, false}), "landmarks");
+    const char *text = strstr(table_text(ctx, "errors", sources * STARS, rows, NULL, false), "landmarks");
     return nb_format(ctx, "%.*s", (int)(strstr(text, "best rank m") - text), text);
 }
 
@@ -267,13 +267,13 @@ static void test_stars(void **state)
     /* twelve heads of one source */
     nb_error_row rows[24];
     for (int i = 0; i < 24; i++) rows[i] = row(i % 2 ? "a" : "base", i / 2, 0, 2, i % 2 ? 0.3 : 0.4, 1);
-    text = printed(*state, "errors", 24, rows, (nb_table_form){NULL, false});
-    assert_non_null(strstr(text, "    a                 0.3  "));
+    text = table_text(*state, "errors", 24, rows, NULL, false);
+    assert_non_null(strstr(text, "    a           0.3\n"));
     assert_null(strstr(text, "0.3*"));
     for (int i = 1; i < 24; i += 2) rows[i].measures.error_noise = 0.3;
     for (int i = 0; i < 4; i += 2) rows[i].pairing = "both";
-    text = printed(*state, "errors", 24, rows, (nb_table_form){NULL, false});
-    assert_non_null(strstr(text, "0.3~ "));
+    text = table_text(*state, "errors", 24, rows, NULL, false);
+    assert_non_null(strstr(text, "0.3~"));
     assert_non_null(strstr(text, "The pairing is joint unless a line names another."));
 }
 
@@ -304,9 +304,8 @@ static void test_pairings_apart(void **state)
         assert_close(c->whole.relative, strcmp(of->strategy, "a") ? 1 : 0.5, 1e-15);
         assert_close(c->whole.share, strcmp(of->strategy, "a") ? 0 : 1, 1e-15); /* b's 0.1 is no part of this gap */
     }
-    const char *csv = printed(*state, "shares", 5, rows, (nb_table_form){"base", true});
-    assert_non_null(
-        strstr(printed(*state, "shares", 5, rows, (nb_table_form){"base", false}), "pairing both against "));
+    const char *csv = table_text(*state, "shares", 5, rows, "base", true);
+    assert_non_null(strstr(table_text(*state, "shares", 5, rows, "base", false), "pairing both against "));
     assert_non_null(strstr(csv, "b,both,independent,nystromformer"));
     assert_non_null(strstr(csv, "a,joint,joint,nystromformer"));
 }

@@ -33,6 +33,7 @@ int nb_coherence_sources(const nb_coherence_summary *summary, int group); /* how
 
 /* The first cells of a line: model, layer, n, side, clusters, tau, partition, and the numbers of sources and rows. */
 #define NB_COHERENCE_KEYS "model", "layer", "n", "side", "clusters", "tau", "partition", "sources", "rows"
+enum { NB_COHERENCE_LABELS = 7 }; /* of these, those that tell rows apart */
 nb_status nb_coherence_add_keys(const nb_coherence_summary *summary, int group, nb_grid *grid, nb_ctx *ctx);
 
 /* Quantile of values in ascending order, of which the last may be infinite, by linear interpolation; NaN where there

@@ -33,6 +33,7 @@ nb_status nb_effect_agree(const nb_effect_summary *summary, nb_selection rows, c
 
 /* The first cells of a line: model, layers, n. */
 #define NB_EFFECT_KEYS "model", "layers", "n"
+enum { NB_EFFECT_KEY_COUNT = 3 };
 nb_status nb_effect_add_keys(const nb_effect_summary *summary, int row, nb_grid *grid, nb_ctx *ctx);
 
 #endif

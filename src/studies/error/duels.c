@@ -53,31 +53,28 @@ nb_duel nb_duel_of(const nb_duels *d)
     return duel;
 }
 
-nb_status nb_duels_print_matrix(FILE *out, const nb_duels *d, const char *corner, nb_duel_cell *cell, const void *what)
+nb_status nb_duels_show(nb_page *page, const nb_duels *d, const char *corner, nb_duel_cell *cell, const void *what)
 {
     const nb_entrants *e = d->entrants;
-    int width = (int)strlen(corner), number = 0;
-    for (int i = 0; i < e->count; i++) {
-        int length = (int)strlen(e->of[i].label) + 4;
-        if (d->shown[i]) width = length > width ? length : width;
-    }
-    width = width < LONGEST ? width : LONGEST;
-    fprintf(out, "  %-*s", width, corner);
+    int number = 0;
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_NUMBER | NB_PAGE_LABEL, "%s", "");
+    nb_page_column(page, NB_PAGE_LABEL, "%s", corner);
     for (int i = 0; i < e->count; i++)
-        if (d->shown[i]) fprintf(out, "%*d", CELL, ++number);
-    fputc('\n', out);
+        if (d->shown[i]) nb_page_column(page, NB_PAGE_NUMBER, "%d", ++number);
     number = 0;
     for (int a = 0; a < e->count; a++) {
         if (!d->shown[a]) continue;
-        fprintf(out, "  %2d  %-*.*s", ++number, width - 4, width - 4, e->of[a].label);
+        nb_page_row(page);
+        nb_page_cell(page, "%d", ++number);
+        nb_page_cell(page, "%s", e->of[a].label);
         for (int b = 0; b < e->count; b++) {
             char text[16];
             if (!d->shown[b]) continue;
             nb_status status = cell(what, a, b, text, sizeof text);
             if (status != NB_OK) return status;
-            fprintf(out, "%*s", CELL, text);
+            nb_page_cell(page, "%s", text);
         }
-        fputc('\n', out);
     }
     return NB_OK;
 }

@@ -5,8 +5,6 @@
 
 #include "studies/error/entrants.h"
 
-#include <stdio.h>
-
 typedef struct {
     nb_statistic ratio; /* of errors; of choices where both are known */
     double below;       /* the share of these where it is below 1 */
@@ -26,9 +24,8 @@ double nb_duels_error(const nb_duels *duels, int entrant, int choice);
 /* Of mine[] over other[]. */
 nb_duel nb_duel_of(const nb_duels *duels);
 
-/* Entrants, numbered, each against each: `cell` writes what is in a place, 8 characters or fewer. */
+/* A table of entrants, numbered, each against each: `cell` writes what is in a place. */
 typedef nb_status nb_duel_cell(const void *what, int a, int b, char *text, size_t size);
-nb_status nb_duels_print_matrix(FILE *out, const nb_duels *duels, const char *corner, nb_duel_cell *cell,
-                                const void *what);
+nb_status nb_duels_show(nb_page *page, const nb_duels *duels, const char *corner, nb_duel_cell *cell, const void *what);
 
 #endif

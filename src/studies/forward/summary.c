@@ -290,7 +290,7 @@ nb_status nb_forward_add_keys(const nb_forward_summary *s, const nb_forward_cell
     NB_TRY(ctx, nb_grid_text(grid, s->families[cell->family]));
     NB_TRY(ctx, nb_grid_int(grid, cell->threads));
     NB_TRY(ctx, nb_grid_int(grid, cell->n));
-    return nb_grid_text(grid, nb_forward_name(s, cell->attention, grid->csv));
+    return nb_grid_text(grid, nb_forward_name(s, cell->attention, grid->exact));
 }
 
 nb_status nb_forward_find_curves(const nb_forward_summary *s, nb_forward_curves *out, nb_ctx *ctx)

@@ -48,6 +48,7 @@ bool nb_forward_is_on_front(const nb_forward_summary *summary, int cell);
 
 /* The first cells of a line: family, threads, n, attention. */
 #define NB_FORWARD_KEYS "layers", "threads", "n", "attention"
+enum { NB_FORWARD_KEY_COUNT = 4 };
 nb_status nb_forward_add_keys(const nb_forward_summary *summary, const nb_forward_cell *cell, nb_grid *grid,
                               nb_ctx *ctx);
 /* An attention for people, or, in CSV, with all options. */

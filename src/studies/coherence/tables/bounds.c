@@ -15,7 +15,7 @@ static nb_status add_share(const line *l, const char *column)
 {
     nb_spread of;
     NB_TRY(l->ctx, nb_coherence_spread(l->s, l->group, column, false, &of, l->ctx));
-    return nb_grid_real(l->grid, "%.3g", (l->grid->csv ? 1 : 100) * of.mean);
+    return nb_grid_real(l->grid, "%.3g", (l->grid->exact ? 1 : 100) * of.mean);
 }
 
 static nb_status add_median(const line *l, const char *column)
@@ -34,7 +34,7 @@ static nb_status add_below(const line *l, const char *column, const char *other)
     NB_TRY(l->ctx, nb_frame_reals(&l->s->frame, column, &values, l->ctx));
     if (other) NB_TRY(l->ctx, nb_frame_reals(&l->s->frame, other, &limits, l->ctx));
     for (int i = 0; i < rows.count; i++) below += values[rows.at[i]] < (limits ? limits[rows.at[i]] : 1);
-    return nb_grid_real(l->grid, "%.3g", (l->grid->csv ? 1.0 : 100.0) * below / rows.count);
+    return nb_grid_real(l->grid, "%.3g", (l->grid->exact ? 1.0 : 100.0) * below / rows.count);
 }
 
 static nb_status add_leverage(const line *l)
@@ -63,52 +63,61 @@ static nb_status add_errors(const line *l)
 }
 
 /* All lines with either part, or both. */
-static nb_status print_part(FILE *out, const nb_coherence_summary *s, const char *const *heads, bool leverage,
-                            bool errors, bool csv, nb_ctx *ctx)
+static nb_status add_lines(nb_grid *grid, const nb_coherence_summary *s, bool leverage, bool errors, nb_ctx *ctx)
 {
-    nb_grid grid;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, csv, ctx));
     for (int g = 0; g < s->groups.count; g++) {
-        const line l = {s, &grid, g, ctx};
-        NB_TRY(ctx, nb_coherence_add_keys(s, g, &grid, ctx));
+        const line l = {s, grid, g, ctx};
+        NB_TRY(ctx, nb_coherence_add_keys(s, g, grid, ctx));
         if (leverage) NB_TRY(ctx, add_leverage(&l));
         if (errors) NB_TRY(ctx, add_errors(&l));
     }
-    nb_grid_print(out, &grid);
     return NB_OK;
 }
 
 #define LEVERAGE_HEADS \
     "sizes", "mean_rank", "least_rank", "lemma", "proof", "at_centroids", "at_random", "of_maxima", "bound", "broken"
 
-static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ctx)
+static nb_status show_part(nb_page *page, const nb_coherence_summary *s, const char *const *heads, bool leverage,
+                           nb_ctx *ctx)
+{
+    nb_grid grid;
+    NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
+    NB_TRY(ctx, add_lines(&grid, s, leverage, !leverage, ctx));
+    grid.labels = NB_COHERENCE_LABELS;
+    nb_grid_show(&grid, page);
+    return NB_OK;
+}
+
+static nb_status show(nb_page *page, const nb_coherence_summary *s, nb_ctx *ctx)
 {
     static const char *const leverage[] = {NB_COHERENCE_KEYS, LEVERAGE_HEADS, NULL};
     static const char *const errors[] = {
         NB_COHERENCE_KEYS, "best rank k", "at_centroids", "bound",  "below 1", "broken",
         "at_random",       "bound",       "below 1",      "broken", NULL};
     if (s->groups.count == 0) return NB_OK;
-    fputs(
-        "\nLemma 1: % of the rows that meet its conditions on sizes and local ranks (the mean, as stated; the least,\n"
-        "as the proof has it), and its inequalities (4) and (9). Theorem 1: leverage at the centroids, at as many\n"
-        "random tokens, of each cluster's largest, and the bound from these; % of the rows that break it. Medians.\n",
-        out);
-    NB_TRY(ctx, print_part(out, s, leverage, true, false, false, ctx));
-    fputs("\nTheorem 2: squared relative errors of QQ' at rank k, from the tokens at the centroids, and from uniform\n"
-          "ones, with their bounds; % of the rows in which a bound is below 1, the error of 0, and that break it.\n"
-          "Medians.\n",
-          out);
-    return print_part(out, s, errors, false, true, false, ctx);
+    nb_page_heading(page, 2, "Lemma 1 and Theorem 1: leverage");
+    nb_page_paragraph(page, "Lemma 1: %% of the rows that meet its conditions on sizes and local ranks (the mean, as "
+                            "stated; the least, as the proof has it), and its inequalities (4) and (9). Theorem 1: "
+                            "leverage at the centroids, at as many random tokens, of each cluster's largest, and the "
+                            "bound from these; %% of the rows that break it. Medians.");
+    NB_TRY(ctx, show_part(page, s, leverage, true, ctx));
+    nb_page_heading(page, 2, "Theorem 2: errors of QQ' at rank k");
+    nb_page_paragraph(page, "Squared relative errors, from the tokens at the centroids, and from uniform ones, with "
+                            "their bounds; %% of the rows in which a bound is below 1, the error of 0, and that break "
+                            "it. Medians.");
+    return show_part(page, s, errors, false, ctx);
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const heads[] = {NB_COHERENCE_KEYS, LEVERAGE_HEADS,      "best_rank2",       "error_geometric2",
                                         "bound_geometric", "geometric_below_1", "geometric_broken", "error_uniform2",
                                         "bound_uniform",   "uniform_below_1",   "uniform_broken",   NULL};
     nb_coherence_summary s;
     NB_TRY(ctx, nb_coherence_summary_make(frame, &s, ctx));
-    return form->csv ? print_part(out, &s, heads, true, true, true, ctx) : print_text(out, &s, ctx);
+    if (form->page) return show(form->page, &s, ctx);
+    NB_TRY(ctx, nb_grid_make(form->grid, heads, true, ctx));
+    return add_lines(form->grid, &s, true, true, ctx);
 }
 
 static const char *const references[] = {
@@ -122,5 +131,5 @@ const nb_table nb_table_bounds = {
                   references, options, 0},
     .study = NB_COHERENCE_STUDY,
     .file = "bounds.csv",
-    .print = print,
+    .make = make,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* coherence.c - coherence and block-coherence as the paper's Table 1 has them, and the same of partitions that know
- * nothing of the points. As CSV: every measure. */
+ * nothing of the points. For programs: every measure. */
 #include "report/table.h"
 #include "studies/coherence/summary.h"
 
@@ -42,7 +42,7 @@ static nb_status add_line(nb_grid *g, const nb_coherence_summary *s, int group, 
     return add_two(g, 100 * reduction.mean, " +- ", 100 * reduction.sd, ctx);
 }
 
-static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ctx)
+static nb_status show(nb_page *page, const nb_coherence_summary *s, nb_ctx *ctx)
 {
     static const char *const heads[] = {NB_COHERENCE_KEYS, "mu",         "median",   "mu_block, finite", "median",
                                         "10 to 90 %",      "% infinite", "alpha/mu", "reduction %",      NULL};
@@ -50,14 +50,16 @@ static nb_status print_text(FILE *out, const nb_coherence_summary *s, nb_ctx *ct
     if (s->groups.count == 0) return NB_OK;
     NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
     for (int g = 0; g < s->groups.count; g++) NB_TRY(ctx, add_line(&grid, s, g, ctx));
-    fputs("\nCoherence and block-coherence: mean +- standard deviation, medians and quantiles over heads and trials\n",
-          out);
-    nb_grid_print(out, &grid);
-    fputs("mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and\n"
-          "alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves\n"
-          "them out.\n"
-          "What clusters have that know nothing of the points is no sign of clusters in them.\n",
-          out);
+    grid.labels = NB_COHERENCE_LABELS;
+    nb_page_heading(
+        page, 2,
+        "Coherence and block-coherence: mean +- standard deviation, medians and quantiles over heads and trials");
+    nb_grid_show(&grid, page);
+    nb_page_paragraph(page,
+                      "mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its "
+                      "quantiles and alpha/mu, the median of mu_block / mu, count such rows as infinite; "
+                      "reduction, 1 - mu_block / mu, leaves them out. What clusters have that know nothing of the "
+                      "points is no sign of clusters in them.");
     return NB_OK;
 }
 
@@ -74,24 +76,22 @@ static nb_status add_measure(nb_grid *g, const nb_coherence_summary *s, int grou
     return NB_OK;
 }
 
-static nb_status print_csv(FILE *out, const nb_coherence_summary *s, nb_ctx *ctx)
+static nb_status fill(nb_grid *grid, const nb_coherence_summary *s, nb_ctx *ctx)
 {
     static const char *const heads[] = {NB_COHERENCE_KEYS, "measure", "values", "infinite", "mean", "sd", "low", "high",
                                         "median",          "p10",     "p90",    NULL};
-    nb_grid grid;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     for (int g = 0; g < s->groups.count; g++)
         for (const nb_column *c = nb_coherence_columns; c->name; c++)
-            if (c->measure && !c->time) NB_TRY(ctx, add_measure(&grid, s, g, c->name, ctx));
-    nb_grid_print(out, &grid);
+            if (c->measure && !c->time) NB_TRY(ctx, add_measure(grid, s, g, c->name, ctx));
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     nb_coherence_summary s;
     NB_TRY(ctx, nb_coherence_summary_make(frame, &s, ctx));
-    return form->csv ? print_csv(out, &s, ctx) : print_text(out, &s, ctx);
+    return form->grid ? fill(form->grid, &s, ctx) : show(form->page, &s, ctx);
 }
 
 static const char *const references[] = {
@@ -106,5 +106,5 @@ const nb_table nb_table_coherence = {
     .study = NB_COHERENCE_STUDY,
     .place = 1,
     .file = "coherence.csv",
-    .print = print,
+    .make = make,
 };

@@ -28,14 +28,14 @@ static nb_status add_line(const nb_effect_summary *s, nb_selection rows, const c
 {
     const nb_effect_row *row = nb_frame_row(&s->frame, rows.at[0]);
     NB_TRY(ctx, nb_effect_add_keys(s, rows.at[0], g, ctx));
-    NB_TRY(ctx, nb_grid_text(g, g->csv ? row->attention : labels[s->attentions.of[rows.at[0]]]));
+    NB_TRY(ctx, nb_grid_text(g, g->exact ? row->attention : labels[s->attentions.of[rows.at[0]]]));
     NB_TRY(ctx, nb_grid_int(g, row->landmarks));
     NB_TRY(ctx, nb_grid_int(g, rows.count));
     for (int c = 0; columns[c]; c++) NB_TRY(ctx, add_median(s, rows, columns[c], g, ctx));
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const by[] = {"stratum", "layer", "n", "attention", NULL};
     static const char *const csv[] = {NB_EFFECT_KEYS, "attention", "landmarks", "rows", COLUMNS, NULL};
@@ -44,21 +44,22 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
                                        "layer error",  "error",     "subspace", "output", NULL};
     nb_effect_summary s;
     nb_groups groups;
-    nb_grid grid;
+    nb_grid own, *grid;
     const char *const *labels;
     NB_TRY(ctx, nb_effect_summary_make(frame, &s, ctx));
     NB_TRY(ctx, nb_frame_group(&s.frame, s.ok, by, &groups, ctx));
     if (groups.count == 0) return NB_OK;
     NB_TRY(ctx, nb_labels_of_values(&s.frame, "attention", &labels, ctx));
-    NB_TRY(ctx, nb_grid_make(&grid, form->csv ? csv : text, form->csv, ctx));
-    for (int g = 0; g < groups.count; g++) NB_TRY(ctx, add_line(&s, nb_group_rows(&groups, g), labels, &grid, ctx));
-    if (!form->csv) fputs("\nWhat replaced attention does to the model: medians over sources and trials\n", out);
-    nb_grid_print(out, &grid);
-    if (!form->csv)
-        fputs("model error: of the last hidden states; embedding: 1 - cosine; rank, top 10: of the corpus; perpl.:\n"
-              "over the exact one; layer error: of the layers' outputs within the changed pass. Of the heads of the\n"
-              "exact pass: error of S, the least that any X reaches (subspace), error of the outputs.\n",
-              out);
+    NB_TRY(ctx, nb_table_grid(form, text, csv, &own, &grid, ctx));
+    for (int g = 0; g < groups.count; g++) NB_TRY(ctx, add_line(&s, nb_group_rows(&groups, g), labels, grid, ctx));
+    if (form->grid) return NB_OK;
+    own.labels = NB_EFFECT_KEY_COUNT + 2;
+    nb_page_heading(form->page, 2, "What replaced attention does to the model: medians over sources and trials");
+    nb_grid_show(&own, form->page);
+    nb_page_paragraph(form->page, "model error: of the last hidden states; embedding: 1 - cosine; rank, top 10: of the "
+                                  "corpus; perpl.: over the exact one; layer error: of the layers' outputs within the "
+                                  "changed pass. Of the heads of the exact pass: error of S, the least that any X "
+                                  "reaches (subspace), error of the outputs.");
     return NB_OK;
 }
 
@@ -71,5 +72,5 @@ const nb_table nb_table_effects = {
     .study = NB_EFFECT_STUDY,
     .place = 1,
     .file = "effects.csv",
-    .print = print,
+    .make = make,
 };

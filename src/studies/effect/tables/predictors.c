@@ -80,7 +80,7 @@ static nb_status add_text(const part *p, const char *effect)
 static nb_status add_part(const part *p)
 {
     for (int e = 0; nb_effect_effects[e]; e++)
-        NB_TRY(p->ctx, p->grid->csv ? add_csv(p, nb_effect_effects[e]) : add_text(p, nb_effect_effects[e]));
+        NB_TRY(p->ctx, p->grid->exact ? add_csv(p, nb_effect_effects[e]) : add_text(p, nb_effect_effects[e]));
     return NB_OK;
 }
 
@@ -99,29 +99,27 @@ static nb_status add_parts(const nb_effect_summary *s, bool apart, nb_grid *grid
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const csv[] = {NB_EFFECT_KEYS, "landmarks",   "core", "effect", "predictor", "sources",
                                       "attentions",   "correlation", "low",  "high",   NULL};
     static const char *const text[] = {NB_EFFECT_KEYS, "m",        "core",      "effect", "sources",     "attentions",
                                        "error",        "subspace", "core part", "output", "layer error", NULL};
     nb_effect_summary s;
-    nb_grid grid;
+    nb_grid own, *grid;
     NB_TRY(ctx, nb_effect_summary_make(frame, &s, ctx));
-    NB_TRY(ctx, nb_grid_make(&grid, form->csv ? csv : text, form->csv, ctx));
-    NB_TRY(ctx, add_parts(&s, true, &grid, ctx));
-    NB_TRY(ctx, add_parts(&s, false, &grid, ctx));
-    if (grid.count == 0) return NB_OK;
-    if (!form->csv)
-        fputs("\nDoes what is measured of the heads predict the effect? Spearman's correlation over attentions from\n"
-              "landmarks within each source, mean over sources [95 % interval]\n",
-              out);
-    nb_grid_print(out, &grid);
-    if (!form->csv)
-        fputs(
-            "rank_agreement and top10_overlap fall where errors grow. core = all: those of different cores together,\n"
-            "of which one may be worse than another whatever the landmarks are.\n",
-            out);
+    NB_TRY(ctx, nb_table_grid(form, text, csv, &own, &grid, ctx));
+    NB_TRY(ctx, add_parts(&s, true, grid, ctx));
+    NB_TRY(ctx, add_parts(&s, false, grid, ctx));
+    if (form->grid || own.count == 0) return NB_OK;
+    own.labels = NB_EFFECT_KEY_COUNT + 3;
+    nb_page_heading(form->page, 2, "Does what is measured of the heads predict the effect?");
+    nb_page_paragraph(form->page, "Spearman's correlation over attentions from landmarks within each source, mean over "
+                                  "sources [95 %% interval]");
+    nb_grid_show(&own, form->page);
+    nb_page_paragraph(form->page, "rank_agreement and top10_overlap fall where errors grow. core = all: those of "
+                                  "different cores together, of which one may be worse than another whatever the "
+                                  "landmarks are.");
     return NB_OK;
 }
 
@@ -135,5 +133,5 @@ const nb_table nb_table_predictors = {
     .study = NB_EFFECT_STUDY,
     .place = 2,
     .file = "predictors.csv",
-    .print = print,
+    .make = make,
 };

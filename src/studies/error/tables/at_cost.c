@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* at_cost.c - for each problem and core, the least median error that each strategy reaches with a forward pass of at
  * most some shares of exact attention's flops, and with how many landmarks. */
-#include "report/grid.h"
 #include "report/table.h"
 #include "studies/error/flops.h"
 #include "studies/error/summary.h"
@@ -82,17 +81,15 @@ static nb_status add_csv(nb_grid *g, const table *t, int panel, int variant, int
     return NB_OK;
 }
 
-static nb_status print_csv(FILE *out, const table *t, nb_ctx *ctx)
+static nb_status fill(nb_grid *grid, const table *t, nb_ctx *ctx)
 {
     static const char *const heads[] = {"panel", "problem", "kernel",    "label",    "strategy", "pairing", "factors",
                                         "core",  "at_most", "landmarks", "of_exact", "count",    "median",  NULL};
     const nb_summary *s = &t->summary;
-    nb_grid grid;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     for (int p = 0; p < s->panel_count; p++)
         for (int c = 0; c < s->core_count; c++)
-            for (int v = 0; v < s->variant_count; v++) NB_TRY(ctx, add_csv(&grid, t, p, v, c));
-    nb_grid_print(out, &grid);
+            for (int v = 0; v < s->variant_count; v++) NB_TRY(ctx, add_csv(grid, t, p, v, c));
     return NB_OK;
 }
 
@@ -110,7 +107,7 @@ static nb_status add_line(nb_grid *g, const table *t, int panel, int variant, in
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
+static nb_status show(nb_page *page, const table *t, nb_ctx *ctx)
 {
     static const char *const heads[] = {"strategy", "at 5 %", "m", "10 %", "m", "20 %", "m", "50 %", "m", NULL};
     const nb_summary *s = &t->summary;
@@ -122,26 +119,26 @@ static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
             for (int v = 0; v < s->variant_count; v++) NB_TRY(ctx, add_line(&grid, t, p, v, c));
             if (grid.count == 0) continue;
             if (!any)
-                fputs("The least median error of a forward pass of at most that share of exact attention's flops\n",
-                      out);
+                nb_page_heading(
+                    page, 2,
+                    "The least median error of a forward pass of at most that share of exact attention's flops");
             any = true;
-            fprintf(out, "\n%s\nn = %d, d = %d, %s\n", s->panels[p].label, s->panels[p].n, s->panels[p].d,
-                    s->cores[c].label);
-            nb_grid_print(out, &grid);
+            nb_page_heading(page, 3, "%s", s->panels[p].label);
+            nb_page_paragraph(page, "n = %d, d = %d, %s", s->panels[p].n, s->panels[p].d, s->cores[c].label);
+            nb_grid_show(&grid, page);
         }
-    if (any)
-        fputs(
-            "\n- no number of landmarks in the run is that cheap. Strategies and cores without a count have no line.\n",
-            out);
+    if (any) nb_page_paragraph(page, "In the tables:");
+    if (any) nb_page_note(page, "-", "no number of landmarks in the run is that cheap");
+    if (any) nb_page_paragraph(page, "Strategies and cores without a count have no line.");
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     table t;
     NB_TRY(ctx, nb_summary_make(frame, &t.summary, ctx));
     NB_TRY(ctx, find_costs(&t, ctx));
-    return form->csv ? print_csv(out, &t, ctx) : print_text(out, &t, ctx);
+    return form->grid ? fill(form->grid, &t, ctx) : show(form->page, &t, ctx);
 }
 
 static const char *const references[] = {"none: medians over heads and trials", NULL};
@@ -151,5 +148,5 @@ const nb_table nb_table_at_cost = {
     .component = {"at_cost", "the least error that each strategy reaches for a share of exact attention's flops",
                   references, options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

@@ -4,16 +4,12 @@
  * core's time. What is the same in all trials counts in each. The least is marked among those
  * cores that are measured on the same choices of landmarks. Nothing where fewer than
  * two cores have rows whose subspace part is known and above rounding. */
-#include "report/grid.h"
 #include "report/pairs.h"
 #include "report/table.h"
 #include "studies/error/sweeps.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
-
-enum { CELL = 10, LONGEST = 64 };
 
 typedef struct {
     const nb_summary *summary;
@@ -128,25 +124,23 @@ static int nearest(const table *t, int m)
     return rivals > 1 ? found : -1;
 }
 
-static void print_core(FILE *out, const table *t, int core, int width)
+static void add_core(nb_page *page, const table *t, int core)
 {
     const nb_summary *s = t->summary;
-    char number[32];
     int last = last_m(t, core);
     if (last < 0) return;
-    fprintf(out, "  %-*.*s", width, width, s->cores[core].label);
+    nb_page_row(page);
+    nb_page_cell(page, "%s", s->cores[core].label);
     for (int m = 0; m < s->landmark_count; m++) {
         const nb_statistic *a = at(t, t->above, core, m);
         double percent = 100 * a->median;
+        char number[32];
         if (fabs(percent) < 0.05) percent = 0; /* a sign would come from rounding */
         snprintf(number, sizeof number, percent >= 1e5 ? "%.0e" : fabs(percent) >= 9.95 ? "%.0f" : "%.1f", percent);
-        fprintf(out, "%*s%s%s", CELL,
-                a->count                                   ? number
-                : t->planned[core * s->landmark_count + m] ? "-"
-                                                           : "",
-                nearest(t, m) == core ? "*" : " ", a->count && !is_full(t, core, m) ? "!" : " ");
+        nb_page_cell(page, "%s", a->count ? number : t->planned[core * s->landmark_count + m] ? "-" : "");
+        nb_page_mark(page, nearest(t, m) == core ? "*" : a->count && !is_full(t, core, m) ? "!" : "");
     }
-    fprintf(out, "%12.2g\n", at(t, t->core_s, core, last)->median);
+    nb_page_cell(page, "%.2g", at(t, t->core_s, core, last)->median);
 }
 
 /* Whether a number below 0 is printed: only a core that keeps rows of S has any. */
@@ -165,7 +159,7 @@ static bool tells_exact(const void *row, const void *unused)
 }
 
 /* What the heads cost without any approximation, by size. */
-static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
+static nb_status add_exact(nb_page *page, const nb_summary *s, nb_ctx *ctx)
 {
     nb_selection all, timed;
     nb_groups sizes;
@@ -174,14 +168,14 @@ static nb_status print_exact(FILE *out, const nb_summary *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_frame_all(&s->frame, &all, ctx));
     NB_TRY(ctx, nb_frame_select(&s->frame, all, tells_exact, NULL, &timed, ctx));
     NB_TRY(ctx, nb_frame_group(&s->frame, timed, (const char *const[]){"n", "d", NULL}, &sizes, ctx));
-    fputs("Exact attention on these heads, S V: multiplications, and median seconds on one CPU (column exact_s)\n",
-          out);
+    nb_page_paragraph(
+        page, "Exact attention on these heads, S V: multiplications, and median seconds on one CPU (column exact_s)");
     for (int g = 0; g < sizes.count; g++) {
         nb_selection rows = nb_group_rows(&sizes, g);
         const nb_error_row *r = &s->rows[rows.at[0]];
         for (int i = 0; i < rows.count; i++) seconds[i] = s->rows[rows.at[i]].measures.exact_s;
-        fprintf(out, "  n = %d, d = %d: 2 n^2 d = %.2g, %.2g s\n", r->n, r->d, 2.0 * r->n * r->n * r->d,
-                nb_statistic_of(rows.count, seconds).median);
+        nb_page_item(page, "n = %d, d = %d: 2 n^2 d = %.2g, %.2g s", r->n, r->d, 2.0 * r->n * r->n * r->d,
+                     nb_statistic_of(rows.count, seconds).median);
     }
     return NB_OK;
 }
@@ -195,51 +189,45 @@ static nb_status add_line(nb_grid *g, const table *t, int core, int m)
     NB_TRY(g->ctx, nb_grid_text(g, s->cores[core].core));
     NB_TRY(g->ctx, nb_grid_int(g, s->landmarks[m]));
     NB_TRY(g->ctx, nb_grid_int(g, a->count));
-    NB_TRY(g->ctx, nb_grid_text(g, a->count > 0 && is_full(t, core, m) ? "true" : "false"));
-    NB_TRY(g->ctx, nb_grid_text(g, nb_swept_is_oracle(&t->sweeps.cores[core]) ? "true" : "false"));
+    NB_TRY(g->ctx, nb_grid_flag(g, a->count > 0 && is_full(t, core, m)));
+    NB_TRY(g->ctx, nb_grid_flag(g, nb_swept_is_oracle(&t->sweeps.cores[core])));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) NB_TRY(g->ctx, nb_grid_real(g, "%.3g", values[i]));
     return NB_OK;
 }
 
-/* In the CSV 0.1 is 10 % above. */
-static nb_status print_csv(FILE *out, const table *t, nb_ctx *ctx)
+/* For programs 0.1 is 10 % above. */
+static nb_status fill(nb_grid *grid, const table *t, nb_ctx *ctx)
 {
     static const char *const heads[] = {"core",  "landmarks", "count", "all_choices", "oracle",
                                         "above", "p10",       "p90",   "core_s",      NULL};
-    nb_grid grid;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     for (int c = 0; c < t->summary->core_count; c++)
-        for (int m = 0; m < t->summary->landmark_count; m++) NB_TRY(ctx, add_line(&grid, t, c, m));
-    nb_grid_print(out, &grid);
+        for (int m = 0; m < t->summary->landmark_count; m++) NB_TRY(ctx, add_line(grid, t, c, m));
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const table *t, nb_ctx *ctx)
+static nb_status show(nb_page *page, const table *t, nb_ctx *ctx)
 {
     const nb_summary *s = t->summary;
-    int width = 0;
-    for (int c = 0; c < s->core_count; c++) {
-        int length = (int)strlen(s->cores[c].label);
-        width = length > width ? length : width;
-    }
-    width = width < LONGEST ? width : LONGEST;
-    fprintf(out, "\nCores, %% above the best one on the same landmarks\n  %-*s", width, "landmarks");
-    for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%*d  ", CELL, s->landmarks[m]);
-    fprintf(out, "%12s\n", "core_s");
-    for (int c = 0; c < s->core_count; c++) print_core(out, t, c, width);
-    fputs(
-        "100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and\n"
-        "trials; core_s: median seconds at the core's largest m.\n"
-        "* least of the cores, oracles aside, that were measured on all choices of landmarks of the column;\n"
-        "! not measured on all of them (not planned, skipped or missing); - measured on none, or the subspace part is\n"
-        "rounding noise; blank: not planned.\n",
-        out);
+    nb_page_heading(page, 2, "Cores, %% above the best one on the same landmarks");
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_LABEL, "landmarks");
+    for (int m = 0; m < s->landmark_count; m++) nb_page_column(page, NB_PAGE_NUMBER, "%d", s->landmarks[m]);
+    nb_page_column(page, NB_PAGE_NUMBER, "core_s");
+    for (int c = 0; c < s->core_count; c++) add_core(page, t, c);
+    nb_page_paragraph(page, "100 (error / subspace part - 1): medians over problems, strategies with their pairing and "
+                            "factors, heads and trials; core_s: median seconds at the core's largest m.");
+    nb_page_note(page, "*",
+                 "least of the cores, oracles aside, that were measured on all choices of landmarks of the column");
+    nb_page_note(page, "!", "not measured on all of them: not planned, skipped or missing");
+    nb_page_note(page, "-", "measured on none, or the subspace part is rounding noise");
+    nb_page_note(page, "blank:", "not planned");
     if (any_below(t))
-        fputs("Below 0: the core keeps rows of S exactly, so its result is not of the form F X B.\n", out);
-    return print_exact(out, s, ctx);
+        nb_page_note(page, "below 0:", "the core keeps rows of S exactly, so its result is not of the form F X B");
+    return add_exact(page, s, ctx);
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     nb_summary summary;
     table t = {.summary = &summary};
@@ -249,7 +237,7 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     NB_TRY(ctx, sum_up(&t, ctx));
     for (int c = 0; c < summary.core_count; c++) there += last_m(&t, c) >= 0;
     if (there < 2) return NB_OK;
-    return form->csv ? print_csv(out, &t, ctx) : print_text(out, &t, ctx);
+    return form->grid ? fill(form->grid, &t, ctx) : show(form->page, &t, ctx);
 }
 
 static const char *const references[] = {"none: the best core is the projection; see 'nysbench describe best'", NULL};
@@ -260,5 +248,5 @@ const nb_table nb_table_cores = {
                   references, options, 0},
     .study = NB_ERROR_STUDY,
     .place = 3,
-    .print = print,
+    .make = make,
 };

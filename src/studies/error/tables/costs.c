@@ -7,7 +7,7 @@
 
 typedef struct {
     const nb_summary *summary;
-    nb_grid grid;
+    nb_grid *grid;
     double *seconds; /* room for a value a row */
 } table;
 
@@ -36,11 +36,11 @@ static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
     const int sizes[] = {row->n, row->d, row->landmarks};
     double count = nb_forward_multiplications(&e->sweeps.cores[core].choice, row->n, row->d, row->landmarks),
            exact = nb_exact_multiplications(row->n, row->d);
-    nb_grid *g = &t->grid;
+    nb_grid *g = t->grid;
     for (int i = 0; i < 3; i++) NB_TRY(g->ctx, nb_grid_int(g, sizes[i]));
-    NB_TRY(g->ctx, nb_grid_text(g, g->csv ? e->of[core].core : e->of[core].label));
+    NB_TRY(g->ctx, nb_grid_text(g, g->exact ? e->of[core].core : e->of[core].label));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", count));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.1f", (g->csv ? 1 : 100) * count / exact));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.1f", (g->exact ? 1 : 100) * count / exact));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", median(t, rows, core_s)));
     return nb_grid_real(g, "%.2g", median(t, rows, exact_s));
 }
@@ -67,24 +67,25 @@ static nb_status add_lines(table *t, const nb_entrants *e, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const heads[] = {"n",          "d",      "m",       "core", "multiplications",
                                         "% of exact", "core_s", "exact_s", NULL};
     static const char *const csv[] = {"n",        "d",      "landmarks", "core", "multiplications",
                                       "of_exact", "core_s", "exact_s",   NULL};
     nb_entrants e;
+    nb_grid own;
     table t = {.summary = &e.summary};
     NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
     NB_NEED(t.seconds, nb_alloc_reals(ctx, (size_t)frame->count + 1, 1));
-    NB_TRY(ctx, nb_grid_make(&t.grid, form->csv ? csv : heads, form->csv, ctx));
+    NB_TRY(ctx, nb_table_grid(form, heads, csv, &own, &t.grid, ctx));
     NB_TRY(ctx, add_lines(&t, &e, ctx));
-    if (t.grid.count > 0 && !form->csv)
-        fputs(
-            "A forward pass of one head: multiplications, % of those of exact attention, 2 n^2 d; and median seconds\n"
-            "on one CPU for X alone and for exact attention\n",
-            out);
-    nb_grid_print(out, &t.grid);
+    if (form->grid || own.count == 0) return NB_OK;
+    own.labels = 4;
+    nb_page_heading(form->page, 2, "The cost of a forward pass of one head");
+    nb_page_paragraph(form->page, "Multiplications, %% of those of exact attention, 2 n^2 d; and median seconds on one "
+                                  "CPU for X alone and for exact attention");
+    nb_grid_show(&own, form->page);
     return NB_OK;
 }
 
@@ -96,5 +97,5 @@ const nb_table nb_table_costs = {
     .component = {"costs", "multiplications of a forward pass with each core, against exact attention, and times",
                   references, options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

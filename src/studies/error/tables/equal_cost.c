@@ -84,20 +84,18 @@ static nb_status add_line(nb_grid *g, const table *t, int a, int b)
     return nb_grid_real(g, "%.3g", duel.below);
 }
 
-static nb_status print_csv(FILE *out, table *t, nb_ctx *ctx)
+static nb_status fill(nb_grid *grid, table *t, nb_ctx *ctx)
 {
     static const char *const heads[] = {"core",  "landmarks", "over", "over_landmarks", "choices",
                                         "ratio", "p10",       "p90",  "below",          NULL};
     const nb_entrants *e = t->duels.entrants;
-    nb_grid grid;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     for (int m = 0; m < e->summary.landmark_count; m++)
         for (int a = 0; a < e->count; a++)
             for (int b = 0; b < e->count; b++) {
                 t->m = e->summary.landmarks[m];
-                if (t->duels.shown[a] && t->duels.shown[b]) NB_TRY(ctx, add_line(&grid, t, a, b));
+                if (t->duels.shown[a] && t->duels.shown[b]) NB_TRY(ctx, add_line(grid, t, a, b));
             }
-    nb_grid_print(out, &grid);
     return NB_OK;
 }
 
@@ -120,7 +118,7 @@ static bool has_twice(const table *t)
     return false;
 }
 
-static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
+static nb_status show(nb_page *page, table *t, nb_ctx *ctx)
 {
     const nb_summary *s = &t->duels.entrants->summary;
     bool any = false;
@@ -130,20 +128,20 @@ static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
         if (!has_twice(t)) continue;
         NB_NEED(corner, nb_format(ctx, "m = %d, over m = %d", t->m, 2 * t->m));
         if (!any)
-            fputs(
-                "Median ratio of the error of the line's core to that of the column's core with twice the landmarks\n",
-                out);
+            nb_page_heading(
+                page, 2,
+                "Median ratio of the error of the line's core to that of the column's core with twice the landmarks");
         any = true;
-        NB_TRY(ctx, nb_duels_print_matrix(out, &t->duels, corner, ratio, t));
+        NB_TRY(ctx, nb_duels_show(page, &t->duels, corner, ratio, t));
     }
     if (any)
-        fputs("Of the same strategy on the same head in the same trial; a row that stands for all trials counts in\n"
-              "each. With --format csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.\n",
-              out);
+        nb_page_paragraph(page, "Of the same strategy on the same head in the same trial; a row that stands for all "
+                                "trials counts in each. With --format csv: quantiles 0.1 and 0.9, and the share of "
+                                "choices where the ratio is below 1.");
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     nb_entrants e;
     table t = {.m = 0};
@@ -151,7 +149,7 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     NB_TRY(ctx, nb_duels_make(&t.duels, &e, false, ctx));
     NB_TRY(ctx, find_twice(&t, &e, ctx));
     if (e.summary.core_count < 2) return NB_OK;
-    return form->csv ? print_csv(out, &t, ctx) : print_text(out, &t, ctx);
+    return form->grid ? fill(form->grid, &t, ctx) : show(form->page, &t, ctx);
 }
 
 static const char *const references[] = {"none: ratios of errors in the same trial", NULL};
@@ -161,5 +159,5 @@ const nb_table nb_table_equal_cost = {
     .component = {"equal_cost", "each core that is not an oracle against the others with twice the landmarks",
                   references, options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

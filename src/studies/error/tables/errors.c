@@ -3,38 +3,24 @@
  * each column among those of one pairing and factors marked if it is surely below the next, values not below the
  * constant matrix in brackets, the floor and 1/n beside them. */
 #include "report/compare.h"
-#include "report/grid.h"
 #include "report/table.h"
 #include "studies/error/leads.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { CELL = 10, LONGEST = 64 };
-
-static int name_width(const nb_summary *s)
+/* A number with its marks behind it; in brackets where it is not below the constant matrix. */
+static void add_cell(nb_page *page, const nb_statistic *s, double baseline, bool leads, bool incomplete)
 {
-    size_t width = strlen("constant ") + strlen(s->constant);
-    for (int v = 0; v < s->variant_count; v++)
-        width = strlen(s->variants[v].label) > width ? strlen(s->variants[v].label) : width;
-    return (int)(width < LONGEST ? width : LONGEST);
-}
-
-/* Right-aligned, a place for the mark behind it. */
-static void print_cell(FILE *out, const nb_statistic *s, double baseline, bool leads, bool incomplete)
-{
-    char number[32], text[40];
-    const char *mark = leads ? "*" : nb_statistic_is_noise(s) ? "~" : " ";
+    char number[32], marks[8];
+    bool above = s->count > 0 && !(s->median < baseline);
     snprintf(number, sizeof number, s->median >= 1000 ? "%.1e" : "%.3g", s->median);
-    if (s->planned == 0)
-        text[0] = '\0';
-    else if (s->count == 0)
-        snprintf(text, sizeof text, "- ");
-    else if (!(s->median < baseline))
-        snprintf(text, sizeof text, "(%s)%s", number, *mark == ' ' ? "" : mark);
-    else
-        snprintf(text, sizeof text, "%s%s", number, mark);
-    fprintf(out, "%*s%s", CELL, text, incomplete ? "!" : " ");
+    nb_page_cell(page, "%s%s", above ? "(" : "", s->planned == 0 ? "" : s->count == 0 ? "-" : number);
+    snprintf(marks, sizeof marks, "%s%s%s", above ? ")" : "",
+             leads                      ? "*"
+             : nb_statistic_is_noise(s) ? "~"
+                                        : "",
+             incomplete ? "!" : "");
+    nb_page_mark(page, marks);
 }
 
 /* Rows that are planned with a core, of one variant or (-1) of all. */
@@ -53,35 +39,34 @@ static bool has_column(const nb_summary *s, int panel, int m)
     return s->floors[nb_summary_level(s, panel, m)].planned > 0;
 }
 
-static void print_core(FILE *out, const nb_summary *s, const bool *leads, int panel, int core, int width)
+static void add_core(nb_page *page, const nb_summary *s, const bool *leads, int panel, int core)
 {
     if (count_planned(s, panel, -1, core) == 0) return;
-    fprintf(out, "  %s\n", s->cores[core].label);
+    nb_page_band(page, "core", s->cores[core].label);
     for (int v = 0; v < s->variant_count; v++) {
         if (count_planned(s, panel, v, core) == 0) continue;
-        fprintf(out, "    %-*.*s", width, width, s->variants[v].label);
+        nb_page_row(page);
+        nb_page_cell(page, "%s", s->variants[v].label);
         for (int m = 0; m < s->landmark_count; m++) {
             int cell = nb_summary_cell(s, panel, v, core, m);
             const nb_statistic *e = &s->errors[cell];
             if (!has_column(s, panel, m)) continue;
-            print_cell(out, e, s->baselines[nb_summary_level(s, panel, m)].median, leads[cell],
-                       e->count > 0 && e->count < e->planned);
+            add_cell(page, e, s->baselines[nb_summary_level(s, panel, m)].median, leads[cell],
+                     e->count > 0 && e->count < e->planned);
         }
-        fputc('\n', out);
     }
 }
 
-static void print_level(FILE *out, const char *name, const nb_summary *s, int panel, const nb_statistic *levels,
-                        int width)
+static void add_level(nb_page *page, const char *name, const nb_summary *s, int panel, const nb_statistic *levels)
 {
-    fprintf(out, "  %-*s", width + 2, name);
+    nb_page_row(page);
+    nb_page_cell(page, "%s", name);
     for (int m = 0; m < s->landmark_count; m++)
-        if (has_column(s, panel, m)) print_cell(out, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
-    fputc('\n', out);
+        if (has_column(s, panel, m)) add_cell(page, &levels[nb_summary_level(s, panel, m)], INFINITY, false, false);
 }
 
 /* How many of a core's medians, over problems, strategies and m, are below the constant matrix. */
-static void print_score(FILE *out, const nb_summary *s, int core)
+static void add_score(nb_page *page, const nb_summary *s, int core)
 {
     int below = 0, all = 0;
     for (int p = 0; p < s->panel_count; p++)
@@ -92,8 +77,8 @@ static void print_score(FILE *out, const nb_summary *s, int core)
                 below += e->median < s->baselines[nb_summary_level(s, p, m)].median;
             }
     if (all > 0)
-        fprintf(out, "%s: %d of %d medians are below the constant matrix %s.\n", s->cores[core].label, below, all,
-                s->constant);
+        nb_page_item(page, "%s: %d of %d medians are below the constant matrix %s.", s->cores[core].label, below, all,
+                     s->constant);
 }
 
 static bool has_holes(const nb_summary *s)
@@ -115,50 +100,56 @@ static bool has_results(const nb_summary *s, int panel)
 }
 
 /* Where a strategy can lose nothing. */
-static void print_rank(FILE *out, const nb_summary *s, int panel)
+static void add_rank(nb_page *page, const nb_summary *s, int panel)
 {
     const nb_panel *p = &s->panels[panel];
     bool reached = false;
     for (int m = 0; m < s->landmark_count; m++)
         reached = reached || (has_column(s, panel, m) && s->landmarks[m] >= p->d);
     if (p->rank_d && reached)
-        fprintf(out, "  S has rank d = %d: from m = d on, X = A+ leaves no error, by construction\n", p->d);
+        nb_page_note(page, NULL, "S has rank d = %d: from m = d on, X = A+ leaves no error, by construction", p->d);
 }
 
-static void print_text(FILE *out, const nb_summary *s, const bool *leads)
+static void add_panel(nb_page *page, const nb_summary *s, const bool *leads, int panel)
 {
-    int width = name_width(s);
-    for (int p = 0; p < s->panel_count; p++) {
-        const nb_panel *panel = &s->panels[p];
-        fprintf(out, "%s\nn = %d, d = %d, heads: %d, trials: %d\n", panel->label, panel->n, panel->d, panel->heads,
-                panel->trials);
-        if (!has_results(s, p)) {
-            fputs("  no results: skipped, failed, not run\n\n", out);
-            continue;
-        }
-        fprintf(out, "  %-*s", width + 2, "landmarks");
-        for (int m = 0; m < s->landmark_count; m++)
-            if (has_column(s, p, m)) fprintf(out, "%*d  ", CELL - 1, s->landmarks[m]);
-        fputc('\n', out);
-        for (int c = 0; c < s->core_count; c++) print_core(out, s, leads, p, c, width);
-        print_level(out, "best rank m", s, p, s->floors, width);
-        char constant[32];
-        snprintf(constant, sizeof constant, "constant %s", s->constant);
-        print_level(out, constant, s, p, s->baselines, width);
-        print_rank(out, s, p);
-        fputc('\n', out);
+    const nb_panel *p = &s->panels[panel];
+    char constant[32];
+    nb_page_heading(page, 3, "%s", p->label);
+    nb_page_paragraph(page, "n = %d, d = %d, heads: %d, trials: %d", p->n, p->d, p->heads, p->trials);
+    if (!has_results(s, panel)) {
+        nb_page_note(page, NULL, "no results: skipped, failed, not run");
+        return;
     }
-    fprintf(out,
-            "Median relative error |S - FXB|_F / |S|_F over heads and trials.\n"
-            "* least of its column and core among strategies with the same pairing and factors, and surely so: the\n"
-            "  95 %% t interval of its error over the next one's in the same trial is below 1. It takes %d sources or\n"
-            "  more: a head file is most often one; where data are drawn, each trial is one;\n"
-            "~ not above its rounding noise; (in brackets) not below the constant matrix %s;\n"
-            "! some rows are missing, - all of them: skipped, failed or not run.\n"
-            "%s",
-            NB_LEAST_SOURCES, s->constant, has_holes(s) ? "Blank: not planned.\n" : "");
-    if (s->pairing) fprintf(out, "The pairing is %s unless a line names another.\n", s->pairing);
-    for (int c = 0; c < s->core_count; c++) print_score(out, s, c);
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_LABEL, "landmarks");
+    for (int m = 0; m < s->landmark_count; m++)
+        if (has_column(s, panel, m)) nb_page_column(page, NB_PAGE_NUMBER, "%d", s->landmarks[m]);
+    for (int c = 0; c < s->core_count; c++) add_core(page, s, leads, panel, c);
+    nb_page_band(page, NULL, NULL);
+    add_level(page, "best rank m", s, panel, s->floors);
+    snprintf(constant, sizeof constant, "constant %s", s->constant);
+    add_level(page, constant, s, panel, s->baselines);
+    add_rank(page, s, panel);
+}
+
+static void show(nb_page *page, const nb_summary *s, const bool *leads)
+{
+    nb_page_heading(page, 2, "Median relative error |S - FXB|_F / |S|_F over heads and trials");
+    for (int p = 0; p < s->panel_count; p++) add_panel(page, s, leads, p);
+    nb_page_paragraph(page, "In the tables:");
+    nb_page_note(
+        page, "*",
+        "least of its column and core among strategies with the same pairing and factors, and surely so: the "
+        "95 %% t interval of its error over the next one's in the same trial is below 1. It takes %d sources or "
+        "more: a head file is most often one; where data are drawn, each trial is one",
+        NB_LEAST_SOURCES);
+    nb_page_note(page, "~", "not above its rounding noise");
+    nb_page_note(page, "( )", "not below the constant matrix %s", s->constant);
+    nb_page_note(page, "!", "some rows are missing");
+    nb_page_note(page, "-", "all of them are: skipped, failed or not run");
+    if (has_holes(s)) nb_page_note(page, "blank:", "not planned");
+    if (s->pairing) nb_page_paragraph(page, "The pairing is %s unless a line names another.", s->pairing);
+    for (int c = 0; c < s->core_count; c++) add_score(page, s, c);
 }
 
 static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
@@ -179,31 +170,29 @@ static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
     return NB_OK;
 }
 
-static nb_status print_csv(FILE *out, const nb_summary *s, nb_ctx *ctx)
+static nb_status fill(nb_grid *grid, const nb_summary *s, nb_ctx *ctx)
 {
     static const char *const heads[] = {"panel",   "problem", "kernel",      "label",         "strategy", "pairing",
                                         "factors", "core",    "landmarks",   "planned",       "count",    "median",
                                         "p10",     "p90",     "best_rank_m", "baseline_mean", NULL};
-    nb_grid grid;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     for (int p = 0; p < s->panel_count; p++)
         for (int c = 0; c < s->core_count; c++)
             for (int v = 0; v < s->variant_count; v++)
                 for (int m = 0; m < s->landmark_count; m++)
                     NB_TRY(ctx,
-                           add_line(&grid, s, (nb_summary_index){.panel = p, .variant = v, .core = c, .landmark = m}));
-    nb_grid_print(out, &grid);
+                           add_line(grid, s, (nb_summary_index){.panel = p, .variant = v, .core = c, .landmark = m}));
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     nb_summary s;
     bool *leads;
     NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
-    if (form->csv) return print_csv(out, &s, ctx);
+    if (form->grid) return fill(form->grid, &s, ctx);
     NB_TRY(ctx, nb_leads_find(&s, &leads, ctx));
-    print_text(out, &s, leads);
+    show(form->page, &s, leads);
     return NB_OK;
 }
 
@@ -214,5 +203,5 @@ const nb_table nb_table_errors = {
     .component = {"errors", "median error by problem, core, strategy and number of landmarks", references, options, 0},
     .study = NB_ERROR_STUDY,
     .place = 1,
-    .print = print,
+    .make = make,
 };

@@ -27,20 +27,18 @@ static nb_status add_line(nb_grid *g, const nb_duels *d, const nb_subset *subset
     return nb_grid_real(g, "%.3g", duel.below);
 }
 
-static nb_status print_csv(FILE *out, const nb_duels *d, nb_ctx *ctx)
+static nb_status fill(nb_grid *grid, const nb_duels *d, nb_ctx *ctx)
 {
     static const char *const heads[] = {"by", "value", "core", "over", "choices", "ratio", "p10", "p90", "below", NULL};
     const nb_entrants *e = d->entrants;
     nb_subset *subsets;
-    nb_grid grid;
     int count;
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     NB_TRY(ctx, nb_subsets_find(e, &count, &subsets, ctx));
     for (int s = 0; s < count; s++)
         for (int a = 0; a < e->count; a++)
             for (int b = 0; b < e->count; b++)
-                if (a != b && d->shown[a] && d->shown[b]) NB_TRY(ctx, add_line(&grid, d, &subsets[s], a, b));
-    nb_grid_print(out, &grid);
+                if (a != b && d->shown[a] && d->shown[b]) NB_TRY(ctx, add_line(grid, d, &subsets[s], a, b));
     return NB_OK;
 }
 
@@ -55,26 +53,26 @@ static nb_status share(const void *what, int a, int b, char *text, size_t size)
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const nb_duels *d, nb_ctx *ctx)
+static nb_status show(nb_page *page, const nb_duels *d, nb_ctx *ctx)
 {
-    fputs("On how many % of the choices of landmarks the core of a line is below that of a column\n", out);
-    NB_TRY(ctx, nb_duels_print_matrix(out, d, "error of", share, d));
-    fputs("Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core\n"
-          "with several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors\n"
-          "that are rounding noise are left out. With --format csv: the ratios too, also by m, by problem, and where\n"
-          "m is a sixteenth of n or more.\n",
-          out);
+    nb_page_heading(page, 2, "On how many %% of the choices of landmarks the core of a line is below that of a column");
+    NB_TRY(ctx, nb_duels_show(page, d, "error of", share, d));
+    nb_page_paragraph(page,
+                      "Errors on the same landmarks in the same trial; a row that stands for all trials counts in "
+                      "each. Of a core with several settings (oracle) the best for each choice is taken, by the "
+                      "errors that are compared. Errors that are rounding noise are left out. With --format csv: "
+                      "the ratios too, also by m, by problem, and where m is a sixteenth of n or more.");
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     nb_entrants e;
     nb_duels d;
     NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
     NB_TRY(ctx, nb_duels_make(&d, &e, true, ctx));
     if (e.summary.core_count < 2) return NB_OK;
-    return form->csv ? print_csv(out, &d, ctx) : print_text(out, &d, ctx);
+    return form->grid ? fill(form->grid, &d, ctx) : show(form->page, &d, ctx);
 }
 
 static const char *const references[] = {"none: shares and ratios on the same landmarks", NULL};
@@ -84,5 +82,5 @@ const nb_table nb_table_pairs = {
     .component = {"pairs", "cores against each other on the same landmarks: where one is below the other", references,
                   options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

@@ -4,12 +4,12 @@
 #include "report/table.h"
 #include "studies/error/summary.h"
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_standings_view view;
     NB_TRY(ctx, nb_standings_view_make(frame, &terms, "landmarks", "core", &view, ctx));
-    return nb_ranks_print(out, &view, form->csv);
+    return form->grid ? nb_ranks_fill(form->grid, &view) : nb_ranks_show(form->page, &view);
 }
 
 static const char *const references[] = {
@@ -21,5 +21,5 @@ const nb_table nb_table_ranks = {
     .component = {"ranks", "mean rank of each strategy over sources, with the tests of Friedman and Nemenyi",
                   references, options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

@@ -12,7 +12,7 @@ typedef struct {
     const nb_entrants *entrants;
     nb_groups groups; /* of panel and core */
     nb_duels duels;
-    nb_grid grid;
+    nb_grid *grid;
     double *error, *unseen; /* room for a value a row */
 } table;
 
@@ -86,7 +86,7 @@ static nb_status add_line(table *t, nb_selection rows, nb_ctx *ctx)
 {
     const nb_entrants *e = t->entrants;
     nb_summary_index at = e->summary.at[rows.at[0]];
-    nb_grid *g = &t->grid;
+    nb_grid *g = t->grid;
     const char *first, *kept;
     int count, twin;
     double error, unseen;
@@ -95,8 +95,8 @@ static nb_status add_line(table *t, nb_selection rows, nb_ctx *ctx)
     NB_TRY(ctx, twin_of(e, at.core, &twin, ctx));
     NB_TRY(ctx, below(t, at.panel, at.core, 0, &first, ctx));
     NB_TRY(ctx, below(t, at.panel, at.core, twin, &kept, ctx));
-    if (g->csv) NB_TRY(ctx, nb_grid_text(g, e->summary.panels[at.panel].label));
-    NB_TRY(ctx, nb_grid_text(g, g->csv ? e->summary.cores[at.core].core : e->summary.cores[at.core].label));
+    if (g->exact) NB_TRY(ctx, nb_grid_text(g, e->summary.panels[at.panel].label));
+    NB_TRY(ctx, nb_grid_text(g, g->exact ? e->summary.cores[at.core].core : e->summary.cores[at.core].label));
     NB_TRY(ctx, nb_grid_int(g, count));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", error));
     NB_TRY(ctx, nb_grid_real(g, "%.3g", unseen));
@@ -128,34 +128,35 @@ static nb_status add_panel(table *t, int panel, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status print_csv(FILE *out, table *t, nb_ctx *ctx)
+static nb_status fill(table *t, nb_ctx *ctx)
 {
     static const char *const heads[] = {"problem", "core",        "rows",       "error",
                                         "unseen",  "below_first", "below_kept", NULL};
-    NB_TRY(ctx, nb_grid_make(&t->grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(t->grid, heads, true, ctx));
     for (int p = 0; p < t->entrants->summary.panel_count; p++) NB_TRY(ctx, add_panel(t, p, ctx));
-    nb_grid_print(out, &t->grid);
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, table *t, nb_ctx *ctx)
+static nb_status show(nb_page *page, table *t, nb_ctx *ctx)
 {
     static const char *const heads[] = {"core", "rows", "error", "unseen", "below first", "below kept", NULL};
     const nb_summary *s = &t->entrants->summary;
-    fputs("Cores by the rows of S that they look at\n", out);
+    nb_page_heading(page, 2, "Cores by the rows of S that they look at");
     for (int p = 0; p < s->panel_count; p++) {
-        NB_TRY(ctx, nb_grid_make(&t->grid, heads, false, ctx));
+        NB_TRY(ctx, nb_grid_make(t->grid, heads, false, ctx));
         NB_TRY(ctx, add_panel(t, p, ctx));
-        if (t->grid.count == 0) continue;
-        fprintf(out, "%s\n", s->panels[p].label);
-        nb_grid_print(out, &t->grid);
+        if (t->grid->count == 0) continue;
+        nb_page_heading(page, 3, "%s", s->panels[p].label);
+        nb_grid_show(t->grid, page);
     }
-    fprintf(out,
-            "error: over the best core's, median over the rows of the run; unseen: the same on the rows of S that the\n"
-            "core has not looked at, over the best core's for these; below first: the number of choices of landmarks\n"
-            "on which it is below the first core of the run, %s; below kept: the same against that core\n"
-            "with as many rows of S kept exactly.\n",
-            s->cores[0].label);
+    nb_page_paragraph(page, "In the tables:");
+    nb_page_note(page, "error:", "over the best core's, median over the rows of the run");
+    nb_page_note(
+        page, "unseen:", "the same on the rows of S that the core has not looked at, over the best core's for these");
+    nb_page_note(
+        page, "below first:", "the number of choices of landmarks on which it is below the first core of the run, %s",
+        s->cores[0].label);
+    nb_page_note(page, "below kept:", "the same against that core with as many rows of S kept exactly");
     return NB_OK;
 }
 
@@ -166,12 +167,13 @@ static bool sweeps_rows(const nb_sweeps *sweeps)
     return false;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const by[] = {NB_OF_PANEL, NB_OF_CORE, NULL};
     nb_entrants e;
     nb_selection all;
-    table t = {.entrants = &e};
+    nb_grid own;
+    table t = {.entrants = &e, .grid = form->grid ? form->grid : &own};
     NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
     if (!sweeps_rows(&e.sweeps)) return NB_OK;
     NB_TRY(ctx, nb_frame_all(&e.summary.frame, &all, ctx));
@@ -179,7 +181,7 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
     NB_TRY(ctx, nb_duels_make(&t.duels, &e, true, ctx));
     NB_NEED(t.error, nb_alloc_reals(ctx, (size_t)frame->count + 1, 1));
     NB_NEED(t.unseen, nb_alloc_reals(ctx, (size_t)frame->count + 1, 1));
-    return form->csv ? print_csv(out, &t, ctx) : print_text(out, &t, ctx);
+    return form->grid ? fill(&t, ctx) : show(form->page, &t, ctx);
 }
 
 static const char *const references[] = {"none: medians over heads and trials", NULL};
@@ -188,5 +190,5 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_rows = {
     .component = {"rows", "cores by the number of rows of S that they look at, by problem", references, options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

@@ -4,12 +4,12 @@
 #include "report/table.h"
 #include "studies/error/summary.h"
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_standings_view view;
     NB_TRY(ctx, nb_standings_view_make(frame, &terms, "landmarks", "core", &view, ctx));
-    return nb_wins_print(out, &view, form->csv);
+    return form->grid ? nb_wins_fill(form->grid, &view) : nb_wins_show(form->page, &view);
 }
 
 static const char *const references[] = {
@@ -20,5 +20,5 @@ const nb_table nb_table_wins = {
     .component = {"wins", "strategies against each other: on how many sources one has the lesser error", references,
                   options, 0},
     .study = NB_ERROR_STUDY,
-    .print = print,
+    .make = make,
 };

@@ -60,11 +60,11 @@ static nb_status add_line(const maker *m, int a, int b)
     const char *text;
     NB_TRY(m->ctx, nb_grid_text(m->grid, m->s->families[first->family]));
     NB_TRY(m->ctx, nb_grid_int(m->grid, first->threads));
-    NB_TRY(m->ctx, nb_grid_text(m->grid, nb_forward_name(m->s, a, m->grid->csv)));
-    NB_TRY(m->ctx, nb_grid_text(m->grid, nb_forward_name(m->s, b, m->grid->csv)));
+    NB_TRY(m->ctx, nb_grid_text(m->grid, nb_forward_name(m->s, a, m->grid->exact)));
+    NB_TRY(m->ctx, nb_grid_text(m->grid, nb_forward_name(m->s, b, m->grid->exact)));
     NB_TRY(m->ctx, nb_grid_int(m->grid, first->n));
     NB_TRY(m->ctx, nb_grid_int(m->grid, last->n));
-    if (m->grid->csv) {
+    if (m->grid->exact) {
         NB_TRY(m->ctx, nb_grid_real(m->grid, "%g", n));
         NB_TRY(m->ctx, nb_grid_real(m->grid, "%g", m->s->cells[m->b[0]].time_s / first->time_s));
         return nb_grid_real(m->grid, "%g", m->s->cells[m->b[m->count - 1]].time_s / last->time_s);
@@ -102,27 +102,26 @@ static nb_status add_lines(maker *m)
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const text[] = {"layers", "threads", "attention",  "faster than", "from n",
                                        "to n",   "at n",    "x at first", "x at last",   NULL};
     static const char *const columns[] = {"layers", "threads",    "attention",     "baseline",     "n_from",
                                           "n_to",   "n_crossing", "speedup_first", "speedup_last", NULL};
     nb_forward_summary s;
-    nb_grid grid;
-    maker m = {.s = &s, .grid = &grid, .ctx = ctx};
+    nb_grid own;
+    maker m = {.s = &s, .ctx = ctx};
     NB_TRY(ctx, nb_forward_summary_make(frame, &s, ctx));
     NB_NEED(m.a, nb_alloc(ctx, (size_t)s.cell_count + 1, sizeof *m.a));
     NB_NEED(m.b, nb_alloc(ctx, (size_t)s.cell_count + 1, sizeof *m.b));
-    NB_TRY(ctx, nb_grid_make(&grid, form->csv ? columns : text, form->csv, ctx));
+    NB_TRY(ctx, nb_table_grid(form, text, columns, &own, &m.grid, ctx));
     NB_TRY(ctx, add_lines(&m));
-    if (grid.count == 0) return NB_OK;
-    if (!form->csv) fputs("\nWhere one attention overtakes another one\n", out);
-    nb_grid_print(out, &grid);
-    if (!form->csv)
-        fputs("Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up "
-              "to the last.\n",
-              out);
+    if (form->grid || own.count == 0) return NB_OK;
+    own.labels = 4;
+    nb_page_heading(form->page, 2, "Where one attention overtakes another one");
+    nb_grid_show(&own, form->page);
+    nb_page_paragraph(form->page, "Lines between the medians at two neighbouring n, both axes logarithmic: from that n "
+                                  "on it is faster, up to the last.");
     return NB_OK;
 }
 
@@ -134,5 +133,5 @@ const nb_table nb_table_crossovers = {
     .study = NB_FORWARD_STUDY,
     .place = 3,
     .file = "crossovers.csv",
-    .print = print,
+    .make = make,
 };

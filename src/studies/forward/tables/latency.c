@@ -8,7 +8,7 @@
 enum { MOST_HEADS = 32 };
 
 /* Faster or slower than some exact attention: one column for each, with the name that it has in the other lines. */
-static nb_status head_texts(const nb_forward_summary *s, bool csv, const char **heads, nb_ctx *ctx)
+static nb_status head_texts(const nb_forward_summary *s, bool exact, const char **heads, nb_ctx *ctx)
 {
     static const char *const text[] = {NB_FORWARD_KEYS, "ms",   "interval", "fresh ms",    "first ms",
                                        "workspace",     "peak", "error",    "on the front"};
@@ -16,11 +16,11 @@ static nb_status head_texts(const nb_forward_summary *s, bool csv, const char **
                                           "latency_high_s",  "first_s",    "fresh_s",      "amortized_s",
                                           "workspace_bytes", "peak_bytes", "output_error", "front"};
     int count = 0;
-    size_t fixed = csv ? sizeof columns / sizeof *columns : sizeof text / sizeof *text;
-    for (size_t i = 0; i < fixed; i++) heads[count++] = csv ? columns[i] : text[i];
+    size_t fixed = exact ? sizeof columns / sizeof *columns : sizeof text / sizeof *text;
+    for (size_t i = 0; i < fixed; i++) heads[count++] = exact ? columns[i] : text[i];
     for (int b = 0; b < s->baseline_count; b++)
         NB_NEED(heads[count++],
-                nb_format(ctx, "%s%s", csv ? "speedup_over_" : "x ", nb_forward_name(s, s->baselines[b], false)));
+                nb_format(ctx, "%s%s", exact ? "speedup_over_" : "x ", nb_forward_name(s, s->baselines[b], false)));
     heads[count] = NULL;
     return NB_OK;
 }
@@ -35,8 +35,7 @@ static nb_status add_bytes(nb_grid *g, double bytes, nb_ctx *ctx)
     return nb_grid_text(g, text);
 }
 
-static nb_status add_text_line(nb_grid *g, const nb_forward_summary *s, const nb_forward_cell *c, bool front,
-                               nb_ctx *ctx)
+static nb_status add_line(nb_grid *g, const nb_forward_summary *s, const nb_forward_cell *c, bool front, nb_ctx *ctx)
 {
     const char *interval;
     NB_TRY(ctx, nb_forward_add_keys(s, c, g, ctx));
@@ -53,8 +52,8 @@ static nb_status add_text_line(nb_grid *g, const nb_forward_summary *s, const nb
     return NB_OK;
 }
 
-static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_forward_cell *c, bool front,
-                              nb_ctx *ctx)
+static nb_status add_exact_line(nb_grid *g, const nb_forward_summary *s, const nb_forward_cell *c, bool front,
+                                nb_ctx *ctx)
 {
     const double values[] = {c->latency_s, c->low_s,     c->high_s, c->first_s, c->fresh_s,
                              c->time_s,    c->workspace, c->peak,   c->error};
@@ -66,34 +65,40 @@ static nb_status add_csv_line(nb_grid *g, const nb_forward_summary *s, const nb_
     return NB_OK;
 }
 
-static void print_notes(FILE *out)
+static void add_notes(nb_page *page)
 {
-    static const char *const notes[] = {
-        "ms: median over rounds, then over layers and trials; interval: the ends of all their 95 % intervals, or of",
-        "the times where there are fewer than 6 rounds; fresh: a pass that chooses the landmarks that others keep;",
-        "first: the first pass, with cold caches. error: of the outputs, against double precision. On the front:",
-        "nothing of the same layers and threads is both as fast and as good. x NAME: times faster than that attention",
-        "beside it in the same rounds. Front and x take amortized_s, which has its share of fresh passes."};
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) fprintf(out, "%s\n", notes[i]);
+    nb_page_paragraph(page, "In the table:");
+    nb_page_note(page, "ms:", "median over rounds, then over layers and trials");
+    nb_page_note(page, "interval:",
+                 "the ends of all their 95 %% intervals, or of the times where there are fewer than 6 rounds");
+    nb_page_note(page, "fresh:", "a pass that chooses the landmarks that others keep");
+    nb_page_note(page, "first:", "the first pass, with cold caches");
+    nb_page_note(page, "error:", "of the outputs, against double precision");
+    nb_page_note(page, "on the front:", "nothing of the same layers and threads is both as fast and as good");
+    nb_page_note(page, "x NAME:", "times faster than that attention beside it in the same rounds");
+    nb_page_paragraph(page, "Front and x take amortized_s, which has its share of fresh passes.");
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
-    const char *heads[MOST_HEADS];
+    const char **heads;
+    bool exact = form->grid != NULL;
     nb_forward_summary s;
-    nb_grid grid;
+    nb_grid own, *grid;
     NB_TRY(ctx, nb_forward_summary_make(frame, &s, ctx));
     if (s.cell_count == 0) return NB_OK;
-    NB_TRY(ctx, head_texts(&s, form->csv, heads, ctx));
-    NB_TRY(ctx, nb_grid_make(&grid, heads, form->csv, ctx));
+    NB_NEED(heads, nb_alloc(ctx, MOST_HEADS, sizeof *heads));
+    NB_TRY(ctx, head_texts(&s, exact, heads, ctx));
+    NB_TRY(ctx, nb_table_grid(form, heads, heads, &own, &grid, ctx));
     for (int i = 0; i < s.cell_count; i++) {
         bool front = nb_forward_is_on_front(&s, i);
-        NB_TRY(ctx, form->csv ? add_csv_line(&grid, &s, &s.cells[i], front, ctx)
-                              : add_text_line(&grid, &s, &s.cells[i], front, ctx));
+        NB_TRY(ctx, (exact ? add_exact_line : add_line)(grid, &s, &s.cells[i], front, ctx));
     }
-    if (!form->csv) fputs("\nTime and memory of a pass over all heads\n", out);
-    nb_grid_print(out, &grid);
-    if (!form->csv) print_notes(out);
+    if (exact) return NB_OK;
+    own.labels = NB_FORWARD_KEY_COUNT;
+    nb_page_heading(form->page, 2, "Time and memory of a pass over all heads");
+    nb_grid_show(&own, form->page);
+    add_notes(form->page);
     return NB_OK;
 }
 
@@ -106,5 +111,5 @@ const nb_table nb_table_latency = {
     .study = NB_FORWARD_STUDY,
     .place = 1,
     .file = "latency.csv",
-    .print = print,
+    .make = make,
 };

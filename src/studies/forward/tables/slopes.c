@@ -38,7 +38,7 @@ static nb_line fit(const maker *m, int count, int measure)
 static nb_status add_slope(const maker *m, nb_line line)
 {
     const char *text;
-    if (m->grid->csv) {
+    if (m->grid->exact) {
         NB_TRY(m->ctx, nb_grid_real(m->grid, "%g", line.slope));
         NB_TRY(m->ctx, nb_grid_real(m->grid, "%g", line.low));
         return nb_grid_real(m->grid, "%g", line.high);
@@ -54,7 +54,7 @@ static nb_status add_line(const maker *m, int count)
     const nb_forward_cell *first = &m->s->cells[m->which[0]], *last = &m->s->cells[m->which[count - 1]];
     NB_TRY(m->ctx, nb_grid_text(m->grid, m->s->families[first->family]));
     NB_TRY(m->ctx, nb_grid_int(m->grid, first->threads));
-    NB_TRY(m->ctx, nb_grid_text(m->grid, nb_forward_name(m->s, first->attention, m->grid->csv)));
+    NB_TRY(m->ctx, nb_grid_text(m->grid, nb_forward_name(m->s, first->attention, m->grid->exact)));
     NB_TRY(m->ctx, nb_grid_int(m->grid, first->n));
     NB_TRY(m->ctx, nb_grid_int(m->grid, last->n));
     NB_TRY(m->ctx, nb_grid_int(m->grid, count));
@@ -76,7 +76,7 @@ static nb_status add_lines(const maker *m)
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
 {
     static const char *const text[] = {"layers", "threads", "attention", "from n", "to n",
                                        "n",      "time",    "workspace", "peak",   NULL};
@@ -85,21 +85,20 @@ static nb_status print(FILE *out, const nb_frame *frame, const nb_table_form *fo
                                           "time_high",  "workspace_slope", "workspace_low", "workspace_high",
                                           "peak_slope", "peak_low",        "peak_high",     NULL};
     nb_forward_summary s;
-    nb_grid grid;
-    maker m = {.s = &s, .grid = &grid, .ctx = ctx};
+    nb_grid own;
+    maker m = {.s = &s, .ctx = ctx};
     NB_TRY(ctx, nb_forward_summary_make(frame, &s, ctx));
     NB_NEED(m.which, nb_alloc(ctx, (size_t)s.cell_count + 1, sizeof *m.which));
     NB_NEED(m.x, nb_alloc_reals(ctx, (size_t)s.cell_count + 1, 2));
     m.y = m.x + s.cell_count + 1;
-    NB_TRY(ctx, nb_grid_make(&grid, form->csv ? columns : text, form->csv, ctx));
+    NB_TRY(ctx, nb_table_grid(form, text, columns, &own, &m.grid, ctx));
     NB_TRY(ctx, add_lines(&m));
-    if (grid.count == 0) return NB_OK;
-    if (!form->csv) fputs("\nGrowth: the exponent of n in time and memory, with 95 % t intervals\n", out);
-    nb_grid_print(out, &grid);
-    if (!form->csv)
-        fputs("Least squares on logarithms of the medians at each n; the intervals are those of points that scatter "
-              "about a\nline, and these bend.\n",
-              out);
+    if (form->grid || own.count == 0) return NB_OK;
+    own.labels = 3;
+    nb_page_heading(form->page, 2, "Growth: the exponent of n in time and memory, with 95 %% t intervals");
+    nb_grid_show(&own, form->page);
+    nb_page_paragraph(form->page, "Least squares on logarithms of the medians at each n; the intervals are those of "
+                                  "points that scatter about a line, and these bend.");
     return NB_OK;
 }
 
@@ -111,5 +110,5 @@ const nb_table nb_table_slopes = {
     .study = NB_FORWARD_STUDY,
     .place = 2,
     .file = "slopes.csv",
-    .print = print,
+    .make = make,
 };

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* format.c - see format.h */
+#include "cli/format.h"
+
+#include "base/numbers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    nb_output_format format;
+} formats[] = {{"table", NB_FORMAT_TABLE},
+               {"csv", NB_FORMAT_CSV},
+               {"json", NB_FORMAT_JSON},
+               {"markdown", NB_FORMAT_MARKDOWN},
+               {"text", NB_FORMAT_TABLE}}; /* the last is an older name */
+
+bool nb_format_is_page(nb_output_format format)
+{
+    return format == NB_FORMAT_TABLE || format == NB_FORMAT_MARKDOWN;
+}
+
+int nb_command_format(const nb_command *c, int code, char *text, nb_output_format *format, nb_ctx *ctx)
+{
+    if (!text) return code;
+    if (nb_defer(ctx, free, text) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (code != NB_GO_ON) return code;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, text) == 0) {
+            *format = formats[i].format;
+            return NB_GO_ON;
+        }
+    nb_print_error("%s: --format %s is unknown; allowed: table, csv, json, markdown", c->name, text);
+    return NB_EXIT_USAGE;
+}
+
+/* 0: any. */
+static int width_here(void)
+{
+    enum { LEAST = 20, MOST = 100000 };
+    const char *text = getenv("COLUMNS");
+    struct winsize window;
+    int width;
+    if (text && nb_parse_int(text, LEAST, MOST, &width)) return width;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= LEAST) return window.ws_col;
+    return 0;
+}
+
+static bool has_bold(void)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *ctx)
+{
+    nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN : has_bold() ? NB_PAGE_TERMINAL : NB_PAGE_TEXT;
+    NB_TRY(ctx, nb_page_print(stdout, page, form, width_here()));
+    return NB_OK;
+}
+
+nb_status nb_format_grid(const nb_grid *grid, nb_output_format format, nb_ctx *ctx)
+{
+    if (format == NB_FORMAT_JSON)
+        NB_TRY(ctx, nb_grid_print_json(stdout, grid));
+    else
+        nb_grid_print_csv(stdout, grid);
+    return NB_OK;
+}
+
+nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format, nb_ctx *ctx)
+{
+    nb_page page;
+    if (!nb_format_is_page(format)) return nb_format_grid(grid, format, ctx);
+    nb_page_make(&page, ctx);
+    nb_grid_show(grid, &page);
+    if (plain) nb_page_headless(&page);
+    return nb_format_page(&page, format, ctx);
+}
