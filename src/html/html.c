@@ -20,8 +20,9 @@ typedef struct {
     const char **figures; /* of the page, as SVG */
     cmark_node *document;
     FILE *out;
+    const char **anchors; /* of its headings */
     bool folded;
-    int tables;
+    int tables, headings; /* so far */
     nb_ctx *ctx;
 } printer;
 
@@ -58,13 +59,46 @@ static nb_status text_of(cmark_node *block, const char **text, nb_ctx *ctx)
 }
 
 /* As GitHub makes the anchor of a heading: small letters, '-' for a blank, no punctuation. */
-static void print_anchor(FILE *out, const char *text)
+static char *anchor_of(const char *text, nb_ctx *ctx)
 {
-    for (; *text; text++) {
+    char *anchor = nb_alloc(ctx, strlen(text) + 1, 1), *out = anchor;
+    for (; anchor && *text; text++) {
         unsigned char c = (unsigned char)*text;
-        if (isalnum(c) || c == '-' || c == '_' || c >= 0x80) fputc(tolower(c), out);
-        if (c == ' ') fputc('-', out);
+        if (c == ' ')
+            *out++ = '-';
+        else if (isalnum(c) || c == '-' || c == '_' || c >= 0x80)
+            *out++ = (char)tolower(c);
     }
+    return anchor;
+}
+
+/* How many of the `count` anchors before are that one. */
+static int times_used(int count, const char *const *anchors, const char *anchor)
+{
+    int times = 0;
+    for (int i = 0; i < count; i++) times += strcmp(anchors[i], anchor) == 0;
+    return times;
+}
+
+/* Of the headings, in their order; one that repeats has its number behind it. */
+static nb_status find_anchors(printer *p)
+{
+    const char **plain;
+    int count = 0, most = 0;
+    for (cmark_node *b = cmark_node_first_child(p->document); b; b = cmark_node_next(b)) most++;
+    NB_NEED(plain, nb_alloc(p->ctx, (size_t)most + 1, sizeof *plain));
+    NB_NEED(p->anchors, nb_alloc(p->ctx, (size_t)most + 1, sizeof *p->anchors));
+    for (cmark_node *b = cmark_node_first_child(p->document); b; b = cmark_node_next(b)) {
+        const char *text;
+        if (cmark_node_get_type(b) != CMARK_NODE_HEADING) continue;
+        NB_TRY(p->ctx, text_of(b, &text, p->ctx));
+        NB_NEED(plain[count], anchor_of(text, p->ctx));
+        int times = times_used(count, plain, plain[count]);
+        p->anchors[count] = plain[count];
+        if (times > 0) NB_NEED(p->anchors[count], nb_format(p->ctx, "%s-%d", plain[count], times));
+        count++;
+    }
+    return NB_OK;
 }
 
 static nb_status print_block(printer *p, cmark_node *block)
@@ -92,15 +126,14 @@ static nb_status print_heading(printer *p, cmark_node *block)
     if (folds)
         fputs("<details><summary>", p->out);
     else
-        fprintf(p->out, "<h%d id=\"", level);
-    if (!folds) print_anchor(p->out, text);
-    if (!folds) fputs("\">", p->out);
+        fprintf(p->out, "<h%d id=\"%s\">", level, p->anchors[p->headings]);
     nb_escape_print(p->out, text);
     if (folds)
         fputs("</summary>\n", p->out);
     else
         fprintf(p->out, "</h%d>\n", level);
     p->folded = p->folded || folds;
+    p->headings++;
     return NB_OK;
 }
 
@@ -148,16 +181,17 @@ static nb_status print_blocks(printer *p)
 }
 
 /* Links to the headings of level 2. */
-static nb_status print_contents(printer *p)
+static nb_status print_contents(const printer *p)
 {
+    int heading = 0;
     fputs("<nav aria-label=\"Contents\">\n<ul>\n", p->out);
-    for (cmark_node *block = cmark_node_first_child(p->document); block; block = cmark_node_next(block)) {
+    for (cmark_node *b = cmark_node_first_child(p->document); b; b = cmark_node_next(b)) {
         const char *text;
-        if (cmark_node_get_type(block) != CMARK_NODE_HEADING || cmark_node_get_heading_level(block) != 2) continue;
-        NB_TRY(p->ctx, text_of(block, &text, p->ctx));
-        fputs("<li><a href=\"#", p->out);
-        print_anchor(p->out, text);
-        fputs("\">", p->out);
+        if (cmark_node_get_type(b) != CMARK_NODE_HEADING) continue;
+        const char *anchor = p->anchors[heading++];
+        if (cmark_node_get_heading_level(b) != 2) continue;
+        NB_TRY(p->ctx, text_of(b, &text, p->ctx));
+        fprintf(p->out, "<li><a href=\"#%s\">", anchor);
         nb_escape_print(p->out, text);
         fputs("</a></li>\n", p->out);
     }
@@ -226,6 +260,7 @@ nb_status nb_html_print(FILE *out, const void *what, nb_ctx *ctx)
     const char *style;
     NB_TRY(ctx, read_figures(p.page, &colours, &p.figures, ctx));
     NB_TRY(ctx, parse(p.page->markdown, &p.document, ctx));
+    NB_TRY(ctx, find_anchors(&p));
     NB_TRY(ctx, make_style(&colours, &style, ctx));
     print_head(out, p.page->title, style);
     NB_TRY(ctx, print_contents(&p));

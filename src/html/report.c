@@ -80,32 +80,14 @@ static void add_summary(const maker *m, const part *p)
                       *p->day ? "; measured on " : "", p->day);
 }
 
-/* What a printer says, as it stands. */
-static nb_status add_printed(const maker *m, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
-                             const void *what)
-{
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    NB_REQUIRE(m->ctx, out, NB_ENOMEM, "out of memory: the report");
-    nb_status status = print(out, what, m->ctx);
-    bool whole = fclose(out) == 0;
-    if (status == NB_OK && whole) nb_page_verbatim(m->page, text + (*text == '\n'));
-    free(text);
-    NB_TRY(m->ctx, status);
-    return whole ? NB_OK : NB_ENOMEM;
-}
-
-static nb_status print_claims(FILE *out, const void *what, nb_ctx *ctx)
-{
-    return nb_claims_print_text(out, 1, &((const part *)what)->claims, ctx);
-}
-
 static nb_status add_claims(const maker *m, const part *p)
 {
     if (p->claims.count == 0) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Claims");
-    return add_printed(m, print_claims, p);
+    nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_claims_show_table(m->page, 1, &p->claims, m->ctx));
+    nb_page_deepen(m->page, 0);
+    return NB_OK;
 }
 
 static void add_caveats(const maker *m, const part *p)
@@ -148,18 +130,6 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct {
-    const nb_frame *frame;
-    nb_compare_terms terms;
-    nb_comparison comparison;
-} compared;
-
-static nb_status print_comparison(FILE *out, const void *what, nb_ctx *ctx)
-{
-    const compared *c = what;
-    return nb_compare_print_text(out, c->frame, &c->terms, &c->comparison, ctx);
-}
-
 /* *baseline <- the code of the run's; of none, the first. */
 static nb_status find_baseline(const part *p, const nb_codes *codes, const char *by, int *baseline, nb_ctx *ctx)
 {
@@ -174,40 +144,60 @@ static nb_status find_baseline(const part *p, const nb_codes *codes, const char 
 /* As `nysbench compare` would, pooled. */
 static nb_status add_comparison(const maker *m, part *p)
 {
-    compared c = {.terms = {.confidence = 0.95, .resamples = NB_BOOTSTRAPS, .margin = log(1.02)}};
+    nb_compare_terms terms = {.confidence = 0.95, .resamples = NB_BOOTSTRAPS, .margin = log(1.02)};
+    nb_comparison comparison;
     nb_codes codes;
     const nb_column *metric = nb_study_metric(p->study);
     const int *builds;
     int count;
     nb_frame frame;
     if (p->study->baseline < 0 || !metric) return NB_OK;
-    c.terms.contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
-    NB_TRY(m->ctx, nb_frame_codes(&p->frame, c.terms.contrast.by, &codes, m->ctx));
+    terms.contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
+    NB_TRY(m->ctx, nb_frame_codes(&p->frame, terms.contrast.by, &codes, m->ctx));
     if (codes.count < 2) return NB_OK;
-    NB_TRY(m->ctx, find_baseline(p, &codes, c.terms.contrast.by, &c.terms.contrast.baseline, m->ctx));
-    NB_TRY(m->ctx, find_pool(p, &c.terms.contrast.pool, m->ctx));
-    c.terms.seed = nb_row_at(&p->rows, 0)->seed;
+    NB_TRY(m->ctx, find_baseline(p, &codes, terms.contrast.by, &terms.contrast.baseline, m->ctx));
+    NB_TRY(m->ctx, find_pool(p, &terms.contrast.pool, m->ctx));
+    terms.seed = nb_row_at(&p->rows, 0)->seed;
     NB_TRY(m->ctx, nb_frame_view(&p->frame, &frame, m->ctx));
     NB_TRY(m->ctx, nb_builds_of_rows(&p->store, metric->time, &count, &builds, m->ctx));
     NB_REQUIRE(m->ctx, count == frame.count, NB_EIO, "%s: is being planned anew: try again", p->folder);
     NB_TRY(m->ctx, nb_frame_derive(&frame, NB_BUILD, builds, m->ctx));
-    c.frame = &frame;
-    NB_TRY(m->ctx, nb_compare(&frame, &c.terms, &c.comparison, m->ctx));
+    NB_TRY(m->ctx, nb_compare(&frame, &terms, &comparison, m->ctx));
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
-    return add_printed(m, print_comparison, &c);
+    nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_compare_show(m->page, &frame, &terms, &comparison, m->ctx));
+    nb_page_deepen(m->page, 0);
+    return NB_OK;
 }
 
-static nb_status print_tables(FILE *out, const void *what, nb_ctx *ctx)
+/* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
+static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
 {
-    const part *p = what;
-    const nb_table_form form = {.baseline = p->baseline};
-    return nb_tables_print(out, p->study->component.name, &p->frame, &form, ctx);
+    const nb_table_form form = {.page = m->page, .baseline = p->baseline};
+    int before = m->page->count;
+    nb_page_heading(m->page, NB_HTML_FOLDED, "%s: %s", table->component.name, table->component.summary);
+    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+    NB_TRY(m->ctx, table->make(&p->frame, &form, m->ctx));
+    nb_page_deepen(m->page, 0);
+    if (m->page->count == before + 1) m->page->count = before;
+    return NB_OK;
 }
 
+/* Those that a run ends with, then the others. */
 static nb_status add_tables(const maker *m, const part *p)
 {
+    const char *study = p->study->component.name;
+    int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
-    return add_printed(m, print_tables, p);
+    nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_tables_show(m->page, study, &p->frame, p->baseline, m->ctx));
+    nb_page_deepen(m->page, 0);
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        const nb_table *table = (const nb_table *)e->component;
+        if (table->place == 0 && strcmp(table->study, study) == 0) NB_TRY(m->ctx, add_folded(m, p, table));
+    }
+    if (m->page->count == before + 1) m->page->count = before;
+    return NB_OK;
 }
 
 static nb_status add_wrong(const maker *m, const part *p)
