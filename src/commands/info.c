@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* info.c - nysbench info: the program, the machine and the libraries; of a run, all
  * that have added rows to it. */
-#include "cli/command.h"
+#include "cli/format.h"
 
 #include "base/shell.h"
 #include "run/provenance.h"
@@ -11,64 +11,84 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY = 20 };
+typedef struct { /* the facts of one manifest, or of the program */
+    nb_grid *grid;
+    int manifest; /* its number; 0: of the program */
+} facts;
 
-static void print_text(const char *key, const char *text)
+static nb_status add_fact(const facts *f, const char *key, const char *value)
 {
-    for (bool first = true; *text; first = false) { /* a line each */
+    nb_grid *g = f->grid;
+    if (g->exact && f->manifest > 0) NB_TRY(g->ctx, nb_grid_int(g, f->manifest));
+    NB_NEED(key, nb_strdup(g->ctx, key)); /* JSON may be gone before the grid */
+    NB_TRY(g->ctx, nb_grid_text(g, key));
+    NB_NEED(value, nb_strdup(g->ctx, value));
+    return nb_grid_text(g, value);
+}
+
+/* For people a line each. */
+static nb_status add_text(const facts *f, const char *key, const char *text)
+{
+    if (f->grid->exact) return add_fact(f, key, text);
+    for (bool first = true; *text; first = false) {
         int length = (int)strcspn(text, "\n");
-        printf("%-*s %.*s\n", KEY, first ? key : "", length, text);
+        const char *line;
+        NB_NEED(line, nb_format(f->grid->ctx, "%.*s", length, text));
+        NB_TRY(f->grid->ctx, add_fact(f, first ? key : "", line));
         text += length;
         text += *text == '\n';
     }
+    return NB_OK;
 }
 
-static void print_file(const char *key, const json_t *file)
+static nb_status add_file(const facts *f, const char *key, const json_t *file)
 {
-    printf("%-*s %s, %lld bytes, SHA-256 %s\n", KEY, key, json_string_value(json_object_get(file, "path")),
-           (long long)json_integer_value(json_object_get(file, "bytes")),
-           json_string_value(json_object_get(file, "sha256")));
+    const char *text;
+    NB_NEED(text,
+            nb_format(f->grid->ctx, "%s, %lld bytes, SHA-256 %s", json_string_value(json_object_get(file, "path")),
+                      (long long)json_integer_value(json_object_get(file, "bytes")),
+                      json_string_value(json_object_get(file, "sha256"))));
+    return add_fact(f, key, text);
 }
 
 /* As a shell would read them. */
-static nb_status print_arguments(const char *key, const json_t *list, nb_ctx *ctx)
+static nb_status add_arguments(const facts *f, const char *key, const json_t *list)
 {
     size_t i;
     const json_t *item;
-    printf("%-*s", KEY, key);
+    const char *text = "";
+    nb_ctx *ctx = f->grid->ctx;
     json_array_foreach(list, i, item)
     {
         const char *word = json_string_value(item);
         if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
-        printf(" %s", word);
+        NB_NEED(text, nb_format(ctx, "%s%s%s", text, i ? " " : "", word));
     }
-    putchar('\n');
-    return NB_OK;
+    return add_fact(f, key, text);
 }
 
-static nb_status print_value(const char *key, const json_t *value, nb_ctx *ctx)
+static nb_status add_value(const facts *f, const char *key, const json_t *value)
 {
     size_t i;
     const json_t *item;
-    if (strcmp(key, "arguments") == 0) return print_arguments(key, value, ctx);
-    if (json_is_array(value))
-        json_array_foreach(value, i, item) NB_TRY(ctx, print_value(i ? "" : key, item, ctx));
-    else if (json_is_object(value))
-        print_file(key, value);
-    else if (json_is_string(value))
-        print_text(key, json_string_value(value));
-    else if (json_is_integer(value))
-        printf("%-*s %lld\n", KEY, key, (long long)json_integer_value(value));
-    else
-        printf("%-*s %s\n", KEY, key, json_is_true(value) ? "yes" : "no");
-    return NB_OK;
+    const char *text;
+    if (strcmp(key, "arguments") == 0) return add_arguments(f, key, value);
+    if (json_is_object(value)) return add_file(f, key, value);
+    if (json_is_string(value)) return add_text(f, key, json_string_value(value));
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, item) NB_TRY(f->grid->ctx, add_value(f, i && !f->grid->exact ? "" : key, item));
+        return NB_OK;
+    }
+    if (!json_is_integer(value)) return add_fact(f, key, json_is_true(value) ? "yes" : "no");
+    NB_NEED(text, nb_format(f->grid->ctx, "%lld", (long long)json_integer_value(value)));
+    return add_fact(f, key, text);
 }
 
-static nb_status print_facts(json_t *facts, nb_ctx *ctx)
+static nb_status add_facts(const facts *f, json_t *object)
 {
     const char *key;
     json_t *value;
-    json_object_foreach(facts, key, value) NB_TRY(ctx, print_value(key, value, ctx));
+    json_object_foreach(object, key, value) NB_TRY(f->grid->ctx, add_value(f, key, value));
     return NB_OK;
 }
 
@@ -89,63 +109,101 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
     for (int i = 0; i < count && !failed; i++) {
         json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows",
                                    manifests[i].rows, "rows_unused", manifests[i].hidden);
-        json_t *facts = json_loads(manifests[i].manifest.text, 0, &error);
+        json_t *told = json_loads(manifests[i].manifest.text, 0, &error);
         failed = !object || json_array_append_new(*list, object);
-        NB_REQUIRE(ctx, facts, NB_EIO, "%s: manifest %lld is not JSON: %s", store->path, manifests[i].id, error.text);
-        failed = failed || json_object_update(object, facts);
-        json_decref(facts);
+        NB_REQUIRE(ctx, told, NB_EIO, "%s: manifest %lld is not JSON: %s", store->path, manifests[i].id, error.text);
+        failed = failed || json_object_update(object, told);
+        json_decref(told);
     }
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the manifests");
     return NB_OK;
 }
 
-static nb_status print_run(const char *folder, bool json, nb_ctx *ctx)
+static nb_status print_json(const json_t *json, nb_ctx *ctx)
 {
+    NB_REQUIRE(ctx, json_dumpf(json, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
+    putchar('\n');
+    return NB_OK;
+}
+
+static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"key", "value", NULL};
+    nb_grid grid;
+    const facts f = {&grid, 0};
+    NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
+    NB_TRY(ctx, add_facts(&f, object));
+    grid.labels = 1;
+    nb_grid_show(&grid, page);
+    nb_page_headless(page);
+    return NB_OK;
+}
+
+static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"manifest", "key", "value", NULL};
     const char *path;
     nb_store store;
+    nb_page page;
+    nb_grid grid;
     json_t *list, *one;
     size_t i;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
-    if (json) {
-        NB_REQUIRE(ctx, json_dumpf(list, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
-        putchar('\n');
-        return NB_OK;
-    }
+    if (format == NB_FORMAT_JSON) return print_json(list, ctx);
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
     json_array_foreach(list, i, one)
     {
-        if (i) putchar('\n');
-        NB_TRY(ctx, print_facts(one, ctx));
+        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest"))};
+        NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
     }
-    if (json_array_size(list) == 0) puts("no row has been measured yet");
+    if (!nb_format_is_page(format)) return nb_format_grid(&grid, format, ctx);
+    if (json_array_size(list) == 0) nb_page_paragraph(&page, "no row has been measured yet");
+    NB_TRY(ctx, nb_format_page(&page, format, ctx));
     fflush(stdout);
     return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
 }
 
-static nb_status print_program(bool json, nb_ctx *ctx)
+static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 {
-    json_t *facts;
+    static const char *const heads[] = {"key", "value", NULL};
+    json_t *object;
     nb_program program;
+    nb_page page;
+    nb_grid grid;
+    const facts f = {&grid, 0};
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
-    NB_TRY(ctx, nb_provenance(&program, true, &facts, ctx));
-    if (!json) return print_facts(facts, ctx);
-    NB_REQUIRE(ctx, json_dumpf(facts, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
-    putchar('\n');
-    return NB_OK;
+    NB_TRY(ctx, nb_provenance(&program, true, &object, ctx));
+    if (format == NB_FORMAT_JSON) return print_json(object, ctx);
+    nb_page_make(&page, ctx);
+    if (nb_format_is_page(format)) {
+        NB_TRY(ctx, show_facts(&page, object, ctx));
+        return nb_format_page(&page, format, ctx);
+    }
+    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, add_facts(&f, object));
+    return nb_format_grid(&grid, format, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     int json = 0;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, {"json", '\0', POPT_ARG_NONE, &json, 0, "As JSON", NULL}, POPT_TABLEEND};
+    char *text = NULL;
+    nb_output_format format = NB_FORMAT_TABLE;
+    struct poptOption options[] = {NB_HELP_OPTION,
+                                   NB_FORMAT_OPTION(text),
+                                   {"json", '\0', POPT_ARG_NONE, &json, 0, "The same as --format json", NULL},
+                                   POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
+    code = nb_command_format(command, code, text, &format, ctx);
     if (code == NB_GO_ON && arguments[0]) code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
-    nb_status status = arguments[0] ? print_run(arguments[0], json, ctx) : print_program(json, ctx);
+    if (json) format = NB_FORMAT_JSON;
+    nb_status status = arguments[0] ? print_run(arguments[0], format, ctx) : print_program(format, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 

@@ -123,14 +123,14 @@ static nb_status add_claim(nb_page *page, const nb_claim_result *r, nb_ctx *ctx)
 {
     const nb_claim *c = r->claim;
     const char *text;
-    nb_page_heading(page, 4, "%s: %s: %s", nb_claim_verdicts[r->answer.verdict], c->id, c->says);
-    if (*c->source) nb_page_paragraph(page, "(%s)", c->source);
+    nb_page_heading(page, 4, "%-10s  %s: %s", nb_claim_verdicts[r->answer.verdict], c->id, c->says);
+    if (*c->source) nb_page_note(page, NULL, "(%s)", c->source);
     if (r->part_count > 0) {
         NB_TRY(ctx, expected_text(c, &text, ctx));
-        nb_page_paragraph(page, "%s, expected %s in each of %d parts", quantity(c), text, r->part_count);
+        nb_page_note(page, NULL, "%s, expected %s in each of %d parts", quantity(c), text, r->part_count);
     } else {
         NB_TRY(ctx, answer_text(c, &r->answer, &text, ctx));
-        nb_page_paragraph(page, "%s", text);
+        nb_page_note(page, NULL, "%s", text);
     }
     return add_details(page, r, ctx);
 }

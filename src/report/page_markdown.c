@@ -2,18 +2,32 @@
 /* page_markdown.c - a page as GitHub Flavored Markdown (https://github.github.com/gfm/). */
 #include "report/page_private.h"
 
+#include <ctype.h>
 #include <string.h>
 
-/* Any ASCII punctuation may have a backslash before it (GFM, 2.4). */
-static void print_escaped(FILE *out, const char *text)
+/* Whether a character begins something there. Within a word an underscore does not, nor does a bracket without a link
+ * behind it. */
+static bool has_meaning(const char *at, char before, bool cell)
 {
-    for (; *text; text++) {
-        if (strchr("\\`*_~[]<>|&$", *text)) fputc('\\', out);
+    switch (*at) {
+    case '_': return !isalnum((unsigned char)before) || !isalnum((unsigned char)at[1]);
+    case ']': return at[1] == '(';
+    case '&': return isalnum((unsigned char)at[1]) || at[1] == '#';
+    case '|': return cell;
+    default: return strchr("\\`*~<$", *at) != NULL;
+    }
+}
+
+/* Any ASCII punctuation may have a backslash before it (GFM, 2.4). */
+static void print_escaped(FILE *out, const char *text, bool cell)
+{
+    for (char before = ' '; *text; before = *text++) {
+        if (has_meaning(text, before, cell)) fputc('\\', out);
         fputc(*text, out);
     }
 }
 
-/* At the start of a line, "#", "-", "+", "=" and "1." would begin something else. */
+/* At the start of a line, "#", "-", "+", "=", ">", "[" and "1." would begin something else. */
 static void print_line(FILE *out, const char *text)
 {
     text += strspn(text, " ");
@@ -21,17 +35,17 @@ static void print_line(FILE *out, const char *text)
     if (digits > 0 && text[digits] && strchr(".)", text[digits])) {
         fprintf(out, "%.*s\\", (int)digits, text);
         text += digits;
-    } else if (*text && strchr("#-+=", *text))
+    } else if (*text && strchr("#-+=>[", *text))
         fputc('\\', out);
-    print_escaped(out, text);
+    print_escaped(out, text, false);
     fputc('\n', out);
 }
 
 static void print_note(FILE *out, const nb_page_block *b)
 {
-    fputs("- ", out);
+    fputs("* ", out);
     if (*b->mark) fputs("**", out);
-    print_escaped(out, b->mark);
+    print_escaped(out, b->mark, false);
     if (*b->mark) fputs("** ", out);
     print_line(out, b->text);
 }
@@ -57,8 +71,8 @@ static void print_verbatim(FILE *out, const char *text)
 static void print_cell(FILE *out, const char *text, const char *mark)
 {
     fputc(' ', out);
-    print_escaped(out, text);
-    print_escaped(out, mark);
+    print_escaped(out, text, true);
+    print_escaped(out, mark, true);
     fputs(" |", out);
 }
 
@@ -87,12 +101,12 @@ static void print_block(FILE *out, const nb_page_block *b)
     case NB_HEADING:
         for (int i = 0; i < b->level && i < 6; i++) fputc('#', out);
         fputc(' ', out);
-        print_escaped(out, b->text);
+        print_escaped(out, b->text, false);
         fputc('\n', out);
         break;
     case NB_PARAGRAPH: print_line(out, b->text); break;
     case NB_ITEM:
-        fputs("- ", out);
+        fputs("* ", out);
         print_line(out, b->text);
         break;
     case NB_NOTE: print_note(out, b); break;

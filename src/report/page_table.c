@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, GAP = 2, LEAST_LABEL = 12, LEAST_PROSE = 24 };
+enum { INDENT = 2, GAP = 2, LEAST_LABEL = 12, SHORT_LABEL = 16, LEAST_PROSE = 24 };
 
 typedef struct {
     FILE *out;
@@ -89,14 +89,15 @@ static int total(const layout *l, bool labels)
     return width;
 }
 
-/* How narrow a column may become. */
+/* How narrow a column may become. Little is won by cutting short labels. */
 static int floor_of(const layout *l, int column, int label)
 {
     int head = l->t->headless ? 0 : nb_page_width_of(l->t->columns[column].text), word = head;
     if (has_kind(l, column, NB_PAGE_NUMBER)) return l->text[column];
-    if (has_kind(l, column, NB_PAGE_LABEL)) return most(head, least(label, l->text[column]));
+    if (has_kind(l, column, NB_PAGE_LABEL)) return l->text[column] > SHORT_LABEL ? most(head, label) : l->text[column];
     if (!has_kind(l, column, NB_PAGE_PROSE)) return l->text[column];
-    for (int r = 0; r < l->t->row_count; r++) word = most(word, nb_page_longest_word(*text_at(l, r, column)));
+    if (column + 1 < l->t->column_count) /* the last one spoils no other */
+        for (int r = 0; r < l->t->row_count; r++) word = most(word, nb_page_longest_word(*text_at(l, r, column)));
     return most(word, least(LEAST_PROSE, l->text[column]));
 }
 
@@ -183,11 +184,13 @@ static nb_status shorten_labels(layout *l, int column)
  * be narrower. */
 static nb_status narrow(layout *l, int kind, int label, bool labels, int width)
 {
+    int *floors;
+    NB_NEED(floors, nb_alloc(l->ctx, (size_t)l->t->column_count + 1, sizeof *floors));
+    for (int c = 0; c < l->t->column_count; c++) floors[c] = floor_of(l, c, label);
     for (int widest = 0; widest >= 0 && total(l, labels) > width;) {
         widest = -1;
         for (int c = 0; c < l->t->column_count; c++)
-            if (has_kind(l, c, kind) && l->text[c] > floor_of(l, c, label) &&
-                (widest < 0 || l->text[c] > l->text[widest]))
+            if (has_kind(l, c, kind) && l->text[c] > floors[c] && (widest < 0 || l->text[c] > l->text[widest]))
                 widest = c;
         if (widest >= 0) l->text[widest]--;
     }

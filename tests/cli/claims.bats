@@ -90,7 +90,7 @@ Y
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
     expect "undecided   narrow: x"
-    [[ "$output" =~ "about "[0-9]+" more sources would decide" ]]
+    [[ "$(tr -s '\n ' ' ' <<<"$output")" =~ "about "[0-9]+" more sources would decide" ]]
     [ "$(json "$WORK/r" 'c[0]["more_sources"] > 1000')" = True ]
     "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/few"
     run "$NYSBENCH" claims "$WORK/few"

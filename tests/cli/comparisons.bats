@@ -15,7 +15,7 @@ small() { # OPTIONS...
     expect "kmeans, independent"
     grep -q '^    exchange, oracle, both .*  pairing both against [a-z]*$' <<<"$output"
     [ "$(grep -c ' pairing .* against ' <<<"$output")" -eq 2 ] # once a core
-    grep -q "^The pairing is [a-z]* unless a line names another.$" <<<"$output"
+    grep -q "^  The pairing is [a-z]* unless a line names another.$" <<<"$output"
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, sys
 import numpy as np
@@ -43,7 +43,7 @@ PY
     run small -q --set trials=12 --set cores=iterative --set 'blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, {pairing: both, strategies: exchange}]'
     expect_status 0
     run "$NYSBENCH" table "$WORK/r" errors
-    expect "95 % t interval"
+    expect "and surely so: the 95 %"
     # kmeans is, at each m, under joint and under independent; exchange has no other beside it
     [ "$(sed -n '/^clusters/,/^$/p' <<<"$output" | grep '^    kmeans' | grep -o '[0-9)]\*' | wc -l)" -eq 4 ]
     [ "$(sed -n '/^clusters/,/^$/p' <<<"$output" | grep -o '[0-9)]\*' | wc -l)" -eq 4 ]
@@ -294,7 +294,7 @@ Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
     table=$(sed -n '/^Cores, /,/^100 /p' <<<"$output")
-    grep -qE '^  fitted\(rows=auto\) +[0-9.]+ ! +[0-9.e-]+$' <<<"$table" # on half of the choices: no star
+    grep -qE '^  fitted\(rows=auto\) +[0-9.]+! +[0-9.e-]+$' <<<"$table" # on half of the choices: no star
     grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ]  {14}[0-9.e-]+$' <<<"$table" || grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ] +[0-9.e-]+$' <<<"$table"
     if grep -q -- ' - ' <<<"$(grep '^  [sicf]' <<<"$table")"; then false; fi
     [ "$(grep -o '[0-9]\*' <<<"$table" | wc -l)" -eq 2 ]

@@ -65,9 +65,9 @@ small() { # OPTIONS...
     run "$NYSBENCH" table "$WORK/r" share
     expect_status 2
     expect "table: no table 'share'; did you mean 'shares'?"
-    run "$NYSBENCH" table "$WORK/r" shares --format json
+    run "$NYSBENCH" table "$WORK/r" shares --format xml
     expect_status 2
-    expect "table: --format json is unknown; allowed: text, csv"
+    expect "table: --format xml is unknown; allowed: table, csv, json, markdown"
     run "$NYSBENCH" table "$WORK"
     expect_status 2
     expect "is not the folder of a run"

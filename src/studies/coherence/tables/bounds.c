@@ -101,8 +101,8 @@ static nb_status show(nb_page *page, const nb_coherence_summary *s, nb_ctx *ctx)
                             "leverage at the centroids, at as many random tokens, of each cluster's largest, and the "
                             "bound from these; %% of the rows that break it. Medians.");
     NB_TRY(ctx, show_part(page, s, leverage, true, ctx));
-    nb_page_heading(page, 2, "Theorem 2: errors of QQ' at rank k");
-    nb_page_paragraph(page, "Squared relative errors, from the tokens at the centroids, and from uniform ones, with "
+    nb_page_heading(page, 2, "Theorem 2: squared relative errors of QQ' at rank k");
+    nb_page_paragraph(page, "From the tokens at the centroids, and from uniform ones, with "
                             "their bounds; %% of the rows in which a bound is below 1, the error of 0, and that break "
                             "it. Medians.");
     return show_part(page, s, errors, false, ctx);

@@ -148,7 +148,8 @@ static void show(nb_page *page, const nb_summary *s, const bool *leads)
     nb_page_note(page, "!", "some rows are missing");
     nb_page_note(page, "-", "all of them are: skipped, failed or not run");
     if (has_holes(s)) nb_page_note(page, "blank:", "not planned");
-    if (s->pairing) nb_page_paragraph(page, "The pairing is %s unless a line names another.", s->pairing);
+    if (s->pairing) nb_page_note(page, NULL, "The pairing is %s unless a line names another.", s->pairing);
+    nb_page_paragraph(page, "Over all tables:");
     for (int c = 0; c < s->core_count; c++) add_score(page, s, c);
 }
 
