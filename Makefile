@@ -7,7 +7,8 @@ PREFIX ?= /usr/local
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
             libcmark-gfm-dev libcmark-gfm-extensions-dev libexpat1-dev gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
-            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++
+            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++ \
+            chromium chromium-driver python3-selenium poppler-utils
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm

@@ -66,8 +66,7 @@ static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
 
 static nb_status write_one(const nb_report *report, format as, const char *path, nb_ctx *ctx)
 {
-    nb_status (*print)(FILE *, const void *, nb_ctx *) =
-        as == HTML ? nb_report_print_html : nb_report_print_markdown;
+    nb_status (*print)(FILE *, const void *, nb_ctx *) = as == HTML ? nb_report_print_html : nb_report_print_markdown;
     if (strcmp(path, "-") == 0) return print(stdout, report, ctx);
     NB_TRY(ctx, nb_write_file(path, print, report, ctx));
     puts(path);

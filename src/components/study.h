@@ -149,7 +149,7 @@ typedef struct nb_study {
 const nb_study *nb_study_standard(void);
 const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: there is none */
 
-/* What its methods are judged by, unless something else is named: the first number that it measures and that is no count;
+/* What its methods are judged by, unless something else is named: the first number that it measures, but for counts; 
  * NULL: there is none. */
 const nb_column *nb_study_metric(const nb_study *study);
 

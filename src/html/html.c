@@ -137,12 +137,50 @@ static nb_status print_heading(printer *p, cmark_node *block)
     return NB_OK;
 }
 
-/* Where it is wider than the page, it scrolls in a box of its own, by keys too. */
-static nb_status print_table(printer *p, cmark_node *block)
+/* Letters of a cell beyond which it is broken into lines, and into longer ones; columns of a table beyond which it is
+ * printed across. */
+enum { LONG_CELL = 26, PROSE_CELL = 100, WIDE_TABLE = 9 };
+
+static const char *class_of(const char *text, bool right)
 {
-    fprintf(p->out, "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n", ++p->tables);
-    NB_TRY(p->ctx, print_block(p, block));
-    fputs("</div>\n", p->out);
+    size_t length = strlen(text);
+    return right                 ? " class=\"number\""
+           : length > PROSE_CELL ? " class=\"long prose\""
+           : length > LONG_CELL  ? " class=\"long\""
+                                 : "";
+}
+
+static nb_status print_cell(printer *p, cmark_node *cell, bool head, bool right)
+{
+    const char *text, *tag = head ? "th" : "td";
+    NB_TRY(p->ctx, text_of(cell, &text, p->ctx));
+    fprintf(p->out, "<%s%s%s>", tag, head ? " scope=\"col\"" : "", class_of(text, right));
+    nb_escape_print(p->out, text);
+    fprintf(p->out, "</%s>", tag);
+    return NB_OK;
+}
+
+static nb_status print_row(printer *p, cmark_node *row, const uint8_t *alignments)
+{
+    bool head = cmark_gfm_extensions_get_table_row_is_header(row) != 0;
+    int column = 0;
+    fputs(head ? "<thead>\n<tr>" : "<tr>", p->out);
+    for (cmark_node *cell = cmark_node_first_child(row); cell; cell = cmark_node_next(cell))
+        NB_TRY(p->ctx, print_cell(p, cell, head, alignments[column++] == 'r'));
+    fputs(head ? "</tr>\n</thead>\n<tbody>\n" : "</tr>\n", p->out);
+    return NB_OK;
+}
+
+/* Where it is wider than the page, it scrolls in a box of its own, by keys too. Cells hold text alone. */
+static nb_status print_table(printer *p, cmark_node *table)
+{
+    const uint8_t *alignments = cmark_gfm_extensions_get_table_alignments(table);
+    bool wide = cmark_gfm_extensions_get_table_columns(table) > WIDE_TABLE;
+    fprintf(p->out, "<div class=\"table%s\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n<table>\n",
+            wide ? " wide" : "", ++p->tables);
+    for (cmark_node *row = cmark_node_first_child(table); row; row = cmark_node_next(row))
+        NB_TRY(p->ctx, print_row(p, row, alignments));
+    fputs("</tbody>\n</table>\n</div>\n", p->out);
     return NB_OK;
 }
 

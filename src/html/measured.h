@@ -7,7 +7,7 @@
 #include "report/page.h"
 #include "run/store.h"
 
-/* `level`: of the headings of what is folded is NB_HTML_FOLDED. `folder`: of the run. */
+/* Of the run in a folder; files and config are folded (html.h). */
 nb_status nb_measured_show(nb_page *page, const char *folder, nb_store *store, nb_ctx *ctx);
 
 /* When the first rows were measured, as 2026-01-31; "" if none was. */

@@ -7,8 +7,8 @@
 #include "report/frame.h"
 #include "report/page.h"
 
-/* A table with a line for each status and reason: how many rows, and the first of them. Rows that have not been measured
- * yet are not among them. *groups: the lines; without any, nothing is added. */
+/* A table with a line for each status and reason: how many rows, and the first of them. Rows that have not been
+ * measured yet are not among them. *groups: the lines; without any, nothing is added. */
 nb_status nb_outcome_groups_show(nb_page *page, const nb_frame *frame, const nb_study *study, int *groups, nb_ctx *ctx);
 
 #endif

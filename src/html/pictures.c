@@ -29,7 +29,8 @@ static bool is_of(const char *file, const char *name)
     return strncmp(file, name, length) == 0 && (file[length] == '_' || strcmp(file + length, ending) == 0);
 }
 
-/* The place of a file's figure in the list of all; of several, that of the longest name; their number: it is of none. */
+/* The place of a file's figure in the list of all; of several, that of the longest name; of none, the end of the
+ * list. */
 static int figure_of(const finder *f, const char *file)
 {
     int found = -1, count = 0;
@@ -104,8 +105,7 @@ static nb_status draw_missing(const finder *f, int count, const char *const *fil
         const nb_figure *figure = (const nb_figure *)e->component;
         NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->folder, e->component->name));
         if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || f->frame->count == 0 ||
-            is_drawn(e->component->name, count, files) ||
-            (!is_among(e->component->name, named) && !nb_is_file(data)))
+            is_drawn(e->component->name, count, files) || (!is_among(e->component->name, named) && !nb_is_file(data)))
             continue;
         if (!known) known = nb_gnuplot_version(&version, f->ctx) ? 1 : -1;
         if (known < 0) return NB_OK;

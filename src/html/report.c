@@ -75,15 +75,34 @@ static void add_summary(const maker *m, const part *p)
     if (p->planned > 0)
         nb_page_paragraph(m->page, "This run is not finished: %d of its %d rows have not been measured yet.",
                           p->planned, p->rows.count);
-    nb_page_paragraph(m->page, "%d rows of the study %s: %d ok, %d skipped, %d went wrong%s%s.", p->rows.count,
-                      p->study->component.name, p->ok, p->rows.count - p->ok - p->wrong - p->planned, p->wrong,
-                      *p->day ? "; measured on " : "", p->day);
+    nb_page_paragraph(m->page, "%s%s%d rows of the study %s: %d ok, %d skipped, %d went wrong.", p->day,
+                      *p->day ? ": " : "", p->rows.count, p->study->component.name, p->ok,
+                      p->rows.count - p->ok - p->wrong - p->planned, p->wrong);
+}
+
+/* "3 reproduced, 1 void"; "none" */
+static nb_status tally(const part *p, const char **text, nb_ctx *ctx)
+{
+    int counts[NB_CLAIM_VERDICTS];
+    nb_claims_tally(1, &p->claims, counts);
+    *text = "";
+    for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
+        if (counts[v] > 0)
+            NB_NEED(*text, nb_format(ctx, "%s%s%d %s", *text, **text ? ", " : "", counts[v], nb_claim_verdicts[v]));
+    if (!**text) *text = "none";
+    return NB_OK;
 }
 
 static nb_status add_claims(const maker *m, const part *p)
 {
+    const char *counts;
     if (p->claims.count == 0) return NB_OK;
+    NB_TRY(m->ctx, tally(p, &counts, m->ctx));
     nb_page_heading(m->page, m->level + 1, "Claims");
+    nb_page_paragraph(m->page, "Of %d claim%s: %s.", p->claims.count, p->claims.count == 1 ? "" : "s", counts);
+    for (int i = 0; i < p->claims.count; i++)
+        nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
+                     p->claims.results[i].claim->says);
     nb_page_deepen(m->page, m->level);
     NB_TRY(m->ctx, nb_claims_show_table(m->page, 1, &p->claims, m->ctx));
     nb_page_deepen(m->page, 0);
@@ -224,22 +243,10 @@ static nb_status add_part(const maker *m, part *p)
     return nb_measured_show(m->page, p->folder, &p->store, m->ctx);
 }
 
-/* "3 reproduced, 1 void"; "none" */
-static nb_status tally(const part *p, const char **text, nb_ctx *ctx)
-{
-    int counts[NB_CLAIM_VERDICTS];
-    nb_claims_tally(1, &p->claims, counts);
-    *text = "";
-    for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
-        if (counts[v] > 0)
-            NB_NEED(*text, nb_format(ctx, "%s%s%d %s", *text, **text ? ", " : "", counts[v], nb_claim_verdicts[v]));
-    if (!**text) *text = "none";
-    return NB_OK;
-}
-
 static nb_status add_overview(const maker *m, int count, part *const *parts)
 {
-    static const char *const texts[] = {"run", "question", "study"}, *const numbers[] = {"rows", "ok", "wrong", "to come"};
+    static const char *const texts[] = {"run", "question", "study"}, *const numbers[] = {"rows", "ok", "wrong",
+                                                                                         "to come"};
     nb_page_heading(m->page, 1, "%s", m->report->title);
     nb_page_table(m->page);
     for (int i = 0; i < 3; i++) nb_page_column(m->page, i == 1 ? NB_PAGE_PROSE : NB_PAGE_LABEL, "%s", texts[i]);

@@ -15,7 +15,7 @@ function sortRows(table, column, sign) {
     const body = table.tBodies[0];
     const head = table.tHead.rows[0].cells[column];
     const cells = [...body.rows].map(row => ({ row, text: (row.cells[column]?.textContent ?? "").trim() }));
-    if (head.align === "right") {
+    if (head.classList.contains("number")) {
         cells.forEach(cell => { cell.number = numberOf(cell.text); });
         cells.sort((a, b) => compareNumbers(a.number, b.number, sign));
     } else {

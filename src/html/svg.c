@@ -12,63 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each ends with NULL. */
-static const char *const elements[] = {
-    "svg",     "g",     "defs", "title", "desc", "path",   "polygon", "polyline",    "rect",    "circle",
-    "ellipse", "line",  "text", "tspan", "use",  "filter", "feFlood", "feComposite", "clipPath", NULL};
-static const char *const attributes[] = {"viewBox",
-                                         "width",
-                                         "height",
-                                         "x",
-                                         "y",
-                                         "x1",
-                                         "y1",
-                                         "x2",
-                                         "y2",
-                                         "dx",
-                                         "dy",
-                                         "r",
-                                         "rx",
-                                         "ry",
-                                         "cx",
-                                         "cy",
-                                         "d",
-                                         "points",
-                                         "transform",
-                                         "class",
-                                         "opacity",
-                                         "fill-opacity",
-                                         "stroke-opacity",
-                                         "fill-rule",
-                                         "stroke-width",
-                                         "stroke-linecap",
-                                         "stroke-linejoin",
-                                         "stroke-miterlimit",
-                                         "stroke-dasharray",
-                                         "stroke-dashoffset",
-                                         "shape-rendering",
-                                         "font-family",
-                                         "font-size",
-                                         "font-style",
-                                         "font-weight",
-                                         "text-anchor",
-                                         "text-decoration",
-                                         "baseline-shift",
-                                         "dominant-baseline",
-                                         "textLength",
-                                         "lengthAdjust",
-                                         "rotate",
-                                         "filterUnits",
-                                         "flood-opacity",
-                                         "in",
-                                         "in2",
-                                         "operator",
-                                         "result",
-                                         "xml:space",
-                                         NULL};
-static const char *const painted[] = {"fill", "stroke", "color", "flood-color", NULL};
-/* Said by the page itself, or of no use there. */
-static const char *const dropped[] = {"xmlns", "xmlns:xlink", "version", "role", "aria-label", "pointer-events", NULL};
+/* Words between blanks. */
+static const char elements[] = " svg g defs title desc path polygon polyline rect circle ellipse line text tspan use "
+                               "filter feFlood feComposite clipPath ";
+static const char attributes[] =
+    " viewBox width height x y x1 y1 x2 y2 dx dy r rx ry cx cy d points transform class opacity fill-opacity "
+    "stroke-opacity fill-rule stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray "
+    "stroke-dashoffset shape-rendering font-family font-size font-style font-weight text-anchor text-decoration "
+    "baseline-shift dominant-baseline textLength lengthAdjust rotate filterUnits flood-opacity in in2 operator result "
+    "xml:space ";
+static const char painted[] = " fill stroke color flood-color ";
+static const char dropped[] = " xmlns xmlns:xlink version role aria-label pointer-events "; /* the page says its own */
 static const struct {
     const char *name;
     int colour;
@@ -83,17 +37,18 @@ typedef struct {
     FILE *out;
     nb_svg_colours *colours;
     int depth, texts; /* open elements; those of them that hold text */
+    int skipped;      /* those that are left out */
     int waiting;      /* groups that are open and have nothing in them yet */
     char *groups[MOST_OPEN];
     nb_status status;
     nb_ctx *ctx;
 } reader;
 
-static bool among(const char *const *list, const char *name)
+static bool among(const char *list, const char *name)
 {
-    for (; *list; list++)
-        if (strcmp(*list, name) == 0) return true;
-    return false;
+    char word[64];
+    int length = snprintf(word, sizeof word, " %s ", name);
+    return length < (int)sizeof word && strstr(list, word);
 }
 
 static void stop(reader *r, nb_status status)
@@ -221,9 +176,19 @@ static nb_status start_element(reader *r, const char *name, const char **pairs)
     return NB_OK;
 }
 
+/* The title of the whole figure, which is gnuplot's; the page has its own. */
+static bool is_title(const reader *r, const char *name)
+{
+    return r->depth == 1 && (strcmp(name, "title") == 0 || strcmp(name, "desc") == 0);
+}
+
 static void on_start(void *data, const char *name, const char **pairs)
 {
     reader *r = data;
+    if (r->skipped > 0 || is_title(r, name)) {
+        r->skipped++;
+        return;
+    }
     nb_status status = start_element(r, name, pairs);
     if (status != NB_OK) stop(r, status);
 }
@@ -231,6 +196,10 @@ static void on_start(void *data, const char *name, const char **pairs)
 static void on_end(void *data, const char *name)
 {
     reader *r = data;
+    if (r->skipped > 0) {
+        r->skipped--;
+        return;
+    }
     r->depth--;
     r->texts -= holds_text(name);
     if (r->waiting > 0 && strcmp(name, "g") == 0)
@@ -242,7 +211,7 @@ static void on_end(void *data, const char *name)
 static void on_text(void *data, const char *text, int length)
 {
     reader *r = data;
-    if (r->texts == 0) return;
+    if (r->texts == 0 || r->skipped > 0) return;
     for (int i = 0; i < length; i++) nb_escape_character(r->out, text[i]);
 }
 

@@ -106,7 +106,8 @@ static nb_status find_warnings(const look *l)
         if (count++ == 0) first = reason;
     }
     if (count == 0) return NB_OK;
-    return add(l, nb_format(l->ctx, "%d of %d rows came with a warning; the first: %s.", count, l->frame->count, first));
+    return add(l,
+               nb_format(l->ctx, "%d of %d rows came with a warning; the first: %s.", count, l->frame->count, first));
 }
 
 static nb_status find_few_sources(const look *l)
@@ -160,8 +161,7 @@ static nb_status count_leads(const look *l, int *leads, int *of)
         int best = -1, count = 0;
         for (int v = 0; v < pivot.width; v++) {
             if (rows[v] < 0 || !is_result(l, rows[v]) || is_noise(l, rows[v])) continue;
-            if (count++ == 0 ||
-                real_of(l, l->metric->name, rows[v]) < real_of(l, l->metric->name, rows[best]))
+            if (count++ == 0 || real_of(l, l->metric->name, rows[v]) < real_of(l, l->metric->name, rows[best]))
                 best = v;
         }
         if (count < 2) continue;
@@ -258,8 +258,8 @@ static nb_status find_builds(const look *l)
         NB_TRY(l->ctx, nb_program_text(&by[i].program, &names[i], l->ctx));
         NB_NEED(names[i], nb_format(l->ctx, "%d of %s", by[i].rows, names[i]));
     }
-    return add(l, nb_format(l->ctx, "The rows come from %d builds or kinds of arithmetic: %s.", count,
-                            join(l, count, names)));
+    return add(
+        l, nb_format(l->ctx, "The rows come from %d builds or kinds of arithmetic: %s.", count, join(l, count, names)));
 }
 
 /* Hosts or processors; of what is timed, calls of the program too. */
@@ -280,17 +280,17 @@ static nb_status find_machines(const look *l)
         count += !known;
     }
     if (count > 1)
-        NB_TRY(l->ctx, add(l, nb_format(l->ctx, "The rows were measured on %d machines: %s.", count,
-                                        join(l, count, names))));
+        NB_TRY(l->ctx,
+               add(l, nb_format(l->ctx, "The rows were measured on %d machines: %s.", count, join(l, count, names))));
     if (sessions > 1 && l->study->exclusive)
-        NB_TRY(l->ctx, add(l, nb_format(l->ctx, "The times were taken in %d calls of the program, between which the "
-                                                "machine may have changed its pace.",
+        NB_TRY(l->ctx, add(l, nb_format(l->ctx,
+                                        "The times were taken in %d calls of the program, between which the "
+                                        "machine may have changed its pace.",
                                         sessions)));
     return NB_OK;
 }
 
-nb_status nb_caveats_find(const nb_frame *frame, const nb_study *study, nb_store *store, nb_caveats *found,
-                          nb_ctx *ctx)
+nb_status nb_caveats_find(const nb_frame *frame, const nb_study *study, nb_store *store, nb_caveats *found, nb_ctx *ctx)
 {
     look l = {.frame = frame, .study = study, .store = store, .found = found, .ctx = ctx};
     *found = (nb_caveats){.count = 0};

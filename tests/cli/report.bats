@@ -63,7 +63,8 @@ expect_caveat() {
 ## How it was measured' ]
     expect "# c"
     expect "Is k-means better than uniform tokens on clusters?"
-    expect "32 rows of the study error: 32 ok, 0 skipped, 0 went wrong; measured on $(date -u +%Y)"
+    grep -qE "^$(date -u +%Y)-..-..: 32 rows of the study error: 32 ok, 0 skipped, 0 went wrong\.$" "$WORK/r/report.md"
+    expect "- **reproduced** k-means has less error"
     expect "nysbench run $WORK/c.yaml -q -o $WORK/r"
     expect 'trials: 8'
     expect "The rows raise none."
