@@ -112,7 +112,7 @@ static void print_block(FILE *out, const nb_page_block *b)
     case NB_NOTE: print_note(out, b); break;
     case NB_PICTURE:
         fputs("![", out);
-        print_escaped(out, b->text);
+        print_escaped(out, b->text, false);
         fprintf(out, "](%s)\n", b->mark);
         break;
     case NB_VERBATIM: print_verbatim(out, b->text); break;
