@@ -3,11 +3,11 @@
  * choice of landmarks, a strategy's or anybody's from files. */
 #include "cli/one_head.h"
 
-#include "base/text.h"
+#include "cli/format.h"
 #include "nystrom/picks_file.h"
+#include "report/csv.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,46 +25,72 @@ static nb_status read_files(void *self, const nb_problem_shape *shape, nb_given 
     return NB_OK;
 }
 
-static void print_line(const nb_error_row *r, bool first)
+static const char *const shown[] = {"error",         "error_subspace", "error_core",  "floor_rank",
+                                    "baseline_mean", "output_error",   "core_cutoff", "error_noise"};
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+static void begin(nb_page *page, const nb_error_row *r)
 {
-    static const char *const shown[] = {"error",         "error_subspace", "error_core",  "floor_rank",
-                                        "baseline_mean", "output_error",   "core_cutoff", "error_noise"};
-    if (first) {
-        nb_text_print(stdout, r->problem, SIZE_MAX, ""); /* with the name of a file */
-        printf(" head %d, n = %d, d = %d, %s\n%s, m = %d, pairing %s, factors %s\n\n%-9s", r->head, r->n, r->d,
-               r->kernel, r->strategy, r->landmarks, r->pairing, r->factors, "status");
-        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) printf(" %14s", shown[i]);
-        puts("  core");
-    }
-    printf("%-9s", r->status);
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        double value = *(const double *)((const char *)r + nb_column_find(nb_error_columns, shown[i])->offset);
-        if (isnan(value))
-            printf(" %14s", "-");
-        else
-            printf(" %14.6g", value);
-    }
-    printf("  %s%s%s\n", r->core, r->reason ? ": " : "", r->reason ? r->reason : "");
+    nb_page_paragraph(page, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
+    nb_page_paragraph(page, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing, r->factors);
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_WORD, "status");
+    for (int i = 0; i < SHOWN; i++) nb_page_column(page, NB_PAGE_NUMBER, "%s", shown[i]);
+    nb_page_column(page, NB_PAGE_PROSE, "core");
 }
 
-static int print_rows(nysbench *handle, int rows, bool json)
+static void add_line(nb_page *page, const nb_error_row *r)
 {
-    int failures = 0;
+    nb_page_row(page);
+    nb_page_cell(page, "%s", r->status);
+    for (int i = 0; i < SHOWN; i++) {
+        double value = *(const double *)((const char *)r + nb_column_find(nb_error_columns, shown[i])->offset);
+        if (isnan(value))
+            nb_page_cell(page, "-");
+        else
+            nb_page_cell(page, "%.6g", value);
+    }
+    nb_page_cell(page, "%s%s%s", r->core, r->reason ? ": " : "", r->reason ? r->reason : "");
+}
+
+static nb_status print_page(const nysbench *handle, int rows, nb_output_format format)
+{
+    nb_page page;
+    nb_page_make(&page, handle->ctx);
+    if (rows > 0) begin(&page, &handle->rows[0]);
+    for (int i = 0; i < rows; i++) add_line(&page, &handle->rows[i]);
+    return nb_format_page(&page, format, handle->ctx);
+}
+
+/* One object a line. */
+static nb_status print_lines(nysbench *handle, int rows)
+{
     const char *text;
     for (int i = 0; i < rows; i++) {
-        const nb_error_row *row = &handle->rows[i];
-        failures += strcmp(row->status, "ok") && strcmp(row->status, "skipped");
-        if (!json) {
-            print_line(row, i == 0);
-            continue;
-        }
-        if (nysbench_row_json(handle, i, &text) != NYSBENCH_OK) return nb_print_failure(handle->ctx, NB_EXIT_FAILED);
+        if (nysbench_row_json(handle, i, &text) != NYSBENCH_OK) return NB_ENOMEM;
         puts(text);
     }
+    return NB_OK;
+}
+
+static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
+{
+    const nb_row_list list = {rows, nb_error_columns, sizeof *handle->rows, (char *)handle->rows};
+    if (nb_format_is_page(format)) return print_page(handle, rows, format);
+    return format == NB_FORMAT_CSV ? nb_csv_print(stdout, &list, handle->ctx)
+                                   : nb_json_print(stdout, &list, handle->ctx);
+}
+
+static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
+{
+    int failures = 0;
+    for (int i = 0; i < rows; i++) failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
+    if ((lines ? print_lines(handle, rows) : print_rows(handle, rows, format)) != NB_OK)
+        return nb_print_failure(handle->ctx, NB_EXIT_FAILED);
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-static int measure(const nb_one_head_texts *t, char **files, bool json, nb_ctx *ctx)
+static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_output_format format, nb_ctx *ctx)
 {
     nysbench *handle;
     nysbench_request request;
@@ -77,13 +103,15 @@ static int measure(const nb_one_head_texts *t, char **files, bool json, nb_ctx *
     nysbench_status status = nysbench_measure(handle, &request, &rows);
     nb_program_warn(handle);
     if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
-    return print_rows(handle, rows, json);
+    return tell(handle, rows, lines, format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
-    int json = 0;
+    int lines = 0;
+    char *format_text = NULL;
+    nb_output_format format = NB_FORMAT_TABLE;
     char *files[2] = {NULL, NULL};
     struct poptOption options[] = {
         NB_HELP_OPTION,
@@ -96,13 +124,15 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
          "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
         {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, separated by commas (default: all)", "LIST"},
-        {"json", 'j', POPT_ARG_NONE, &json, 0, "One JSON object for each core, a line each", NULL},
+        NB_FORMAT_OPTION(format_text),
+        {"json", 'j', POPT_ARG_NONE, &lines, 0, "One JSON object for each core, a line each", NULL},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
     nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
     for (int i = 0; i < 2; i++)
         if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;
+    code = nb_command_format(command, code, format_text, &format, ctx);
     if (code != NB_GO_ON) return code;
     if ((files[0] || files[1]) && (t.strategy || t.landmarks || t.pairing)) {
         nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
@@ -110,7 +140,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     }
     if (status == NB_OK) status = owned;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return measure(&t, files, json, ctx);
+    return measure(&t, files, lines, format, ctx);
 }
 
 const nb_command nb_command_measure = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "cli/command.h"
+#include "cli/format.h"
 
 #include "base/machine.h"
 #include "cli/preview.h"
@@ -129,11 +129,52 @@ static void print(const nb_experiment *e, const nb_preview *o)
                f->bytes > available ? "a run would be refused" : "fewer workers will run");
 }
 
+/* What is printed for people, in numbers: one row. */
+static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, bool exact, nb_ctx *ctx)
+{
+    static const char *const heads[] = {
+        "experiment",    "seed",     "results", "scenes", "trials", "methods",        "rows",         "done",  "to_run",
+        "failed_before", "excluded", "workers", "low_s",  "high_s", "predicted_from", "worker_bytes", "bytes", NULL};
+    const nb_standing *s = &o->standing;
+    const nb_predicted *f = &o->times;
+    const int counts[] = {e->plan.scene_count,
+                          e->config.trials,
+                          e->plan.method_count,
+                          e->plan.row_count,
+                          s->done,
+                          e->plan.row_count - s->done,
+                          s->failed + s->diverged + s->crashed + s->timed_out,
+                          e->plan.excluded_count,
+                          f->workers};
+    NB_TRY(ctx, nb_grid_make(g, heads, exact, ctx));
+    NB_TRY(ctx, nb_grid_text(g, e->config.name));
+    NB_TRY(ctx, nb_grid_whole(g, (double)e->config.seed));
+    NB_TRY(ctx, nb_grid_text(g, e->folder));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) NB_TRY(ctx, nb_grid_int(g, counts[i]));
+    NB_TRY(ctx, nb_grid_real(g, "%.2g", f->low_s));
+    NB_TRY(ctx, nb_grid_real(g, "%.2g", f->high_s));
+    NB_TRY(ctx, nb_grid_text(g, o->prediction.source));
+    NB_TRY(ctx, nb_grid_whole(g, f->bytes));
+    return nb_grid_whole(g, f->all_bytes);
+}
+
+static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_format format, nb_ctx *ctx)
+{
+    nb_grid grid;
+    if (format == NB_FORMAT_TABLE) {
+        print(e, o);
+        return NB_OK;
+    }
+    NB_TRY(ctx, fill(&grid, e, o, !nb_format_is_page(format), ctx));
+    return nb_format_table(&grid, false, format, ctx);
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     int origins = 0;
-    char *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
+    nb_output_format format = NB_FORMAT_TABLE;
+    char *format_text = NULL, *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_EXPERIMENT_OPTIONS(e),
@@ -143,12 +184,14 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_MAX_HOURS_OPTION(hours_text),
         {"origins", '\0', POPT_ARG_NONE, &origins, 0,
          "Only print every value of the experiment and where it comes from", NULL},
+        NB_FORMAT_OPTION(format_text),
         POPT_TABLEEND};
     double max_hours;
     nb_preview preview;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cpus();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    code = nb_command_format(command, code, format_text, &format, ctx);
     if (code == NB_GO_ON) code = nb_command_number(command, "--jobs", jobs_text, 1, 1024, &jobs);
     if (code == NB_GO_ON) code = nb_preview_hours(command, hours_text, &max_hours);
     if (code != NB_GO_ON) return code;
@@ -157,7 +200,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (nb_preview_make(&e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, &preview, ctx) !=
         NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
-    print(&e, &preview);
+    if (tell(&e, &preview, format, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     fflush(stdout);
     code = nb_preview_check(command, &preview, max_hours);
     return code == NB_GO_ON ? NB_EXIT_OK : code;

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --format: the same for every command that prints a table; and how a table looks on a terminal.
+
+load helpers
+
+setup_file() {
+    export SHARED=$BATS_FILE_TMPDIR
+    cat >"$SHARED/c.yaml" <<'Y'
+problems: ["gaussian(n=48, d=4)", "smooth(n=48, d=4)"]
+strategies: [uniform, "kmeans(restarts=4)"]
+cores: [svd, iterative]
+landmarks: [4, 8]
+trials: 6
+metrics: error
+plots: []
+claims:
+  - {says: "k-means | is <b>*less*</b>", compare: {strategy: [kmeans, uniform], metric: error, where: {core: iterative}}, expect: {ratio: [0.5, 0.9]}}
+Y
+    "${NYSBENCH:-$PWD/nysbench}" run "$SHARED/c.yaml" -q -o "$SHARED/r" >/dev/null
+}
+
+each() { # every command with --format, a line each
+    cat <<Y
+table $SHARED/r errors
+table $SHARED/r
+compare $SHARED/r
+claims $SHARED/r
+status $SHARED/r
+info
+info $SHARED/r
+list
+list cores
+plan $SHARED/c.yaml
+measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy uniform -m 5 --core svd
+Y
+}
+
+@test "every command that prints a table has it as table, csv, json and markdown" {
+    while read -ra words; do
+        for format in table text csv json markdown; do
+            "$NYSBENCH" "${words[@]}" --format $format >"$WORK/$format" 2>"$WORK/errors"
+            [ ! -s "$WORK/errors" ]
+        done
+        cmp "$WORK/table" "$WORK/text"
+        "$NYSBENCH" "${words[@]}" | cmp - "$WORK/table"
+        /usr/bin/python3 - "$WORK" "${words[*]}" <<'PY'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1] + "/csv", newline=""), strict=True))
+objects = json.load(open(sys.argv[1] + "/json"), parse_constant=lambda name: sys.exit(name))
+assert rows and all(None not in row and None not in row.values() for row in rows), sys.argv[2]
+if not sys.argv[2].startswith(("info", "claims")):  # whose objects have parts
+    assert [list(row) for row in rows] == [list(o) for o in objects], sys.argv[2]
+    for row, o in zip(rows, objects):
+        for key, text in row.items():
+            if key.endswith("_s"):  # a time
+                continue
+            same = text == "" if o[key] is None else float(text) == o[key] if isinstance(o[key], float) else text == str(o[key])
+            assert same or text in ("inf", "-inf") and o[key] is None, (key, text, o[key])
+PY
+        [[ "${words[0]}" =~ ^(claims|plan|status)$ ]] || # other words, or no table where there are no shards
+            python3 tests/cli/markdown.py "$WORK/markdown" "$WORK/table" >/dev/null
+    done < <(each)
+}
+
+@test "a format that there is not" {
+    while read -ra words; do
+        run "$NYSBENCH" "${words[@]}" --format xml
+        expect_status 2
+        [ "${lines[0]}" = "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown" ]
+    done < <(each)
+    run "$NYSBENCH" table "$SHARED/r" errors shares --format json
+    expect_status 2
+    expect "--format json takes one NAME at a time"
+}
+
+@test "--json is --format json" {
+    "$NYSBENCH" info "$SHARED/r" --json | cmp - <("$NYSBENCH" info "$SHARED/r" --format json)
+    measure=(measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy uniform -m 5 --core svd --core iterative --metrics error)
+    "$NYSBENCH" "${measure[@]}" --json >"$WORK/lines"
+    "$NYSBENCH" "${measure[@]}" --format json >"$WORK/list"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1] + "/lines")]
+drop = lambda rows: [{k: v for k, v in row.items() if not k.endswith("_s")} for row in rows]
+assert len(lines) == 2 and drop(lines) == drop(json.load(open(sys.argv[1] + "/list")))
+PY
+}
+
+@test "what has a meaning in Markdown is a text there" {
+    "$NYSBENCH" claims "$SHARED/r" --format markdown >"$WORK/md"
+    grep -qF '| k-means \| is \<b>\*less\*\</b> |' "$WORK/md"
+    python3 tests/cli/markdown.py "$WORK/md" | grep -qF '"k-means | is <b>*less*</b>"'
+}
+
+@test "a table fits COLUMNS, and shows all the same" {
+    for width in 40 60 80 100; do
+        COLUMNS=$width "$NYSBENCH" compare "$SHARED/r" >"$WORK/$width"
+        /usr/bin/python3 - "$WORK/$width" $width <<'PY'
+import sys
+for line in open(sys.argv[1]):
+    assert len(line.rstrip("\n")) <= int(sys.argv[2]), line
+PY
+        grep -q undecided "$WORK/$width"
+    done
+    COLUMNS=nonsense "$NYSBENCH" compare "$SHARED/r" | cmp - <("$NYSBENCH" compare "$SHARED/r")
+}
+
+terminal() { # WIDTH COMMAND...: what it writes to a terminal of that width
+    /usr/bin/python3 - "$@" <<'PY'
+import fcntl, os, pty, struct, sys, termios
+child, fd = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("4H", 24, int(sys.argv[1]), 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+text = b""
+try:
+    while part := os.read(fd, 4096):
+        text += part
+except OSError:
+    pass
+os.waitpid(child, 0)
+sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
+PY
+}
+
+@test "on a terminal a table has its width and bold headings, and without them is the same" {
+    COLUMNS=70 "$NYSBENCH" compare "$SHARED/r" >"$WORK/plain"
+    TERM=xterm terminal 70 env -u COLUMNS -u NO_COLOR "$NYSBENCH" compare "$SHARED/r" >"$WORK/bold"
+    grep -q $'\033\\[1m' "$WORK/bold"
+    sed 's/\x1b\[[0-9]*m//g' "$WORK/bold" | cmp - "$WORK/plain"
+    NO_COLOR=1 TERM=xterm terminal 70 env -u COLUMNS "$NYSBENCH" compare "$SHARED/r" | cmp - "$WORK/plain"
+    TERM=dumb terminal 70 env -u COLUMNS -u NO_COLOR "$NYSBENCH" compare "$SHARED/r" | cmp - "$WORK/plain"
+    TERM=xterm "$NYSBENCH" compare "$SHARED/r" | cmp - <(NO_COLOR=1 "$NYSBENCH" compare "$SHARED/r")
+}
