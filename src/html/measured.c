@@ -3,7 +3,6 @@
 #include "html/measured.h"
 
 #include "base/files.h"
-#include "base/shell.h"
 #include "html/html.h"
 #include "report/facts.h"
 #include "run/run_folder.h"
@@ -74,18 +73,10 @@ static void add_calls(nb_page *page, int count, const json_t *const *calls)
     }
 }
 
-/* As a shell would read it; the first argument is "nysbench run". */
 static nb_status add_command(nb_page *page, const json_t *call, nb_ctx *ctx)
 {
-    const char *line = "";
-    size_t i;
-    const json_t *argument;
-    json_array_foreach(json_object_get(call, "arguments"), i, argument)
-    {
-        const char *word = json_string_value(argument);
-        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx));
-        NB_NEED(line, nb_format(ctx, "%s%s%s", line, i ? " " : "", word));
-    }
+    const char *line;
+    NB_TRY(ctx, nb_fact_command(json_object_get(call, "arguments"), &line, ctx));
     nb_page_paragraph(page, "The command, from the folder that it was given in, with the same build:");
     nb_page_verbatim(page, line);
     return NB_OK;

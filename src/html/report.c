@@ -160,27 +160,23 @@ static nb_status find_baseline(const part *p, const nb_codes *codes, const char 
     return NB_OK;
 }
 
-/* As `nysbench compare` would, pooled. */
+/* As `nysbench compare` would; but for times, pooled. */
 static nb_status add_comparison(const maker *m, part *p)
 {
     nb_compare_terms terms = {.confidence = 0.95, .resamples = NB_BOOTSTRAPS, .margin = log(1.02)};
     nb_comparison comparison;
     nb_codes codes;
     const nb_column *metric = nb_study_metric(p->study);
-    const int *builds;
-    int count;
     nb_frame frame;
     if (p->study->baseline < 0 || !metric) return NB_OK;
     terms.contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
     NB_TRY(m->ctx, nb_frame_codes(&p->frame, terms.contrast.by, &codes, m->ctx));
     if (codes.count < 2) return NB_OK;
     NB_TRY(m->ctx, find_baseline(p, &codes, terms.contrast.by, &terms.contrast.baseline, m->ctx));
-    NB_TRY(m->ctx, find_pool(p, &terms.contrast.pool, m->ctx));
+    if (!metric->time) NB_TRY(m->ctx, find_pool(p, &terms.contrast.pool, m->ctx));
     terms.seed = nb_row_at(&p->rows, 0)->seed;
     NB_TRY(m->ctx, nb_frame_view(&p->frame, &frame, m->ctx));
-    NB_TRY(m->ctx, nb_builds_of_rows(&p->store, metric->time, &count, &builds, m->ctx));
-    NB_REQUIRE(m->ctx, count == frame.count, NB_EIO, "%s: is being planned anew: try again", p->folder);
-    NB_TRY(m->ctx, nb_frame_derive(&frame, NB_BUILD, builds, m->ctx));
+    NB_TRY(m->ctx, nb_builds_derive(&frame, &p->store, metric->time, m->ctx));
     NB_TRY(m->ctx, nb_compare(&frame, &terms, &comparison, m->ctx));
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
     nb_page_deepen(m->page, m->level);

@@ -2,6 +2,8 @@
 /* facts.c - see facts.h */
 #include "report/facts.h"
 
+#include "base/shell.h"
+
 static void release(void *json)
 {
     json_decref(json);
@@ -32,4 +34,18 @@ const char *nb_fact(const json_t *manifest, const char *name)
 {
     const char *text = json_string_value(json_object_get(manifest, name));
     return text ? text : "";
+}
+
+nb_status nb_fact_command(const json_t *arguments, const char **line, nb_ctx *ctx)
+{
+    size_t i;
+    const json_t *argument;
+    NB_NEED(*line, nb_strdup(ctx, ""));
+    json_array_foreach(arguments, i, argument)
+    {
+        const char *word = json_string_value(argument);
+        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
+        NB_NEED(*line, nb_format(ctx, "%s%s%s", *line, i ? " " : "", word));
+    }
+    return NB_OK;
 }

@@ -15,4 +15,7 @@ nb_status nb_facts_read(nb_store *store, json_t **list, nb_ctx *ctx);
 /* A fact as text; "" where the manifest has none of that name, or it is no text. */
 const char *nb_fact(const json_t *manifest, const char *name);
 
+/* A manifest's "arguments" as a line that a shell would read as them. */
+nb_status nb_fact_command(const json_t *arguments, const char **line, nb_ctx *ctx);
+
 #endif
