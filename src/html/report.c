@@ -180,6 +180,10 @@ static nb_status add_comparison(const maker *m, part *p)
     NB_TRY(m->ctx, nb_compare(&frame, &terms, &comparison, m->ctx));
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
     nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_compare_show_brief(m->page, &frame, &terms, &comparison, m->ctx));
+    nb_page_deepen(m->page, 0);
+    nb_page_heading(m->page, NB_HTML_FOLDED, "The same with all numbers, and what they mean");
+    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
     NB_TRY(m->ctx, nb_compare_show(m->page, &frame, &terms, &comparison, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
