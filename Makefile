@@ -6,8 +6,9 @@ PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
-            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
-            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++
+            libcmark-gfm-dev libcmark-gfm-extensions-dev libexpat1-dev gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
+            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++ \
+            chromium chromium-driver python3-selenium poppler-utils
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
@@ -35,7 +36,7 @@ BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || ech
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
-LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lm
+LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lcmark-gfm-extensions -lcmark-gfm -lexpat -lm
 
 # The steps that compile use all CPUs, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -59,7 +60,7 @@ own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir
 names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
-OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o
+OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o $B/assets.o
 ifdef COVERAGE
 SANITIZE := --coverage -fprofile-update=atomic
 LDFLAGS += -Wl,--wrap=_exit
@@ -119,6 +120,14 @@ $B/commands.c: FORCE
 	   echo 'const nb_command *const nb_commands[] = {$(COMMANDS:%=&nb_command_%,) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
+# Files that a page has within itself, byte by byte: report.css becomes nb_asset_report_css.
+ASSETS := $(wildcard src/html/*.css src/html/*.js)
+$B/assets.c: $(ASSETS) Makefile
+	@mkdir -p $B
+	@{ echo '/* made by the Makefile from the files of src/html: do not edit */'; echo '#include "html/assets.h"'; \
+	   for f in $(ASSETS); do echo "const char nb_asset_$$(basename $$f | tr . _)[] = {"; \
+	   od -An -v -tx1 $$f | sed 's/ \(..\)/0x\1,/g'; echo '0};'; done; } > $@.new && mv $@.new $@
+
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 
@@ -130,7 +139,7 @@ $B/build.h: FORCE
 
 $B/src/run/provenance.o: $B/build.h
 
-$B/registry.o $B/commands.o: $B/%.o: $B/%.c
+$B/registry.o $B/commands.o $B/assets.o: $B/%.o: $B/%.c
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [tree|unit|fuzz|cli|oracle|python|asan|kernels]...
+# repository's root: tests/run.sh [tree|unit|fuzz|cli|browser|oracle|python|asan|kernels]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -67,6 +67,11 @@ cli() { # PROGRAM LABEL
     for file in tests/cli/*.bats; do NYSBENCH=$1 tally "$2$(basename "$file")" bats --tap "$file"; done
 }
 
+# What the program writes for a browser, in one.
+browser() {
+    tally "browser report.py" /usr/bin/python3 tests/browser/report.py ./nysbench "$work/browser"
+}
+
 oracle() { # each NAME.py with the program and a new folder
     local script
     for script in tests/oracle/*.py; do
@@ -117,12 +122,13 @@ for part in "${@:-all}"; do
     unit) unit build "" ;;
     fuzz) fuzz build "" ;;
     cli) cli "$PWD/nysbench" "" ;;
+    browser) browser ;;
     oracle) oracle ;;
     python) python ;;
     asan) asan ;;
     kernels) kernels ;;
-    all) tree; unit build ""; fuzz build ""; oracle; python; cli "$PWD/nysbench" ""; kernels; asan ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, oracle, python, asan, kernels" >&2; exit 2 ;;
+    all) tree; unit build ""; fuzz build ""; oracle; python; browser; cli "$PWD/nysbench" ""; kernels; asan ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, browser, oracle, python, asan, kernels" >&2; exit 2 ;;
     esac
 done
 wait

@@ -97,16 +97,6 @@ static nb_status find_baseline(const nb_frame *f, const char *by, const char *te
     return NB_OK;
 }
 
-/* By row: which program has measured it; of times, in which session too. */
-static nb_status derive_builds(nb_frame *f, nb_store *store, bool sessions, nb_ctx *ctx)
-{
-    const int *builds;
-    int count;
-    NB_TRY(ctx, nb_builds_of_rows(store, sessions, &count, &builds, ctx));
-    NB_REQUIRE(ctx, count == f->count, NB_EIO, "%s: is being planned anew: try again", store->path);
-    return nb_frame_derive(f, NB_BUILD, builds, ctx);
-}
-
 static nb_status print(nb_output_format format, const nb_frame *frame, const nb_compare_terms *terms,
                        const nb_comparison *c, nb_ctx *ctx)
 {
@@ -136,10 +126,12 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     terms->contrast.by = g->by ? g->by : usual_column(study);
     NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s has no usual one",
                study->component.name);
-    for (const nb_column *c = rows.columns; !terms->contrast.metric && c->name; c++)
-        if (c->measure) terms->contrast.metric = c->name;
+    const nb_column *metric = nb_study_metric(study);
+    NB_REQUIRE(ctx, metric || terms->contrast.metric, NB_EINVAL, "compare: the study %s measures no number",
+               study->component.name);
+    if (!terms->contrast.metric) terms->contrast.metric = metric->name;
     NB_TRY(ctx, check_columns(&frame, g, &terms->contrast, ctx));
-    NB_TRY(ctx, derive_builds(&frame, &store, nb_column_find(rows.columns, terms->contrast.metric)->time, ctx));
+    NB_TRY(ctx, nb_builds_derive(&frame, &store, nb_column_find(rows.columns, terms->contrast.metric)->time, ctx));
     NB_TRY(ctx, nb_where(&frame, g->where, &frame, ctx));
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
@@ -194,7 +186,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"baseline", 'b', POPT_ARG_STRING, &g.baseline, 0,
          "What to compare with (default: the run's baseline); all: compare each pair", "SPEC"},
         {"by", '\0', POPT_ARG_STRING, &g.by, 0, "Column whose values are compared (default: strategy)", "COLUMN"},
-        {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "Measure to compare (default: error)", "COLUMN"},
+        {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "Measure to compare (default: the study's first, such as error)", "COLUMN"},
         {"where", 'w', POPT_ARG_ARGV, &g.where, 0,
          "Only rows with this value in a column, of a component its name or a spec; may be repeated", "COLUMN=VALUE"},
         {"pool", '\0', POPT_ARG_STRING, &g.pool, 0, "Average over the values of a column, such as landmarks", "COLUMN"},

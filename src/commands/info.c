@@ -3,9 +3,9 @@
  * that have added rows to it. */
 #include "cli/format.h"
 
-#include "base/shell.h"
 #include "run/provenance.h"
 #include "report/builds.h"
+#include "report/facts.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
@@ -51,28 +51,15 @@ static nb_status add_file(const facts *f, const char *key, const json_t *file)
     return add_fact(f, key, text);
 }
 
-/* As a shell would read them. */
-static nb_status add_arguments(const facts *f, const char *key, const json_t *list)
-{
-    size_t i;
-    const json_t *item;
-    const char *text = "";
-    nb_ctx *ctx = f->grid->ctx;
-    json_array_foreach(list, i, item)
-    {
-        const char *word = json_string_value(item);
-        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
-        NB_NEED(text, nb_format(ctx, "%s%s%s", text, i ? " " : "", word));
-    }
-    return add_fact(f, key, text);
-}
-
 static nb_status add_value(const facts *f, const char *key, const json_t *value)
 {
     size_t i;
     const json_t *item;
     const char *text;
-    if (strcmp(key, "arguments") == 0) return add_arguments(f, key, value);
+    if (strcmp(key, "arguments") == 0) {
+        NB_TRY(f->grid->ctx, nb_fact_command(value, &text, f->grid->ctx));
+        return add_fact(f, key, text);
+    }
     if (json_is_object(value)) return add_file(f, key, value);
     if (json_is_string(value)) return add_text(f, key, json_string_value(value));
     if (json_is_array(value)) {
@@ -89,33 +76,6 @@ static nb_status add_facts(const facts *f, json_t *object)
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) NB_TRY(f->grid->ctx, add_value(f, key, value));
-    return NB_OK;
-}
-
-static void release(void *json)
-{
-    json_decref(json);
-}
-
-/* The manifests, each with its number and how many rows hang on it. */
-static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
-{
-    nb_signed *manifests;
-    json_error_t error;
-    int count, failed = 0;
-    NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
-    NB_REQUIRE(ctx, *list = json_array(), NB_ENOMEM, "out of memory: the manifests");
-    NB_TRY(ctx, nb_defer(ctx, release, *list));
-    for (int i = 0; i < count && !failed; i++) {
-        json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows",
-                                   manifests[i].rows, "rows_unused", manifests[i].hidden);
-        json_t *told = json_loads(manifests[i].manifest.text, 0, &error);
-        failed = !object || json_array_append_new(*list, object);
-        NB_REQUIRE(ctx, told, NB_EIO, "%s: manifest %lld is not JSON: %s", store->path, manifests[i].id, error.text);
-        failed = failed || json_object_update(object, told);
-        json_decref(told);
-    }
-    NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the manifests");
     return NB_OK;
 }
 
@@ -151,7 +111,7 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
-    NB_TRY(ctx, read_manifests(&store, &list, ctx));
+    NB_TRY(ctx, nb_facts_read(&store, &list, ctx));
     if (format == NB_FORMAT_JSON) return print_json(list, ctx);
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));

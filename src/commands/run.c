@@ -200,6 +200,8 @@ static nb_status look_back(const nb_plan *plan, const nb_predicted *times, int j
     const nb_progress_state *p = &s->progress.state;
     char predicted[NB_TIME_RANGE], rows[NB_QUANTITY], all[NB_QUANTITY];
     if (p->rows_done == 0) return NB_OK;
+    const nb_past_prediction past = {true, p->share * times->low_s, p->share * times->high_s, p->elapsed_s};
+    NB_TRY(ctx, nb_prediction_keep(past, &s->store, ctx));
     if (!s->progress.quiet)
         printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
                nb_duration_text(p->elapsed_s, rows), nb_preview_time(times, p->share, predicted),

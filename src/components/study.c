@@ -20,6 +20,13 @@ const nb_study *nb_study_of(const nb_column *columns)
     return NULL;
 }
 
+const nb_column *nb_study_metric(const nb_study *study)
+{
+    for (const nb_column *c = study->columns; c->name; c++)
+        if (c->measure && c->type == NB_COLUMN_REAL && !c->integer) return c;
+    return NULL;
+}
+
 bool nb_axis_has_list(const nb_axis *axis)
 {
     return axis->type == NB_AXIS_COMPONENT || axis->type == NB_AXIS_REAL;

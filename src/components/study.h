@@ -149,6 +149,10 @@ typedef struct nb_study {
 const nb_study *nb_study_standard(void);
 const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: there is none */
 
+/* What its methods are judged by, unless something else is named: the first number that it measures, but for counts; 
+ * NULL: there is none. */
+const nb_column *nb_study_metric(const nb_study *study);
+
 /* What a plug-in's study lacks; NULL: nothing. */
 const char *nb_study_lacks(const nb_component *component);
 

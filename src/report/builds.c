@@ -2,6 +2,8 @@
 /* builds.c - see builds.h */
 #include "report/builds.h"
 
+#include "report/contrast.h"
+
 #include <string.h>
 
 nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx)
@@ -42,4 +44,13 @@ nb_status nb_builds_of_rows(nb_store *store, bool sessions, int *count, const in
     }
     *builds = build;
     return NB_OK;
+}
+
+nb_status nb_builds_derive(nb_frame *frame, nb_store *store, bool sessions, nb_ctx *ctx)
+{
+    const int *builds;
+    int count;
+    NB_TRY(ctx, nb_builds_of_rows(store, sessions, &count, &builds, ctx));
+    NB_REQUIRE(ctx, count == frame->count, NB_EIO, "%s: is being planned anew: try again", store->path);
+    return nb_frame_derive(frame, NB_BUILD, builds, ctx);
 }

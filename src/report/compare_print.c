@@ -225,10 +225,9 @@ static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status add_line(nb_grid *g, const printer *p, const char *const *varying, const nb_compared *x)
+/* What a line is about. */
+static nb_status add_labels(nb_grid *g, const printer *p, const char *const *varying, const nb_compared *x)
 {
-    const nb_estimate *e = &x->estimate;
-    const nb_pair_counts *k = x->pairs;
     const char *text;
     for (; *varying; varying++) {
         NB_TRY(g->ctx, nb_label_of(p->frame, *varying, row_of(x), &text, g->ctx));
@@ -244,7 +243,15 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
     }
     text = "all";
     if (x->stratum != NB_OVER_STRATA) NB_TRY(g->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &text, g->ctx));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
+    return nb_grid_text(g, text);
+}
+
+/* What it found. */
+static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x)
+{
+    const nb_estimate *e = &x->estimate;
+    const nb_pair_counts *k = x->pairs;
+    const char *text;
     NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->mean)));
     NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
     NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
@@ -264,6 +271,16 @@ static nb_status add_line(nb_grid *g, const printer *p, const char *const *varyi
     NB_TRY(g->ctx, nb_grid_text(g, text));
     NB_TRY(g->ctx, verdict_text(x, &text, g->ctx));
     return nb_grid_text(g, text);
+}
+
+static nb_status add_brief_findings(nb_grid *g, const printer *p, const nb_compared *x)
+{
+    const char *text;
+    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, x->estimate.mean)));
+    NB_TRY(g->ctx, add_interval(g, p, x->estimate.low, x->estimate.high));
+    NB_TRY(g->ctx, verdict_text(x, &text, g->ctx));
+    NB_TRY(g->ctx, nb_grid_text(g, text));
+    return nb_grid_int(g, x->estimate.sources);
 }
 
 static nb_status add_title(nb_page *page, const printer *p, const char *constant)
@@ -391,7 +408,7 @@ static void add_caveats(nb_page *page, const printer *p)
             page, "With fewer than 20 sources the bootstrap interval is too short: one of 95 %% covers 84 to 92 %%.");
 }
 
-static nb_status add_notes(nb_page *page, const printer *p)
+static nb_status add_warnings(nb_page *page, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
     add_unfinished(page, p->frame);
@@ -405,36 +422,63 @@ static nb_status add_notes(nb_page *page, const printer *p)
     NB_TRY(p->ctx, add_empty_strata(page, p));
     for (int i = 0; i < p->comparison->turn_count; i++)
         nb_page_paragraph(page, "WARNING: %s.", p->comparison->turns[i]);
-    add_caveats(page, p);
-    add_words(page, p);
     return NB_OK;
+}
+
+typedef struct { /* what a table shows of each line */
+    const char *const *heads;
+    nb_status (*add)(nb_grid *g, const printer *p, const nb_compared *x);
+} showing;
+
+static nb_status add_table(nb_page *page, const printer *p, const showing *what)
+{
+    const char *varying[32], *constant, *heads[64] = {NULL};
+    int count = 0;
+    nb_grid grid;
+    NB_TRY(p->ctx, find_varying(p, varying, &constant));
+    for (; varying[count]; count++)
+        NB_TRY(p->ctx, name_setting(p, &p->comparison->items[0], varying[count], &heads[count]));
+    heads[count++] = p->terms->contrast.by;
+    if (p->terms->all_pairs) heads[count++] = "baseline";
+    heads[count++] = "model";
+    for (int i = 0; what->heads[i]; i++) heads[count + i] = what->heads[i];
+    NB_TRY(p->ctx, add_title(page, p, constant));
+    NB_TRY(p->ctx, nb_grid_make(&grid, heads, false, p->ctx));
+    grid.labels = count;
+    for (int i = 0; i < p->comparison->count; i++) {
+        NB_TRY(p->ctx, add_labels(&grid, p, varying, &p->comparison->items[i]));
+        NB_TRY(p->ctx, what->add(&grid, p, &p->comparison->items[i]));
+    }
+    nb_grid_show(&grid, page);
+    return NB_OK;
+}
+
+static const char *scale_of(const nb_compare_terms *terms)
+{
+    return terms->contrast.difference ? "difference" : "ratio";
 }
 
 nb_status nb_compare_show(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx)
 {
     const printer p = {frame, terms, comparison, ctx};
-    const char *varying[32], *constant, *heads[64] = {NULL};
-    const char *const rest[] = {"model",    terms->contrast.difference ? "difference" : "ratio",
-                                "t",        "bootstrap",
-                                "median",   "wins",
-                                "p, ranks", "p, t",
-                                "Holm",     "sources",
-                                "heads",    "trials",
-                                "ICC",      "effective",
-                                "missing",  "verdict"};
-    int count = 0;
-    nb_grid grid;
+    const char *const heads[] = {scale_of(terms), "t",       "bootstrap", "median", "wins",   "p, ranks",
+                                 "p, t",          "Holm",    "sources",   "heads",  "trials", "ICC",
+                                 "effective",     "missing", "verdict",   NULL};
     if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, find_varying(&p, varying, &constant));
-    for (; varying[count]; count++) NB_TRY(ctx, name_setting(&p, &comparison->items[0], varying[count], &heads[count]));
-    heads[count++] = terms->contrast.by;
-    if (terms->all_pairs) heads[count++] = "baseline";
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heads[count++] = rest[i];
-    NB_TRY(ctx, add_title(page, &p, constant));
-    NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
-    grid.labels = count - (int)(sizeof rest / sizeof *rest) + 1;
-    for (int i = 0; i < comparison->count; i++) NB_TRY(ctx, add_line(&grid, &p, varying, &comparison->items[i]));
-    nb_grid_show(&grid, page);
-    return add_notes(page, &p);
+    NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_findings}));
+    NB_TRY(ctx, add_warnings(page, &p));
+    add_caveats(page, &p);
+    add_words(page, &p);
+    return NB_OK;
+}
+
+nb_status nb_compare_show_brief(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
+                                const nb_comparison *comparison, nb_ctx *ctx)
+{
+    const printer p = {frame, terms, comparison, ctx};
+    const char *const heads[] = {scale_of(terms), "t interval", "verdict", "sources", NULL};
+    if (comparison->count == 0) return NB_OK;
+    NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_brief_findings}));
+    return add_warnings(page, &p);
 }

@@ -14,16 +14,24 @@ static const nb_registry *registry_of(const char *column)
     return NULL;
 }
 
-/* Adds the word to the label of a strategy that is an oracle. */
-static nb_status mark_oracle(const nb_registry *registry, const char *text, const char **label, nb_ctx *ctx)
+static nb_status find_oracle(const nb_registry *registry, const char *text, bool *oracle, nb_ctx *ctx)
 {
     nb_choice choice;
+    *oracle = false;
     if (registry != &nb_strategies) return NB_OK;
     nb_status status = nb_choice_parse(registry, text, &choice, ctx);
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx);
-    if (status == NB_OK && nb_strategy_traits(&choice) & NB_ORACLE)
-        NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
+    *oracle = status == NB_OK && nb_strategy_traits(&choice) & NB_ORACLE;
+    return NB_OK;
+}
+
+/* Adds the word to the label of a strategy that is an oracle. */
+static nb_status mark_oracle(const nb_registry *registry, const char *text, const char **label, nb_ctx *ctx)
+{
+    bool oracle;
+    NB_TRY(ctx, find_oracle(registry, text, &oracle, ctx));
+    if (oracle) NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
     return NB_OK;
 }
 
@@ -67,6 +75,15 @@ nb_status nb_label_of(const nb_frame *f, const char *column, int row, const char
 nb_status nb_label_full(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
 {
     return label(f, column, row, true, text, ctx);
+}
+
+nb_status nb_label_is_oracle(const nb_frame *f, const char *column, int row, bool *oracle, nb_ctx *ctx)
+{
+    const char *const *texts;
+    *oracle = false;
+    if (nb_column_find(f->columns, column)->type != NB_COLUMN_TEXT) return NB_OK;
+    NB_TRY(ctx, nb_frame_texts(f, column, &texts, ctx));
+    return texts[row] ? find_oracle(registry_of(column), texts[row], oracle, ctx) : NB_OK;
 }
 
 static bool has_twin(int count, const char *const *texts, const char *const *labels, int of)

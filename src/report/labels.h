@@ -12,6 +12,9 @@ nb_status nb_label_of(const nb_frame *frame, const char *column, int row, const 
 /* The same, of a component also the first option where it has its default. */
 nb_status nb_label_full(const nb_frame *frame, const char *column, int row, const char **label, nb_ctx *ctx);
 
+/* Whether a row's value in a column is a strategy that is an oracle. */
+nb_status nb_label_is_oracle(const nb_frame *frame, const char *column, int row, bool *oracle, nb_ctx *ctx);
+
 /* labels (count) <- of components' texts. Labels of different ones differ: paths have as many of their last parts as
  * that takes, and where it does not help, the label is the whole text. */
 nb_status nb_labels_apart(const nb_registry *registry, int count, const char *const *texts, const char **labels,

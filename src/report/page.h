@@ -33,16 +33,22 @@ typedef struct nb_page {
     nb_status status;
     nb_page_block *blocks;
     int capacity;
+    int deeper; /* levels that are added to those of headings */
 } nb_page;
 
 void nb_page_make(nb_page *page, nb_ctx *ctx); /* empty */
 
-/* A heading of level 1, 2, ... begins a part of the page. */
+/* A heading of level 1, 2, ... begins a part of the page. In a part of a larger page, those that follow are so many
+ * levels deeper, but at most NB_PAGE_DEEPEST, until 0 is set again. */
+enum { NB_PAGE_DEEPEST = 5 };
+void nb_page_deepen(nb_page *page, int levels);
 void nb_page_heading(nb_page *page, int level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nb_page_paragraph(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void nb_page_item(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a mark or a word of the tables above means, or (mark NULL) a remark on the last of them. */
 void nb_page_note(nb_page *page, const char *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A picture: the address of its file, which needs no escapes, and what it shows. */
+void nb_page_picture(nb_page *page, const char *address, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nb_page_verbatim(nb_page *page, const char *text); /* as it stands, line by line */
 
 /* Begins a table; what follows adds to it. First its columns, then row after row of cells, from the left; the last

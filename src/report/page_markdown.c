@@ -110,6 +110,11 @@ static void print_block(FILE *out, const nb_page_block *b)
         print_line(out, b->text);
         break;
     case NB_NOTE: print_note(out, b); break;
+    case NB_PICTURE:
+        fputs("![", out);
+        print_escaped(out, b->text, false);
+        fprintf(out, "](%s)\n", b->mark);
+        break;
     case NB_VERBATIM: print_verbatim(out, b->text); break;
     case NB_TABLE: print_table(out, b->table); break;
     case NB_BLOCK_KINDS: break;

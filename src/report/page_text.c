@@ -81,6 +81,10 @@ static nb_status print_block(FILE *out, const nb_page_block *b, bool bold, int w
     case NB_PARAGRAPH: nb_page_wrap(out, "", b->text, 0, prose, false); break;
     case NB_ITEM: nb_page_wrap(out, "  ", b->text, 2 * INDENT, prose, false); break;
     case NB_NOTE: return print_note(out, b, prose, ctx);
+    case NB_PICTURE:
+        nb_page_wrap(out, "", b->text, 0, prose, false);
+        fprintf(out, "%*s%s\n", INDENT, "", b->mark);
+        break;
     case NB_VERBATIM: fputs(b->text, out); break;
     case NB_TABLE: return nb_page_print_table(out, b->table, bold, width, ctx);
     case NB_BLOCK_KINDS: break;
@@ -90,7 +94,8 @@ static nb_status print_block(FILE *out, const nb_page_block *b, bool bold, int w
 
 /* Whether an empty line stands before a block, by its kind and that of the block before. */
 static const bool apart[NB_BLOCK_KINDS][NB_BLOCK_KINDS] = {
-    [NB_HEADING] = {false, true, true, true, true, true},
+    [NB_HEADING] = {false, true, true, true, true, true, true},
+    [NB_PICTURE] = {false, true, true, true, true, true, true},
     [NB_PARAGRAPH] = {[NB_ITEM] = true, [NB_NOTE] = true, [NB_VERBATIM] = true, [NB_TABLE] = true},
     [NB_ITEM] = {[NB_VERBATIM] = true, [NB_TABLE] = true},
     [NB_VERBATIM] = {[NB_ITEM] = true, [NB_NOTE] = true, [NB_VERBATIM] = true, [NB_TABLE] = true},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prediction.c - the store keeps how fast this program was on its rows (`speed`). */
+/* prediction.c - the store keeps how fast this program was on its rows (`speed`), and what was predicted of the last
+ * call against what it took (`predicted`). */
 #include "run/prediction.h"
 
 #include "base/numbers.h"
@@ -9,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ static const double MARGIN = NB_PREDICTION_MARGIN;
 
 /* Of a run's time, the least that is not the study's own, whatever the study says. */
 static const double LEAST_SHARE = 0.1;
-static const char SPEED[] = "speed";
+static const char SPEED[] = "speed", PREDICTED[] = "predicted";
 
 static void set_machine(nb_prediction *f, double machine)
 {
@@ -156,4 +158,23 @@ nb_status nb_prediction_learn(const nb_plan *plan, const bool *ran, int workers,
     double machine = f.likely.machine * fmax(worked_s - own_s, LEAST_SHARE * worked_s) / rest_s;
     NB_NEED(text, nb_format(ctx, "%.6g", machine));
     return nb_store_set(store, SPEED, text, ctx);
+}
+
+nb_status nb_prediction_keep(nb_past_prediction past, nb_store *store, nb_ctx *ctx)
+{
+    const char *text;
+    if (past.taken_s < LEAST_S) return NB_OK;
+    NB_NEED(text, nb_format(ctx, "%.6g %.6g %.6g", past.low_s, past.high_s, past.taken_s));
+    return nb_store_set(store, PREDICTED, text, ctx);
+}
+
+nb_status nb_prediction_past(nb_store *store, nb_past_prediction *past, nb_ctx *ctx)
+{
+    const char *text;
+    *past = (nb_past_prediction){.known = false};
+    NB_TRY(ctx, nb_store_get(store, PREDICTED, &text, ctx));
+    if (!text) return NB_OK;
+    past->known = sscanf(text, "%lf %lf %lf", &past->low_s, &past->high_s, &past->taken_s) == 3;
+    NB_REQUIRE(ctx, past->known, NB_EIO, "%s: '%s' is not what was predicted and what it took", store->path, text);
+    return NB_OK;
 }

@@ -59,4 +59,14 @@ nb_status nb_predict(const nb_prediction *prediction, const bool *pending, int w
 nb_status nb_prediction_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
                               nb_ctx *ctx);
 
+typedef struct { /* the last call's, of the rows that it measured */
+    bool known;
+    double low_s, high_s; /* the range that was predicted */
+    double taken_s;
+} nb_past_prediction;
+
+/* Keeps in the store what was predicted and what it took. */
+nb_status nb_prediction_keep(nb_past_prediction past, nb_store *store, nb_ctx *ctx);
+nb_status nb_prediction_past(nb_store *store, nb_past_prediction *past, nb_ctx *ctx);
+
 #endif

@@ -134,12 +134,30 @@ nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb
     return nb_store_rows(store, rows, ctx);
 }
 
-nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx)
+nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx)
 {
     const char *path;
     nb_yaml value;
-    NB_TRY(ctx, peek(folder, "baseline", &path, &value, ctx));
-    *canonical = value.node ? nb_yaml_scalar(value) : NULL;
+    NB_TRY(ctx, peek(folder, key, &path, &value, ctx));
+    *text = value.node ? nb_yaml_scalar(value) : NULL;
+    return NB_OK;
+}
+
+nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx)
+{
+    return nb_run_setting(folder, "baseline", canonical, ctx);
+}
+
+nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
+{
+    const char *path;
+    nb_yaml plots;
+    int count = 0;
+    NB_TRY(ctx, peek(folder, "plots", &path, &plots, ctx));
+    int most = plots.node ? nb_yaml_count(plots) : 0;
+    NB_NEED(*names, nb_alloc(ctx, (size_t)most + 1, sizeof **names));
+    for (int i = 0; i < most; i++)
+        if (nb_yaml_scalar(nb_yaml_item(plots, i))) (*names)[count++] = nb_yaml_scalar(nb_yaml_item(plots, i));
     return NB_OK;
 }
 

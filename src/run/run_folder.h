@@ -38,6 +38,12 @@ nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb
 /* What the others are compared with; NULL if the folder has no config, or nothing is compared. */
 nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ctx);
 
+/* The text of a key of its config; NULL if the folder has no config, it lacks the key, or has no text there. */
+nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx);
+
+/* The figures that its config names, in its order; NULL-terminated. */
+nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx);
+
 /* The claims of its config, whose plug-ins are loaded; none if the folder has no config, or an older one. */
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx);
 

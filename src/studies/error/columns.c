@@ -37,7 +37,7 @@ const nb_column nb_error_columns[] = {
     TEXT(precision, .identity = true, .help = "double, or mixed (single where the result is large enough)"),
     NB_COLUMN_STATUS(nb_error_row),
     NB_COLUMN_REASON(nb_error_row),
-    REAL(error, .noise = "error_noise", .se = "error_se", .unseen = "error_unseen",
+    REAL(error, .noise = "error_noise", .se = "error_se", .unseen = "error_unseen", .trivial = "baseline_mean",
          .help = "|S - FXB|_F / |S|_F; if the core keeps rows of S (keep_rows, exact_rows), these replace "
                  "those of FXB, here and in all other measures of FXB"),
     REAL(error_se, .help = "standard error of error, where rows are sampled, by the jackknife; too small where a "

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.c - nysbench report RUN...: a page to send to somebody, and the same as Markdown. */
+#include "cli/command.h"
+
+#include "base/files.h"
+#include "html/report.h"
+#include "run/run_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { BOTH, HTML, MARKDOWN } format;
+
+static const char *const endings[] = {[HTML] = ".html", [MARKDOWN] = ".md"};
+
+static int read_format(const char *text, format *wanted)
+{
+    *wanted = BOTH;
+    if (!text) return NB_GO_ON;
+    if (strcmp(text, "html") == 0)
+        *wanted = HTML;
+    else if (strcmp(text, "markdown") == 0)
+        *wanted = MARKDOWN;
+    else {
+        nb_print_error("report: --format %s is unknown; allowed: html, markdown", text);
+        return NB_EXIT_USAGE;
+    }
+    return NB_GO_ON;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), of = strlen(ending);
+    return length > of && strcmp(text + length - of, ending) == 0;
+}
+
+/* *output <- where the report goes; "-": standard output. */
+static int find_output(const char *given, const char *const *runs, format wanted, const char **output, nb_ctx *ctx)
+{
+    const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
+    *output = given;
+    if (!given && runs[1]) {
+        nb_print_error("report: -o is missing: a report of several runs has no folder of its own");
+        return NB_EXIT_USAGE;
+    }
+    if (!given) {
+        const char *name = wanted == MARKDOWN ? "report.md" : "report.html";
+        return nb_run_path(runs[0], name, output, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
+    }
+    if (strcmp(given, "-") == 0 || ends_with(given, ending)) return NB_GO_ON;
+    nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
+    return NB_EXIT_USAGE;
+}
+
+/* The folder of a file. */
+static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        *folder = ".";
+    else
+        NB_NEED(*folder, slash == path ? nb_strdup(ctx, "/") : nb_format(ctx, "%.*s", (int)(slash - path), path));
+    return NB_OK;
+}
+
+static nb_status write_one(const nb_report *report, format as, const char *path, nb_ctx *ctx)
+{
+    nb_status (*print)(FILE *, const void *, nb_ctx *) = as == HTML ? nb_report_print_html : nb_report_print_markdown;
+    if (strcmp(path, "-") == 0) return print(stdout, report, ctx);
+    NB_TRY(ctx, nb_write_file(path, print, report, ctx));
+    puts(path);
+    return NB_OK;
+}
+
+static nb_status write_all(const nb_report *report, format wanted, const char *output, nb_ctx *ctx)
+{
+    const char *beside;
+    if (wanted != BOTH) return write_one(report, wanted, output, ctx);
+    NB_TRY(ctx, write_one(report, HTML, output, ctx));
+    if (strcmp(output, "-") == 0) return NB_OK;
+    NB_NEED(beside, nb_format(ctx, "%.*s%s", (int)(strlen(output) - strlen(endings[HTML])), output, endings[MARKDOWN]));
+    return write_one(report, MARKDOWN, beside, ctx);
+}
+
+static nb_status make(const char *const *runs, format wanted, const char *output, nb_ctx *ctx)
+{
+    nb_report report;
+    const char *place;
+    int count = 0;
+    while (runs[count]) count++;
+    NB_TRY(ctx, folder_of(output, &place, ctx));
+    NB_TRY(ctx, nb_report_make(count, runs, place, &report, ctx));
+    return write_all(&report, wanted, output, ctx);
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    enum { MOST = 256 };
+    char *output = NULL, *text = NULL;
+    const char **plugins = NULL, **arguments, *path = NULL;
+    format wanted = BOTH;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"output", 'o', POPT_ARG_STRING, &output, 0,
+         "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
+         "FILE.html"},
+        {"format", 'f', POPT_ARG_STRING, &text, 0, "Write only html, or only markdown, for a README or a pull request",
+         "FORMAT"},
+        NB_PLUGIN_OPTION(plugins),
+        POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
+    nb_status status = nb_command_plugins(plugins, ctx);
+    if (output && status == NB_OK) status = nb_defer(ctx, free, output);
+    if (text && status == NB_OK) status = nb_defer(ctx, free, text);
+    if (code == NB_GO_ON) code = read_format(text, &wanted);
+    for (int r = 0; code == NB_GO_ON && arguments[r]; r++) code = nb_command_check_run(arguments[r], ctx);
+    if (code == NB_GO_ON) code = find_output(output, arguments, wanted, &path, ctx);
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = make(arguments, wanted, path, ctx);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+}
+
+const nb_command nb_command_report = {
+    "report",
+    "RUN...",
+    "Write a page about runs that needs nothing else: answers, caveats, figures, tables, how it was measured",
+    run,
+    false,
+    69};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pictures.c - a figure NAME is drawn into files NAME.svg or NAME_*.svg. */
+#include "html/pictures.h"
+
+#include "base/files.h"
+#include "base/gnuplot.h"
+#include "components/registry.h"
+#include "report/figure.h"
+#include "run/run_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char ending[] = ".svg";
+
+typedef struct {
+    const char *run, *folder; /* of the run; of its figures */
+    const nb_study *study;
+    const nb_frame *frame;
+    nb_ctx *ctx;
+} finder;
+
+/* Whether a file is of a figure of that name. */
+static bool is_of(const char *file, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(file, name, length) == 0 && (file[length] == '_' || strcmp(file + length, ending) == 0);
+}
+
+/* The place of a file's figure in the list of all; of several, that of the longest name; of none, the end of the
+ * list. */
+static int figure_of(const finder *f, const char *file)
+{
+    int found = -1, count = 0;
+    size_t longest = 0;
+    for (const nb_entry *e = nb_figures.entries; e->component; e++, count++) {
+        const char *name = e->component->name;
+        if (strcmp(((const nb_figure *)e->component)->study, f->study->component.name) != 0 || !is_of(file, name) ||
+            strlen(name) <= longest)
+            continue;
+        found = count;
+        longest = strlen(name);
+    }
+    return found < 0 ? count : found;
+}
+
+static int is_svg(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name), of = strlen(ending);
+    return entry->d_name[0] != '.' && length > of && strcmp(entry->d_name + length - of, ending) == 0;
+}
+
+/* The names of the files, sorted; none where there is no folder. */
+static nb_status list_files(const finder *f, int *count, const char ***names)
+{
+    struct dirent **entries = NULL;
+    int found = scandir(f->folder, &entries, is_svg, alphasort), reason = errno;
+    NB_REQUIRE(f->ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", f->folder,
+               strerror(reason));
+    bool all = (*names = nb_alloc(f->ctx, (size_t)(found > 0 ? found : 0) + 1, sizeof **names)) != NULL;
+    for (int i = 0; i < found; i++) {
+        if (all) all = ((*names)[i] = nb_strdup(f->ctx, entries[i]->d_name)) != NULL;
+        free(entries[i]);
+    }
+    free(entries);
+    *count = found > 0 ? found : 0;
+    return all ? NB_OK : NB_ENOMEM;
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0) return true;
+    return false;
+}
+
+static bool is_drawn(const char *name, int count, const char *const *files)
+{
+    for (int i = 0; i < count; i++)
+        if (is_of(files[i], name)) return true;
+    return false;
+}
+
+static nb_status draw(const finder *f, const nb_figure *figure)
+{
+    int figures;
+    nb_drawing drawing = {.run = f->run,
+                          .folder = f->folder,
+                          .experiment = ((const nb_row *)nb_frame_row(f->frame, 0))->experiment,
+                          .draw = true};
+    NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
+    return figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
+}
+
+/* *any: something was. */
+static nb_status draw_missing(const finder *f, int count, const char *const *files, bool *any)
+{
+    const char **named, *version, *data;
+    int known = 0;
+    *any = false;
+    NB_TRY(f->ctx, nb_run_plots(f->run, &named, f->ctx));
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->folder, e->component->name));
+        if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || f->frame->count == 0 ||
+            is_drawn(e->component->name, count, files) || (!is_among(e->component->name, named) && !nb_is_file(data)))
+            continue;
+        if (!known) known = nb_gnuplot_version(&version, f->ctx) ? 1 : -1;
+        if (known < 0) return NB_OK;
+        NB_TRY(f->ctx, draw(f, figure));
+        *any = true;
+    }
+    return NB_OK;
+}
+
+typedef struct {
+    int figure;
+    const char *file;
+} placed;
+
+static int by_place(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return x->figure != y->figure ? (x->figure > y->figure) - (x->figure < y->figure) : strcmp(x->file, y->file);
+}
+
+/* What its figure shows, and which of several it is. */
+static nb_status set_picture(const finder *f, placed of, nb_picture *picture)
+{
+    const nb_component *figure = nb_figures.entries[of.figure].component; /* NULL: the end of the list */
+    int length = (int)(strlen(of.file) - strlen(ending));
+    picture->name = of.file;
+    NB_NEED(picture->path, nb_format(f->ctx, "%s/%s", f->folder, of.file));
+    if (figure)
+        NB_NEED(picture->caption, nb_format(f->ctx, "%.*s: %s", length, of.file, figure->summary));
+    else
+        NB_NEED(picture->caption, nb_format(f->ctx, "%.*s", length, of.file));
+    return NB_OK;
+}
+
+nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_pictures *pictures,
+                           nb_ctx *ctx)
+{
+    finder f = {.run = run, .study = study, .frame = frame, .ctx = ctx};
+    const char **files;
+    placed *order;
+    bool drawn;
+    NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.folder, ctx));
+    NB_TRY(ctx, list_files(&f, &pictures->count, &files));
+    NB_TRY(ctx, draw_missing(&f, pictures->count, files, &drawn));
+    if (drawn) NB_TRY(ctx, list_files(&f, &pictures->count, &files));
+    NB_NEED(order, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *order));
+    NB_NEED(pictures->items, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *pictures->items));
+    for (int i = 0; i < pictures->count; i++) order[i] = (placed){figure_of(&f, files[i]), files[i]};
+    qsort(order, (size_t)pictures->count, sizeof *order, by_place);
+    for (int i = 0; i < pictures->count; i++) NB_TRY(ctx, set_picture(&f, order[i], &pictures->items[i]));
+    return NB_OK;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pictures.h - the figures of a run, as files. */
+#ifndef NB_PICTURES_H
+#define NB_PICTURES_H
+
+#include "components/study.h"
+#include "report/frame.h"
+
+typedef struct {
+    const char *path;    /* of the SVG file */
+    const char *name;    /* of that file */
+    const char *caption; /* what it shows */
+} nb_picture;
+
+typedef struct {
+    int count;
+    nb_picture *items;
+} nb_pictures;
+
+/* All SVG files among the run's figures: those of the study first, as they are listed, then others by name. What the
+ * run's config names, or a figure whose data are there, is drawn if it has no such file, where gnuplot is installed. */
+nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_pictures *pictures,
+                           nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.c - see report.h */
+#include "html/report.h"
+
+#include "cli/claims.h"
+#include "components/registry.h"
+#include "html/address.h"
+#include "html/measured.h"
+#include "html/outcome_groups.h"
+#include "html/pictures.h"
+#include "report/builds.h"
+#include "report/caveats.h"
+#include "report/compare_print.h"
+#include "report/table.h"
+#include "run/run_folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* a run */
+    const char *folder, *name, *question, *baseline, *day;
+    const nb_study *study;
+    nb_store store;
+    nb_row_list rows;
+    nb_frame frame;
+    nb_claim_results claims;
+    nb_caveats caveats;
+    nb_pictures pictures;
+    int ok, wrong, planned;
+} part;
+
+typedef struct {
+    nb_report *report;
+    nb_page *page;
+    int level; /* of a part's heading */
+    const char *place;
+    nb_ctx *ctx;
+} maker;
+
+static nb_status ask_claims(part *p, nb_ctx *ctx)
+{
+    nb_claim *claims;
+    int count;
+    NB_TRY(ctx, nb_run_claims(p->folder, p->study, &count, &claims, ctx));
+    return nb_claims_ask(&p->store, &p->rows, count, claims, &p->claims, ctx);
+}
+
+static nb_status load(const char *folder, part *p, nb_ctx *ctx)
+{
+    *p = (part){.folder = folder};
+    NB_TRY(ctx, nb_run_load(folder, &p->store, &p->rows, ctx));
+    NB_REQUIRE(ctx, p->rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    NB_TRY(ctx, nb_frame_of(&p->frame, &p->rows, ctx));
+    NB_REQUIRE(ctx, p->study = nb_study_of(p->rows.columns), NB_EBUG, "%s: its study is not known", folder);
+    p->name = nb_row_at(&p->rows, 0)->experiment;
+    NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &p->baseline, ctx));
+    NB_TRY(ctx, nb_measured_day(&p->store, &p->day, ctx));
+    NB_TRY(ctx, ask_claims(p, ctx));
+    NB_TRY(ctx, nb_caveats_find(&p->frame, p->study, &p->store, &p->caveats, ctx));
+    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, &p->pictures, ctx));
+    for (int i = 0; i < p->rows.count; i++) {
+        const nb_row *row = nb_row_at(&p->rows, i);
+        bool planned = strcmp(row->status, "planned") == 0;
+        p->ok += strcmp(row->status, "ok") == 0;
+        p->planned += planned;
+        p->wrong += !nb_row_is_well(row) && !planned;
+    }
+    return NB_OK;
+}
+
+static void add_summary(const maker *m, const part *p)
+{
+    if (p->planned > 0)
+        nb_page_paragraph(m->page, "This run is not finished: %d of its %d rows have not been measured yet.",
+                          p->planned, p->rows.count);
+    nb_page_paragraph(m->page, "%s%s%d rows of the study %s: %d ok, %d skipped, %d went wrong.", p->day,
+                      *p->day ? ": " : "", p->rows.count, p->study->component.name, p->ok,
+                      p->rows.count - p->ok - p->wrong - p->planned, p->wrong);
+}
+
+/* "3 reproduced, 1 void"; "none" */
+static nb_status tally(const part *p, const char **text, nb_ctx *ctx)
+{
+    int counts[NB_CLAIM_VERDICTS];
+    nb_claims_tally(1, &p->claims, counts);
+    *text = "";
+    for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
+        if (counts[v] > 0)
+            NB_NEED(*text, nb_format(ctx, "%s%s%d %s", *text, **text ? ", " : "", counts[v], nb_claim_verdicts[v]));
+    if (!**text) *text = "none";
+    return NB_OK;
+}
+
+static nb_status add_claims(const maker *m, const part *p)
+{
+    const char *counts;
+    if (p->claims.count == 0) return NB_OK;
+    NB_TRY(m->ctx, tally(p, &counts, m->ctx));
+    nb_page_heading(m->page, m->level + 1, "Claims");
+    nb_page_paragraph(m->page, "Of %d claim%s: %s.", p->claims.count, p->claims.count == 1 ? "" : "s", counts);
+    for (int i = 0; i < p->claims.count; i++)
+        nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
+                     p->claims.results[i].claim->says);
+    nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_claims_show_table(m->page, 1, &p->claims, m->ctx));
+    nb_page_deepen(m->page, 0);
+    return NB_OK;
+}
+
+static void add_caveats(const maker *m, const part *p)
+{
+    nb_page_heading(m->page, m->level + 1, "Caveats");
+    if (p->caveats.count == 0) nb_page_paragraph(m->page, "The rows raise none.");
+    for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.texts[i]);
+}
+
+static nb_status add_pictures(const maker *m, const part *p)
+{
+    nb_report *r = m->report;
+    nb_html_figure *figures;
+    if (p->pictures.count == 0) return NB_OK;
+    nb_page_heading(m->page, m->level + 1, "Figures");
+    NB_NEED(figures, nb_alloc(m->ctx, (size_t)(r->figure_count + p->pictures.count), sizeof *figures));
+    if (r->figure_count > 0) memcpy(figures, r->figures, (size_t)r->figure_count * sizeof *figures);
+    r->figures = figures;
+    for (int i = 0; i < p->pictures.count; i++) {
+        const nb_picture *picture = &p->pictures.items[i];
+        nb_html_figure *figure = &figures[r->figure_count++];
+        *figure = (nb_html_figure){.path = picture->path, .caption = picture->caption};
+        NB_TRY(m->ctx, nb_address_of(m->place, picture->path, &figure->address, m->ctx));
+        nb_page_picture(m->page, figure->address, "%s", picture->caption);
+    }
+    return NB_OK;
+}
+
+/* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
+ * there is none. */
+static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
+{
+    *pool = NULL;
+    for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
+        nb_codes codes;
+        if (a->type != NB_AXIS_INTEGER || a->scene) continue;
+        NB_TRY(ctx, nb_frame_codes(&p->frame, a->column, &codes, ctx));
+        if (codes.count > 1) *pool = a->column;
+    }
+    return NB_OK;
+}
+
+/* *baseline <- the code of the run's; of none, the first. */
+static nb_status find_baseline(const part *p, const nb_codes *codes, const char *by, int *baseline, nb_ctx *ctx)
+{
+    const char *const *texts;
+    *baseline = 0;
+    NB_TRY(ctx, nb_frame_texts(&p->frame, by, &texts, ctx));
+    for (int v = 0; p->baseline && v < codes->count; v++)
+        if (strcmp(texts[codes->first[v]], p->baseline) == 0) *baseline = v;
+    return NB_OK;
+}
+
+/* As `nysbench compare` would; but for times, pooled. */
+static nb_status add_comparison(const maker *m, part *p)
+{
+    nb_compare_terms terms = {.confidence = 0.95, .resamples = NB_BOOTSTRAPS, .margin = log(1.02)};
+    nb_comparison comparison;
+    nb_codes codes;
+    const nb_column *metric = nb_study_metric(p->study);
+    nb_frame frame;
+    if (p->study->baseline < 0 || !metric) return NB_OK;
+    terms.contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
+    NB_TRY(m->ctx, nb_frame_codes(&p->frame, terms.contrast.by, &codes, m->ctx));
+    if (codes.count < 2) return NB_OK;
+    NB_TRY(m->ctx, find_baseline(p, &codes, terms.contrast.by, &terms.contrast.baseline, m->ctx));
+    if (!metric->time) NB_TRY(m->ctx, find_pool(p, &terms.contrast.pool, m->ctx));
+    terms.seed = nb_row_at(&p->rows, 0)->seed;
+    NB_TRY(m->ctx, nb_frame_view(&p->frame, &frame, m->ctx));
+    NB_TRY(m->ctx, nb_builds_derive(&frame, &p->store, metric->time, m->ctx));
+    NB_TRY(m->ctx, nb_compare(&frame, &terms, &comparison, m->ctx));
+    nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
+    nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_compare_show_brief(m->page, &frame, &terms, &comparison, m->ctx));
+    nb_page_deepen(m->page, 0);
+    nb_page_heading(m->page, NB_HTML_FOLDED, "The same with all numbers, and what they mean");
+    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+    NB_TRY(m->ctx, nb_compare_show(m->page, &frame, &terms, &comparison, m->ctx));
+    nb_page_deepen(m->page, 0);
+    return NB_OK;
+}
+
+/* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
+static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
+{
+    const nb_table_form form = {.page = m->page, .baseline = p->baseline};
+    int before = m->page->count;
+    nb_page_heading(m->page, NB_HTML_FOLDED, "%s: %s", table->component.name, table->component.summary);
+    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+    NB_TRY(m->ctx, table->make(&p->frame, &form, m->ctx));
+    nb_page_deepen(m->page, 0);
+    if (m->page->count == before + 1) m->page->count = before;
+    return NB_OK;
+}
+
+/* Those that a run ends with, then the others. */
+static nb_status add_tables(const maker *m, const part *p)
+{
+    const char *study = p->study->component.name;
+    int before = m->page->count;
+    nb_page_heading(m->page, m->level + 1, "Tables");
+    nb_page_deepen(m->page, m->level);
+    NB_TRY(m->ctx, nb_tables_show(m->page, study, &p->frame, p->baseline, m->ctx));
+    nb_page_deepen(m->page, 0);
+    for (const nb_entry *e = nb_tables.entries; e->component; e++) {
+        const nb_table *table = (const nb_table *)e->component;
+        if (table->place == 0 && strcmp(table->study, study) == 0) NB_TRY(m->ctx, add_folded(m, p, table));
+    }
+    if (m->page->count == before + 1) m->page->count = before;
+    return NB_OK;
+}
+
+static nb_status add_wrong(const maker *m, const part *p)
+{
+    int groups, before = m->page->count;
+    nb_page_heading(m->page, m->level + 1, "Rows without a result");
+    NB_TRY(m->ctx, nb_outcome_groups_show(m->page, &p->frame, p->study, &groups, m->ctx));
+    if (groups == 0) m->page->count = before;
+    return NB_OK;
+}
+
+static nb_status add_part(const maker *m, part *p)
+{
+    nb_page_heading(m->page, m->level, "%s", p->name);
+    if (p->question) nb_page_paragraph(m->page, "%s", p->question);
+    add_summary(m, p);
+    NB_TRY(m->ctx, add_claims(m, p));
+    add_caveats(m, p);
+    NB_TRY(m->ctx, add_pictures(m, p));
+    NB_TRY(m->ctx, add_comparison(m, p));
+    NB_TRY(m->ctx, add_tables(m, p));
+    NB_TRY(m->ctx, add_wrong(m, p));
+    nb_page_heading(m->page, m->level + 1, "How it was measured");
+    return nb_measured_show(m->page, p->folder, &p->store, m->ctx);
+}
+
+static nb_status add_overview(const maker *m, int count, part *const *parts)
+{
+    static const char *const texts[] = {"run", "question", "study"}, *const numbers[] = {"rows", "ok", "wrong",
+                                                                                         "to come"};
+    nb_page_heading(m->page, 1, "%s", m->report->title);
+    nb_page_table(m->page);
+    for (int i = 0; i < 3; i++) nb_page_column(m->page, i == 1 ? NB_PAGE_PROSE : NB_PAGE_LABEL, "%s", texts[i]);
+    for (int i = 0; i < 4; i++) nb_page_column(m->page, NB_PAGE_NUMBER, "%s", numbers[i]);
+    nb_page_column(m->page, NB_PAGE_PROSE, "claims");
+    nb_page_column(m->page, NB_PAGE_NUMBER, "caveats");
+    nb_page_column(m->page, NB_PAGE_WORD, "measured");
+    for (int i = 0; i < count; i++) {
+        const part *p = parts[i];
+        const char *claims;
+        NB_TRY(m->ctx, tally(p, &claims, m->ctx));
+        nb_page_row(m->page);
+        nb_page_cell(m->page, "%s", p->name);
+        nb_page_cell(m->page, "%s", p->question ? p->question : "");
+        nb_page_cell(m->page, "%s", p->study->component.name);
+        nb_page_cell(m->page, "%d", p->rows.count);
+        nb_page_cell(m->page, "%d", p->ok);
+        nb_page_cell(m->page, "%d", p->wrong);
+        nb_page_cell(m->page, "%d", p->planned);
+        nb_page_cell(m->page, "%s", claims);
+        nb_page_cell(m->page, "%d", p->caveats.count);
+        nb_page_cell(m->page, "%s", p->day);
+    }
+    return NB_OK;
+}
+
+nb_status nb_report_make(int count, const char *const *folders, const char *place, nb_report *report, nb_ctx *ctx)
+{
+    maker m = {.report = report, .page = &report->page, .level = count > 1 ? 2 : 1, .place = place, .ctx = ctx};
+    part **parts;
+    *report = (nb_report){.figure_count = 0};
+    nb_page_make(m.page, ctx);
+    NB_NEED(parts, nb_alloc(ctx, (size_t)count, sizeof *parts));
+    for (int i = 0; i < count; i++) {
+        NB_NEED(parts[i], nb_alloc(ctx, 1, sizeof **parts));
+        NB_TRY(ctx, load(folders[i], parts[i], ctx));
+    }
+    report->title = parts[0]->name;
+    if (count > 1) NB_NEED(report->title, nb_format(ctx, "%d runs", count));
+    if (count > 1) NB_TRY(ctx, add_overview(&m, count, parts));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, add_part(&m, parts[i]));
+    return NB_OK;
+}
+
+nb_status nb_report_print_markdown(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_report *report = what;
+    (void)ctx;
+    return nb_page_print(out, &report->page, NB_PAGE_MARKDOWN, 0);
+}
+
+nb_status nb_report_print_html(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_report *report = what;
+    char *markdown;
+    size_t size;
+    FILE *text = open_memstream(&markdown, &size);
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: the report");
+    nb_status status = nb_report_print_markdown(text, report, ctx);
+    bool whole = fclose(text) == 0;
+    NB_TRY(ctx, nb_defer(ctx, free, markdown));
+    NB_TRY(ctx, status);
+    NB_REQUIRE(ctx, whole, NB_ENOMEM, "out of memory: the report");
+    const nb_html_page page = {report->title, markdown, report->figure_count, report->figures};
+    return nb_html_print(out, &page, ctx);
+}

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench report: what a report says of a run, that names stay text, and which mistakes are refused. How it looks and
+# behaves in a browser is tested by tests/browser/report.py.
+
+load helpers
+
+# Eight draws of clusters, which k-means finds: a run that raises no caveat. experiment [STRATEGY...]
+experiment() {
+    config <<Y
+question: Is k-means better than uniform tokens on clusters?
+problems: ["clusters(n=64, d=8, count=4)"]
+strategies: [${1:-uniform, kmeans}]
+landmarks: [4, 8]
+cores: [iterative(steps=6)]
+trials: 8
+metrics: error
+plots: []
+claims:
+  - {id: better, says: k-means has less error, source: by construction, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}
+Y
+}
+
+# The run of experiment in $WORK/r, with further options.
+measure() {
+    experiment
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" "$@"
+}
+
+# Changes a run's store: store 'SQL'
+store() {
+    /usr/bin/python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store: store.executescript(sys.argv[2])' "$WORK/r/results.sqlite" "$1"
+}
+
+# The caveats of $WORK/r, a line each.
+caveats() {
+    "$NYSBENCH" report "$WORK/r" --format markdown -o - |
+        awk '/^## / { on = $0 == "## Caveats"; next } on && NF'
+}
+
+# expect_caveat 'PATTERN': one, and that one.
+expect_caveat() {
+    run caveats
+    expect_status 0
+    [ "${#lines[@]}" -eq 1 ] && grep -qE -- "^- $1\$" <<<"$output" || { echo "expected: $1"; echo "$output"; return 1; }
+}
+
+@test "a report has question, claims, caveats, comparison, tables and how it was measured; twice the same bytes" {
+    measure
+    run "$NYSBENCH" report "$WORK/r"
+    expect_status 0
+    [ "$output" = "$WORK/r/report.html"$'\n'"$WORK/r/report.md" ]
+    cp "$WORK/r/report.html" "$WORK/first.html"
+    cp "$WORK/r/report.md" "$WORK/first.md"
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    cmp "$WORK/r/report.html" "$WORK/first.html"
+    cmp "$WORK/r/report.md" "$WORK/first.md"
+    output=$(cat "$WORK/r/report.md")
+    [ "$(grep '^## ' "$WORK/r/report.md")" = '## Claims
+## Caveats
+## Compared with the baseline
+## Tables
+## How it was measured' ]
+    expect "# c"
+    expect "Is k-means better than uniform tokens on clusters?"
+    grep -qE "^$(date -u +%Y)-..-..: 32 rows of the study error: 32 ok, 0 skipped, 0 went wrong\.$" "$WORK/r/report.md"
+    expect "- **reproduced** k-means has less error"
+    expect "nysbench run $WORK/c.yaml -q -o $WORK/r"
+    expect 'trials: 8'
+    expect "The rows raise none."
+    grep -q 'reproduced' "$WORK/r/report.md"
+    grep -qE '0\.[0-9]+ \\\[0\.[0-9]+, 0\.[0-9]+' "$WORK/r/report.md"
+}
+
+@test "the page needs nothing but itself: no address of another file, a policy that forbids it" {
+    measure --set plots=error
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK/r/report.html" <<'PY'
+import base64, hashlib, html.parser, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+class Page(html.parser.HTMLParser):
+    open, seen, void = [], [], {"meta", "br", "hr", "img", "input"}
+    def handle_starttag(self, tag, pairs):
+        self.seen.append((tag, dict(pairs)))
+        if tag not in self.void: self.open.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, (tag, self.getpos())
+page = Page()
+page.feed(text)
+assert not page.open, page.open
+assert not [t for t, _ in page.seen if t in ("img", "link", "iframe", "object", "image", "foreignobject")]
+for tag, pairs in page.seen:
+    for name, value in pairs.items():
+        assert not name.startswith("on") and name not in ("src", "style"), (tag, name)
+        if name in ("href", "xlink:href"): assert value.startswith("#"), value
+assert sum(t == "svg" for t, _ in page.seen) >= 1
+ids = [p["id"] for _, p in page.seen if "id" in p]
+assert len(ids) == len(set(ids)), sorted(i for i in ids if ids.count(i) > 1)
+assert {p["href"][1:] for _, p in page.seen if "href" in p} <= set(ids)
+policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+assert policy.startswith("default-src 'none'; ")
+for tag in "style", "script":
+    inner = re.search(f"<{tag}>(.*?)</{tag}>", text, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
+    assert f"{tag}-src 'sha256-{digest}'" in policy, tag
+PY
+}
+
+@test "what a config says stays text: tags, Markdown, quotes" {
+    mkdir "$WORK/<b>h|x"
+    /usr/bin/python3 -c 'import numpy, sys
+r = numpy.random.default_rng(1)
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, r.standard_normal((30, 3)))' "$WORK/<b>h|x"
+    config <<Y
+question: "<script>alert(1)</script> & \"a\" [x](javascript:1) ![y](http://z) \`c\` *d* | e"
+problems: ["heads(file='$WORK/<b>h|x')"]
+strategies: [uniform, segment_means]
+cores: svd
+landmarks: 4
+metrics: error
+plots: [error]
+claims:
+  - {id: other, says: "</td><script>2</script>|", source: "<img src=x onerror=3>", untested: "# <i>"}
+Y
+    sed -i "s/file='\(.*\)')/file=\\\\\"\1\\\\\")/" "$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r<u>"
+    "$NYSBENCH" report "$WORK/r<u>"
+    local page="$WORK/r<u>/report.html"
+    grep -qF '<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;a&quot; [x](javascript:1) ![y](http://z) `c` *d* | e</p>' "$page"
+    grep -qF '&lt;/td&gt;&lt;script&gt;2&lt;/script&gt;|' "$page"
+    grep -qF '&lt;img src=x onerror=3&gt;' "$page"
+    grep -qF '&lt;b&gt;h|x' "$page"
+    [ "$(grep -o '<script' "$page" | wc -l)" -eq 1 ]
+    [ "$(grep -oE '<(img|b|i|u)[ >]' "$page" | wc -l)" -eq 0 ]
+    [ "$(grep -c 'raw HTML omitted' "$page")" -eq 0 ]
+}
+
+@test "a figure that is no plain SVG is refused by file and line, not let through" {
+    measure --set plots=error
+    cd "$WORK/r/plots"
+    cp error_iterative.svg whole
+    refused() { # SED-COMMAND MESSAGE
+        sed "$1" whole >error_iterative.svg
+        run "$NYSBENCH" report "$WORK/r"
+        expect_status 1
+        expect "error_iterative.svg:"
+        expect "$2"
+    }
+    NYSBENCH=$(realpath "$OLDPWD")/nysbench
+    refused '0,/<g /s//<script>1<\/script><g /' "a figure may not have the element 'script'"
+    refused '0,/<g /s//<g onload="1" /' "a figure may not have the attribute 'onload'"
+    refused "s/xlink:href='#/xlink:href='http:\/\/x#/" "a figure may not have the reference 'http://x#"
+    refused '0,/<svg/s//<!DOCTYPE svg [<!ENTITY a "b">]><svg/' "a figure may not have the document type 'svg'"
+    refused '0,/<g /s//<g fill="url(http:x)" /' "a figure may not have the colour 'url(http:x)'"
+    refused '/<\/svg>/d' "is not an SVG figure"
+    cp whole error_iterative.svg
+    "$NYSBENCH" report "$WORK/r"
+}
+
+@test "figures that are missing are drawn; their captions and files are in the Markdown" {
+    measure --set plots=error
+    rm "$WORK"/r/plots/*.svg
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    [ -s "$WORK/r/plots/error_iterative.svg" ]
+    grep -qF '](plots/error_iterative.svg)' "$WORK/r/report.md"
+    grep -q '<svg .*aria-label="error_iterative: ' "$WORK/r/report.html"
+    mkdir "$WORK/a b"
+    "$NYSBENCH" report "$WORK/r" -o "$WORK/a b/x.html" >/dev/null
+    grep -qF '](../r/plots/error_iterative.svg)' "$WORK/a b/x.md"
+}
+
+@test "several runs: a table of all, a part for each, ids and colours that do not clash" {
+    measure --set plots=error
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set name=second --set plots=error
+    "$NYSBENCH" report "$WORK/r" "$WORK/s" -o "$WORK/both.html" >/dev/null
+    [ "$(grep -E '^##? ' "$WORK/both.md")" = '# 2 runs
+## c
+## second' ]
+    [ "$(grep -o '<svg ' "$WORK/both.html" | wc -l)" -eq 2 ]
+    [ "$(grep -o ' id="[^"]*"' "$WORK/both.html" | sort | uniq -d | wc -l)" -eq 0 ]
+    run "$NYSBENCH" report "$WORK/r" "$WORK/s"
+    expect_status 2
+    expect "report: -o is missing: a report of several runs has no folder of its own"
+}
+
+@test "to standard output, in one format alone" {
+    measure
+    "$NYSBENCH" report "$WORK/r" -o - >"$WORK/x.html"
+    head -1 "$WORK/x.html" | grep -qx '<!DOCTYPE html>'
+    "$NYSBENCH" report "$WORK/r" -o - --format markdown >"$WORK/x.md"
+    head -1 "$WORK/x.md" | grep -qx '# c'
+    [ ! -e "$WORK/r/report.md" ]
+    "$NYSBENCH" report "$WORK/r" --format markdown
+    [ -e "$WORK/r/report.md" ] && [ ! -e "$WORK/r/report.html" ]
+}
+
+@test "wrong arguments are refused" {
+    measure
+    run "$NYSBENCH" report
+    expect_status 2
+    run "$NYSBENCH" report "$WORK"
+    expect_status 2
+    run "$NYSBENCH" report "$WORK/nowhere"
+    expect_status 2
+    run "$NYSBENCH" report "$WORK/r" --format pdf
+    expect_status 2
+    expect "report: --format pdf is unknown; allowed: html, markdown"
+    run "$NYSBENCH" report "$WORK/r" -o "$WORK/x.md"
+    expect_status 2
+    expect "expected a name that ends with .html, or -"
+    run "$NYSBENCH" report "$WORK/r" -o "$WORK/nowhere/x.html"
+    expect_status 1
+    expect "$WORK/nowhere/x.html: cannot be written"
+}
+
+@test "caveat: none" {
+    measure
+    run caveats
+    [ "$output" = "The rows raise none." ]
+}
+
+@test "caveat: few sources" {
+    measure --set trials=5
+    expect_caveat 'Few sources .*fewer than 6: 5 of clusters\(n=64, d=8, count=4\)\.'
+}
+
+@test "caveat: an unfinished run, which says so at the top too" {
+    measure --only landmarks=4
+    expect_caveat 'The run is not finished: 16 of 32 rows have not been measured yet\.'
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    grep -q '^This run is not finished: 16 of its 32 rows have not been measured yet\.$' "$WORK/r/report.md"
+}
+
+@test "caveat: rows that went wrong, which are listed with their reasons" {
+    measure
+    store "UPDATE results SET status = 'failed', reason = 'no <good>', error = NULL WHERE trial = 1 AND strategy LIKE 'kmeans%';
+           UPDATE results SET status = 'timeout', reason = 'too slow', error = NULL WHERE trial = 2 AND landmarks = 4;"
+    expect_caveat '4 of 32 rows went wrong \(2 failed, 2 timeout\) and count in no median and no ratio\.'
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    grep -qE '^\| failed \| 2 \| no \\<good\\> \| clusters.*trial 1' "$WORK/r/report.md"
+    grep -qE '^\| timeout \| 2 \| too slow \| ' "$WORK/r/report.md"
+}
+
+@test "caveat: an oracle in the lead" {
+    experiment "uniform, kmeans, leverage"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run caveats
+    [ "$output" = "The rows raise none." ]
+    store "UPDATE results SET error = 0.01 WHERE strategy LIKE 'leverage%'"
+    expect_caveat 'An oracle is in the lead: leverage, oracle has the least error most often, in 16 of 16 comparisons\..*'
+}
+
+@test "caveat: errors that are rounding noise" {
+    measure
+    store "UPDATE results SET error_noise = error WHERE trial = 3"
+    expect_caveat '4 of 32 values of error are not above their rounding noise \(column error..noise\).*'
+}
+
+@test "caveat: no better than the trivial answer" {
+    measure
+    store "UPDATE results SET baseline_mean = error WHERE strategy LIKE 'uniform%' AND trial < 5"
+    expect_caveat 'Mostly no better than the trivial answer \(column baseline..mean\): uniform \(10 of 16 rows\)\.'
+    store "UPDATE results SET baseline_mean = 2"
+    run caveats
+    [ "$output" = "The rows raise none." ]
+}
+
+@test "caveat: rows with warnings, such as load while they were timed" {
+    measure
+    store "UPDATE results SET reason = 'other programs used 1.50 CPUs while it was timed' WHERE trial = 3"
+    expect_caveat '4 of 32 rows came with a warning; the first: other programs used 1\.50 CPUs while it was timed\.'
+}
+
+@test "caveat: a prediction that was off" {
+    measure
+    store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 3.9')"
+    run caveats
+    [ "$output" = "The rows raise none." ]
+    store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 4.5')"
+    expect_caveat 'The prediction was off: the last call took 4\.5 s for its rows, predicted 1 s to 2 s.*'
+    store "INSERT OR REPLACE INTO meta VALUES ('predicted', '3 4 1')"
+    expect_caveat 'The prediction was off: the last call took 1 s for its rows, predicted 3 s to 4 s.*'
+    store "INSERT OR REPLACE INTO meta VALUES ('predicted', 'soon')"
+    run "$NYSBENCH" report "$WORK/r"
+    expect_status 1
+    expect "'soon' is not what was predicted and what it took"
+}
+
+@test "a run keeps what was predicted and what it took" {
+    measure
+    store "UPDATE meta SET value = NULL WHERE key = 'predicted'"
+    experiment
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/long" --set trials=3000 --set 'landmarks=[32]'
+    /usr/bin/python3 -c 'import sqlite3, sys
+low, high, taken = map(float, sqlite3.connect(sys.argv[1]).execute("SELECT value FROM meta WHERE key = ?", ("predicted",)).fetchone()[0].split())
+assert 0 < low <= high and taken >= 0.5, (low, high, taken)' "$WORK/long/results.sqlite"
+}
+
+@test "caveat: rows of several builds, and of several machines" {
+    measure
+    store "INSERT INTO manifests SELECT 2, 'other', build || executable, replace(text, '\"host\": \"', '\"host\": \"x') FROM manifests;
+           UPDATE results SET manifest = 2 WHERE trial = 3"
+    run caveats
+    [ "${#lines[@]}" -eq 2 ]
+    grep -qE '^- The rows come from 2 builds or kinds of arithmetic: 28 of .* and 4 of other' <<<"$output"
+    grep -qE '^- The rows were measured on 2 machines: ' <<<"$output"
+}
