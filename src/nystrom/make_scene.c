@@ -13,6 +13,13 @@ bool nb_scene_is_kept(int n)
     return n <= KEPT;
 }
 
+static void find_factors(nb_scene *s)
+{
+    const nb_kernel *kernel = nb_scene_kernel_record(s);
+    if (kernel->low_rank) s->factors = kernel->low_rank(s->head, s->options);
+    if (s->factors.rank > s->head->n) s->factors.rank = 0;
+}
+
 /* The head as the kernel sees it, and the options for it. */
 static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
 {
@@ -34,8 +41,7 @@ static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
         NB_TRY(ctx, kernel->resolve(s->head, own, ctx));
         s->options = own;
     }
-    if (kernel->low_rank) s->factors = kernel->low_rank(s->head, s->options);
-    if (s->factors.rank > s->head->n) s->factors.rank = 0;
+    find_factors(s);
     return NB_OK;
 }
 
@@ -55,15 +61,65 @@ nb_status nb_scene_new_blank(int n, int d, const nb_choice *kernel, nb_scene **s
     return make(head, kernel, scene, ctx);
 }
 
+static nb_status number_tokens(nb_scene *s)
+{
+    NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)s->head->n, sizeof *s->positions));
+    for (int i = 0; i < s->head->n; i++) s->positions[i] = i;
+    return NB_OK;
+}
+
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
 {
     nb_scene *s;
     NB_TRY(ctx, make(head, kernel, &s, ctx));
     NB_TRY(ctx, apply_kernel(s, ctx));
     NB_NEED(s->entries, nb_alloc_reals(s->ctx, 1, 1));
-    NB_NEED(s->positions, nb_alloc(s->ctx, (size_t)head->n, sizeof *s->positions));
-    for (int i = 0; i < head->n; i++) s->positions[i] = i;
+    NB_TRY(ctx, number_tokens(s));
     *scene = s;
+    return NB_OK;
+}
+
+/* out <- columns of x (d x n, or NULL) with these numbers. */
+static nb_status gather(int d, const double *x, int count, const int *tokens, double **out, nb_ctx *ctx)
+{
+    size_t rows = (size_t)d;
+    *out = NULL;
+    if (!x) return NB_OK;
+    NB_NEED(*out, nb_alloc_raw(ctx, rows * (size_t)count));
+    for (size_t i = 0; i < (size_t)count; i++)
+        memcpy(*out + i * rows, x + (size_t)tokens[i] * rows, rows * sizeof *x);
+    return NB_OK;
+}
+
+static nb_status cut_head(const nb_head *head, int count, const int *tokens, const nb_head **cut, nb_ctx *ctx)
+{
+    nb_head *h;
+    NB_NEED(h, nb_alloc(ctx, 1, sizeof *h));
+    *h = *head;
+    h->n = count;
+    NB_TRY(ctx, gather(head->d, head->q, count, tokens, &h->q, ctx));
+    h->k = h->q;
+    if (head->k != head->q) NB_TRY(ctx, gather(head->d, head->k, count, tokens, &h->k, ctx));
+    NB_TRY(ctx, gather(head->dv, head->v, count, tokens, &h->v, ctx));
+    *cut = h;
+    return NB_OK;
+}
+
+nb_status nb_scene_cut(nb_scene *scene, int count, const int *tokens, nb_scene **cut, nb_ctx *ctx)
+{
+    nb_scene *s;
+    const nb_head *head;
+    NB_TRY(ctx, cut_head(scene->head, count, tokens, &head, ctx));
+    NB_TRY(ctx, make(head, scene->kernel, &s, ctx));
+    s->options = scene->options;
+    find_factors(s);
+    s->whole = scene;
+    s->entries = scene->entries;
+    s->number = scene->number;
+    s->problem = scene->problem;
+    if (count < scene->head->n) NB_NEED(s->problem, nb_format(ctx, "%d tokens of %s", count, scene->problem));
+    NB_TRY(ctx, number_tokens(s));
+    *cut = s;
     return NB_OK;
 }
 
