@@ -231,7 +231,7 @@ static nb_status check_strategy(const nysbench *handle, nb_one_head *one, nb_ctx
     if (!handle->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(strategy, ctx));
     nb_pairing pairing = nb_pairing_meant(one->config.lists[NB_ERROR_PAIRING].numbers[0], strategy);
     NB_REQUIRE(ctx, nb_strategy_has(strategy, pairing), NB_EINVAL, "%s: %s cannot pick for both sides together",
-               argument, strategy->component->name);
+               argument, strategy->label);
     NB_TRY(ctx, nb_strategy_check(strategy, ctx));
     return nb_strategy_ready(strategy, ctx);
 }

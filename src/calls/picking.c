@@ -193,7 +193,7 @@ static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_land
 {
     nb_points points;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
-    bool one_set = r->scene->head->q == r->scene->head->k;
+    bool one_set = r->scene->head->q && r->scene->head->q == r->scene->head->k;
     if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
     NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
                "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",

@@ -79,29 +79,54 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **
     return NB_OK;
 }
 
-/* out <- columns of x (d x n, or NULL) with these numbers. */
-static nb_status gather(int d, const double *x, int count, const int *tokens, double **out, nb_ctx *ctx)
+/* Columns of x (d x n) with these numbers. */
+static void gather(int d, const double *x, int count, const int *tokens, double *out)
 {
     size_t rows = (size_t)d;
-    *out = NULL;
-    if (!x) return NB_OK;
-    NB_NEED(*out, nb_alloc_raw(ctx, rows * (size_t)count));
     for (size_t i = 0; i < (size_t)count; i++)
-        memcpy(*out + i * rows, x + (size_t)tokens[i] * rows, rows * sizeof *x);
+        memcpy(out + i * rows, x + (size_t)tokens[i] * rows, rows * sizeof *x);
+}
+
+/* nb_take_points of a scene's own head. */
+static void take_own(const void *self, int count, const int *tokens, nb_head *head)
+{
+    const nb_head *whole = self;
+    gather(whole->d, whole->q, count, tokens, head->q);
+    if (head->k != head->q) gather(whole->d, whole->k, count, tokens, head->k);
+    if (head->v) gather(whole->dv, whole->v, count, tokens, head->v);
+}
+
+static nb_status cut_head(const nb_scene *scene, int count, const int *tokens, const nb_head **cut, nb_ctx *ctx)
+{
+    const nb_head *whole = scene->head;
+    nb_head *h;
+    bool one_set = whole->q && whole->q == whole->k, values = scene->take ? whole->dv > 0 : whole->v != NULL;
+    NB_NEED(h, nb_alloc(ctx, 1, sizeof *h));
+    *h = *whole;
+    h->n = count;
+    NB_NEED(h->q, nb_alloc_raw(ctx, (size_t)h->d * (size_t)count));
+    h->k = h->q;
+    if (!one_set) NB_NEED(h->k, nb_alloc_raw(ctx, (size_t)h->d * (size_t)count));
+    if (values) NB_NEED(h->v, nb_alloc_raw(ctx, (size_t)h->dv * (size_t)count));
+    if (scene->take)
+        scene->take(scene->take_self, count, tokens, h);
+    else
+        take_own(whole, count, tokens, h);
+    *cut = h;
     return NB_OK;
 }
 
-static nb_status cut_head(const nb_head *head, int count, const int *tokens, const nb_head **cut, nb_ctx *ctx)
+nb_status nb_scene_new_far(const nb_head *head, const nb_choice *kernel, nb_take_points *take, const void *self,
+                           nb_scene **scene, nb_ctx *ctx)
 {
-    nb_head *h;
-    NB_NEED(h, nb_alloc(ctx, 1, sizeof *h));
-    *h = *head;
-    h->n = count;
-    NB_TRY(ctx, gather(head->d, head->q, count, tokens, &h->q, ctx));
-    h->k = h->q;
-    if (head->k != head->q) NB_TRY(ctx, gather(head->d, head->k, count, tokens, &h->k, ctx));
-    NB_TRY(ctx, gather(head->dv, head->v, count, tokens, &h->v, ctx));
-    *cut = h;
+    const nb_kernel *k = (const nb_kernel *)kernel->component;
+    NB_REQUIRE(ctx, !k->points && !k->resolve, NB_EBUG, "%s has to see the points", kernel->label);
+    NB_REQUIRE(ctx, !head->causal || !k->causal_refusal, NB_EINVAL, "%s", k->causal_refusal);
+    NB_TRY(ctx, make(head, kernel, scene, ctx));
+    NB_NEED((*scene)->entries, nb_alloc_reals((*scene)->ctx, 1, 1));
+    (*scene)->options = kernel->options;
+    (*scene)->take = take;
+    (*scene)->take_self = self;
     return NB_OK;
 }
 
@@ -109,7 +134,7 @@ nb_status nb_scene_cut(nb_scene *scene, int count, const int *tokens, nb_scene *
 {
     nb_scene *s;
     const nb_head *head;
-    NB_TRY(ctx, cut_head(scene->head, count, tokens, &head, ctx));
+    NB_TRY(ctx, cut_head(scene, count, tokens, &head, ctx));
     NB_TRY(ctx, make(head, scene->kernel, &s, ctx));
     s->options = scene->options;
     find_factors(s);
