@@ -183,7 +183,8 @@ const nb_strategy nb_strategy_subsample = {
     .explanation =
         "The other strategy sees these tokens alone, as if they were the head: their queries, keys and values, in\n"
         "their order, under the mask. Tokens stay tokens and points stay points; groups become points, the means of\n"
-        "what is in them, so that their pairings are joint, independent, shared and both. An oracle sees S of\n"
-        "these tokens, and is called none. With as many tokens as there are, the picks are those of the other strategy,\n"
-        "bit for bit. In a trial all take the same tokens, and of more tokens they are the first.",
+        "what is in them, so that their pairings are joint, independent, shared and both. An oracle sees S of these\n"
+        "tokens, and is called none. With as many tokens as there are, the picks are those of the other strategy, bit\n"
+        "for bit. In a trial, subsamples of one size have the same tokens, whoever picks among them, and a smaller\n"
+        "one is part of a larger one.",
 };

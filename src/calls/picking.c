@@ -64,8 +64,13 @@ static bool looks_at_points(const request *r)
 static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
 {
     const nb_head *head = r->scene->head;
-    *points = (nb_points){
-        .n = head->n, .d = head->d, .side = side, .scene = r->scene, .stream = r->of->stream, .start = start, .pick = pick_within};
+    *points = (nb_points){.n = head->n,
+                          .d = head->d,
+                          .side = side,
+                          .scene = r->scene,
+                          .stream = r->of->stream,
+                          .start = start,
+                          .pick = pick_within};
     if (side == NB_SIDE_JOINT) {
         points->d = 2 * head->d;
         if (!looks_at_points(r)) return NB_OK;

@@ -242,7 +242,8 @@ static nb_status try_pick(void *self, nb_ctx *ctx)
 {
     attempt *a = self;
     nb_landmarks landmarks;
-    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, nb_strategy_pairing(a->run->choice), 0, &landmarks, ctx);
+    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, nb_strategy_pairing(a->run->choice), 0, &landmarks,
+                ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)

@@ -25,7 +25,8 @@ nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
     return (nb_landmark_how){.strategy = o->strategy,
                              .core = o->core,
                              .m = m > 0 ? m : 1,
-                             .pairing = o->pairing == NB_OWN_PAIRING ? nb_strategy_pairing(o->strategy) : (nb_pairing)o->pairing,
+                             .pairing = o->pairing == NB_OWN_PAIRING ? nb_strategy_pairing(o->strategy)
+                                                                     : (nb_pairing)o->pairing,
                              .kind = (nb_factors_kind)o->factors,
                              .chunk = nb_blocks(o->chunk, NB_BLOCK_QUERIES),
                              .refresh = o->refresh,

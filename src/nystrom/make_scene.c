@@ -83,8 +83,7 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **
 static void gather(int d, const double *x, int count, const int *tokens, double *out)
 {
     size_t rows = (size_t)d;
-    for (size_t i = 0; i < (size_t)count; i++)
-        memcpy(out + i * rows, x + (size_t)tokens[i] * rows, rows * sizeof *x);
+    for (size_t i = 0; i < (size_t)count; i++) memcpy(out + i * rows, x + (size_t)tokens[i] * rows, rows * sizeof *x);
 }
 
 /* nb_take_points of a scene's own head. */

@@ -31,7 +31,7 @@ typedef struct {
      * this order are not told. */
     int seen;
 
-    const char *refusal; /* why these landmarks are impossible, where only picking told it: the row is `skipped`; NULL */
+    const char *refusal; /* why these landmarks are impossible, where only picking tells; NULL: they are not */
 } nb_picks;
 
 /* Each sets the kind and gives the array to fill; NULL when out of memory. */

@@ -4,7 +4,6 @@
 #define NB_SCENE_PRIVATE_H
 
 #include "kernels/kernel.h"
-#include "nystrom/make_scene.h"
 #include "nystrom/scene.h"
 #include "nystrom/watch.h"
 

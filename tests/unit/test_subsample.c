@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `subsample`: of all tokens it is the other strategy, bit for bit; of some it is the other strategy on the head of these
- * tokens, made here by hand; and what becomes of tokens, groups and points is written down for eight tokens. */
+/* `subsample`: of all tokens it is the other strategy, bit for bit; of some it is the other strategy on the head of
+ * these tokens, made here by hand; and what becomes of tokens, groups and points is written down for eight tokens. */
 #include "scenes.h"
 
 #include "nystrom/row_sample.h"

@@ -77,9 +77,8 @@ static nb_status check_pairings(const nb_key_values *const *keys, nb_mistakes *m
         for (int s = 0; s < strategies->count; s++) {
             const nb_choice *strategy = &strategies->choices.items[s];
             if ((together && s != p) || pairing->numbers[p] != NB_BOTH || nb_strategy_has(strategy, NB_BOTH)) continue;
-            NB_TRY(mistakes->ctx,
-                   nb_mistakes_add(mistakes, pairing->place, "pairing: %s cannot pick for both sides together",
-                                   strategy->label));
+            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, pairing->place,
+                                                  "pairing: %s cannot pick for both sides together", strategy->label));
         }
     return NB_OK;
 }
