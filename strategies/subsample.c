@@ -6,8 +6,9 @@
  * were the head. Its tokens are the head's, its free points stay where they are, and its groups become points, their
  * means, since the other tokens are in none; of all tokens they stay groups.
  *
- * take=random: the first tokens of the trial's random order, the same for every m and every strategy; the first are
- * those that cores look at too. take=even: the tokens floor((j + 1/2) n / k).
+ * take=random: the first tokens of the trial's random order, the same for every m and every strategy; cores look at the
+ * first ones too. take=even: the tokens floor((j + 1/2) n / k). first=f: tokens 0 ... f-1, and so k - f of the others:
+ * in some models nearly all attend to the first token.
  *
  * What the other strategy takes on k tokens, and O(k d + n) for the order and the k points. An oracle sees k^2 entries
  * of the kernel, and is none. */
@@ -15,11 +16,12 @@
 
 #include "nystrom/make_scene.h"
 
+#include <gsl/gsl_sort_int.h>
 #include <string.h>
 
 typedef struct {
     const nb_choice *of;
-    int tokens, take;
+    int tokens, take, first;
 } subsample_options;
 
 enum { RANDOM, EVEN };
@@ -31,32 +33,44 @@ static const nb_option options[] = {
     NB_INT(subsample_options, tokens, "1024", 1, 1 << 20,
            "among how many tokens it picks; the landmarks are at most as many"),
     NB_ENUM(subsample_options, take, "random", takes, "which tokens: drawn uniformly, or evenly spaced ones"),
+    NB_INT(subsample_options, first, "0", 0, 1 << 20, "so many of the head's first tokens are always among them"),
     NB_OPTION_END};
 
 typedef struct { /* k of the head's n tokens, ascending, and their scene */
     int k, n;
-    const int *tokens;
+    int *tokens;
+    int drawn; /* so many of the trial's order have all but the first ones */
     nb_scene *scene;
 } cut;
 
-static nb_status stride(int n, int k, const int **tokens, nb_ctx *ctx)
+/* tokens (count) <- evenly spaced ones of first ... n - 1. */
+static void stride(int first, int n, int count, int *tokens)
 {
-    int *out;
-    NB_NEED(out, nb_alloc(ctx, (size_t)k, sizeof *out));
-    for (int j = 0; j < k; j++) out[j] = (int)((2 * j + 1L) * n / (2L * k));
-    *tokens = out;
+    for (int j = 0; j < count; j++) tokens[j] = first + (int)((2 * j + 1L) * (n - first) / (2L * count));
+}
+
+/* tokens (count) <- those of first ... n - 1 that come first in the trial's order. */
+static nb_status draw(const nb_points *points, int first, int count, cut *c, int *tokens, nb_ctx *ctx)
+{
+    const int *order;
+    NB_TRY(ctx, nb_scene_order(points->scene, points->stream.seed, points->stream.trial, &order, ctx));
+    for (int found = 0; found < count; c->drawn++)
+        if (order[c->drawn] >= first) tokens[found++] = order[c->drawn];
+    gsl_sort_int(tokens, 1, (size_t)count);
     return NB_OK;
 }
 
 static nb_status open_cut(const subsample_options *o, const nb_points *points, cut *c, nb_ctx *ctx)
 {
-    c->n = nb_scene_head(points->scene)->n;
-    c->k = o->tokens < c->n ? o->tokens : c->n;
+    int n = nb_scene_head(points->scene)->n, k = o->tokens < n ? o->tokens : n, first = o->first < k ? o->first : k;
+    *c = (cut){.n = n, .k = k};
+    NB_NEED(c->tokens, nb_alloc(ctx, (size_t)k, sizeof *c->tokens));
+    for (int i = 0; i < first; i++) c->tokens[i] = i;
     if (o->take == EVEN)
-        NB_TRY(ctx, stride(c->n, c->k, &c->tokens, ctx));
+        stride(first, n, k - first, c->tokens + first);
     else
-        NB_TRY(ctx, nb_strategy_sample_tokens(points, c->k, &c->tokens, ctx));
-    return nb_scene_cut(points->scene, c->k, c->tokens, &c->scene, ctx);
+        NB_TRY(ctx, draw(points, first, k - first, c, c->tokens + first, ctx));
+    return nb_scene_cut(points->scene, k, c->tokens, &c->scene, ctx);
 }
 
 /* Of a set of queries and keys the keys come behind all queries. */
@@ -101,7 +115,7 @@ static nb_status give_points(const nb_points *there, const nb_picks *from, nb_pi
 static int rows_seen(const subsample_options *o, const cut *c, const nb_picks *from)
 {
     bool looked = from->seen > 0 || nb_strategy_traits(o->of) & NB_ORACLE;
-    return c->k == c->n ? from->seen : looked && o->take == RANDOM ? c->k : 0;
+    return c->k == c->n ? from->seen : looked ? c->drawn : 0;
 }
 
 /* What was picked of the points `there`, as picks of the head. */
@@ -159,16 +173,20 @@ static unsigned traits_of(const void *opts)
 
 static const char *refusal(const nb_points *points, int m, const void *opts)
 {
+    const subsample_options *o = opts;
     (void)points;
-    return m > ((const subsample_options *)opts)->tokens
-               ? "subsample: more landmarks than tokens to pick among: tokens is below m"
-               : NULL;
+    if (m > o->tokens) return "subsample: more landmarks than tokens to pick among: tokens is below m";
+    return o->first > o->tokens ? "subsample: more first tokens than tokens to pick among: tokens is below first"
+                                : NULL;
 }
 
 static const char *const references[] = {
     "Cohen, Lee, Musco, Musco, Peng & Sidford, Uniform sampling for matrix approximation, ITCS 2015, arXiv:1408.5099 "
     "(leverage scores from a uniform sample)",
-    "Sculley, Web-scale k-means clustering, WWW 2010 (k-means on small samples)", NULL};
+    "Sculley, Web-scale k-means clustering, WWW 2010 (k-means on small samples)",
+    "Xiao, Tian, Chen, Han & Lewis, Efficient streaming language models with attention sinks, ICLR 2024, "
+    "arXiv:2309.17453 (first tokens that are always kept)",
+    NULL};
 
 const nb_strategy nb_strategy_subsample = {
     .component = {"subsample", "another strategy's picks among some of the tokens, at a cost that does not grow with n",
@@ -186,5 +204,6 @@ const nb_strategy nb_strategy_subsample = {
         "what is in them, so that their pairings are joint, independent, shared and both. An oracle sees S of these\n"
         "tokens, and is called none. With as many tokens as there are, the picks are those of the other strategy, bit\n"
         "for bit. In a trial, subsamples of one size have the same tokens, whoever picks among them, and a smaller\n"
-        "one is part of a larger one.",
+        "one is part of a larger one. Where nearly all attend to the first token, as in some causal models, first=1\n"
+        "keeps it in sight.",
 };

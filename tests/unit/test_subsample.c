@@ -177,6 +177,10 @@ static void test_eight_tokens(void **state)
     assert_int_equal(l.queries.kind, NB_TOKENS);
     assert_int_equal(l.queries.tokens[0], 3);
     assert_int_equal(l.queries.tokens[1], 7);
+    l = pick(ctx, &f, "subsample(of=uniform(strided=true), tokens=3, take=even, first=2)", 3, NB_JOINT);
+    assert_int_equal(l.queries.tokens[0], 0);
+    assert_int_equal(l.queries.tokens[1], 1);
+    assert_int_equal(l.queries.tokens[2], 5); /* in the middle of 2 ... 7 */
     l = pick(ctx, &f, "subsample(of=segment_means, tokens=4, take=even)", 2, NB_JOINT);
     static const double q[] = {2, 20, 6, 60}, k[] = {102, 5, 106, 37};
     assert_int_equal(l.queries.kind, NB_POINTS);
@@ -224,6 +228,31 @@ static void test_draws(void **state)
             assert_memory_equal(some.queries.tokens, all.queries.tokens, (size_t)m * sizeof(int));
             assert_close(nb_landmarks_first(&all, m).multiplications, nb_landmarks_first(&some, m).multiplications, 0);
         }
+    }
+}
+
+/* The first tokens, and then those that come first in the order and are none of these. */
+static void test_first(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    const int *order;
+    open_scene(ctx, &f, make_head("gaussian(n=60, d=4)", 0, 0, ctx), "softmax");
+    assert_ok(ctx, nb_scene_order(f.scene, SEED, 2, &order, ctx));
+    for (int first = 0; first <= 10; first += 5) {
+        const char *strategy = nb_format(ctx, "subsample(of=farthest_point, tokens=10, first=%d)", first);
+        nb_landmarks all = pick(ctx, &f, strategy, 10, NB_JOINT);
+        bool taken[60] = {false};
+        int at = 0;
+        for (int j = 0; j < 10; j++) taken[all.queries.tokens[j]] = true;
+        for (int i = 0; i < first; i++) assert_true(taken[i]);
+        for (int found = first; found < 10; at++) {
+            if (order[at] < first) continue;
+            assert_true(taken[order[at]]);
+            found++;
+        }
+        strategy = nb_format(ctx, "subsample(of=cpqr, tokens=10, first=%d)", first);
+        assert_int_equal(pick(ctx, &f, strategy, 5, NB_JOINT).seen, at);
     }
 }
 
@@ -284,6 +313,8 @@ static void test_refusals(void **state)
     static const char *const expected[][3] = {
         {"gaussian(n=60, d=4)", "subsample(tokens=5)", "tokens is below m"},
         {"gaussian(n=60, d=4)", "subsample(tokens=6)", NULL},
+        {"gaussian(n=60, d=4)", "subsample(tokens=6, first=6)", NULL},
+        {"gaussian(n=60, d=4)", "subsample(tokens=6, first=7)", "tokens is below first"},
         {"gaussian(n=60, d=4)", "subsample(of=exchange(rows=5), tokens=20)", "rows is below m"},
         {"gaussian(n=60, d=4)", "subsample(of=exchange(rows=5), tokens=90)", "rows is below m"},
         {"gaussian(n=4097, d=2)", "subsample(of=cpqr, tokens=90)", NULL}, /* cpqr itself refuses so many */
@@ -376,6 +407,7 @@ int main(void)
         test_with_ctx(test_some_tokens),
         test_with_ctx(test_eight_tokens),
         test_with_ctx(test_draws),
+        test_with_ctx(test_first),
         test_with_ctx(test_rows_seen),
         test_with_ctx(test_traits),
         test_with_ctx(test_refusals),
