@@ -200,12 +200,14 @@ static nb_status raise_profiles(work *w, double *mass, nb_ctx *ctx)
     double *most;
     nb_count_multiplications((double)w->n * w->m * (2 + floor(log2(w->o->power)))); /* by repeated squares */
     NB_NEED(most, nb_alloc_reals(ctx, m, 1));
-    for (size_t i = 0; i < n * m; i++) most[i % m] = fmax(most[i % m], fabs(w->profiles[i]));
-    for (size_t i = 0; i < n * m; i++) {
-        double share = most[i % m] > 0 ? fabs(w->profiles[i]) / most[i % m] : 1;
-        w->profiles[i] = gsl_pow_int(share, w->o->power);
-        mass[i % m] += w->profiles[i];
-    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) most[j] = fmax(most[j], fabs(w->profiles[i * m + j]));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            double *entry = w->profiles + i * m + j, share = most[j] > 0 ? fabs(*entry) / most[j] : 1;
+            *entry = gsl_pow_int(share, w->o->power);
+            mass[j] += *entry;
+        }
     return NB_OK;
 }
 

@@ -37,19 +37,54 @@ unsigned nb_strategy_traits(const nb_choice *strategy)
     return s->traits_of ? s->traits_of(strategy->options) : s->traits;
 }
 
-bool nb_strategy_counts(const nb_choice *strategy)
+static const nb_strategy *record_of(const nb_choice *strategy)
 {
-    if (nb_plugin_of(strategy->component) || nb_strategy_traits(strategy) & (NB_ORACLE | NB_ELSEWHERE)) return false;
+    return (const nb_strategy *)strategy->component;
+}
+
+/* alone: on a scene of its own. */
+static bool counts(const nb_choice *strategy, bool alone)
+{
+    unsigned traits = nb_strategy_traits(strategy);
+    if (nb_plugin_of(strategy->component) || traits & NB_ELSEWHERE || (traits & NB_ORACLE && !alone)) return false;
     for (const nb_option *o = strategy->component->options; o && o->key; o++) {
         if (o->type != NB_OPTION_SPEC || o->registry != &nb_strategies) continue;
-        if (!nb_strategy_counts(*(const nb_choice *const *)((const char *)strategy->options + o->offset))) return false;
+        const nb_choice *inner = *(const nb_choice *const *)((const char *)strategy->options + o->offset);
+        if (!counts(inner, alone || record_of(strategy)->within)) return false;
     }
     return true;
 }
 
-bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing)
+bool nb_strategy_counts(const nb_choice *strategy)
 {
-    return pairing == NB_BOTH ? strategy->pick_both != NULL : strategy->pick != NULL;
+    return counts(strategy, false);
+}
+
+/* The strategy that picks in the end. */
+static const nb_choice *innermost(const nb_choice *strategy)
+{
+    while (record_of(strategy)->within) strategy = record_of(strategy)->within(strategy->options).strategy;
+    return strategy;
+}
+
+int nb_strategy_tokens(const nb_choice *strategy, int n)
+{
+    for (; record_of(strategy)->within; strategy = record_of(strategy)->within(strategy->options).strategy) {
+        int tokens = record_of(strategy)->within(strategy->options).tokens;
+        if (tokens < n) n = tokens;
+    }
+    return n;
+}
+
+bool nb_strategy_has(const nb_choice *strategy, nb_pairing pairing)
+{
+    const nb_strategy *s = record_of(innermost(strategy));
+    return pairing == NB_BOTH ? s->pick_both != NULL : s->pick != NULL;
+}
+
+nb_pairing nb_strategy_pairing(const nb_choice *strategy)
+{
+    return record_of(innermost(strategy))->pairing;
 }
 
 bool nb_pairing_shares(nb_pairing pairing)
@@ -60,7 +95,7 @@ bool nb_pairing_shares(nb_pairing pairing)
 nb_pairing nb_pairing_under(const nb_choice *kernel, const nb_choice *strategy, nb_pairing pairing)
 {
     bool one_set = ((const nb_kernel *)kernel->component)->points;
-    return one_set && ((const nb_strategy *)strategy->component)->pick ? NB_QUERIES : pairing;
+    return one_set && nb_strategy_has(strategy, NB_QUERIES) ? NB_QUERIES : pairing;
 }
 
 nb_scores nb_scores_of(const nb_points *points, double *score)
@@ -172,4 +207,15 @@ nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, 
                             nb_picks *of_keys, nb_ctx *ctx)
 {
     return points->start(strategy, points, m, of_queries, of_keys, ctx);
+}
+
+nb_status nb_strategy_pick(const nb_choice *strategy, nb_points *points, int m, nb_picks *picks, nb_ctx *ctx)
+{
+    return points->pick(strategy, points, NULL, m, picks, NULL, ctx);
+}
+
+nb_status nb_strategy_pick_both(const nb_choice *strategy, nb_points *queries, nb_points *keys, int m,
+                                nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
+{
+    return queries->pick(strategy, queries, keys, m, of_queries, of_keys, ctx);
 }

@@ -47,10 +47,12 @@ struct nb_points {
     nb_side side;
     nb_scene *scene; /* for oracles: singular vectors of S and the like, see nystrom/scene.h */
 
-    /* For nb_strategy_start alone: seed and trial, and who calls the other strategy. */
+    /* For nb_strategy_start and the like alone: seed and trial, and who calls the other strategy. */
     nb_stream stream;
     nb_status (*start)(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                        nb_picks *of_keys, nb_ctx *ctx);
+    nb_status (*pick)(const nb_choice *strategy, nb_points *a, nb_points *b, int m, nb_picks *of_a, nb_picks *of_b,
+                      nb_ctx *ctx);
 };
 
 enum { NB_DENSE = 4096 }; /* tokens up to which a strategy may be cubic or hold n x n numbers; it refuses more */
@@ -70,6 +72,11 @@ enum {
 
     NB_STRATEGY_TRAITS = NB_RANDOM | NB_NESTED | NB_ORACLE | NB_SQUARE | NB_EIGEN | NB_ELSEWHERE | NB_BLIND,
 };
+
+typedef struct {
+    const nb_choice *strategy;
+    int tokens; /* among which it picks, at most */
+} nb_within;
 
 typedef struct {
     nb_component component;
@@ -100,6 +107,10 @@ typedef struct {
      * read results. */
     nb_status (*ready)(const void *options, nb_ctx *ctx);
 
+    /* Optional, of one that lets another pick among some of the tokens, by nb_scene_cut: this other strategy, whose
+     * pairings it has. */
+    nb_within (*within)(const void *options);
+
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_strategy;
 
@@ -107,11 +118,16 @@ unsigned nb_strategy_traits(const nb_choice *strategy); /* with its options */
 
 /* Whether its multiplications (linalg/work.h) say what it takes: not those of an oracle, which shares what it asks of S
  * with others and costs more than attention; nor of a plug-in, whose own loops nobody counts, of what works elsewhere,
- * or where a strategy within its options is one of these. */
+ * or where a strategy within its options is one of these. An oracle that picks among some tokens shares nothing with
+ * others: it counts. */
 bool nb_strategy_counts(const nb_choice *strategy);
 
-/* Whether the strategy has this pairing. */
-bool nb_strategy_has(const nb_strategy *strategy, nb_pairing pairing);
+/* How many of n tokens it looks at, at most: all, or those that it lets another strategy pick among. */
+int nb_strategy_tokens(const nb_choice *strategy, int n);
+
+/* Whether the strategy has this pairing, and the one that it has where none is asked for. */
+bool nb_strategy_has(const nb_choice *strategy, nb_pairing pairing);
+nb_pairing nb_strategy_pairing(const nb_choice *strategy);
 
 /* The pairing under this kernel: `queries` if it is one of one point set, but for strategies that only pick for both
  * sides at once. */
@@ -197,5 +213,12 @@ nb_status nb_sight_vectors(const nb_sight *sight, bool of_keys, double **values,
  * bit for bit. Memory is ctx's, so a strategy copies what it returns. */
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                             nb_picks *of_keys, nb_ctx *ctx);
+
+/* Picks of another strategy, the value of an option, on the scene of `points`, which is a cut of that in hand: on the
+ * side that `points` names, or of both (pairing `both`), bit for bit as on a scene of that head alone. `points` are
+ * set to those that it has looked at. If it refuses, the picks say why, and are none. Memory is ctx's. */
+nb_status nb_strategy_pick(const nb_choice *strategy, nb_points *points, int m, nb_picks *picks, nb_ctx *ctx);
+nb_status nb_strategy_pick_both(const nb_choice *strategy, nb_points *queries, nb_points *keys, int m,
+                                nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx);
 
 #endif

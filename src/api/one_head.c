@@ -226,13 +226,12 @@ nb_status nb_one_head_begin(nysbench *handle, const nysbench_request *request, n
 static nb_status check_strategy(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
 {
     const nb_choice *strategy = nb_one_head_choice(one, NB_ERROR_STRATEGY);
-    const nb_strategy *named = (const nb_strategy *)strategy->component;
     const char *argument;
     NB_NEED(argument, nb_argument_name(handle->host, "pairing", ctx));
     if (!handle->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(strategy, ctx));
     nb_pairing pairing = nb_pairing_meant(one->config.lists[NB_ERROR_PAIRING].numbers[0], strategy);
-    NB_REQUIRE(ctx, nb_strategy_has(named, pairing), NB_EINVAL, "%s: %s cannot pick for both sides together", argument,
-               named->component.name);
+    NB_REQUIRE(ctx, nb_strategy_has(strategy, pairing), NB_EINVAL, "%s: %s cannot pick for both sides together",
+               argument, strategy->label);
     NB_TRY(ctx, nb_strategy_check(strategy, ctx));
     return nb_strategy_ready(strategy, ctx);
 }

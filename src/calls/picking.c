@@ -32,6 +32,9 @@ typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` togeth
     nb_picks *of_a, *of_b;
 } call;
 
+static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points *b, int m, nb_picks *of_a,
+                             nb_picks *of_b, nb_ctx *ctx);
+
 /* nb_strategy_start, in the trial that the points are of. */
 static nb_status start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                        nb_picks *of_keys, nb_ctx *ctx)
@@ -40,7 +43,7 @@ static nb_status start(const nb_choice *strategy, const nb_points *points, int m
         .scene = points->scene,
         .strategy = strategy,
         .m = m,
-        .pairing = ((const nb_strategy *)strategy->component)->pairing,
+        .pairing = nb_strategy_pairing(strategy),
         .stream = {.seed = points->stream.seed, .trial = points->stream.trial, .component = strategy->canonical}};
     nb_landmarks picked;
     NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
@@ -51,14 +54,26 @@ static nb_status start(const nb_choice *strategy, const nb_points *points, int m
     return NB_OK;
 }
 
+/* A strategy that picks among fewer tokens has theirs. */
+static bool looks_at_points(const request *r)
+{
+    int n = r->scene->head->n;
+    return !(nb_strategy_traits(r->of->strategy) & NB_BLIND) && nb_strategy_tokens(r->of->strategy, n) == n;
+}
+
 static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
 {
     const nb_head *head = r->scene->head;
-    *points = (nb_points){
-        .n = head->n, .d = head->d, .side = side, .scene = r->scene, .stream = r->of->stream, .start = start};
+    *points = (nb_points){.n = head->n,
+                          .d = head->d,
+                          .side = side,
+                          .scene = r->scene,
+                          .stream = r->of->stream,
+                          .start = start,
+                          .pick = pick_within};
     if (side == NB_SIDE_JOINT) {
         points->d = 2 * head->d;
-        if (nb_strategy_traits(r->of->strategy) & NB_BLIND) return NB_OK;
+        if (!looks_at_points(r)) return NB_OK;
         return nb_scene_stacked(r->scene, &points->x, ctx);
     }
     if (side == NB_SIDE_SHARED) {
@@ -111,6 +126,7 @@ static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *o
     nb_ctx_set_rng(scratch, outer);
     nb_ctx_release(scratch, 0);
     NB_TRY(ctx, status);
+    if ((out->refusal = c->of_a->refusal)) return NB_OK;
     NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
     if (c->b) NB_TRY(ctx, nb_picks_check(c->of_b, c->b->n, r->m, ctx));
     return note_added(r, c->of_a, start, spared_s, out, ctx);
@@ -122,6 +138,26 @@ static nb_status call_strategy(const request *r, const call *c, nb_landmarks *ou
     nb_guard_begin(&guard, r->of->strategy, r->scene, NULL);
     nb_status status = call_unguarded(r, c, out, ctx);
     return nb_guard_end(&guard, status, ctx);
+}
+
+/* nb_strategy_pick and nb_strategy_pick_both. */
+static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points *b, int m, nb_picks *of_a,
+                             nb_picks *of_b, nb_ctx *ctx)
+{
+    nb_picking picking = {
+        .scene = a->scene,
+        .strategy = strategy,
+        .m = m,
+        .stream = {.seed = a->stream.seed, .trial = a->stream.trial, .component = strategy->canonical}};
+    const request r = {&picking, a->scene, (const nb_strategy *)strategy->component, m};
+    call c = {.role = b ? "both" : nb_side_names[a->side], .a = a, .b = b, .of_a = of_a, .of_b = of_b};
+    nb_landmarks out = {.select_s = 0};
+    NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
+    NB_TRY(ctx, points_of(&r, a->side, a, ctx));
+    if (b) NB_TRY(ctx, points_of(&r, b->side, b, ctx));
+    NB_TRY(ctx, call_strategy(&r, &c, &out, ctx));
+    of_a->refusal = out.refusal;
+    return NB_OK;
 }
 
 static nb_status pick_side(const request *r, nb_side side, nb_landmarks *out, nb_points *points, nb_picks *picks,
@@ -162,7 +198,7 @@ static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_land
 {
     nb_points points;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
-    bool one_set = r->scene->head->q == r->scene->head->k;
+    bool one_set = r->scene->head->q && r->scene->head->q == r->scene->head->k;
     if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
     NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
                "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",
@@ -192,7 +228,7 @@ nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx
     int n = p->scene->head->n;
     NB_REQUIRE(ctx, !nb_ctx_spoilt(ctx), NB_EBUG, "a call before has %s", nb_ctx_spoilt(ctx));
     NB_REQUIRE(ctx, p->m >= 1 && p->m <= n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", p->m, n, n);
-    NB_REQUIRE(ctx, nb_strategy_has(r.strategy, p->pairing), NB_EINVAL, "%s has no pairing '%s'",
+    NB_REQUIRE(ctx, nb_strategy_has(p->strategy, p->pairing), NB_EINVAL, "%s has no pairing '%s'",
                p->strategy->component->name, nb_pairing_names[p->pairing]);
     nb_pairing pairing = nb_pairing_under(p->scene->kernel, p->strategy, p->pairing);
     if (pairing == NB_BOTH) {

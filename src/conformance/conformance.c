@@ -34,11 +34,6 @@ static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_l
     return nb_landmarks_pick(&(nb_picking){b->scene, strategy, m, pairing, stream, b->rng}, out, ctx);
 }
 
-static const nb_strategy *strategy_of(const nb_trial_run *run)
-{
-    return (const nb_strategy *)run->choice->component;
-}
-
 static bool same(const nb_picks *a, const nb_picks *b)
 {
     if (a->kind != b->kind || a->m != b->m) return false;
@@ -114,7 +109,7 @@ nb_status nb_conformance_at(nb_status status, int m, const char *axis, const cha
 static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
 {
     nb_landmarks landmarks;
-    NB_REQUIRE(ctx, pick(b, m, strategy_of(b->run)->pairing, 0, &landmarks, ctx) == NB_EINVAL, NB_EBUG,
+    NB_REQUIRE(ctx, pick(b, m, nb_strategy_pairing(b->run->choice), 0, &landmarks, ctx) == NB_EINVAL, NB_EBUG,
                "%d landmarks were not refused", m);
     nb_error_clear(ctx);
     return NB_OK;
@@ -129,13 +124,12 @@ static bool serves_points(nb_pairing pairing)
 static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
-    const nb_strategy *s = strategy_of(run);
     nb_picks_kind kind = NB_NO_PICKS; /* of the pairing before, `independent` at first, which takes any */
     int n = run->head->n, sizes[] = {1, n / 3, n / 2, n - 1, n};
     NB_TRY(ctx, open_bench(run, &b, ctx));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int p = 0; p < NB_PAIRING_COUNT; p++)
-            if (sizes[i] >= 1 && nb_strategy_has(s, (nb_pairing)p) &&
+            if (sizes[i] >= 1 && nb_strategy_has(run->choice, (nb_pairing)p) &&
                 (kind != NB_POINTS || serves_points((nb_pairing)p)))
                 NB_TRY(ctx, nb_conformance_at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], "pairing",
                                               nb_pairing_names[p], ctx));
@@ -169,7 +163,7 @@ static nb_status check_nested(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
     nb_landmarks all, some;
-    nb_pairing pairing = strategy_of(run)->pairing;
+    nb_pairing pairing = nb_strategy_pairing(run->choice);
     if (!(nb_strategy_traits(run->choice) & NB_NESTED)) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
     NB_TRY(ctx, pick(&b, run->head->n, pairing, 0, &all, ctx));
@@ -196,10 +190,9 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
     nb_landmarks one, two;
-    const nb_strategy *s = strategy_of(run);
     bool random = nb_strategy_traits(run->choice) & NB_RANDOM;
-    nb_pairing pairing = s->pick ? NB_INDEPENDENT : NB_BOTH;
-    NB_REQUIRE(ctx, s->pairing < NB_PAIRING_COUNT && nb_strategy_has(s, s->pairing), NB_EBUG,
+    nb_pairing pairing = nb_strategy_has(run->choice, NB_INDEPENDENT) ? NB_INDEPENDENT : NB_BOTH;
+    NB_REQUIRE(ctx, nb_strategy_has(run->choice, nb_strategy_pairing(run->choice)), NB_EBUG,
                "it lacks the function for its own pairing");
     if (run->head->n < LARGE) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
@@ -249,7 +242,8 @@ static nb_status try_pick(void *self, nb_ctx *ctx)
 {
     attempt *a = self;
     nb_landmarks landmarks;
-    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, strategy_of(a->run)->pairing, 0, &landmarks, ctx);
+    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, nb_strategy_pairing(a->run->choice), 0, &landmarks,
+                ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)

@@ -30,15 +30,44 @@ static void note(nb_landmark_head *h, bool *flag, const char *reason)
     snprintf(h->reason, sizeof h->reason, "%s", reason);
 }
 
-/* The head's scene: blank if nobody looks at its points. */
+typedef struct {
+    const nb_layer *layer;
+    int head;
+} points_of_layer;
+
+static void take_points(const void *self, int count, const int *tokens, nb_head *head)
+{
+    const points_of_layer *p = self;
+    nb_layer_tokens_double(p->layer, p->head, count, tokens, head);
+}
+
+/* For a strategy that looks at some of the tokens alone. */
+static nb_status open_far_scene(const nb_landmark_work *w, int head, nb_scene **scene, nb_ctx *ctx)
+{
+    const nb_layer *layer = w->pass->layer;
+    const nb_layer_shape *shape = &layer->shape;
+    points_of_layer *from;
+    nb_head *blank;
+    NB_NEED(from, nb_alloc(ctx, 1, sizeof *from));
+    NB_NEED(blank, nb_alloc(ctx, 1, sizeof *blank));
+    *from = (points_of_layer){layer, head};
+    *blank = (nb_head){.n = shape->n, .d = shape->d, .dv = shape->dv, .causal = shape->causal};
+    NB_TRY(ctx, nb_scene_new_far(blank, &w->s->kernel, take_points, from, scene, ctx));
+    nb_scene_name(*scene, layer->problem, layer->first + head);
+    return NB_OK;
+}
+
+/* The head's scene: without points if nobody looks at them, or at those of some tokens alone. */
 static nb_status find_scene(const nb_landmark_work *w, int head, nb_scene **scene, nb_ctx *ctx)
 {
     const nb_layer *layer = w->pass->layer;
     const nb_landmark_how *how = &w->s->how;
     nb_head *points;
-    bool blind = nb_strategy_traits(how->strategy) & NB_BLIND && !nb_pairing_shares(how->pairing) &&
-                 !nb_landmark_looks_at_s(how);
-    if (blind) return nb_scene_new_blank(layer->shape.n, layer->shape.d, &w->s->kernel, scene, ctx);
+    bool alone = !nb_pairing_shares(how->pairing) && !nb_landmark_looks_at_s(how),
+         blind = nb_strategy_traits(how->strategy) & NB_BLIND;
+    if (alone && blind) return nb_scene_new_blank(layer->shape.n, layer->shape.d, &w->s->kernel, scene, ctx);
+    if (alone && nb_strategy_tokens(how->strategy, layer->shape.n) < layer->shape.n)
+        return open_far_scene(w, head, scene, ctx);
     NB_NEED(points, nb_alloc(ctx, 1, sizeof *points));
     NB_TRY(ctx, nb_layer_head_double(layer, head, points, ctx));
     NB_TRY(ctx, nb_scene_new(points, &w->s->kernel, scene, ctx));

@@ -19,15 +19,14 @@ const char *const nb_landmark_keeps[] = {"points", "tokens", NULL};
 
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
 {
-    const nb_strategy *strategy = (const nb_strategy *)o->strategy->component;
-    nb_pairing own = strategy->pick ? strategy->pairing : NB_BOTH;
     int m = o->landmarks;
     if (m == NB_AUTO)
         for (m = 0; n >> (m + 1);) m++;
     return (nb_landmark_how){.strategy = o->strategy,
                              .core = o->core,
                              .m = m > 0 ? m : 1,
-                             .pairing = o->pairing == NB_OWN_PAIRING ? own : (nb_pairing)o->pairing,
+                             .pairing = o->pairing == NB_OWN_PAIRING ? nb_strategy_pairing(o->strategy)
+                                                                     : (nb_pairing)o->pairing,
                              .kind = (nb_factors_kind)o->factors,
                              .chunk = nb_blocks(o->chunk, NB_BLOCK_QUERIES),
                              .refresh = o->refresh,
@@ -150,7 +149,7 @@ nb_status nb_landmark_check(const void *options, nb_ctx *ctx)
     nb_landmark_how how = nb_landmark_how_of(options, 1 << 20);
     const nb_strategy *strategy = (const nb_strategy *)how.strategy->component;
     bool identity = nb_core_traits(how.core) & NB_CORE_IDENTITY;
-    NB_REQUIRE(ctx, nb_strategy_has(strategy, how.pairing), NB_EINVAL, "%s has no pairing '%s'",
+    NB_REQUIRE(ctx, nb_strategy_has(how.strategy, how.pairing), NB_EINVAL, "%s has no pairing '%s'",
                how.strategy->component->name, nb_pairing_names[how.pairing]);
     NB_REQUIRE(ctx, identity == (how.kind == NB_NOCORE), NB_EINVAL,
                "core=%s with factors=%s: '%s' are the factors without a middle, whose core is the identity alone",

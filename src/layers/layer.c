@@ -46,6 +46,20 @@ nb_status nb_layer_head_double(const nb_layer *layer, int head, nb_head *out, nb
     return NB_OK;
 }
 
+static void take(int d, int count, const int *tokens, const nb_scalar *x, double *out)
+{
+    for (int i = 0; i < count; i++)
+        nb_scalar_to_double((size_t)d, x + (size_t)tokens[i] * (size_t)d, out + (size_t)i * (size_t)d);
+}
+
+void nb_layer_tokens_double(const nb_layer *layer, int head, int count, const int *tokens, nb_head *out)
+{
+    nb_layer_head h = nb_layer_head_of(layer, NULL, head);
+    take(layer->shape.d, count, tokens, h.q, out->q);
+    take(layer->shape.d, count, tokens, h.k, out->k);
+    take(layer->shape.dv, count, tokens, h.v, out->v);
+}
+
 nb_status nb_layer_check(const nb_layer_shape *s, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, s->n >= 1 && s->d >= 1 && s->dv >= 1, NB_EINVAL,

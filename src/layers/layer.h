@@ -51,6 +51,9 @@ nb_layer_head nb_layer_head_of(const nb_layer *layer, nb_scalar *out, int head);
 /* A head in double precision, new. */
 nb_status nb_layer_head_double(const nb_layer *layer, int head, nb_head *out, nb_ctx *ctx);
 
+/* q, k and v of `out` (d x count, dv x count) <- those of some of its tokens. */
+void nb_layer_tokens_double(const nb_layer *layer, int head, int count, const int *tokens, nb_head *out);
+
 /* NB_EINVAL, with the field and what is allowed, if it is no shape of a layer. */
 nb_status nb_layer_check(const nb_layer_shape *shape, nb_ctx *ctx);
 

@@ -12,6 +12,17 @@ nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **
 /* The scene of n tokens of which nothing is known, for a strategy that is NB_BLIND: its head has no points. */
 nb_status nb_scene_new_blank(int n, int d, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx);
 
+/* The scene of a head that holds no points, for a strategy that looks at some tokens alone (nb_strategy_tokens): `take`
+ * gives those of a cut, and outlives it. Of `head` the points are not looked at. NB_EBUG for a kernel that has to see
+ * them all. */
+nb_status nb_scene_new_far(const nb_head *head, const nb_choice *kernel, nb_take_points *take, const void *self,
+                           nb_scene **scene, nb_ctx *ctx);
+
+/* The scene of `count` of its tokens, in ascending order: their points, under the same kernel with the same options,
+ * and the same mask. It keeps for itself what it is asked; entries of the kernel count for both. The order of its
+ * tokens (nb_scene_order) has nothing to do with that of the whole, but for a cut of all, whose order is the same. */
+nb_status nb_scene_cut(nb_scene *scene, int count, const int *tokens, nb_scene **cut, nb_ctx *ctx);
+
 /* Whose head it is, by the problem's canonical text, which must outlive the scene: this names the order of its tokens,
  * see nb_scene_order. */
 void nb_scene_name(nb_scene *scene, const char *problem, int head);

@@ -30,6 +30,8 @@ typedef struct {
     /* Rows of S that the strategy has looked at, the first of the trial's order (nystrom/row_sample.h); rows out of
      * this order are not told. */
     int seen;
+
+    const char *refusal; /* why these landmarks are impossible, where only picking tells; NULL: they are not */
 } nb_picks;
 
 /* Each sets the kind and gives the array to fill; NULL when out of memory. */

@@ -28,7 +28,7 @@ const nb_kernel *nb_scene_kernel_record(const nb_scene *scene)
 
 void nb_scene_leave_out(nb_scene *scene, double time_s)
 {
-    scene->reused_s -= time_s;
+    for (; scene; scene = scene->whole) scene->reused_s -= time_s;
 }
 
 nb_status nb_scene_fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx)

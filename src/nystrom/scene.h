@@ -15,6 +15,10 @@ enum {
     NB_STRIPE = 512
 }; /* rows of S that are handled together, at most: fixed, since sums depend on it in the last bits */
 
+/* q and k (d x count) and v (dv x count, where the head has values) <- those of some tokens, ascending: for a scene
+ * that does not hold them (nb_scene_new_far). */
+typedef void nb_take_points(const void *self, int count, const int *tokens, nb_head *head);
+
 /* The head as the kernel sees it: under one of one point set, with q = k. */
 const nb_head *nb_scene_head(const nb_scene *scene);
 const nb_choice *nb_scene_kernel_choice(const nb_scene *scene);

@@ -26,6 +26,10 @@ struct nb_scene {
     nb_low_rank factors; /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
     bool keep;           /* S is kept once it is formed */
 
+    nb_take_points *take; /* gives the points of its tokens, where the head holds none; NULL: it holds them */
+    const void *take_self;
+    nb_scene *whole; /* the one that it was cut from, or NULL */
+
     const char *problem; /* whose head it is, and which: they name the order of its tokens */
     int number;
     double *entries;   /* of the kernel that were formed */

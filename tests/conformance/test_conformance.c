@@ -134,6 +134,17 @@ static void add_sampled(nb_ctx *ctx, const nb_component *c, const char *given, c
     add_variant(ctx, c, given, more, all);
 }
 
+/* What lets another strategy pick, of each kind of picks and pairing, among fewer tokens than there are. */
+static void add_within(nb_ctx *ctx, const nb_component *c, nb_choices *all)
+{
+    static const char *const others[] = {"of=uniform, tokens=20",  "of=segment_means, tokens=20, take=even",
+                                         "of=kmeans, tokens=40",   "of=\"profile(rows=12)\", tokens=30",
+                                         "of=leverage, tokens=25", "of=cpqr, tokens=25, take=even",
+                                         "of=rplu, tokens=5",      "of=\"subsample(of=pilot, tokens=20)\", tokens=50"};
+    for (size_t i = 0; ((const nb_strategy *)c)->within && i < sizeof others / sizeof *others; i++)
+        add_variant(ctx, c, "", others[i], all);
+}
+
 /* On large heads the strategy as it is has to do, and with sampled rows. */
 static nb_choices variants(nb_ctx *ctx, const nb_component *c, const nb_head *head)
 {
@@ -146,6 +157,7 @@ static nb_choices variants(nb_ctx *ctx, const nb_component *c, const nb_head *he
         assert_ok(ctx, nb_conformance_variants(&nb_strategies, c, given, &all, ctx));
     add_sampled(ctx, c, given, "rows=auto", &all);
     for (int i = 0; sampled[i] && head->n < 100; i++) add_sampled(ctx, c, given, sampled[i], &all);
+    add_within(ctx, c, &all);
     return all;
 }
 

@@ -75,6 +75,10 @@ static const char *const configurations[][6] = {
     {"problems=gaussian(n=700, d=32)", "landmarks=[8, 32]", "strategies=kdpp", "pairing=shared"}, /* of 1400 points */
     {"problems=gaussian(n=1500, d=32)", MANY, "strategies=[kmeans, leverage]", "pairing=[shared, shared_keys]",
      "factors=[nocore, nystromformer]"},
+    {"problems=gaussian(n=9000, d=32)", "landmarks=[8, 16]", "strategies=\"subsample(of=leverage, tokens=900)\"",
+     "rows=sample(300)"},
+    {"problems=gaussian(n=9000, d=32)", "landmarks=[8, 16]", "strategies=\"subsample(of=kdpp, tokens=700)\"",
+     "rows=sample(300)"},
     {"problems=gaussian(n=1600, d=32)", "landmarks=[64, 100]", "strategies=segment_means", "cores=[svd, best, fitted]"},
     {"problems=gaussian(n=700, d=32)", MANY, "cores=[svd, \"svd(rcond=0.01)\", iterative, gcv, tikhonov]",
      "strategies=[uniform, group_means]", "metrics=all"},
@@ -162,6 +166,34 @@ static void test_trials(void **state)
     assert_true(all.seconds > one.seconds);
 }
 
+/* Picking among 500 tokens costs the same of 1000 and of 2000, by guess and by what was measured at another n. */
+static void test_subsample(void **state)
+{
+    static const char *const settings[][5] = {
+        {"problems=gaussian(n=1000, d=32)", MANY, "strategies=\"subsample(of=leverage, tokens=500)\"", NULL},
+        {"problems=gaussian(n=2000, d=32)", MANY, "strategies=\"subsample(of=leverage, tokens=500)\"", NULL}};
+    nb_plan plans[2];
+    double guessed[2], known[2];
+    for (int i = 0; i < 2; i++) {
+        plans[i] = make_plan(settings[i], *state);
+        nb_pick_time time = {.strategy = nb_error_methods(&plans[i])[0].strategy,
+                             .n = 800,
+                             .m = 32,
+                             .seconds = 3,
+                             .n_power = 2,
+                             .m_power = 1};
+        nb_pick_times times = {1, &time};
+        nb_speeds speeds = {.machine = 1, .own = &times};
+        nb_unit unit = {0, plans[i].row_count};
+        guessed[i] = nb_cost_of(&plans[i], &unit, NULL).own_s;
+        known[i] = nb_error_cost(&plans[i], &unit, NULL, &speeds).own_s;
+    }
+    assert_true(guessed[0] > 0);
+    assert_close(guessed[1], guessed[0], 0);
+    assert_close(known[0], 3 * (16 + 32 + 48 + 64) / 32.0, 1e-12);
+    assert_close(known[1], known[0], 0);
+}
+
 /* Rows that will be skipped cost nothing to speak of. */
 static void test_skipped(void **state)
 {
@@ -211,8 +243,8 @@ static void test_wall(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_memory), test_with_ctx(test_seconds),
-                                       test_with_ctx(test_trials), test_with_ctx(test_skipped),
-                                       test_with_ctx(test_wall)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_memory),  test_with_ctx(test_seconds),
+                                       test_with_ctx(test_trials),  test_with_ctx(test_subsample),
+                                       test_with_ctx(test_skipped), test_with_ctx(test_wall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,7 +232,11 @@ static void test_who_counts(void **state)
                  {"exchange(start=kmeans, rows=auto)", true},
                  {"exchange(start=cpqr, rows=auto)", false},
                  {"optimized(rows=auto)", true},
-                 {"leverage(rows=auto)", true}};
+                 {"leverage(rows=auto)", true},
+                 {"subsample(of=leverage)", true}, /* on a scene of its own */
+                 {"subsample(of=exchange(start=cpqr))", true},
+                 {"subsample(of=\"command(run=true)\")", false},
+                 {"exchange(start=\"subsample(of=cpqr)\", rows=auto)", true}};
     nb_ctx *ctx = *state;
     fixture f;
     open_scene(ctx, &f, make_head("gaussian(n=40, d=5)", 0, 0, ctx), "softmax");

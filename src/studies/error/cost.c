@@ -65,7 +65,8 @@ typedef struct { /* rows that share factors */
 
 static unsigned traits_of(const nb_planned_scene *scene, const nb_error_method *method)
 {
-    return nb_strategy_traits(method->strategy) & (scene->n > NB_DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
+    int n = nb_strategy_tokens(method->strategy, scene->n);
+    return nb_strategy_traits(method->strategy) & (n > NB_DENSE ? ~(unsigned)(NB_SQUARE | NB_EIGEN) : ~0u);
 }
 
 static bool keeps(const instance *in)
@@ -170,7 +171,7 @@ static double guessed_pick_s(double n, double d, unsigned traits, double m)
 static void add_pick(instance *in, const nb_error_method *method)
 {
     unsigned traits = traits_of(in->scene, method);
-    double n = in->n, m = method->m;
+    double n = nb_strategy_tokens(method->strategy, in->scene->n), m = method->m;
     nb_pairing pairing = nb_pairing_under(nb_error_kernel(in->plan, in->scene), method->strategy, method->pairing);
     double points = pairing == NB_SHARED ? 2 * n : n, d = pairing == NB_JOINT ? 2 * in->d : in->d;
     double bytes = 32 * points * (m + d);
@@ -179,8 +180,9 @@ static void add_pick(instance *in, const nb_error_method *method)
     if (traits & NB_SQUARE) bytes += 8 * n * n;
     if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
     in->pick_bytes = largest(in->pick_bytes, bytes);
-    in->landmark_bytes += 16 * m * in->d + 16 * n;
-    in->pick_s += known ? known->seconds * pow(n / known->n, known->n_power) * pow(m / known->m, known->m_power)
+    in->landmark_bytes += 16 * m * in->d + 16 * in->n;
+    in->pick_s += known ? known->seconds * pow(n / nb_strategy_tokens(method->strategy, known->n), known->n_power) *
+                              pow(m / known->m, known->m_power)
                         : guessed_pick_s(points, d, traits, m) * (in->speeds ? in->speeds->machine : 1);
 }
 

@@ -54,8 +54,8 @@ bool nb_core_fits(nb_factors_kind factors, const nb_choice *core)
 /* A strategy that picks for both sides at once has no other pairing. */
 nb_pairing nb_pairing_meant(int word, const nb_choice *strategy)
 {
-    const nb_strategy *s = (const nb_strategy *)strategy->component;
-    return !s->pick ? NB_BOTH : word < 0 ? s->pairing : (nb_pairing)word;
+    bool one_side = nb_strategy_has(strategy, NB_QUERIES);
+    return !one_side ? NB_BOTH : word < 0 ? nb_strategy_pairing(strategy) : (nb_pairing)word;
 }
 
 static nb_error_method method_of(const nb_config *c, const nb_method *method)
@@ -75,11 +75,10 @@ static nb_status check_pairings(const nb_key_values *const *keys, nb_mistakes *m
     bool together = group[NB_ERROR_PAIRING] == group[NB_ERROR_STRATEGY];
     for (int p = 0; p < pairing->count; p++)
         for (int s = 0; s < strategies->count; s++) {
-            const nb_strategy *strategy = (const nb_strategy *)strategies->choices.items[s].component;
+            const nb_choice *strategy = &strategies->choices.items[s];
             if ((together && s != p) || pairing->numbers[p] != NB_BOTH || nb_strategy_has(strategy, NB_BOTH)) continue;
-            NB_TRY(mistakes->ctx,
-                   nb_mistakes_add(mistakes, pairing->place, "pairing: %s cannot pick for both sides together",
-                                   strategy->component.name));
+            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, pairing->place,
+                                                  "pairing: %s cannot pick for both sides together", strategy->label));
         }
     return NB_OK;
 }
