@@ -5,7 +5,7 @@ VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/vers
 PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
-PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
+PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev libcmark-gfm-dev libcmark-gfm-extensions-dev \
             gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
             python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++
 
@@ -35,7 +35,7 @@ BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || ech
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
-LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lm
+LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lcmark-gfm-extensions -lcmark-gfm -lm
 
 # The steps that compile use all CPUs, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -155,9 +155,9 @@ $B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
 $B/libnysbench.so: $B/$(SONAME)
 	@ln -sfn $(SONAME) $@
 
-# The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
+# The program looks for the plot scripts, the documents and the templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
-	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
+	@for folder in plots docs; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
 #include "cli/command.h"
+#include "cli/manual.h"
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"
@@ -17,18 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CALL = 24, MOST = 64 }; /* the width of a name with its arguments; commands */
-
-/* The one that --help lists behind `before`; NULL before the first, and after the last. */
-static const nb_command *next_command(const nb_command *before)
-{
-    const nb_command *next = NULL;
-    for (int i = 0; nb_commands[i]; i++) {
-        int place = nb_commands[i]->place;
-        if ((!before || place > before->place) && (!next || place < next->place)) next = nb_commands[i];
-    }
-    return next;
-}
+enum { CALL = 24 }; /* the width of a name with its arguments */
 
 static void print_command(FILE *out, const nb_command *c)
 {
@@ -42,19 +32,18 @@ static void print_help(FILE *out)
 {
     fprintf(out, "Usage: nysbench COMMAND ...\n\nMeasures how far Nystroem approximations of attention are from exact "
                  "attention.\n\n");
-    for (const nb_command *c = next_command(NULL); c; c = next_command(c)) print_command(out, c);
+    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) print_command(out, c);
     fprintf(
         out,
-        "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the "
+        "\n'nysbench COMMAND --help' lists a command's options, 'nysbench help COMMAND' explains it.\nNYSBENCH_TRACE=1 in the environment shows where in the "
         "program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure "
         "(120).\n");
 }
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
-    const char *names[MOST + 1] = {NULL};
-    for (int i = 0; nb_commands[i] && i < MOST; i++) names[i] = nb_commands[i]->name;
-    const char *hint = nb_hint(name, names, ctx);
+    const char *const *names, *hint = NULL;
+    if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
     nb_print_error("no command '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
 }
@@ -66,13 +55,6 @@ static const nb_command *find(const char *name)
     return nb_commands[i];
 }
 
-static int help(const char *name, nb_ctx *ctx)
-{
-    const nb_command *command = find(name);
-    const char *arguments[] = {name, "--help", NULL};
-    return command ? command->run(command, 2, arguments, ctx) : unknown(name, ctx);
-}
-
 static int dispatch(int argc, char **argv, nb_ctx *ctx)
 {
     if (argc < 2) {
@@ -80,8 +62,7 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         print_help(stderr);
         return NB_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "help") == 0 && argc > 2 && strcmp(argv[2], "help") != 0) return help(argv[2], ctx);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);
         return NB_EXIT_OK;
     }

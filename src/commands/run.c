@@ -6,11 +6,11 @@
 #include "base/gnuplot.h"
 #include "base/shell.h"
 #include "cli/outcomes.h"
-#include "cli/preview.h"
 #include "cli/prepare.h"
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "cli/worker_options.h"
+#include "commands/plan.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
@@ -100,7 +100,7 @@ typedef struct {             /* the command line's */
     double max_hours;
     nb_start_choices start;
     nb_worker_choices workers;
-    int quiet;
+    int quiet, dry_run;
 } choices;
 
 /* Without these a row repeated alone could end differently. */
@@ -136,6 +136,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
          "ended with that status",
          "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
+        {"dry-run", '\0', POPT_ARG_NONE, &chosen->dry_run, 0, "Run and write nothing: say what plan says", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
         POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};
@@ -191,6 +192,14 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     if (code == NB_GO_ON && !chosen->quiet && preview.times.unit_count > 0)
         nb_preview_print(stderr, "nysbench: ", &preview);
     return code;
+}
+
+/* Memory limits the workers only if --memory says so: plan too is for any machine. */
+static int dry_run(const nb_command *command, nb_start *start, const choices *chosen, nb_ctx *ctx)
+{
+    if (!chosen->workers.memory) start->workers.memory = 0;
+    return nb_plan_tell(command, start->e, &(nb_question){&chosen->start, start->only, true}, &start->workers,
+                        chosen->max_hours, ctx);
 }
 
 /* Compares the prediction with the time taken, for people and for the next prediction. Only rows were predicted, not
@@ -257,6 +266,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
     start.only = only;
+    if (chosen.dry_run) return dry_run(command, &start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot);
     code = predict(command, &start, &chosen, &prediction, ctx);

@@ -36,6 +36,33 @@ Y
     [[ "$output" != *"time: about"* ]]
 }
 
+@test "run --dry-run is plan, with all options of run; it writes nothing" {
+    diverging
+    for command in plan "run --dry-run"; do
+        "$NYSBENCH" $command "$WORK/c.yaml" -o "$WORK/r" --jobs 1 | grep -v '^time: ' >"$WORK/${command%% *}.txt"
+    done
+    cmp "$WORK/plan.txt" "$WORK/run.txt"
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --jobs 2 --memory 4G --timeout 5 --blas-threads 1 --mixed -q
+    expect_status 0
+    [ ! -e "$WORK/r" ]
+    for command in plan "run --dry-run"; do
+        run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=100000
+        expect_status 2
+        expect "--max-hours allows 1e-06 h, so nothing was run"
+    done
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" --memory 1K
+    expect_status 2
+    expect "only 0.0 MiB of memory may be used"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --retry diverged
+    expect "rows: 40, of which 40 are done and 4 are to run"
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --only status=x
+    expect_status 2
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --fresh
+    expect "rows: 40, of which 0 are done and 40 are to run"
+}
+
 @test "what a strategy's rows tell of singular vectors that its trials share is not counted for each trial" {
     config <<'Y'
 problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)
