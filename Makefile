@@ -303,17 +303,59 @@ $B/libnysbench.pc: FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: libnysbench' 'Description: landmarks, their error and attention layers, for programs in any language' \
 	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lnysbench' > $@
 
+# Pages for man(1), with the date of the last commit, or of the sources of a tarball.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+$B/man: $B/nysbench $(wildcard docs/*.md)
+	@rm -rf $@
+	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $B/nysbench help --man-pages $@
+
+# What is installed, a line each: mode, source, place under PREFIX. The program's own folder lists what was put there.
+SHARE := share/nysbench
+COMPLETIONS := src/cli/completions
+define INSTALLED
+755 $B/nysbench bin/nysbench
+644 $B/$(SONAME) lib/$(SONAME)
+644 $B/nysbench.pc lib/pkgconfig/nysbench.pc
+644 $B/libnysbench.pc lib/pkgconfig/libnysbench.pc
+644 src/api/nysbench.h include/nysbench.h
+644 $(COMPLETIONS)/nysbench.bash share/bash-completion/completions/nysbench
+644 $(COMPLETIONS)/_nysbench share/zsh/site-functions/_nysbench
+644 $(COMPLETIONS)/nysbench.fish share/fish/vendor_completions.d/nysbench.fish
+$(foreach f,$(wildcard plots/*.gp docs/*.md),644 $f $(SHARE)/$f
+)
+$(foreach k,$(KINDS),$(if $(call template,$k),644 $(call template,$k) $(SHARE)/templates/$(call kind,$k).c
+))$(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))),644 $h include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%))
+)
+$(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
+)
+endef
+
+TO = $(DESTDIR)$(PREFIX)
+LIST = $(TO)/$(SHARE)/installed
+.PHONY: install-files uninstall
 install: nysbench $B/nysbench.pc $B/libnysbench.pc
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
-	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
-	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
-	install -D -m 644 $B/libnysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libnysbench.pc
-	install -m 644 $B/$(SONAME) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sfn $(SONAME) $(DESTDIR)$(PREFIX)/lib/libnysbench.so
-	install -D -m 644 src/api/nysbench.h $(DESTDIR)$(PREFIX)/include/nysbench.h
-	for h in $(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
+	@$(MAKE) --no-print-directory $B/man
+	@$(MAKE) --no-print-directory install-files
+
+install-files: export FILES = $(INSTALLED)
+install-files:
+	@set -e; install -d "$(TO)"; \
+	new=$$(mktemp); trap 'rm -f "$$new"' EXIT; \
+	folder() { [ -d "$(TO)/$$1" ] || { case $$1 in */*) folder "$${1%/*}";; esac; mkdir "$(TO)/$$1"; echo "$$1/" >>"$$new"; }; }; \
+	printf '%s\n' "$$FILES" | while read -r mode from to; do \
+	    [ -n "$$mode" ] || continue; folder "$${to%/*}"; install -m "$$mode" "$$from" "$(TO)/$$to"; echo "$$to" >>"$$new"; done; \
+	ln -sfn $(SONAME) "$(TO)/lib/libnysbench.so"; echo lib/libnysbench.so >>"$$new"; \
+	[ ! -f "$(LIST)" ] || cat "$(LIST)" >>"$$new"; LC_ALL=C sort -u "$$new" >"$(LIST)"; chmod 644 "$(LIST)"; \
+	echo "installed into $(TO)"
+
+# Files first, then the folders that install has made and that are empty now, from the inside out.
+uninstall:
+	@[ -f "$(LIST)" ] || { echo "nothing to remove: $(LIST) is not there" >&2; exit 1; }
+	@set -e; list=$$(mktemp); trap 'rm -f "$$list"' EXIT; mv "$(LIST)" "$$list"; \
+	grep -v '/$$' "$$list" | while read -r file; do rm -f "$(TO)/$$file"; done; \
+	grep '/$$' "$$list" | LC_ALL=C sort -r | while read -r folder; do \
+	    rmdir --ignore-fail-on-non-empty "$(TO)/$$folder" 2>/dev/null || [ ! -d "$(TO)/$$folder" ]; done; \
+	echo "removed from $(TO)"
 
 clean:
 	rm -rf build nysbench
@@ -332,7 +374,8 @@ help:
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, serve, workers or python for one of ten'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
-	@echo 'make install    the program, the library, headers and templates, into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make install    the program, the library, headers, templates, man pages and completions, into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make uninstall  remove from PREFIX (and DESTDIR) what make install has put there'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 

@@ -75,6 +75,14 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
     return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
 }
 
+/* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
+ * another one of the program. */
+static bool needs_blas(int argc, char **argv)
+{
+    const nb_command *command = argc > 1 ? find(argv[1]) : NULL;
+    return !command || command->place > 0;
+}
+
 /* A stream that is closed would become the next file that is opened, a lock or the store. What is written to a
  * closed one is lost, which is an error if it is the output. */
 static void open_streams(void)
@@ -108,7 +116,8 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
-    int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
+    bool ready = !needs_blas(argc, argv) || nb_blas_start(argv, ctx) == NB_OK;
+    int code = ready ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
     nb_servers_end();
     nb_ctx_free(ctx);
     nb_process_finish();

@@ -25,7 +25,7 @@ typedef struct { /* the command line's */
         "retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, \
             "Run again the rows that ended with this status: failed, timeout, crashed, diverged; " \
             "several separated by commas, or the option repeated", \
-            "STATUS" \
+            "failed|timeout|crashed|diverged" \
     }
 
 /* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.c - nysbench table RUN [NAME]... */
+/* table.c - nysbench table RUN [TABLE]... */
 #include "cli/command.h"
 
 #include "components/registry.h"
@@ -121,5 +121,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 }
 
 const nb_command nb_command_table = {
-    "table", "RUN [NAME]...", "Print tables of a run: those named, or, without a NAME, the list of tables",
+    "table", "RUN [TABLE]...", "Print tables of a run: those named, or, without a TABLE, the list of tables",
     run,     false,           65};
