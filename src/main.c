@@ -33,11 +33,10 @@ static void print_help(FILE *out)
     fprintf(out, "Usage: nysbench COMMAND ...\n\nMeasures how far Nystroem approximations of attention are from exact "
                  "attention.\n\n");
     for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) print_command(out, c);
-    fprintf(
-        out,
-        "\n'nysbench COMMAND --help' lists a command's options, 'nysbench help COMMAND' explains it.\nNYSBENCH_TRACE=1 in the environment shows where in the "
-        "program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure "
-        "(120).\n");
+    fputs("\n'nysbench COMMAND --help' lists a command's options, 'nysbench help COMMAND' explains it.\n"
+          "NYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\n"
+          "NYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure (120).\n",
+          out);
 }
 
 static int unknown(const char *name, nb_ctx *ctx)

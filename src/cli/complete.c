@@ -4,6 +4,7 @@
 #include "cli/complete.h"
 
 #include "cli/manual.h"
+#include "cli/prepare.h"
 #include "components/registry.h"
 #include "components/study.h"
 #include "config/keys.h"
@@ -131,6 +132,12 @@ static nb_status add_keys(nb_candidates *c, const char *before, nb_ctx *ctx)
     return NB_OK;
 }
 
+static nb_status add_statuses(nb_candidates *c, const char *before, nb_ctx *ctx)
+{
+    for (int i = 0; nb_retry_statuses[i]; i++) NB_TRY(ctx, add(c, before, nb_retry_statuses[i], "", "", ctx));
+    return NB_OK;
+}
+
 static nb_status add_topics(nb_candidates *c, const char *before, nb_ctx *ctx)
 {
     nb_topic *topics;
@@ -167,6 +174,7 @@ static nb_status add_alternative(nb_candidates *c, const char *before, const cha
     if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_folders(c, before, start, ctx);
     if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, "", ctx);
     if (strcmp(takes, "KIND") == 0) return add_kinds(c, before, ctx);
+    if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before, ctx);
     if (strcmp(takes, "NAME") == 0) return add_names(c, before, ctx);
     return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before, ctx) : NB_OK;
 }

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The unfinished part of a spec: what stands before it in the word, and itself. */
 typedef struct {
     nb_candidates *candidates;
     nb_ctx *ctx;
@@ -31,7 +30,7 @@ static nb_status add_names(const completer *c, const char *before, const char *s
     return NB_OK;
 }
 
-/* The end of the value that begins there: a ',' or ')' or ']' outside of brackets and quotes, or the end of the text. */
+/* The end of the value that begins there: a ',' or ')' or ']' outside of brackets and quotes, or the text's end. */
 static const char *value_end(const char *at)
 {
     int depth = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* manual_markdown.c - a document of docs/ as a page: its tree (libcmark-gfm), node by node. A table that fits the page is
- * a table; else each of its rows is a term, the first cell, with what it means. */
+/* manual_markdown.c - a document of docs/ as a page: its tree (libcmark-gfm), node by node. A table that fits the page
+ * is a table; else each of its rows is a term, the first cell, with what it means. */
 #include "cli/manual_page.h"
 
 #include <cmark-gfm-core-extensions.h>

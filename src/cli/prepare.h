@@ -25,8 +25,10 @@ typedef struct { /* the command line's */
         "retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, \
             "Run again the rows that ended with this status: failed, timeout, crashed, diverged; " \
             "several separated by commas, or the option repeated", \
-            "failed|timeout|crashed|diverged" \
+            "STATUS" \
     }
+
+extern const char *const nb_retry_statuses[]; /* what --retry allows; NULL-terminated */
 
 /* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */
 nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);

@@ -77,8 +77,20 @@ static bool stop(void *self)
 
 static void notice(void *self, const char *text)
 {
-    const sink *s = self;
-    fprintf(stderr, "%snysbench: warning: %s\n", s->progress.terminal && !s->progress.quiet ? "\n" : "", text);
+    nb_progress_hide(&((sink *)self)->progress);
+    fprintf(stderr, "nysbench: warning: %s\n", text);
+}
+
+static void watch(void *self, const nb_doing *workers, int count)
+{
+    nb_progress_watch(&((sink *)self)->progress, workers, count);
+}
+
+/* Where lines can be drawn again in their place. */
+static bool is_screen(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 static nb_status prepare_store(void *self, nb_ctx *ctx)
@@ -89,7 +101,8 @@ static nb_status prepare_store(void *self, nb_ctx *ctx)
 
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
-    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store};
+    bool watched = s->progress.terminal && !s->progress.quiet;
+    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store, watched ? watch : NULL};
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     nb_progress_end(&s->progress);
     return status;
@@ -256,9 +269,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_experiment e = {.out = NULL};
     choices chosen = {.only = NULL};
     nb_prediction prediction;
-    sink s = {.experiment = &e,
-              .start_s = nb_clock_s(),
-              .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
     nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};
     bool *only, *pending, gnuplot = true;
     const char *version;
