@@ -3,6 +3,7 @@
 
 VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/version.h)
 PREFIX ?= /usr/local
+LIBDIR ?= lib
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev libcmark-gfm-dev libcmark-gfm-extensions-dev \
@@ -11,6 +12,10 @@ PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
+
+# What packing needs.
+DIST_PACKAGES := git xz-utils
+DEB_PACKAGES := $(DIST_PACKAGES) debhelper dpkg-dev fakeroot
 
 # What looks at the sources.
 LINT_PACKAGES := clang-format clang-tidy pyflakes3
@@ -31,7 +36,8 @@ PIC := -fPIC -fno-semantic-interposition
 # Two checkouts of one commit give the same bytes: their place is not in them.
 PLACE = -ffile-prefix-map='$(subst ','\'',$(CURDIR))'=.
 OPT ?= -O2 -g
-BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+# A tarball has it in a file.
+BUILD_ID := $(shell cat .build-id 2>/dev/null || git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
@@ -70,7 +76,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install clean help FORCE
+.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install dist deb clean help FORCE
 
 all: nysbench
 
@@ -301,10 +307,10 @@ $B/nysbench.pc: FORCE
 $B/libnysbench.pc: FORCE
 	@mkdir -p $B
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: libnysbench' 'Description: landmarks, their error and attention layers, for programs in any language' \
-	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lnysbench' > $@
+	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/$(LIBDIR) -lnysbench' > $@
 
 # Pages for man(1), with the date of the last commit, or of the sources of a tarball.
-SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+SOURCE_DATE_EPOCH ?= $(shell { [ ! -f .build-id ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y CHANGELOG.md)
 $B/man: $B/nysbench $(wildcard docs/*.md)
 	@rm -rf $@
 	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $B/nysbench help --man-pages $@
@@ -314,9 +320,9 @@ SHARE := share/nysbench
 COMPLETIONS := src/cli/completions
 define INSTALLED
 755 $B/nysbench bin/nysbench
-644 $B/$(SONAME) lib/$(SONAME)
-644 $B/nysbench.pc lib/pkgconfig/nysbench.pc
-644 $B/libnysbench.pc lib/pkgconfig/libnysbench.pc
+644 $B/$(SONAME) $(LIBDIR)/$(SONAME)
+644 $B/nysbench.pc $(LIBDIR)/pkgconfig/nysbench.pc
+644 $B/libnysbench.pc $(LIBDIR)/pkgconfig/libnysbench.pc
 644 src/api/nysbench.h include/nysbench.h
 644 $(COMPLETIONS)/nysbench.bash share/bash-completion/completions/nysbench
 644 $(COMPLETIONS)/_nysbench share/zsh/site-functions/_nysbench
@@ -344,7 +350,7 @@ install-files:
 	folder() { [ -d "$(TO)/$$1" ] || { case $$1 in */*) folder "$${1%/*}";; esac; mkdir "$(TO)/$$1"; echo "$$1/" >>"$$new"; }; }; \
 	printf '%s\n' "$$FILES" | while read -r mode from to; do \
 	    [ -n "$$mode" ] || continue; folder "$${to%/*}"; install -m "$$mode" "$$from" "$(TO)/$$to"; echo "$$to" >>"$$new"; done; \
-	ln -sfn $(SONAME) "$(TO)/lib/libnysbench.so"; echo lib/libnysbench.so >>"$$new"; \
+	ln -sfn $(SONAME) "$(TO)/$(LIBDIR)/libnysbench.so"; echo $(LIBDIR)/libnysbench.so >>"$$new"; \
 	[ ! -f "$(LIST)" ] || cat "$(LIST)" >>"$$new"; LC_ALL=C sort -u "$$new" >"$(LIST)"; chmod 644 "$(LIST)"; \
 	echo "installed into $(TO)"
 
@@ -356,6 +362,33 @@ uninstall:
 	grep '/$$' "$$list" | LC_ALL=C sort -r | while read -r folder; do \
 	    rmdir --ignore-fail-on-non-empty "$(TO)/$$folder" 2>/dev/null || [ ! -d "$(TO)/$$folder" ]; done; \
 	echo "removed from $(TO)"
+
+# The committed sources, as one file that builds without git.
+DIST := nysbench-$(VERSION)
+dist: PACKAGES = $(DIST_PACKAGES)
+dist: deps
+	@mkdir -p build
+	@git diff --quiet HEAD || echo "warning: the changes that are not committed are not in it" >&2
+	@git describe --always --abbrev=12 >build/.build-id
+	@git archive --format=tar --prefix=$(DIST)/ --add-file=build/.build-id HEAD | xz -T1 >build/$(DIST).tar.xz.new
+	@mv build/$(DIST).tar.xz.new build/$(DIST).tar.xz
+	@echo build/$(DIST).tar.xz
+
+# Debian packages of that, into build/deb; of DEBFULLNAME <DEBEMAIL>.
+DEBFULLNAME ?= The nysbench developers
+DEBEMAIL ?= nysbench@example.org
+MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
+deb: PACKAGES += $(DEB_PACKAGES)
+deb: dist
+	@rm -rf build/deb; mkdir build/deb
+	@ln build/$(DIST).tar.xz build/deb/nysbench_$(VERSION).orig.tar.xz
+	@tar -C build/deb -xf build/$(DIST).tar.xz
+	@cd build/deb/$(DIST); mv .deb debian; \
+	sed 's/@MAINTAINER@/$(MAINTAINER)/' debian/control.in >debian/control; rm debian/control.in; \
+	printf '%s\n' 'nysbench ($(VERSION)-1) unstable; urgency=medium' '' '  * Version $(VERSION).' '' \
+	    " -- $(MAINTAINER)  $$(LC_ALL=C date -u -R -d @$(SOURCE_DATE_EPOCH))" >debian/changelog; \
+	env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc $(JOBS) >../build.log 2>&1 || { tail -30 ../build.log >&2; exit 1; }
+	@ls build/deb/*.deb
 
 clean:
 	rm -rf build nysbench
@@ -376,6 +409,8 @@ help:
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
 	@echo 'make install    the program, the library, headers, templates, man pages and completions, into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make uninstall  remove from PREFIX (and DESTDIR) what make install has put there'
+	@echo 'make dist       build/nysbench-$(VERSION).tar.xz: the committed sources, which build without git'
+	@echo 'make deb        Debian packages, in build/deb/; DEBFULLNAME= and DEBEMAIL= name their maintainer'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 
