@@ -3,6 +3,7 @@
 
 VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/version.h)
 PREFIX ?= /usr/local
+LIBDIR ?= lib
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
@@ -12,6 +13,10 @@ PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm
+
+# What packing needs.
+DIST_PACKAGES := git xz-utils
+DEB_PACKAGES := $(DIST_PACKAGES) debhelper dpkg-dev fakeroot
 
 # What looks at the sources.
 LINT_PACKAGES := clang-format clang-tidy pyflakes3
@@ -32,7 +37,8 @@ PIC := -fPIC -fno-semantic-interposition
 # Two checkouts of one commit give the same bytes: their place is not in them.
 PLACE = -ffile-prefix-map='$(subst ','\'',$(CURDIR))'=.
 OPT ?= -O2 -g
-BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+# A tarball has it in a file.
+BUILD_ID := $(shell cat .build-id 2>/dev/null || git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
@@ -71,7 +77,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install clean help FORCE
+.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install dist deb clean help FORCE
 
 all: nysbench
 
@@ -164,9 +170,9 @@ $B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
 $B/libnysbench.so: $B/$(SONAME)
 	@ln -sfn $(SONAME) $@
 
-# The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
+# The program looks for the plot scripts, the documents and the templates beside itself, or in ../share/nysbench where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
-	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
+	@for folder in plots docs; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
@@ -310,19 +316,88 @@ $B/nysbench.pc: FORCE
 $B/libnysbench.pc: FORCE
 	@mkdir -p $B
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: libnysbench' 'Description: landmarks, their error and attention layers, for programs in any language' \
-	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lnysbench' > $@
+	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/$(LIBDIR) -lnysbench' > $@
 
+# Pages for man(1), with the date of the last commit, or of the sources of a tarball.
+SOURCE_DATE_EPOCH ?= $(shell { [ ! -f .build-id ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y CHANGELOG.md)
+$B/man: $B/nysbench $(wildcard docs/*.md)
+	@rm -rf $@
+	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $B/nysbench help --man-pages $@
+
+# What is installed, a line each: mode, source, place under PREFIX. The program's own folder lists what was put there.
+SHARE := share/nysbench
+COMPLETIONS := src/cli/completions
+define INSTALLED
+755 $B/nysbench bin/nysbench
+644 $B/$(SONAME) $(LIBDIR)/$(SONAME)
+644 $B/nysbench.pc $(LIBDIR)/pkgconfig/nysbench.pc
+644 $B/libnysbench.pc $(LIBDIR)/pkgconfig/libnysbench.pc
+644 src/api/nysbench.h include/nysbench.h
+644 $(COMPLETIONS)/nysbench.bash share/bash-completion/completions/nysbench
+644 $(COMPLETIONS)/_nysbench share/zsh/site-functions/_nysbench
+644 $(COMPLETIONS)/nysbench.fish share/fish/vendor_completions.d/nysbench.fish
+$(foreach f,$(wildcard plots/*.gp docs/*.md),644 $f $(SHARE)/$f
+)
+$(foreach k,$(KINDS),$(if $(call template,$k),644 $(call template,$k) $(SHARE)/templates/$(call kind,$k).c
+))$(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))),644 $h include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%))
+)
+$(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
+)
+endef
+
+TO = $(DESTDIR)$(PREFIX)
+LIST = $(TO)/$(SHARE)/installed
+.PHONY: install-files uninstall
 install: nysbench $B/nysbench.pc $B/libnysbench.pc
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
-	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
-	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
-	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
-	install -D -m 644 $B/libnysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libnysbench.pc
-	install -m 644 $B/$(SONAME) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sfn $(SONAME) $(DESTDIR)$(PREFIX)/lib/libnysbench.so
-	install -D -m 644 src/api/nysbench.h $(DESTDIR)$(PREFIX)/include/nysbench.h
-	for h in $(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/nysbench/$${h#s*/} || exit 1; done
+	@$(MAKE) --no-print-directory $B/man
+	@$(MAKE) --no-print-directory install-files
+
+install-files: export FILES = $(INSTALLED)
+install-files:
+	@set -e; install -d "$(TO)"; \
+	new=$$(mktemp); trap 'rm -f "$$new"' EXIT; \
+	folder() { [ -d "$(TO)/$$1" ] || { case $$1 in */*) folder "$${1%/*}";; esac; mkdir "$(TO)/$$1"; echo "$$1/" >>"$$new"; }; }; \
+	printf '%s\n' "$$FILES" | while read -r mode from to; do \
+	    [ -n "$$mode" ] || continue; folder "$${to%/*}"; install -m "$$mode" "$$from" "$(TO)/$$to"; echo "$$to" >>"$$new"; done; \
+	ln -sfn $(SONAME) "$(TO)/$(LIBDIR)/libnysbench.so"; echo $(LIBDIR)/libnysbench.so >>"$$new"; \
+	[ ! -f "$(LIST)" ] || cat "$(LIST)" >>"$$new"; LC_ALL=C sort -u "$$new" >"$(LIST)"; chmod 644 "$(LIST)"; \
+	echo "installed into $(TO)"
+
+# Files first, then the folders that install has made and that are empty now, from the inside out.
+uninstall:
+	@[ -f "$(LIST)" ] || { echo "nothing to remove: $(LIST) is not there" >&2; exit 1; }
+	@set -e; list=$$(mktemp); trap 'rm -f "$$list"' EXIT; mv "$(LIST)" "$$list"; \
+	grep -v '/$$' "$$list" | while read -r file; do rm -f "$(TO)/$$file"; done; \
+	grep '/$$' "$$list" | LC_ALL=C sort -r | while read -r folder; do \
+	    rmdir --ignore-fail-on-non-empty "$(TO)/$$folder" 2>/dev/null || [ ! -d "$(TO)/$$folder" ]; done; \
+	echo "removed from $(TO)"
+
+# The committed sources, as one file that builds without git.
+DIST := nysbench-$(VERSION)
+dist: PACKAGES = $(DIST_PACKAGES)
+dist: deps
+	@mkdir -p build
+	@git diff --quiet HEAD || echo "warning: the changes that are not committed are not in it" >&2
+	@git describe --always --abbrev=12 >build/.build-id
+	@git archive --format=tar --prefix=$(DIST)/ --add-file=build/.build-id HEAD | xz -T1 >build/$(DIST).tar.xz.new
+	@mv build/$(DIST).tar.xz.new build/$(DIST).tar.xz
+	@echo build/$(DIST).tar.xz
+
+# Debian packages of that, into build/deb; of DEBFULLNAME <DEBEMAIL>.
+DEBFULLNAME ?= The nysbench developers
+DEBEMAIL ?= nysbench@example.org
+MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
+deb: PACKAGES += $(DEB_PACKAGES)
+deb: dist
+	@rm -rf build/deb; mkdir build/deb
+	@ln build/$(DIST).tar.xz build/deb/nysbench_$(VERSION).orig.tar.xz
+	@tar -C build/deb -xf build/$(DIST).tar.xz
+	@cd build/deb/$(DIST); mv .deb debian; \
+	sed 's/@MAINTAINER@/$(MAINTAINER)/' debian/control.in >debian/control; rm debian/control.in; \
+	printf '%s\n' 'nysbench ($(VERSION)-1) unstable; urgency=medium' '' '  * Version $(VERSION).' '' \
+	    " -- $(MAINTAINER)  $$(LC_ALL=C date -u -R -d @$(SOURCE_DATE_EPOCH))" >debian/changelog; \
+	env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc $(JOBS) >../build.log 2>&1 || { tail -30 ../build.log >&2; exit 1; }
+	@ls build/deb/*.deb
 
 clean:
 	rm -rf build nysbench
@@ -341,7 +416,10 @@ help:
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, serve, workers or python for one of ten'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
-	@echo 'make install    the program, the library, headers and templates, into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make install    the program, the library, headers, templates, man pages and completions, into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make uninstall  remove from PREFIX (and DESTDIR) what make install has put there'
+	@echo 'make dist       build/nysbench-$(VERSION).tar.xz: the committed sources, which build without git'
+	@echo 'make deb        Debian packages, in build/deb/; DEBFULLNAME= and DEBEMAIL= name their maintainer'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
 #include "cli/command.h"
+#include "cli/manual.h"
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"
@@ -17,18 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CALL = 24, MOST = 64 }; /* the width of a name with its arguments; commands */
-
-/* The one that --help lists behind `before`; NULL before the first, and after the last. */
-static const nb_command *next_command(const nb_command *before)
-{
-    const nb_command *next = NULL;
-    for (int i = 0; nb_commands[i]; i++) {
-        int place = nb_commands[i]->place;
-        if ((!before || place > before->place) && (!next || place < next->place)) next = nb_commands[i];
-    }
-    return next;
-}
+enum { CALL = 24 }; /* the width of a name with its arguments */
 
 static void print_command(FILE *out, const nb_command *c)
 {
@@ -42,19 +32,17 @@ static void print_help(FILE *out)
 {
     fprintf(out, "Usage: nysbench COMMAND ...\n\nMeasures how far Nystroem approximations of attention are from exact "
                  "attention.\n\n");
-    for (const nb_command *c = next_command(NULL); c; c = next_command(c)) print_command(out, c);
-    fprintf(
-        out,
-        "\n'nysbench help COMMAND' lists a command's options.\nNYSBENCH_TRACE=1 in the environment shows where in the "
-        "program an error came from,\nNYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure "
-        "(120).\n");
+    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) print_command(out, c);
+    fputs("\n'nysbench COMMAND --help' lists a command's options, 'nysbench help COMMAND' explains it.\n"
+          "NYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\n"
+          "NYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure (120).\n",
+          out);
 }
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
-    const char *names[MOST + 1] = {NULL};
-    for (int i = 0; nb_commands[i] && i < MOST; i++) names[i] = nb_commands[i]->name;
-    const char *hint = nb_hint(name, names, ctx);
+    const char *const *names, *hint = NULL;
+    if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
     nb_print_error("no command '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
 }
@@ -66,13 +54,6 @@ static const nb_command *find(const char *name)
     return nb_commands[i];
 }
 
-static int help(const char *name, nb_ctx *ctx)
-{
-    const nb_command *command = find(name);
-    const char *arguments[] = {name, "--help", NULL};
-    return command ? command->run(command, 2, arguments, ctx) : unknown(name, ctx);
-}
-
 static int dispatch(int argc, char **argv, nb_ctx *ctx)
 {
     if (argc < 2) {
@@ -80,8 +61,7 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         print_help(stderr);
         return NB_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "help") == 0 && argc > 2 && strcmp(argv[2], "help") != 0) return help(argv[2], ctx);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);
         return NB_EXIT_OK;
     }
@@ -92,6 +72,14 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
     const nb_command *command = find(argv[1]);
     if (command && command->computes && nb_blas_take_memory(ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
+}
+
+/* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
+ * another one of the program. */
+static bool needs_blas(int argc, char **argv)
+{
+    const nb_command *command = argc > 1 ? find(argv[1]) : NULL;
+    return !command || command->place > 0;
 }
 
 /* A stream that is closed would become the next file that is opened, a lock or the store. What is written to a
@@ -127,7 +115,8 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
-    int code = nb_blas_start(argv, ctx) == NB_OK ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
+    bool ready = !needs_blas(argc, argv) || nb_blas_start(argv, ctx) == NB_OK;
+    int code = ready ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
     nb_servers_end();
     nb_ctx_free(ctx);
     nb_process_finish();

@@ -86,10 +86,52 @@ static int count_texts(const char **texts)
     return count;
 }
 
+/* A command that is asked for its options instead of being run: its copy stands first in an `inquiry`. */
+enum { ASKED = -1 };
+typedef struct {
+    nb_command command; /* place: ASKED */
+    struct poptOption **options;
+} inquiry;
+
+static int answer(const nb_command *c, const struct poptOption *options, nb_ctx *ctx)
+{
+    const inquiry *asked = (const inquiry *)c;
+    size_t count = 0;
+    while (options[count].longName || options[count].shortName) count++;
+    *asked->options = nb_alloc(ctx, count + 1, sizeof *options);
+    if (*asked->options) memcpy(*asked->options, options, count * sizeof *options);
+    return NB_EXIT_OK;
+}
+
+nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx)
+{
+    struct poptOption *copy = NULL;
+    inquiry asked = {.command = *command, .options = &copy};
+    const char *arguments[] = {command->name, NULL};
+    asked.command.place = ASKED;
+    command->run(&asked.command, 1, arguments, ctx);
+    NB_NEED(*options, copy);
+    return NB_OK;
+}
+
+nb_status nb_command_names(const char *const **names, nb_ctx *ctx)
+{
+    const char **list;
+    int count = 0;
+    while (nb_commands[count]) count++;
+    NB_NEED(list, nb_alloc(ctx, (size_t)count + 1, sizeof *list));
+    count = 0;
+    for (int i = 0; nb_commands[i]; i++)
+        if (nb_commands[i]->place > 0) list[count++] = nb_commands[i]->name;
+    *names = list;
+    return NB_OK;
+}
+
 int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options,
                      nb_arguments arguments, nb_ctx *ctx)
 {
     static const char *none[] = {NULL};
+    if (c->place == ASKED) return answer(c, options, ctx);
     const char *heading = nb_format(ctx, "%s\n\n%s.", c->arguments, c->summary);
     if (heading) argv[0] = nb_format(ctx, "nysbench %s", c->name);
     if (!heading || !argv[0]) return nb_print_failure(ctx, NB_EXIT_FAILED);

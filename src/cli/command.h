@@ -16,7 +16,7 @@ typedef struct nb_command {
     int (*run)(const struct nb_command *command, int argc, const char **argv,
                nb_ctx *ctx); /* argv[0]: the command's name */
     bool computes;           /* it calls BLAS, some of the time at least */
-    int place;               /* in the list of --help: the smaller first */
+    int place;               /* in the list of --help: the smaller first; 0: it is not there, since programs call it */
 } nb_command;
 
 /* All of them, by name: the Makefile finds the files of src/commands. NULL-terminated. */
@@ -35,6 +35,9 @@ typedef struct {         /* what is left of a command line without its options *
 int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                      nb_arguments arguments, nb_ctx *ctx);
 
+/* A copy of the command's table of options, which ends with neither a long nor a short name; nothing is run. */
+nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx);
+
 /* The whole number that is an option's value; if text is NULL it was not given and *number stays. Returns NB_GO_ON,
  * or the status after a usage error. */
 int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
@@ -49,6 +52,9 @@ int nb_command_real(const nb_command *command, const char *option, const char *t
 
 /* Takes over the texts of an option that may be repeated (popt's; NULL: not given). */
 nb_status nb_command_own(const char **texts, nb_ctx *ctx);
+
+/* The names of all that --help lists, NULL-terminated; ctx's. */
+nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
 
 /* --plugin, which may be repeated: loads each. The texts are taken over. */
 #define NB_PLUGIN_OPTION(files) \

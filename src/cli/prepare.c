@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const again[] = {"failed", "timeout", "crashed", "diverged", NULL}; /* what --retry allows */
+const char *const nb_retry_statuses[] = {"failed", "timeout", "crashed", "diverged", NULL};
 
 static nb_status find_status(const char *word, const char **status, nb_ctx *ctx)
 {
-    for (int i = 0; again[i]; i++) {
-        *status = again[i];
-        if (strcmp(word, again[i]) == 0) return NB_OK;
+    for (int i = 0; nb_retry_statuses[i]; i++) {
+        *status = nb_retry_statuses[i];
+        if (strcmp(word, nb_retry_statuses[i]) == 0) return NB_OK;
     }
     NB_FAIL(ctx, NB_EINVAL,
             "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas", word);

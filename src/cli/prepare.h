@@ -28,6 +28,8 @@ typedef struct { /* the command line's */
             "STATUS" \
     }
 
+extern const char *const nb_retry_statuses[]; /* what --retry allows; NULL-terminated */
+
 /* The statuses of --retry, NULL-terminated, ctx's; NB_EINVAL for one that is not allowed. */
 nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);
 

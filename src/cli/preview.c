@@ -39,6 +39,7 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_question
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
     if (store) NB_TRY(ctx, count_others(store, workers->blas_threads, &o->others, ctx));
     nb_terms_take_only(&terms, &e->plan, pending);
+    for (int i = 0; i < e->plan.row_count; i++) o->to_run += pending[i];
     nb_workers_alone(&e->plan, workers);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
     NB_TRY(ctx, nb_prediction_make(&e->plan, pending, store, asked->thorough, &o->prediction, ctx));

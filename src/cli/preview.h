@@ -14,6 +14,7 @@ typedef struct {
     nb_standing standing;
     nb_prediction prediction;
     nb_predicted times;
+    int to_run; /* rows */
     int others; /* rows of the last run that another build has measured, or other arithmetic */
 } nb_preview;
 

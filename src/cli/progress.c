@@ -3,29 +3,23 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
-#include "base/numbers.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum {
-    WIDTH = 30,
-    LEAST = 10,
-    COLUMNS = 80
-};                                /* columns of the bar, at most; of a terminal that does not say its width */
-static const double ENOUGH = 0.2; /* share after which only the pace predicts what is left */
+enum { WIDTH = 30, LEAST = 10 };    /* columns of the bar, at most and at least */
+static const double ENOUGH = 0.2;   /* share after which only the pace predicts what is left */
+static const double PERIOD_S = 0.2; /* between drawings */
 
 double nb_progress_left_s(const nb_progress_state *s)
 {
-    if (!(s->share > 0)) return s->predicted_s;
-    double by_pace = s->elapsed_s * (1 - s->share) / s->share, by_prediction = s->predicted_s * (1 - s->share);
-    double trust = fmin(1, s->share / ENOUGH);
-    return trust * by_pace + (1 - trust) * by_prediction;
+    double known_s = s->elapsed_s - s->since_s, by_prediction = s->predicted_s * (1 - s->share),
+           by_pace = by_prediction;
+    if (s->share > 0) by_pace = known_s * (1 - s->share) / s->share;
+    double trust = s->share > 0 ? fmin(1, s->share / ENOUGH) : 0;
+    double left_s = trust * by_pace + (1 - trust) * by_prediction - s->since_s;
+    return isfinite(left_s) ? fmax(0, left_s) : 0;
 }
 
 const char *nb_duration_text(double seconds, char text[NB_QUANTITY])
@@ -81,8 +75,11 @@ void nb_progress_text(const nb_progress_state *s, int width, char text[NB_PROGRE
     char left[NB_QUANTITY], time[NB_QUANTITY + 8], state[NB_PROGRESS_LINE], bar[WIDTH + 1];
     bool all = s->rows_done == s->rows;
     int percent = all ? 100 : (int)fmin(99, 100 * fmax(0, fmin(1, s->share)));
-    snprintf(time, sizeof time, "%s%s", nb_duration_text(all ? s->elapsed_s : nb_progress_left_s(s), left),
-             all ? "" : " left");
+    double left_s = all ? s->elapsed_s : nb_progress_left_s(s);
+    if (all || left_s > 0)
+        snprintf(time, sizeof time, "%s%s", nb_duration_text(left_s, left), all ? "" : " left");
+    else
+        snprintf(time, sizeof time, "longer than predicted");
     print_state(s, percent, time, width, state);
     int room = width - (int)strlen(state) - 3, size = room < WIDTH ? room : WIDTH; /* "[", "] " */
     if (size < LEAST) {
@@ -93,25 +90,17 @@ void nb_progress_text(const nb_progress_state *s, int width, char text[NB_PROGRE
     snprintf(text, NB_PROGRESS_LINE, "[%.*s] %.*s", size, bar, NB_PROGRESS_LINE - WIDTH - 4, state);
 }
 
-/* One less than the terminal's: in the last column some go on to the next line. */
-static int usable_columns(void)
-{
-    const char *told = getenv("COLUMNS");
-    struct winsize size;
-    int columns = 0;
-    if (told) nb_parse_int(told, 1, INT_MAX, &columns);
-    if (columns <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
-    if (columns <= 0) columns = COLUMNS;
-    return columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? columns - 1 : NB_PROGRESS_LINE - 1;
-}
-
 nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const nb_plan *plan, const bool *pending,
                            nb_ctx *ctx)
 {
     p->state = (nb_progress_state){.scenes = predicted->unit_count, .predicted_s = predicted->wall_s};
     p->total_s = predicted->total_s;
-    p->done_s = 0;
-    p->shown = 0;
+    p->done_s = p->drawn_s = 0;
+    p->shown = p->worker_count = 0;
+    p->screen.count = 0;
+    p->plan = plan;
+    p->ctx = ctx;
+    p->doing = NULL;
     NB_NEED(p->weight_s, nb_alloc_reals(ctx, (size_t)plan->row_count + 1, 1));
     NB_NEED(p->ran, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->ran));
     NB_NEED(p->unit_of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->unit_of));
@@ -125,7 +114,7 @@ nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const 
         }
         p->state.rows += p->left[u];
     }
-    p->start_s = nb_clock_s();
+    p->start_s = p->row_s = nb_clock_s();
     return NB_OK;
 }
 
@@ -136,30 +125,92 @@ void nb_progress_row(nb_progress *p, int index, const char *status)
     p->state.failed += strcmp(status, "ok") != 0 && strcmp(status, "skipped") != 0;
     p->done_s += p->weight_s[index];
     p->state.scenes_done += --p->left[p->unit_of[index]] == 0;
+    p->row_s = nb_clock_s();
+}
+
+static bool is_done(const nb_progress *p)
+{
+    return p->state.rows_done == p->state.rows;
+}
+
+/* The lines of as many workers as there are rows of the terminal below the bar; the last says of how many more. */
+static nb_status print_workers(const nb_progress *p, int columns, int rows, char (*lines)[NB_PROGRESS_BYTES],
+                               int *count)
+{
+    int most = rows - 2 < NB_SCREEN_LINES - 1 ? rows - 2 : NB_SCREEN_LINES - 1;
+    int shown = p->worker_count <= most ? p->worker_count : most > 0 ? most - 1 : 0, more = p->worker_count - shown;
+    for (int i = 0; i < shown; i++)
+        NB_TRY(p->ctx, nb_progress_worker(p->plan, &p->doing[i], nb_clock_s(), columns, lines[i], p->ctx));
+    *count = shown;
+    if (more == 0 || most <= 0) return NB_OK;
+    char text[NB_QUANTITY];
+    snprintf(text, sizeof text, shown ? "  and %d more workers" : "  %d workers", more);
+    nb_screen_shorten(text, columns, lines[(*count)++], NB_PROGRESS_BYTES);
+    return NB_OK;
+}
+
+/* The bar, and if the run goes on the workers; without them if there is no memory for their texts. */
+static void draw(nb_progress *p, bool goes_on)
+{
+    char bar[NB_PROGRESS_LINE], texts[NB_SCREEN_LINES][NB_PROGRESS_BYTES];
+    const char *lines[NB_SCREEN_LINES] = {bar};
+    int columns, rows, workers = 0;
+    nb_screen_size(&columns, &rows);
+    int width = columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? columns - 1 : NB_PROGRESS_LINE - 1;
+    nb_mark mark = nb_ctx_mark(p->ctx);
+    nb_progress_text(&p->state, width, bar);
+    if (goes_on && print_workers(p, width, rows, texts, &workers) != NB_OK) {
+        nb_error_clear(p->ctx);
+        workers = 0;
+    }
+    for (int i = 0; i < workers; i++) lines[i + 1] = texts[i];
+    nb_screen_draw(&p->screen, 1 + workers, lines);
+    nb_ctx_release(p->ctx, mark);
+    p->drawn_s = nb_clock_s();
+}
+
+static void take_time(nb_progress *p)
+{
+    double now_s = nb_clock_s();
+    p->state.elapsed_s = now_s - p->start_s;
+    p->state.since_s = now_s - p->row_s;
+    p->state.share = is_done(p) ? 1 : p->total_s > 0 ? p->done_s / p->total_s : 0;
 }
 
 void nb_progress_show(nb_progress *p)
 {
     char text[NB_PROGRESS_LINE];
-    bool all = p->state.rows_done == p->state.rows;
-    p->state.elapsed_s = nb_clock_s() - p->start_s;
-    p->state.share = all ? 1 : p->total_s > 0 ? p->done_s / p->total_s : 0;
+    take_time(p);
     int tenths = (int)(10 * p->state.share);
     if (p->quiet || (!p->terminal && tenths == p->shown)) return;
-    int width = p->terminal ? usable_columns() : 0;
-    nb_progress_text(&p->state, width, text);
-    if (p->terminal) { /* blanks over what is left of a longer line */
-        int length = (int)strlen(text);
-        fprintf(stderr, "\r%-*s", p->shown < width ? p->shown : width, text);
-        p->shown = length;
-    } else {
-        fprintf(stderr, "nysbench: %s\n", text);
-        p->shown = tenths;
+    if (p->terminal) {
+        if (is_done(p) || nb_clock_s() >= p->drawn_s + PERIOD_S) draw(p, !is_done(p));
+        return;
     }
+    nb_progress_text(&p->state, 0, text);
+    fprintf(stderr, "nysbench: %s\n", text);
+    p->shown = tenths;
+}
+
+void nb_progress_watch(nb_progress *p, const nb_doing *workers, int count)
+{
+    if (p->quiet || !p->terminal || is_done(p)) return;
+    if (!p->doing) p->doing = nb_alloc(p->ctx, (size_t)count, sizeof *p->doing);
+    p->worker_count = p->doing ? count : 0;
+    if (p->doing) memcpy(p->doing, workers, (size_t)count * sizeof *workers);
+    take_time(p);
+    draw(p, true);
+}
+
+void nb_progress_hide(nb_progress *p)
+{
+    nb_screen_clear(&p->screen);
 }
 
 void nb_progress_end(nb_progress *p)
 {
-    if (!p->quiet && p->terminal && p->shown > 0) fputc('\n', stderr);
-    p->shown = 0;
+    if (p->quiet || !p->terminal || (p->screen.count == 0 && p->state.rows == 0)) return;
+    take_time(p);
+    draw(p, false);
+    nb_screen_leave(&p->screen);
 }

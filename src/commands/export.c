@@ -38,7 +38,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **plugins = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"format", 'f', POPT_ARG_STRING, &format, 0, "csv (default) or json, to standard output", "FORMAT"},
+        {"format", 'f', POPT_ARG_STRING, &format, 0, "csv (default) or json, to standard output", "csv|json"},
         {"landmarks", 'l', POPT_ARG_STRING, &landmarks, 0,
          "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"},
         NB_PLUGIN_OPTION(plugins),

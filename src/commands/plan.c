@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "cli/format.h"
+#include "commands/plan.h"
 
 #include "base/machine.h"
-#include "cli/preview.h"
 #include "cli/progress.h"
 
 #include <stdio.h>
@@ -87,10 +86,10 @@ static int print_origins(const nb_config *config, nb_ctx *ctx)
 }
 
 /* Rows that went wrong before count as done; --retry runs them again. */
-static void print_rows(const nb_plan *plan, const nb_standing *s)
+static void print_rows(const nb_plan *plan, const nb_standing *s, int to_run)
 {
     int wrong = s->failed + s->diverged + s->crashed + s->timed_out;
-    printf("rows: %d, of which %d are done and %d are to run\n", plan->row_count, s->done, plan->row_count - s->done);
+    printf("rows: %d, of which %d are done and %d are to run\n", plan->row_count, s->done, to_run);
     if (wrong > 0)
         printf("failed before: %d of those that are done (%d failed, %d diverged, %d crashed, %d timeout)\n", wrong,
                s->failed, s->diverged, s->crashed, s->timed_out);
@@ -106,7 +105,7 @@ static void print(const nb_experiment *e, const nb_preview *o)
     print_scenes(&e->plan);
     printf("trials: %d\n", e->config.trials);
     print_methods(&e->plan);
-    print_rows(&e->plan, &o->standing);
+    print_rows(&e->plan, &o->standing, o->to_run);
     print_excluded(&e->plan);
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
@@ -169,6 +168,17 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
     return nb_format_table(&grid, false, format, ctx);
 }
 
+int nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_question *asked, nb_workers *workers,
+                 double max_hours, nb_output_format format, nb_ctx *ctx)
+{
+    nb_preview preview;
+    if (nb_preview_make(e, asked, workers, &preview, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (tell(e, &preview, format, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    fflush(stdout);
+    int code = nb_preview_check(command, &preview, max_hours);
+    return code == NB_GO_ON ? NB_EXIT_OK : code;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
@@ -187,7 +197,6 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_FORMAT_OPTION(format_text),
         POPT_TABLEEND};
     double max_hours;
-    nb_preview preview;
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cpus();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
@@ -197,13 +206,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
     nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
-    if (nb_preview_make(&e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, &preview, ctx) !=
-        NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (tell(&e, &preview, format, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    fflush(stdout);
-    code = nb_preview_check(command, &preview, max_hours);
-    return code == NB_GO_ON ? NB_EXIT_OK : code;
+    return nb_plan_tell(command, &e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, max_hours,
+                        format, ctx);
 }
 
 const nb_command nb_command_plan = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plot.c - nysbench plot RUN [KIND], or --landmarks */
+/* plot.c - nysbench plot RUN [FIGURE], or --landmarks */
 #include "cli/command.h"
 
 #include "base/gnuplot.h"
@@ -154,7 +154,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "M"},
         {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "The trial (default: 0)", "T"},
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "The head (default: the first of each problem)", "H"},
-        {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
+        {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "keys|queries"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
@@ -183,9 +183,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_plot = {
     "plot",
-    "RUN [KIND]",
+    "RUN [FIGURE]",
     "Draw the figures of a run.\n\n"
-    "KIND is one that 'nysbench list figures' shows (default: all that the rows allow, except\n"
+    "FIGURE is one that 'nysbench list figures' shows (default: all that the rows allow, except\n"
     "spectrum, which picks the landmarks again, as --landmarks does)",
     run,
     true,

@@ -6,11 +6,11 @@
 #include "base/gnuplot.h"
 #include "base/shell.h"
 #include "cli/outcomes.h"
-#include "cli/preview.h"
 #include "cli/prepare.h"
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "cli/worker_options.h"
+#include "commands/plan.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
@@ -77,8 +77,20 @@ static bool stop(void *self)
 
 static void notice(void *self, const char *text)
 {
-    const sink *s = self;
-    fprintf(stderr, "%snysbench: warning: %s\n", s->progress.terminal && !s->progress.quiet ? "\n" : "", text);
+    nb_progress_hide(&((sink *)self)->progress);
+    fprintf(stderr, "nysbench: warning: %s\n", text);
+}
+
+static void watch(void *self, const nb_doing *workers, int count)
+{
+    nb_progress_watch(&((sink *)self)->progress, workers, count);
+}
+
+/* Where lines can be drawn again in their place. */
+static bool is_screen(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 static nb_status prepare_store(void *self, nb_ctx *ctx)
@@ -89,7 +101,8 @@ static nb_status prepare_store(void *self, nb_ctx *ctx)
 
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
-    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store};
+    bool watched = s->progress.terminal && !s->progress.quiet;
+    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store, watched ? watch : NULL};
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     nb_progress_end(&s->progress);
     return status;
@@ -100,7 +113,7 @@ typedef struct {             /* the command line's */
     double max_hours;
     nb_start_choices start;
     nb_worker_choices workers;
-    int quiet;
+    int quiet, dry_run;
 } choices;
 
 /* Without these a row repeated alone could end differently. */
@@ -136,6 +149,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
          "ended with that status",
          "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->hours_text),
+        {"dry-run", '\0', POPT_ARG_NONE, &chosen->dry_run, 0, "Run and write nothing: say what plan says", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
         POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};
@@ -191,6 +205,14 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     if (code == NB_GO_ON && !chosen->quiet && preview.times.unit_count > 0)
         nb_preview_print(stderr, "nysbench: ", &preview);
     return code;
+}
+
+/* Memory limits the workers only if --memory says so: plan too is for any machine. */
+static int dry_run(const nb_command *command, nb_start *start, const choices *chosen, nb_ctx *ctx)
+{
+    if (!chosen->workers.memory) start->workers.memory = 0;
+    return nb_plan_tell(command, start->e, &(nb_question){&chosen->start, start->only, true}, &start->workers,
+                        chosen->max_hours, NB_FORMAT_TABLE, ctx);
 }
 
 /* Compares the prediction with the time taken, for people and for the next prediction. Only rows were predicted, not
@@ -249,9 +271,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_experiment e = {.out = NULL};
     choices chosen = {.only = NULL};
     nb_prediction prediction;
-    sink s = {.experiment = &e,
-              .start_s = nb_clock_s(),
-              .progress = {.terminal = isatty(STDERR_FILENO) && !getenv("NO_COLOR")}};
+    sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
     nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};
     bool *only, *pending, gnuplot = true;
     const char *version;
@@ -259,6 +279,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
     start.only = only;
+    if (chosen.dry_run) return dry_run(command, &start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot);
     code = predict(command, &start, &chosen, &prediction, ctx);

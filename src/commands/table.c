@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.c - nysbench table RUN [NAME]... */
+/* table.c - nysbench table RUN [TABLE]... */
 #include "cli/format.h"
 
 #include "components/registry.h"
@@ -119,6 +119,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_table = {
-    "table", "RUN [NAME]...", "Print tables of a run: those named, or, without a NAME, the list of tables",
-    run,     false,           65};
+const nb_command nb_command_table = {"table",
+                                     "RUN [TABLE]...",
+                                     "Print tables of a run: those named, or, without a TABLE, the list of tables",
+                                     run,
+                                     false,
+                                     65};

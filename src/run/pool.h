@@ -51,6 +51,8 @@ typedef struct {
     nb_worker *workers;
     struct pollfd *polled;
     int worker_count;
+    nb_doing *doing;  /* of each worker, for the sink */
+    double watched_s; /* when it was told last */
     bool stopping;
     bool begun;                /* the workers have something to do */
     sigset_t signals, blocked; /* the masks outside of the pool, and in it */

@@ -8,6 +8,12 @@
 
 typedef struct nb_sink nb_sink;
 
+/* What a worker is at: see `at`. */
+typedef struct {
+    int phase, first, end; /* first == end: nothing */
+    double since_s;        /* as nb_clock_s tells the time */
+} nb_doing;
+
 /* Returning anything but NB_OK ends the run with that. An instance is the rows of one scene and trial. */
 struct nb_sink {
     void *self;
@@ -22,6 +28,9 @@ struct nb_sink {
     /* nb_run_plan alone: does once, before any row if there are any, what can be done while workers work. NULL:
      * nothing. */
     nb_status (*meanwhile)(void *self, nb_ctx *ctx);
+    /* nb_run_plan alone, if there are workers: is told some five times a second (once, where the study measures times)
+     * what each is doing. NULL: nobody is. */
+    void (*watch)(void *self, const nb_doing *workers, int count);
 };
 
 #endif

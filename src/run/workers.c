@@ -300,6 +300,29 @@ static nb_status prepare_wait(nb_pool *p, bool *alive, double *first_s)
     return NB_OK;
 }
 
+static double watch_period_s(const nb_pool *p)
+{
+    return p->plan->config->study->exclusive ? 1 : 0.2;
+}
+
+/* Tells the sink what the workers are doing. A worker may write anything into its page. */
+static void tell_watch(nb_pool *p)
+{
+    double now_s = nb_clock_s();
+    if (!p->sink->watch || now_s < p->watched_s + watch_period_s(p)) return;
+    p->watched_s = now_s;
+    for (int i = 0; i < p->worker_count; i++) {
+        const nb_worker *w = &p->workers[i];
+        nb_position at = {.phase = NB_AT_START};
+        bool busy = w->fd >= 0 && w->job;
+        if (busy) at = nb_death_position(w);
+        busy = busy && at.first >= 0 && at.first < at.end && at.end <= p->plan->row_count;
+        p->doing[i] = (nb_doing){.phase = at.phase};
+        if (busy) p->doing[i] = (nb_doing){at.phase, at.first, at.end, atomic_load(&w->where->since_s)};
+    }
+    p->sink->watch(p->sink->self, p->doing, p->worker_count);
+}
+
 static nb_status meanwhile(nb_pool *p)
 {
     bool first = !p->begun && p->sink->meanwhile;
@@ -316,6 +339,7 @@ static nb_status serve(nb_pool *p, bool *alive)
     NB_TRY(p->ctx, meanwhile(p));
     NB_TRY(p->ctx, nb_process_watch(p->ctx));
     if (!*alive) return NB_OK;
+    if (p->sink->watch) first_s = fmin(first_s, p->watched_s + watch_period_s(p));
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
     int ready = ppoll(p->polled, (nfds_t)p->worker_count, isinf(first_s) ? NULL : &wait, &p->signals);
@@ -323,6 +347,7 @@ static nb_status serve(nb_pool *p, bool *alive)
                strerror(errno));
     for (int i = 0; i < p->worker_count && ready > 0; i++)
         if (p->polled[i].revents) NB_TRY(p->ctx, attend(p, &p->workers[i]));
+    tell_watch(p);
     return ready >= 0 && !p->stopping ? end_late(p) : NB_OK;
 }
 
@@ -348,6 +373,7 @@ static nb_status open_pool(nb_pool *p, const bool *pending)
     NB_TRY(p->ctx, nb_suspects_new(p->plan, &p->suspects, p->ctx));
     NB_NEED(p->workers, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->workers));
     NB_NEED(p->polled, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->polled));
+    NB_NEED(p->doing, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->doing));
     for (int i = 0; i < p->worker_count; i++) {
         nb_worker *w = &p->workers[i];
         w->fd = -1;

@@ -36,6 +36,33 @@ Y
     [[ "$output" != *"time: about"* ]]
 }
 
+@test "run --dry-run is plan, with all options of run; it writes nothing" {
+    diverging
+    for command in plan "run --dry-run"; do
+        "$NYSBENCH" $command "$WORK/c.yaml" -o "$WORK/r" --jobs 1 | grep -v '^time: ' >"$WORK/${command%% *}.txt"
+    done
+    cmp "$WORK/plan.txt" "$WORK/run.txt"
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --jobs 2 --memory 4G --timeout 5 --blas-threads 1 --mixed -q
+    expect_status 0
+    [ ! -e "$WORK/r" ]
+    for command in plan "run --dry-run"; do
+        run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=100000
+        expect_status 2
+        expect "--max-hours allows 1e-06 h, so nothing was run"
+    done
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" --memory 1K
+    expect_status 2
+    expect "only 0.0 MiB of memory may be used"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --retry diverged
+    expect "rows: 40, of which 40 are done and 4 are to run"
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --only status=x
+    expect_status 2
+    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --fresh
+    expect "rows: 40, of which 0 are done and 40 are to run"
+}
+
 @test "what a strategy's rows tell of singular vectors that its trials share is not counted for each trial" {
     config <<'Y'
 problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)
@@ -196,7 +223,7 @@ Y
 
 # pty.spawn makes standard error a terminal.
 on_terminal() {
-    /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
+    TERM=xterm /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
 }
 
 @test "progress on a terminal: a bar; with NO_COLOR lines" {
@@ -224,11 +251,70 @@ Y
         expect_status 0
         expect "100 %"
         # a line goes on from \r to \r; pty adds the \r of a line's end
-        tr '\r' '\n' <<<"$output" | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
+        sed 's/\x1b\[[0-9]*[A-Z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
     done
     # what the terminal says of itself counts without COLUMNS
-    run env -u COLUMNS /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' sh -c "stty cols 50 <&2; exec $NYSBENCH run $WORK/c.yaml --fresh -o $WORK/r"
-    tr '\r' '\n' <<<"$output" | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
+    run env -u COLUMNS TERM=xterm /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' sh -c "stty cols 50 <&2; exec $NYSBENCH run $WORK/c.yaml --fresh -o $WORK/r"
+    sed 's/\x1b\[[0-9]*[A-Z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
+}
+
+# slow: an experiment whose two workers are at a strategy for 0.4 s at a time, three seconds in all.
+slow() {
+    printf 'sleep 0.4\nexit 1\n' >"$WORK/slow.sh"
+    config <<Y
+problems: gaussian(n=[40, 41, 42, 43, 44, 45, 46, 47], d=4)
+strategies: [uniform, 'command(run="sh $WORK/slow.sh")']
+cores: svd
+landmarks: 8
+trials: 2
+plots: []
+Y
+}
+
+# screen OPTIONS... -- OPTIONS OF run...: see terminal.py; status and output as of `run`.
+screen() {
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    run /usr/bin/python3 tests/cli/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 -o "$WORK/r" "$@"
+}
+
+# After the last "---" of the output: the screen in the end.
+at_end() {
+    awk '/^---$/ { text = ""; last = 1; next } last { text = text $0 "\n" } END { printf "%s", text }' <<<"$output"
+}
+
+@test "on a terminal, a line for each worker says what it does, a few times a second, and is gone in the end" {
+    slow
+    screen --size 120x24 --at 2 show --log "$WORK/drawn" --
+    expect_status 1
+    [ "$(grep -cE '^  gaussian\(n=4[0-9], d=4\) head 0, command\(.*\), landmarks 8: the strategy.s pick$' <<<"$output")" -eq 2 ]
+    grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 16 scenes, [0-9]+ of 32 rows.* (left|predicted)$' <<<"$output"
+    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+    at_end | grep -qE '^\[#+\] 100 %, 16 of 16 scenes, 32 of 32 rows, 16 failed, '
+    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
+    awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || near > 2 }' "$WORK/drawn"
+}
+
+@test "Ctrl-C and another size of the terminal leave one bar, and nothing below" {
+    slow
+    screen --size 90x20 --at 1 size=40x20 --at 1.5 size=120x20 --at 2 "type=^C" --
+    expect_status 130
+    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+    at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
+    ! at_end | grep -E '^  .*: the strategy' || return 1
+    screen --size 30x3 --at 2 show --
+    expect_status 1
+    grep -qxF '  2 workers' <<<"$output"
+    [ "$(at_end | grep -c '100 %')" -eq 1 ]
+}
+
+@test "a dumb terminal gets lines" {
+    slow
+    SCREEN_TERM=dumb screen -- --set "strategies=[uniform]"
+    expect_status 0
+    at_end | grep -qE '^nysbench: 100 %, 16 of 16 scenes'
+    ! at_end | grep -F '[#' || return 1
 }
 
 @test "the prediction's error is told, and the next one is made from it" {

@@ -17,8 +17,8 @@ def says(*arguments):
 
 
 # What there is.
-commands = set(re.findall(r"^  ([a-z]+) ", says("--help").split("\n\n")[2], re.M)) | {"help"}
-options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says("help", c))) for c in commands - {"help"}}
+commands = set(re.findall(r"^  ([a-z]+) ", says("--help").split("\n\n")[2], re.M))
+options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
 targets = set(re.findall(r"^([a-z-]+):", open("Makefile").read(), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
 components = {}
@@ -30,7 +30,7 @@ with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
     file.flush()
     keys = set(re.findall(r"^ *(?:- )?(\w+):", says("plan", "--origins", file.name), re.M))
 words = set(re.findall(r"\w+", " ".join([says("describe", "--markdown", "components"), says("describe", "--markdown", "columns"),
-                                         says("list"), *(says("help", c) for c in commands)]))) | keys
+                                         says("list"), *(says(c, "--help") for c in commands)]))) | keys
 placeholders = {"name", "largest_norm"}
 
 
@@ -63,7 +63,7 @@ def check_call(call, wrong):
         if word in ("|", "--") or word.startswith("#"):
             break
         name = word.rstrip("`.,;").partition("=")[0]
-        if re.fullmatch(r"--?[a-z][a-z-]*", name) and command != "help" and name not in options[command]:
+        if re.fullmatch(r"--?[a-z][a-z-]*", name) and name not in options[command]:
             wrong(f"nysbench {command} has no option '{name}'")
 
 

@@ -56,6 +56,13 @@ static void test_left(void **state)
     s.share = 0.5; /* by now the pace alone tells */
     s.elapsed_s = 50;
     assert_close(nb_progress_left_s(&s), 50, 1e-12);
+    s.since_s = 20; /* since the last row: what it said runs down */
+    s.elapsed_s = 70;
+    assert_close(nb_progress_left_s(&s), 30, 1e-12);
+    s.since_s = 90; /* and is never less than nothing */
+    s.elapsed_s = 140;
+    assert_close(nb_progress_left_s(&s), 0, 0);
+    s.since_s = 0;
     s.share = 1;
     assert_close(nb_progress_left_s(&s), 0, 0);
 }

@@ -127,7 +127,7 @@ static nb_plan make_plan(nb_ctx *ctx)
 
 static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
 {
-    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL, meanwhile};
+    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL, meanwhile, NULL};
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* help.c - nysbench help [TOPIC] */
+#include "cli/manual.h"
+
+#include "base/numbers.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COLUMNS = 80, MOST = 100, LEAST = 40 }; /* of a line: where the terminal does not say; at most, and at least */
+
+static int line_width(void)
+{
+    const char *told = getenv("COLUMNS");
+    struct winsize size;
+    int columns = 0;
+    if (told) nb_parse_int(told, 1, INT_MAX, &columns);
+    if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+    if (columns <= 0) columns = COLUMNS;
+    return columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+}
+
+static void print_topics(const nb_topic *topics, int count)
+{
+    fputs("Topics of 'nysbench help TOPIC':\n\n", stdout);
+    for (int i = 0; i < count; i++)
+        printf("  %-16s %.*s\n", topics[i].name, (int)strcspn(topics[i].summary, ".\n"), topics[i].summary);
+}
+
+/* In the pager, which may end before it has read all. */
+static nb_status show(const nb_topic *topic, nb_ctx *ctx)
+{
+    const char *pager = getenv("PAGER");
+    if (!isatty(STDOUT_FILENO)) return nb_manual_print(topic, line_width(), stdout, ctx);
+    if (!pager || !*pager) pager = "if command -v less >/dev/null; then exec less -FX; else exec cat; fi";
+    signal(SIGPIPE, SIG_DFL); /* the pager's; this process writes to it without */
+    FILE *out = popen(pager, "w");
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* the pager's too */
+    NB_REQUIRE(ctx, out, NB_EHOST, "the pager '%s' cannot be started", pager);
+    nb_status status = nb_manual_print(topic, line_width(), out, ctx);
+    int end = pclose(out);
+    NB_TRY(ctx, status);
+    NB_REQUIRE(ctx, WIFEXITED(end) && WEXITSTATUS(end) < 126, NB_EHOST, "PAGER is '%s', which cannot be run", pager);
+    return NB_OK;
+}
+
+static int unknown(const char *name, const nb_topic *topics, int count, nb_ctx *ctx)
+{
+    const char **names = nb_alloc(ctx, (size_t)count + 1, sizeof *names), *hint = NULL;
+    for (int i = 0; names && i < count; i++) names[i] = topics[i].name;
+    if (names) hint = nb_hint(name, names, ctx);
+    nb_print_error("help: no topic '%s'%s", name, hint ? hint : "");
+    return NB_EXIT_USAGE;
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    const char **arguments;
+    char *folder = NULL;
+    nb_topic *topics;
+    int count;
+    struct poptOption options[] = {NB_HELP_OPTION,
+                                   {"man-pages", '\0', POPT_ARG_STRING, &folder, 0,
+                                    "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"},
+                                   POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
+    nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK && folder) {
+        status = nb_manual_write(folder, ctx);
+        return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    }
+    if (status == NB_OK) status = nb_manual_topics(&topics, &count, ctx);
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    const nb_topic *topic = arguments[0] ? nb_manual_find(topics, count, arguments[0]) : NULL;
+    if (arguments[0] && !topic) return unknown(arguments[0], topics, count, ctx);
+    if (!topic) print_topics(topics, count);
+    if (topic && show(topic, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    return NB_EXIT_OK;
+}
+
+const nb_command nb_command_help = {
+    "help", "[TOPIC]", "Show a page of the manual: of a command or a document; without TOPIC, which there are",
+    run,    false,     160};
