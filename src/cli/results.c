@@ -50,6 +50,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     const nb_study *study = e->config.study;
     nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0, .draw = how->draw};
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
+    NB_TRY(ctx, nb_run_labels(e->folder, study, &results.rows.labels, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : stdout, ctx));

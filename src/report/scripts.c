@@ -35,7 +35,7 @@ void nb_plot_print_real(FILE *out, double x)
 char *nb_plot_file_name(char *text)
 {
     for (char *c = text; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
+        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c) && (unsigned char)*c < 0x80) *c = '_';
     for (size_t last = text ? strlen(text) : 0; last > 0 && text[last - 1] == '_'; last--) text[last - 1] = '\0';
     return text;
 }
