@@ -17,31 +17,31 @@ do for [b = 1:B] {
     widest = strlen(bars[b]) > widest ? strlen(bars[b]) : widest
     widest_note = strlen(notes[b]) > widest_note ? strlen(notes[b]) : widest_note
 }
-left = 6.8 * widest + 16
+letters = paper && widest > 0.3 * room / 6.8 ? floor(0.3 * room / 6.8) : widest # of what stands left of a bar
+left = 6.8 * letters + 16
 right = 6.8 * widest_note + 16
-width = left + 420 + right
+across = paper ? room - left - right : 420
+width = left + across + right
 bar_height = 18
-heading = 40
+heading = titled ? 40 : 6
 gap = 34
 rows = 0
 do for [p = 1:P] { rows = rows + most[p] }
 foot = 84
 height = heading + rows * bar_height + P * gap + foot
-face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
 top_of(p) = (t = heading + p * gap, sum [i = 1:p - 1] (t = t + most[i] * bar_height, 0), t)
 
-do for [format in "svg png"] {
-    small = face(11); normal = face(12); large = face(14)
-    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
-    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+do for [format in formats] {
+    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
+    eval terminal(format, width, height)
     set output output . "." . format
     set multiplot
     set style fill solid 0.85 noborder
     set key off
-    set label 1 title at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    if (titled) { set label 1 title at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
     do for [p = 1:P] {
         set lmargin at screen left / width
-        set rmargin at screen (left + 420.0) / width
+        set rmargin at screen (left + across) / width
         set tmargin at screen 1 - real(top_of(p)) / height
         set bmargin at screen 1 - real(top_of(p) + most[p] * bar_height) / height
         set title panels[p] offset 0, -0.7 noenhanced font small
@@ -50,7 +50,7 @@ do for [format in "svg png"] {
         if (p == P) { set xtics nomirror 0, 20, 100 font small format "%g" } else { set xtics nomirror 0, 20, 100 format "" }
         set ytics () nomirror scale 0 font small noenhanced
         do for [b = 1:B] { if (panel_of[b] == p) {
-            set ytics add (bars[b] place[b])
+            set ytics add (dots(bars[b], letters) place[b])
             set label 100 + b notes[b] at graph 1.01, first place[b] left noenhanced font small
         } }
         clauses = ""

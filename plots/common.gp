@@ -61,16 +61,18 @@ beside(s) = M > 1 ? $4 : $4 * aside(s)
 from(m) = M < 2 ? 0.5 * m : log_x ? m / (real(landmarks[M]) / landmarks[1]) ** 0.02 : m - 0.02 * (landmarks[M] - landmarks[1])
 place(m) = M < 2 ? 0.5 : log_x ? log(real(m) / landmarks[1]) / log(real(landmarks[M]) / landmarks[1]) : (m - landmarks[1]) / real(landmarks[M] - landmarks[1])
 
-# A text in at most two lines of n letters, broken after a comma, bracket or the like.
-cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 ? (best = k, 0) : 0), best)
-dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
-wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))
-
 # The figure in pixels: heading, rows of panels, legend.
-columns = P == 1 ? 1 : P <= 4 ? 2 : P <= 12 ? 3 : 4
-rows = (P + columns - 1) / columns
-panel_width = columns == 1 ? 660 : columns == 2 ? 450 : columns == 3 ? 345 : 300
-panel_height = columns == 1 ? 400 : columns == 2 ? 300 : 265
 left_space = 26
+columns = P == 1 ? 1 : P <= 4 ? 2 : P <= 12 ? 3 : 4
+fitting = floor(room / 240) < 1 ? 1 : floor(room / 240) # columns of panels, on paper
+columns = !paper || columns <= fitting ? columns : P == 4 && fitting == 3 ? 2 : fitting
+rows = (P + columns - 1) / columns
+panel_width = paper ? (room - left_space - 10) / columns : columns == 1 ? 660 : columns == 2 ? 450 : columns == 3 ? 345 : 300
+panel_height = columns == 1 ? 400 : columns == 2 ? 300 : 265
+panel_height = paper && panel_height > 0.66 * panel_width ? 0.66 * panel_width : panel_height
+panel_height = panel_height < 225 ? 225 : panel_height
 width = left_space + columns * panel_width + 10
-face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
+letters_of_panel = floor((panel_width - 20) / 6.6)
+above = 24 # a panel: its title
+do for [p = 1:P] { above = strlen(panels[p]) > letters_of_panel ? 38 : above }
+plot_height = panel_height - above - 26

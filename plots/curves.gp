@@ -15,15 +15,18 @@ array landmarks[2] = [1, 2] # what common.gp asks for, and this does not
 load "common.gp"
 
 if (columns_wanted > 0) {
-    columns = columns_wanted; rows = (P + columns - 1) / columns
-    panel_width = columns == 1 ? 660 : columns == 2 ? 450 : 345
+    columns = !paper || columns_wanted <= fitting ? columns_wanted : 1
+    rows = (P + columns - 1) / columns
+    panel_width = paper ? (room - left_space - 10) / columns : columns == 1 ? 660 : columns == 2 ? 450 : 345
     width = left_space + columns * panel_width + 10
+    letters_of_panel = floor((panel_width - 20) / 6.6)
 }
 of(p, s) = block[(p - 1) * S + s]
 array present[S]
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
 curve(s) = styles[s] == 0 || styles[s] == 5
+at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
 hue(s) = colour(looks[s])
 if (!exists("upright")) { upright = "" }
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
@@ -43,7 +46,27 @@ clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high
              : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
 bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s)
 
-bar_text = intervals ? "95 % intervals, as if all were independent" : "10-90 % of heads and trials, not uncertainty"
+# What panels reach, and the ends of their curves.
+C = S
+array names[C]; array ends[P * C]
+do for [s = 1:C] { names[s] = series[s] }
+do for [p = 1:P] { if (y_high[p] > 0) {
+    low = y_low[p]; high = y_high[p]
+    if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
+    t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
+    y_low[p] = low / t; y_high[p] = high * t
+    do for [s = 1:C] {
+        t = -1
+        if (curve(s) && of(p, s) >= 0) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
+        ends[(p - 1) * C + s] = t > 0 ? plot_height * log(t / y_low[p]) / log(y_high[p] / y_low[p]) : -1
+    }
+} else { do for [s = 1:C] { ends[(p - 1) * C + s] = -1 } } }
+load "direct.gp"
+# Curves that end before the right edge would have their names far away.
+do for [p = 1:P] { do for [s = 1:S] { if (curve(s) && of(p, s) >= 0 && ends[(p - 1) * S + s] < 0) { direct = 0 } } }
+named(s) = direct > 0 && curve(s)
+
+bar_text = intervals ? "95 % intervals, as if " . (paper ? "" : "all were ") . "independent" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
 widest = 24; entries = 1; curves_there = 0
 do for [s = 1:S] { if (curve(s) && present[s] && !bare) { curves_there = curves_there + 1 } }
 if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
@@ -51,18 +74,17 @@ do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
 if (powers > 0) { entries = entries + 2 }
 if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
-do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
-across = floor((width - 20) / (widest * 6.8 + 55))
+do for [s = 1:S] { if (present[s] && !named(s)) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
+across = columns_of_key(widest)
 across = across < 1 ? 1 : across > entries ? entries : across
 legend = 20 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
-heading = 16 + 19 * title_lines
+heading = titled ? 16 + 19 * title_lines : 2
 height = heading + rows * panel_height + 22 + legend
 
-do for [format in "svg png"] {
-    small = face(11); normal = face(12); large = face(14)
-    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
-    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+do for [format in formats] {
+    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
+    eval terminal(format, width, height)
     set output output . "." . format
     set multiplot
     set border 3 linecolor rgb "#444444"
@@ -70,15 +92,15 @@ do for [format in "svg png"] {
     set xtics nomirror font small
     set ytics nomirror font small
     set key off
-    set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    if (titled) { set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
     do for [p = 1:P] {
         column_of = (p - 1) % columns
         row_of = (p - 1) / columns
         set lmargin at screen real(left_space + column_of * panel_width + 48) / width
-        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8) / width
-        set tmargin at screen 1 - real(heading + row_of * panel_height + 38) / height
+        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8 - direct) / width
+        set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
-        set title wrap(panels[p], floor((panel_width - 20) / 6.6)) offset 0, -0.5 noenhanced font small
+        set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
         if (column_of == 0) {
             set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
@@ -99,9 +121,6 @@ do for [format in "svg png"] {
             } }
         }
         if (high > 0) {
-            if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
-            t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
-            low = low / t; high = high * t
             set logscale y
             set yrange [low:high]
             decades = log10(high / low)
@@ -115,6 +134,9 @@ do for [format in "svg png"] {
             }
             if (powers > 0) { under = under . power(1) . power(2) }
             clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . curves
+            do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {
+                set label 100 + s series[s] at graph 1.012, graph ends[(p - 1) * S + s] / plot_height left noenhanced font small textcolor rgb hue(s)
+            } }
             eval "plot " . clauses[3:*]
         } else {
             unset ytics; unset grid; unset logscale; unset arrow; set xrange [0:1]; set yrange [0:1]
@@ -122,20 +144,21 @@ do for [format in "svg png"] {
             plot 2 notitle
             unset label 4; set ytics nomirror font small; set grid xtics ytics
         }
-        unset label 1; unset label 3
+        unset label
     }
     set label 1 x_name at screen 0.5, screen (legend + 8.0) / height center noenhanced font normal
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
     unset title; unset border; unset tics; unset grid; unset logscale; unset arrow
     set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
+    set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
     clauses = ""
-    do for [s = 1:S] { if (present[s]) { clauses = clauses . ', NaN ' . style_text(s) . sprintf(' title series[%d]', s) } }
-    if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title shadow' }
+    do for [s = 1:S] { if (present[s] && !named(s)) { clauses = clauses . ', NaN ' . style_text(s) . sprintf(' title fits(series[%d])', s) } }
+    if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title fits(shadow)' }
     if (powers > 0) { do for [k = 1:2] { clauses = clauses . sprintf(', NaN with lines linewidth 0.7 dashtype %d linecolor rgb "#888888" title "slope %d"', k + 1, k) } }
-    if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title upright' }
-    eval "plot " . clauses[3:*] . (curves_there > 0 ? ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title bar_text' : "")
+    if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(upright)' }
+    if (curves_there > 0) { clauses = clauses . ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title fits(bar_text)' }
+    eval "plot " . (strlen(clauses) ? clauses[3:*] : "NaN notitle")
     unset multiplot
     unset output
     unset label 1

@@ -11,7 +11,11 @@ y_name = "relative error  |S - FXB|_F / |S|_F"
 level = 0
 floor_style = 'linewidth 2 dashtype 2 linecolor rgb "#000000"'
 baseline_style = 'linewidth 2 dashtype 3 linecolor rgb "#777777"'
+floor_name = "best rank m"
+baseline_name = "constant " . constant
 legend_entries = 3
-legend_lines = ', NaN with lines ' . floor_style . ' title "best rank m", NaN with lines ' . baseline_style . ' title "constant ' . constant . '"'
+legend_named = 2 # of them, those that have names beside their ends where the series have
+legend_rest = ""
+legend_lines = ', NaN with lines ' . floor_style . ' title fits(floor_name), NaN with lines ' . baseline_style . ' title baseline_name'
 
 load "figure.gp"

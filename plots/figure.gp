@@ -1,25 +1,52 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# figure.gp - all panels, title and legend, once as SVG and once as PNG.
+# figure.gp - all panels, title and legend, in each format.
 
 stats data using (1) nooutput name "FILE"
 if (!exists("FILE_records")) { exit error "cannot read " . data }
 
-band_text = "10-90 % of heads and trials, not uncertainty"
+band_text = "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
 widest = strlen(band_text)
 with_lines = 0; do for [p = 1:P] { with_lines = with_lines + lines_of_heads(p) }
-entries = legend_entries + (with_lines > 0 && with_lines < P)
-do for [s = 1:S] { if (present[s]) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
-across = floor((width - 20) / (widest * 6.8 + 55))
+
+# What each panel holds: low and high of all it draws, and a clause of plot for each series that has rows. A band of
+# one row has no width, so it becomes a bar. The series' ends are on the right, at the last number of landmarks.
+C = S + 2
+array lows[P]; array highs[P]; array clauses_of[P]
+array ends[P * C]; array names[C]
+do for [s = 1:C] { names[s] = s <= S ? series[s] : s == FLOOR ? floor_name : baseline_name }
+do for [p = 1:P] {
+    low = 1e300; high = 0; bands = ""; lines = ""; medians = ""
+    do for [s = 1:C] {
+        found = 0; t = -1
+        stats data using (see(p, s), drawn(p, s) && $4 == landmarks[M] ? (t = number(6)) : 0, 1) nooutput
+        ends[(p - 1) * C + s] = t
+        if (found > 0 && s > S) { lines = lines . (found > 1 ? line_of(s) : dash_of(s)) }
+        if (found > 0 && s <= S) { medians = medians . median_of(s); bands = bands . (lines_of_heads(p) ? heads_of(p, s) : found > 1 ? band_of(s) : bar_of(s)) }
+        if (s <= S && lines_of_heads(p)) { t = note(heads_low[place_of(p, s)]) + note(heads_high[place_of(p, s)]) }
+    }
+    if (high > 0) {
+        if (level > 0) { low = low < level ? low : level; high = high > level ? high : level }
+        t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
+        low = low / t; high = high * t
+        do for [s = 1:C] { t = ends[(p - 1) * C + s]; ends[(p - 1) * C + s] = t > 0 && M > 1 ? plot_height * log(t / low) / log(high / low) : -1 }
+    }
+    lows[p] = low; highs[p] = high
+    clauses_of[p] = bands . lines . (level > 0 ? ", level with lines " . level_style : "") . medians
+}
+load "direct.gp"
+
+entries = legend_entries - (direct > 0 ? legend_named : 0) + (with_lines > 0 && with_lines < P)
+do for [s = 1:S] { if (present[s] && direct == 0) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
+across = columns_of_key(widest)
 across = across < 1 ? 1 : across > entries ? entries : across
 legend = 16 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
-heading = 16 + 19 * title_lines + (strlen(subtitle) ? 18 : 0)
+heading = titled ? 16 + 19 * title_lines + (strlen(subtitle) ? 18 : 0) : 2
 height = heading + rows * panel_height + 22 + legend
 
-do for [format in "svg png"] {
-    small = face(11); normal = face(12); large = face(14)
-    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
-    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+do for [format in formats] {
+    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
+    eval terminal(format, width, height)
     set output output . "." . format
     set multiplot
     set style fill transparent solid (S > 4 ? 0.6 / S : 0.15) noborder
@@ -28,32 +55,23 @@ do for [format in "svg png"] {
     set xtics nomirror format "%g" font small
     set ytics nomirror font small
     set key off
-    set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
-    set label 2 subtitle at screen 0.5, screen 1 - (20.0 + 19 * title_lines) / height center noenhanced font small textcolor rgb "#444444"
+    if (titled) { set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
+    if (titled) { set label 2 subtitle at screen 0.5, screen 1 - (20.0 + 19 * title_lines) / height center noenhanced font small textcolor rgb "#444444" }
     do for [p = 1:P] {
         column_of = (p - 1) % columns
         row_of = (p - 1) / columns
         set lmargin at screen real(left_space + column_of * panel_width + 42) / width
-        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8) / width
-        set tmargin at screen 1 - real(heading + row_of * panel_height + 38) / height
+        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8 - direct) / width
+        set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
-        set title wrap(panels[p], floor((panel_width - 20) / 6.6)) offset 0, -0.5 noenhanced font small
+        set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
         unset xlabel
         if (p + columns > P) { set xlabel "landmarks m" offset 0, 0.4 font normal }
         if (column_of == 0) {
             set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
         unset logscale; set xrange [*:*]; set yrange [*:*]
-        # What it holds: low and high of all it draws, and a clause of plot for each series
-        # that has rows. A band of one row has no width, so it becomes a bar.
-        low = 1e300; high = 0; bands = ""; lines = ""; medians = ""
-        do for [s = 1:S + 2] {
-            found = 0
-            stats data using (see(p, s), 1) nooutput
-            if (found > 0 && s > S) { lines = lines . (found > 1 ? line_of(s) : dash_of(s)) }
-            if (found > 0 && s <= S) { medians = medians . median_of(s); bands = bands . (lines_of_heads(p) ? heads_of(p, s) : found > 1 ? band_of(s) : bar_of(s)) }
-            if (s <= S && lines_of_heads(p)) { t = note(heads_low[place_of(p, s)]) + note(heads_high[place_of(p, s)]) }
-        }
+        low = lows[p]; high = highs[p]
         if (log_x) { set logscale x 2 }
         t = log_x ? (real(landmarks[M]) / landmarks[1]) ** 0.04 : 0.04 * (landmarks[M] - landmarks[1])
         if (M < 2) { set xrange [0.5 * landmarks[1]:1.5 * landmarks[1]] } else {
@@ -68,9 +86,6 @@ do for [format in "svg png"] {
         }
         if (high > 0) {
             # y: powers of ten; 1, 2, 5 of each where there are few; even steps within one.
-            if (level > 0) { low = low < level ? low : level; high = high > level ? high : level }
-            t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
-            low = low / t; high = high * t
             set logscale y
             set yrange [low:high]
             decades = log10(high / low)
@@ -88,7 +103,10 @@ do for [format in "svg png"] {
                     do for [e = ceil(low / unit):floor(high / unit)] { set ytics add (e * unit) }
                 }
             }
-            clauses = bands . lines . (level > 0 ? ", level with lines " . level_style : "") . medians
+            clauses = clauses_of[p]
+            do for [s = 1:C] { if (direct > 0 && ends[(p - 1) * C + s] >= 0) {
+                set label 100 + s names[s] at graph 1.012, graph ends[(p - 1) * C + s] / plot_height left noenhanced font small textcolor rgb (s <= S ? colour(s) : "#000000")
+            } }
             eval "plot " . clauses[3:*]
         } else {
             unset ytics; unset grid; set yrange [0:1]
@@ -96,21 +114,21 @@ do for [format in "svg png"] {
             plot 2 notitle
             unset label 4; set ytics nomirror font small; set grid xtics ytics
         }
-        unset label 1; unset label 2; unset label 3
+        unset label
     }
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend) / height
     unset title; unset xlabel; unset border; unset tics; unset grid; unset logscale
     set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
+    set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
     clauses = ""
-    do for [s = 1:S] { if (present[s]) {
-        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title series[%d]', dash(s), s, s, s)
+    do for [s = 1:S] { if (present[s] && direct == 0) {
+        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title fits(series[%d])', dash(s), s, s, s)
     } }
-    clauses = clauses . legend_lines
+    clauses = clauses . (direct > 0 ? legend_rest : legend_lines . legend_rest)
     if (with_lines > 0) { clauses = clauses . ', NaN with ' . (M > 1 ? 'lines linewidth 0.8' : 'points pointtype 2 pointsize 0.5') . ' linecolor rgb "#99555555" title "a head, its median over trials"' }
-    if (with_lines < P) { clauses = clauses . ', NaN with filledcurves linecolor rgb "#555555" title band_text' }
-    eval "plot " . clauses[3:*]
+    if (with_lines < P) { clauses = clauses . ', NaN with filledcurves linecolor rgb "#555555" title fits(band_text)' }
+    eval "plot " . (strlen(clauses) ? clauses[3:*] : "NaN notitle")
     unset multiplot
     unset output
     set lmargin; set rmargin; set tmargin; set bmargin

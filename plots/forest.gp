@@ -11,26 +11,27 @@
 
 set encoding utf8
 set datafile separator comma
+load "looks.gp"
 P = |panels|
 L = |names|
-array symbols[8] = [6, 4, 8, 12, 10, 2, 1, 3]
+array open_symbols[8] = [6, 4, 8, 12, 10, 2, 1, 3]
 grey = P <= 8 ? "#808080" : "#bbbbbb"
-dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
-face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
 
 widest = 10
 do for [i = 1:L] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
-widest = widest > 64 ? 64 : widest
+letters = paper ? floor(0.38 * room / 7) : 64
+widest = widest > letters ? letters : widest
 left = 20 + 7.0 * widest
-right = strlen(heading_1) ? 190 : 30
-width = left + right + 560
+columns_of_text = strlen(heading_1) && !(paper && room < 600)
+right = columns_of_text ? 190 : 30
+width = paper ? room : left + right + 560
 key_widest = 30
 do for [p = 1:P] { key_widest = strlen(panels[p]) > key_widest ? strlen(panels[p]) : key_widest }
-across = floor((width - 20) / (key_widest * 6.8 + 45)); across = across < 1 ? 1 : across
+across = columns_of_key(key_widest); across = across < 1 ? 1 : across
 entries = (P <= 8 ? P : 1) + 1 + subspace + !fixed
 across = across > entries ? entries : across
 legend = 14 + 19 * ceil(entries / real(across))
-heading = 66; below = 52
+heading = titled ? 66 : columns_of_text ? 26 : 6; below = 52
 height = heading + 21 * L + below + legend
 
 stats data using 3 nooutput name "ALL"
@@ -38,10 +39,9 @@ low = ALL_min < 1 ? ALL_min : 1; high = ALL_max > 1 ? ALL_max : 1
 edge = (high / low) ** 0.03; edge = edge < 1.01 ? 1.01 : edge
 low = low / edge; high = high * edge
 
-do for [format in "svg png"] {
-    small = face(11); normal = face(12); large = face(14)
-    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
-    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+do for [format in formats] {
+    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
+    eval terminal(format, width, height)
     set output output . "." . format
     set multiplot
     set key off
@@ -60,22 +60,22 @@ do for [format in "svg png"] {
     set format x "%g"
     set grid xtics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
     set xlabel x_name offset 0, 0.4 font normal noenhanced
-    set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
-    set label 2 dots(subtitle, int(width / 6.2)) at screen 0.5, screen 1 - 40.0 / height center noenhanced font small textcolor rgb "#444444"
-    set label 3 heading_1 at screen 1 - 90.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small
-    set label 4 heading_2 at screen 1 - 14.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small
+    if (titled) { set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
+    if (titled) { set label 2 dots(subtitle, int(width / 6.2)) at screen 0.5, screen 1 - 40.0 / height center noenhanced font small textcolor rgb "#444444" }
+    if (columns_of_text) { set label 3 heading_1 at screen 1 - 90.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small }
+    if (columns_of_text) { set label 4 heading_2 at screen 1 - 14.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small }
     do for [i = 1:L] {
-        set label 100 + i dots(names[i], 64) at graph -0.01, first i right noenhanced font normal textcolor rgb (oracle[i] ? "#777777" : "#000000")
-        set label 1000 + i texts_1[i] at screen 1 - 90.0 / width, first i right noenhanced font normal
-        set label 2000 + i texts_2[i] at screen 1 - 14.0 / width, first i right noenhanced font normal
+        set label 100 + i dots(names[i], letters) at graph -0.01, first i right noenhanced font normal textcolor rgb (oracle[i] ? "#777777" : "#000000")
+        if (columns_of_text) { set label 1000 + i texts_1[i] at screen 1 - 90.0 / width, first i right noenhanced font normal }
+        if (columns_of_text) { set label 2000 + i texts_2[i] at screen 1 - 14.0 / width, first i right noenhanced font normal }
         set arrow i from graph 0, first i to graph 1, first i nohead linewidth 0.5 linecolor rgb "#eeeeee" back
     }
     set arrow L + 1 from 1, graph 0 to 1, graph 1 nohead linecolor rgb "#444444" back
     clauses = ""; keys = ""
     do for [p = 1:P] {
-        look = sprintf("with points pointtype %d pointsize %g linewidth 1.2 linecolor rgb grey", P <= 8 ? symbols[p] : 7, P <= 8 ? 0.7 : 0.35)
+        look = sprintf("with points pointtype %d pointsize %g linewidth 1.2 linecolor rgb grey", P <= 8 ? open_symbols[p] : 7, P <= 8 ? 0.7 : 0.35)
         clauses = clauses . sprintf(", data using ($2 == %d ? $3 : NaN):1 ", p) . look
-        if (P <= 8 || p == 1) { keys = keys . ", NaN " . look . (P <= 8 ? sprintf(" title panels[%d]", p) : ' title "one problem"') }
+        if (P <= 8 || p == 1) { keys = keys . ", NaN " . look . (P <= 8 ? sprintf(" title fits(panels[%d])", p) : ' title "one problem"') }
     }
     look = 'with points pointtype 9 pointsize 0.9 linecolor rgb "#D55E00"'
     if (subspace) { clauses = clauses . ', data using ($2 == -1 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "subspace part, median over all"' }
@@ -83,14 +83,14 @@ do for [format in "svg png"] {
     clauses = clauses . ', data using ($2 == 0 && $4 == 1 ? $3 : NaN):1 ' . look
     keys = keys . ', NaN ' . look . ' title "' . (subspace ? "error, " : "") . 'median over all"'
     look = 'with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb "#0072B2"'
-    if (!fixed) { clauses = clauses . ', data using ($2 == 0 && $4 == 0 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "the same, over a baseline of another pairing"' }
+    if (!fixed) { clauses = clauses . ', data using ($2 == 0 && $4 == 0 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "' . fits("the same, over a baseline of another pairing") . '"' }
     eval "plot " . clauses[3:*]
     unset label; unset arrow; unset xlabel
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend) / height
     unset border; unset tics; unset grid; unset logscale
     set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 1 maxcols across font normal noenhanced
+    set key center center horizontal Left reverse samplen 1 maxcols across font key_font noenhanced
     eval "plot " . keys[3:*]
     unset multiplot
     unset output

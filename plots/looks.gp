@@ -1,14 +1,48 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# looks.gp - the colour, point and dash of number i, the same in all figures of a run: of a
-# strategy its place in the run, of a core that of its kind. 0 is black: what is compared with.
+# looks.gp - the look of all figures: colours, points and dashes, fonts, formats and widths.
 #
-# Okabe and Ito's colours without yellow, and four more; after the tenth they come again with
-# other points and dashes.
+# Figures are laid out in units. On a screen a unit is a pixel, and a figure as wide as its panels take; on paper it is
+# 2/3 point, so that text of 12 units has 8 points, and a figure has the width that style.gp says.
 
-array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255", "#999933", "#332288"]
+load "style.gp"
+paper = style eq "paper"
+room = 1.5 * page # units across; screen: 0
+titled = !paper   # a paper has captions
+key_size = paper ? 11 : 12
+# Columns of a legend whose longest text has so many letters, and a text that fits into it: gnuplot takes a letter of an
+# SVG for wider than it is.
+columns_of_key(letters) = floor((width - 20) / (paper ? 7.7 * (letters + 8) : 6.8 * letters + 55))
+fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
+
+# Number i is the same in all figures of a run: of a strategy its place in the run, of a core that of its kind. 0 is
+# black: what is compared with. The first 8 differ in colour, point and dash, in grey and to those who see two colours
+# alone (tests/oracle/colours.py measures it); all can be read on white and on black. After the tenth the colours come
+# again, with other points and dashes.
+array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255", "#999933", "#5A4FCF"]
 array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
 array dashes[4] = [1, 4, 5, 3]
 round(i) = i < 1 ? 0 : (i - 1) / 10
 colour(i) = i < 1 ? "#000000" : colours[(i - 1) % 10 + 1]
 symbol(i) = symbols[(i < 1 ? 0 : i - 1 + round(i)) % 8 + 1]
-dash(i) = dashes[round(i) % 4 + 1]
+dash(i) = dashes[(i < 1 ? 0 : i - 1 + round(i)) % 4 + 1]
+
+# How large a unit is: in points (PDF), pixels of 1/96 in (SVG), and pixels of a PNG, of which there are two to a pixel
+# of the screen, or 600 to the inch of paper.
+scale(format) = format eq "pdf" ? (paper ? 2 / 3.0 : 0.75) : format eq "svg" ? (paper ? 8 / 9.0 : 1) : (paper ? 50 / 9.0 : 2)
+# A font of so many units. What the cairo terminals call a point is 4/3 pixels or points; `fontscale` enlarges it.
+face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : format eq "pdf" ? 0.75 * scale("pdf") : scale("svg")))
+thin = paper ? 0.75 : 1
+
+# To be evaluated: the terminal of a figure of so many units.
+terminal(format, width, height) = \
+    format eq "svg" ? sprintf("set terminal svg size %g, %g font '%s' linewidth %g background 'white'", \
+        scale("svg") * width, scale("svg") * height, face(12), thin * scale("svg")) \
+  : format eq "pdf" ? sprintf("set terminal pdfcairo size %gin, %gin font '%s' fontscale 1 linewidth %g pointscale %g", \
+        scale("pdf") * width / 72, scale("pdf") * height / 72, face(12), 2 * thin * scale("pdf"), 1.1 * scale("pdf")) \
+  : sprintf("set terminal pngcairo size %g, %g font '%s' fontscale %g linewidth %g dashlength 0.6 pointscale %g", \
+        ceil(scale("png") * width), ceil(scale("png") * height), face(12), scale("png"), thin * scale("png"), scale("png"))
+
+# A text in at most two lines of n letters, broken after a comma, bracket or the like.
+cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 ? (best = k, 0) : 0), best)
+dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
+wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))

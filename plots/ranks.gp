@@ -11,16 +11,14 @@ set encoding utf8
 set datafile separator comma
 load "looks.gp"
 P = |panels|
-face(size) = sprintf("sans-serif,%g", size * (format eq "png" ? 0.75 : 1))
-dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
 
 # In pixels, down from the top of a panel: its title, the ruler, the axis, bars, names.
-longest = 32
+longest = paper && room < 600 ? 14 : 32
 widest = 8
 do for [i = 1:|names|] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
 widest = widest > longest ? longest : widest
 side = 30 + 6.9 * widest
-axis_width = 320
+axis_width = paper && 2 * side + 320 > room ? room - 2 * side : 320
 panel_width = 2 * side + axis_width
 most = 0; layer_most = 0
 do for [p = 1:P] {
@@ -32,12 +30,12 @@ do for [p = 1:P] { tests = tests + (difference[p] > 0) }
 ruler = 40; axis = tests ? 78 : 52; bars = axis + 14; bar_step = 9
 names_top = bars + bar_step * layer_most + 10; name_step = 18
 panel_height = names_top + name_step * ((most + 1) / 2) + 16
-columns = P == 1 || panel_width > 760 ? 1 : 2
+columns = P == 1 || panel_width > 760 || (paper && 2 * panel_width > room) ? 1 : 2
 rows = (P + columns - 1) / columns
 narrow = 6.4 * strlen(subtitle) + 40
-width = columns * panel_width + 20; width = width < narrow ? narrow : width
+width = columns * panel_width + 20; width = paper ? room : width < narrow ? narrow : width
 left_space = 0.5 * (width - columns * panel_width)
-heading = 62
+heading = titled ? 62 : 4
 height = heading + rows * panel_height
 
 at(p, rank) = side + axis_width * (rank - 1.0) / (ranked[p] - 1)
@@ -46,15 +44,14 @@ level(n) = -(names_top + name_step * (n + 0.5))
 edge(right) = right > 0 ? panel_width - side + 14 : side - 14
 nearer(right) = right > 0 ? 6 : -6
 
-do for [format in "svg png"] {
-    small = face(11); normal = face(12); large = face(14)
-    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
-    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+do for [format in formats] {
+    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
+    eval terminal(format, width, height)
     set output output . "." . format
     set multiplot
     unset border; unset tics; unset key
-    set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
-    set label 2 subtitle at screen 0.5, screen 1 - 42.0 / height center noenhanced font small textcolor rgb "#444444"
+    if (titled) { set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
+    if (titled) { set label 2 subtitle at screen 0.5, screen 1 - 42.0 / height center noenhanced font small textcolor rgb "#444444" }
     do for [p = 1:P] {
         column_of = (p - 1) % columns
         row_of = (p - 1) / columns

@@ -24,27 +24,47 @@ bars_of(p, s) = sprintf(', data using (is(%d, %d, 0) && $7 > $6 ? at($4, %d) : N
 curve_style(s) = sprintf('with linespoints linewidth 1.4 dashtype %d pointtype symbol(looks[%d]) pointsize 0.6 linecolor rgb hue(%d)', dash(looks[s]), s, s)
 curve_of(p, s) = sprintf(', data using (is(%d, %d, 0) ? at($4, %d) : NaN):5 ', p, s, s) . curve_style(s)
 
-array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources and trials", "a head, geometric mean over trials"]
-any_bars = 0
-stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
-widest = 24; entries = S + 2 + any_bars
-do for [s = 1:S] { widest = strlen(series[s]) > widest ? strlen(series[s]) : widest }
-do for [i = 1:3] { widest = strlen(texts[i]) > widest ? strlen(texts[i]) : widest }
-across = floor((width - 20) / (widest * 6.8 + 55))
-across = across < 1 ? 1 : across > entries ? entries : across
-legend = 20 + 19 * ceil(entries / real(across))
-title_lines = strlen(title) > width / 8.5 ? 2 : 1
-heading = 16 + 19 * title_lines
-height = heading + rows * panel_height + 22 + legend
-# What a line of the data adds to what its panel reaches, and whether series have curves, bars, dots there.
+# What each panel reaches, its clauses of plot, and the ends of its curves.
+array lows[P]; array highs[P]; array clauses_of[P]
+C = S
+array names[C]; array ends[P * C]; array last_of[S]
 array curves_there[S]; array bars_there[S]; array dots_there[S]
 note(y) = (low = y < low ? y : low, high = y > high ? y : high)
 count(s, head, bar) = head ? (dots_there[s] = 1) : bar ? (curves_there[s] = 1, bars_there[s] = 1) : (curves_there[s] = 1)
+do for [s = 1:S] { names[s] = series[s] }
+do for [p = 1:P] {
+    low = 1; high = 1
+    do for [s = 1:S] { curves_there[s] = 0; bars_there[s] = 0; dots_there[s] = 0; last_of[s] = -1 }
+    stats data using ($1 == p ? (note($5), note($6), note($7), count(int($2), $3 == 1, $7 > $6), \
+        $3 == 0 && $4 == landmarks[M] ? (last_of[int($2)] = $5) : 0, 1) : 1) nooutput
+    t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
+    low = low / t; high = high * t
+    clauses = ""; curves = ""
+    do for [s = 1:S] {
+        if (dots_there[s]) { clauses = clauses . dots_of(p, s) }
+        curves = curves . (bars_there[s] ? bars_of(p, s) : "") . (curves_there[s] ? curve_of(p, s) : "")
+        ends[(p - 1) * C + s] = last_of[s] > 0 && M > 1 ? plot_height * log(last_of[s] / low) / log(high / low) : -1
+    }
+    lows[p] = low; highs[p] = high
+    clauses_of[p] = clauses . ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' . curves
+}
+load "direct.gp"
 
-do for [format in "svg png"] {
-    small = face(11); normal = face(12); large = face(14)
-    if (format eq "svg") { set terminal svg size width, height font normal background "white" }
-    if (format eq "png") { set terminal pngcairo size 1.5 * width, 1.5 * height font normal fontscale 1.5 linewidth 1.5 pointscale 1.5 }
+array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources and trials", "a head, geometric mean over trials"]
+any_bars = 0
+stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
+widest = 24; entries = (direct > 0 ? 0 : S) + 2 + any_bars
+do for [s = 1:S] { widest = direct == 0 && strlen(series[s]) > widest ? strlen(series[s]) : widest }
+do for [i = 1:3] { widest = strlen(texts[i]) > widest ? strlen(texts[i]) : widest }
+across = columns_of_key(widest)
+across = across < 1 ? 1 : across > entries ? entries : across
+legend = 20 + 19 * ceil(entries / real(across))
+title_lines = strlen(title) > width / 8.5 ? 2 : 1
+heading = titled ? 16 + 19 * title_lines : 2
+height = heading + rows * panel_height + 22 + legend
+do for [format in formats] {
+    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
+    eval terminal(format, width, height)
     set output output . "." . format
     set multiplot
     set border 3 linecolor rgb "#444444"
@@ -52,22 +72,20 @@ do for [format in "svg png"] {
     set xtics nomirror format "%g" font small
     set ytics nomirror font small
     set key off
-    set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large
+    if (titled) { set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
     do for [p = 1:P] {
         column_of = (p - 1) % columns
         row_of = (p - 1) / columns
         set lmargin at screen real(left_space + column_of * panel_width + 48) / width
-        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8) / width
-        set tmargin at screen 1 - real(heading + row_of * panel_height + 38) / height
+        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8 - direct) / width
+        set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
-        set title wrap(panels[p], floor((panel_width - 20) / 6.6)) offset 0, -0.5 noenhanced font small
+        set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
         if (column_of == 0) {
             set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
         unset logscale; set xrange [*:*]; set yrange [*:*]
-        low = 1; high = 1
-        do for [s = 1:S] { curves_there[s] = 0; bars_there[s] = 0; dots_there[s] = 0 }
-        stats data using ($1 == p ? (note($5), note($6), note($7), count(int($2), $3 == 1, $7 > $6), 1) : 1) nooutput
+        low = lows[p]; high = highs[p]
         if (log_x) { set logscale x 2 }
         t = log_x ? (real(landmarks[M]) / landmarks[1]) ** margin : margin * (landmarks[M] - landmarks[1])
         if (M < 2) { set xrange [0.5 * landmarks[1]:1.5 * landmarks[1]] } else {
@@ -80,8 +98,6 @@ do for [format in "svg png"] {
                 set xtics add (landmarks[i]); last = place(landmarks[i])
             } else { set xtics add ("" landmarks[i] 1) }
         }
-        t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
-        low = low / t; high = high * t
         set logscale y
         set yrange [low:high]
         decades = log10(high / low)
@@ -93,26 +109,24 @@ do for [format in "svg png"] {
                 if (t >= low && t <= high) { set ytics add (t) }
             } }
         }
-        clauses = ""; curves = ""
-        do for [s = 1:S] {
-            if (dots_there[s]) { clauses = clauses . dots_of(p, s) }
-            curves = curves . (bars_there[s] ? bars_of(p, s) : "") . (curves_there[s] ? curve_of(p, s) : "")
-        }
-        clauses = clauses . ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' . curves
+        clauses = clauses_of[p]
+        do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {
+            set label 100 + s series[s] at graph 1.012, graph ends[(p - 1) * S + s] / plot_height left noenhanced font small textcolor rgb hue(s)
+        } }
         eval "plot " . clauses[3:*]
-        unset label 1; unset label 3
+        unset label
     }
     set label 1 x_name at screen 0.5, screen (legend + 8.0) / height center noenhanced font normal
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
     unset title; unset border; unset tics; unset grid; unset logscale
     set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 4 maxcols across font normal noenhanced
+    set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
     clauses = ""
-    do for [s = 1:S] { clauses = clauses . ', NaN ' . curve_style(s) . sprintf(' title series[%d]', s) }
-    clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title texts[1]'
-    if (any_bars) { clauses = clauses . ', NaN with lines linewidth 1.6 linecolor rgb "#555555" title texts[2]' }
-    clauses = clauses . ', NaN with points pointtype 7 pointsize 0.4 linecolor rgb "#aaaaaa" title texts[3]'
+    do for [s = 1:S] { clauses = direct > 0 ? clauses : clauses . ', NaN ' . curve_style(s) . sprintf(' title fits(series[%d])', s) }
+    clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(texts[1])'
+    if (any_bars) { clauses = clauses . ', NaN with lines linewidth 1.6 linecolor rgb "#555555" title fits(texts[2])' }
+    clauses = clauses . ', NaN with points pointtype 7 pointsize 0.4 linecolor rgb "#aaaaaa" title fits(texts[3])'
     eval "plot " . clauses[3:*]
     unset multiplot
     unset output

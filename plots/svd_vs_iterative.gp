@@ -11,7 +11,10 @@ subtitle = sprintf("above 1: %s is closer   |   below 1: %s is closer", referenc
 y_name = "ratio of errors, same landmarks"
 level = 1
 level_style = 'linewidth 1.5 linecolor rgb "#000000"'
+floor_name = ""; baseline_name = ""
 legend_entries = 2
-legend_lines = ', NaN with lines ' . level_style . ' title "1: both as close"'
+legend_named = 0
+legend_lines = ""
+legend_rest = ', NaN with lines ' . level_style . ' title "1: both as close"'
 
 load "figure.gp"

@@ -54,12 +54,16 @@ static nb_status describe(FILE *out, const nb_registry *registry, const nb_compo
     const char *explanation = nb_explanation_of(registry, c), *allowed;
     fprintf(out, "%s (%s): %s\n", c->name, registry->kind, c->summary);
     if (explanation) fprintf(out, "\n%s\n", explanation);
-    if (!is_output(registry)) fprintf(out, "\noptions:%s\n", c->options->key ? "" : " none");
+    bool labelled = !is_output(registry) && registry != &nb_studies;
+    if (!is_output(registry)) fprintf(out, "\noptions:%s\n", labelled || c->options->key ? "" : " none");
     for (const nb_option *o = c->options; o->key; o++) {
         NB_NEED(allowed, nb_option_range(o, ctx));
         fprintf(out, "  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed,
                 o->initial ? o->initial : "none: it must be given");
     }
+    if (labelled)
+        fprintf(out, "  %-12s %s\n  %-12s text; default: the name and the options that are given\n", NB_LABEL_OPTION,
+                NB_LABEL_HELP, "");
     fprintf(out, "\nreferences:\n");
     for (int i = 0; c->references[i]; i++) fprintf(out, "  %s\n", c->references[i]);
     return NB_OK;

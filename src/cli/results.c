@@ -51,6 +51,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     nb_page page;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
+    NB_TRY(ctx, nb_run_labels(e->folder, study, &results.rows.labels, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));

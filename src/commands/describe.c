@@ -69,7 +69,8 @@ static nb_status put_components(nb_ctx *ctx)
     nb_status status = NB_OK;
     puts("# Components\n\nMade by `make docs` from the program (`nysbench describe --markdown components`): do not "
          "edit.\n"
-         "`nysbench describe NAME` shows one of them. [method.md](method.md) explains how they fit together.");
+         "`nysbench describe NAME` shows one of them. [method.md](method.md) explains how they fit together. All take\n"
+         "`" NB_LABEL_OPTION "=TEXT` as well, [" NB_LABEL_HELP "](config.md#labels).");
     for (int i = 0; nb_registries[i] && status == NB_OK; i++) {
         const char *kinds = nb_registries[i]->plural;
         printf("\n## %c%s\n", toupper((unsigned char)kinds[0]), kinds + 1);

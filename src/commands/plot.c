@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/gnuplot.h"
+#include "base/numbers.h"
 
 #include "components/registry.h"
 #include "components/study.h"
@@ -12,11 +13,14 @@
 #include "run/run_folder.h"
 #include "run/reload.h"
 #include "report/results.h"
+#include "report/scripts.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PAPER_FOLDER NB_PLOTS_FOLDER "/paper"
 
 static void count_figures(const char *kind, int figures, const char *folder, bool draw)
 {
@@ -40,8 +44,16 @@ static nb_status draw_own(const char *folder, const nb_study *study, const nb_ro
     return NB_OK;
 }
 
+/* The folder of figures in that style, whose style.gp says so. */
+static nb_status open_folder(const char *run, const nb_plot_style *style, const char **folder, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_run_path(run, style->paper ? PAPER_FOLDER : NB_PLOTS_FOLDER, folder, ctx));
+    return nb_plot_write_style(*folder, style, ctx);
+}
+
 /* One figure, or all but those that make something of the run again. */
-static nb_status plot(const char *folder, const nb_figure *only, int m, bool draw, nb_ctx *ctx)
+static nb_status plot(const char *folder, const nb_figure *only, int m, const nb_plot_style *style, bool draw,
+                      nb_ctx *ctx)
 {
     nb_store store;
     nb_row_list rows;
@@ -51,13 +63,15 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, bool dra
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);
     NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
+    NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
+               "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
+    NB_TRY(ctx, open_folder(folder, style, &drawing.folder, ctx));
     if (study->draw) return draw_own(folder, study, &rows, draw, ctx);
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
@@ -70,19 +84,20 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, bool dra
     return NB_OK;
 }
 
-static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view, bool draw, nb_ctx *ctx)
+static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view, const nb_plot_style *style, bool draw,
+                                nb_ctx *ctx)
 {
     const char *target;
     int figures;
-    NB_TRY(ctx, nb_run_path(folder, NB_PLOTS_FOLDER, &target, ctx));
-    NB_TRY(ctx, nb_plot_landmarks(folder, view, draw, &figures, ctx));
+    NB_TRY(ctx, open_folder(folder, style, &target, ctx));
+    NB_TRY(ctx, nb_plot_landmarks(folder, view, target, draw, &figures, ctx));
     count_figures("landmarks", figures, target, draw);
     return NB_OK;
 }
 
 typedef struct { /* the command line's; NULL: not given */
     int landmarks;
-    char *m, *trial, *head, *side;
+    char *m, *trial, *head, *side, *style, *width, *format;
 } choices;
 
 /* Those that are of one m, "a, b and c". */
@@ -120,9 +135,71 @@ static int read_view(const nb_command *command, const choices *c, const nb_figur
     return code == NB_GO_ON ? nb_command_number(command, "--head", c->head, 0, INT_MAX, &view->head) : code;
 }
 
+/* A width of paper, in points; false where the text is none. */
+static bool read_width(const char *text, double *points)
+{
+    static const struct {
+        const char *name;
+        double points;
+    } units[] = {{"mm", 72 / 25.4}, {"cm", 72 / 2.54}, {"in", 72}, {"pt", 1}};
+    static const double least = 60 * 72 / 25.4, most = 500 * 72 / 25.4;
+    size_t length;
+    char number[32] = "";
+    if (strcmp(text, "column") == 0 || strcmp(text, "page") == 0) text = *text == 'c' ? "89mm" : "183mm";
+    length = strlen(text);
+    if (length < 3 || length > sizeof number) return false;
+    memcpy(number, text, length - 2);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(text + length - 2, units[i].name) == 0 && nb_parse_real(number, 1e-3, 1e6, points)) {
+            *points *= units[i].points;
+            return *points >= least && *points <= most;
+        }
+    return false;
+}
+
+/* "svg,pdf": those formats, each once, separated by blanks; NULL where one is unknown. */
+static const char *read_formats(const char *text, nb_ctx *ctx)
+{
+    static const char *const known[] = {"svg", "png", "pdf"};
+    const char *formats = "";
+    while (formats) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < 3 && !(length == 3 && strncmp(text, known[i], 3) == 0)) i++;
+        if (i == 3) return NULL;
+        if (!strstr(formats, known[i])) formats = nb_format(ctx, "%s%s%s", formats, *formats ? " " : "", known[i]);
+        if (!text[length]) return formats;
+        text += length + 1;
+    }
+    return NULL;
+}
+
+static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
+{
+    *style = nb_plot_screen;
+    style->paper = c->style && strcmp(c->style, "paper") == 0;
+    if (c->style && !style->paper && strcmp(c->style, "screen") != 0) {
+        nb_print_error("plot: --style %s is unknown; allowed: screen, paper", c->style);
+        return NB_EXIT_USAGE;
+    }
+    if (c->width && !style->paper) {
+        nb_print_error("plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
+        return NB_EXIT_USAGE;
+    }
+    if (style->paper && !read_width(c->width ? c->width : "column", &style->width)) {
+        nb_print_error("plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
+                       c->width);
+        return NB_EXIT_USAGE;
+    }
+    if (style->paper) style->formats = "pdf svg";
+    if (c->format) style->formats = read_formats(c->format, ctx);
+    if (style->formats) return NB_GO_ON;
+    nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
+    return NB_EXIT_USAGE;
+}
+
 static nb_status keep_texts(const choices *c, nb_ctx *ctx)
 {
-    char *const texts[] = {c->m, c->trial, c->head, c->side};
+    char *const texts[] = {c->m, c->trial, c->head, c->side, c->style, c->width, c->format};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i]) NB_TRY(ctx, nb_defer(ctx, free, texts[i]));
     return NB_OK;
@@ -144,6 +221,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     choices chosen = {.m = NULL};
     nb_landmark_view view;
+    nb_plot_style style;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
@@ -155,6 +233,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "The trial (default: 0)", "T"},
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "The head (default: the first of each problem)", "H"},
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "keys|queries"},
+        {"style", '\0', POPT_ARG_STRING, &chosen.style, 0,
+         "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER, "screen|paper"},
+        {"width", '\0', POPT_ARG_STRING, &chosen.width, 0,
+         "On paper: column (89mm, the default), page (183mm), or a width such as 3.25in", "WIDTH"},
+        {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
+         "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "svg,png,pdf"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
@@ -162,6 +246,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const nb_figure *figure = NULL;
     if (code == NB_GO_ON) code = find_figure(arguments[1], &figure, ctx);
     if (code == NB_GO_ON) code = read_view(command, &chosen, figure, &view, ctx);
+    if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
     if (code != NB_GO_ON) return code;
     if (chosen.landmarks && figure) {
         nb_print_error("plot: --landmarks takes no kind");
@@ -176,8 +261,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             stderr,
             "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures "
             "are not\n");
-    nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, draw, ctx)
-                                        : plot(arguments[0], figure, view.m, draw, ctx);
+    nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, draw, ctx)
+                                        : plot(arguments[0], figure, view.m, &style, draw, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 

@@ -106,7 +106,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
          "FILE.html"},
         {"format", 'f', POPT_ARG_STRING, &text, 0, "Write only html, or only markdown, for a README or a pull request",
-         "FORMAT"},
+         "html|markdown"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);

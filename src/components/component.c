@@ -6,6 +6,7 @@
 #include "base/range.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -149,7 +150,10 @@ static nb_status set_component(const nb_option *o, const nb_spec *spec, void *op
     nb_choice *choice;
     NB_NEED(choice, nb_alloc(ctx, 1, sizeof *choice));
     *(const nb_choice **)((char *)options + o->offset) = choice;
-    return nb_choose(o->registry, spec, choice, mistakes, ctx);
+    NB_TRY(ctx, nb_choose(o->registry, spec, choice, mistakes, ctx));
+    if (!choice->given) return NB_OK;
+    return nb_mistakes_add(mistakes, spec->place, "%s = %s(...): a " NB_LABEL_OPTION " names the whole, not its part",
+                           o->key, choice->component->name);
 }
 
 /* The same from a text, which stands for one component. */
@@ -166,6 +170,47 @@ static nb_status set_component_text(const nb_option *o, const char *text, nb_pla
         return nb_mistakes_add(mistakes, place, "%s = \"%s\" stands for %d %s, expected one; lists need no quotes",
                                o->key, text, count, o->registry->plural);
     return set_component(o, specs[0], options, mistakes, ctx);
+}
+
+/* What a figure's file may be named by: the first letter, digit, dot or sign. Bytes of UTF-8 count as letters. */
+static const char *next_letter(const char *text)
+{
+    while (*text && !isalnum((unsigned char)*text) && !strchr(".-+", *text) && (unsigned char)*text < 0x80) text++;
+    return text;
+}
+
+/* Figures of labels that differ in blanks and the like alone would have the same files. */
+static bool look_alike(const char *a, const char *b)
+{
+    for (a = next_letter(a), b = next_letter(b); *a && *a == *b; a = next_letter(a + 1), b = next_letter(b + 1))
+        ;
+    return *a == *b;
+}
+
+/* What is wrong with a label; NULL: nothing. */
+static const char *wrong_label(const nb_value *value)
+{
+    if (value->kind != NB_WORD && value->kind != NB_STRING)
+        return "a text, quoted if it has spaces, commas or brackets";
+    if (!*next_letter(value->text)) return "a text with a letter or a digit";
+    if (strlen(value->text) > NB_MOST_LABEL) return "a text of at most 200 bytes";
+    for (const char *at = value->text; *at; at++)
+        if (nb_text_is_control(at)) return "a text on one line, without control characters";
+    return NULL;
+}
+
+static nb_status set_label(const nb_component *c, const nb_argument *a, const char **label, nb_mistakes *mistakes)
+{
+    const char *allowed = wrong_label(&a->value);
+    if (allowed)
+        return nb_mistakes_add(mistakes, a->value.place, "%s: " NB_LABEL_OPTION " is not %s", c->name, allowed);
+    *label = a->value.text;
+    return NB_OK;
+}
+
+static bool is_label(const nb_component *c, const char *key)
+{
+    return strcmp(key, NB_LABEL_OPTION) == 0 && !find_option(c, key);
 }
 
 static nb_status set_argument(const nb_component *c, const nb_argument *a, void *options, nb_mistakes *mistakes,
@@ -319,8 +364,23 @@ nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
     NB_TRY(ctx, describe(choice, CANONICAL, &choice->canonical, ctx));
     NB_TRY(ctx, describe(choice, LABEL, &choice->label, ctx));
     NB_TRY(ctx, describe(choice, FULL, &choice->full, ctx));
+    choice->plain = strcmp(choice->label, choice->component->name) == 0;
+    if (choice->given) choice->label = choice->full = choice->given;
     NB_TRY(ctx, describe(choice, RESOLVED, &choice->resolved, ctx));
     return describe(choice, DRAWN, &choice->drawn, ctx);
+}
+
+nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx)
+{
+    const char *label;
+    *text = choice->resolved;
+    if (!choice->given) return NB_OK;
+    size_t length = strlen(choice->resolved);
+    bool bare = choice->resolved[length - 1] != ')';
+    NB_NEED(label, quote(choice->given, ctx));
+    NB_NEED(*text, nb_format(ctx, "%.*s%s" NB_LABEL_OPTION "=%s)", (int)(bare ? length : length - 1), choice->resolved,
+                             bare ? "(" : ", ", label));
+    return NB_OK;
 }
 
 /* Options that count with a value of another one only. */
@@ -366,6 +426,8 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
         if (given_twice(spec, i))
             NB_TRY(ctx, nb_mistakes_add(mistakes, spec->arguments[i].place, "%s: option '%s' is given twice", c->name,
                                         spec->arguments[i].key));
+        else if (is_label(c, spec->arguments[i].key))
+            NB_TRY(ctx, set_label(c, &spec->arguments[i], &filled.given, mistakes));
         else
             NB_TRY(ctx, set_argument(c, &spec->arguments[i], filled.options, mistakes, ctx));
     }
@@ -384,10 +446,62 @@ int nb_choices_find(const nb_choices *choices, const nb_choice *choice)
     return -1;
 }
 
+nb_status nb_choices_label(nb_choices *choices, const nb_choice *of, nb_ctx *ctx)
+{
+    for (int i = 0; i < choices->count; i++) {
+        nb_choice *other = &choices->items[i];
+        bool same = strcmp(other->canonical, of->canonical) == 0;
+        NB_REQUIRE(ctx, same || (!of->given && !other->given) || !look_alike(other->label, of->label), NB_EINVAL,
+                   "'%s' and '%s' are labels of different ones, %s and %s; they must differ in letters or digits",
+                   other->label, of->label, other->resolved, of->resolved);
+        if (!same || !of->given) continue;
+        NB_REQUIRE(ctx, !other->given || strcmp(other->given, of->given) == 0, NB_EINVAL,
+                   "%s has two labels, '%s' and '%s'", of->canonical, other->given, of->given);
+        other->label = other->full = other->given = of->given;
+    }
+    return NB_OK;
+}
+
 nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
 {
     NB_GROW(ctx, choices->items, choices->count, choices->capacity);
     choices->items[choices->count++] = choice;
+    return NB_OK;
+}
+
+/* What an option adds to a label, where the choices of a sweep do not agree in it. */
+static nb_status add_swept(const nb_option *o, int count, nb_choice *swept, const char **labels, nb_ctx *ctx)
+{
+    const char **values;
+    bool differ = false;
+    NB_NEED(values, nb_alloc(ctx, (size_t)count, sizeof *values));
+    for (int i = 0; i < count; i++) {
+        NB_TRY(ctx, nb_option_text(swept[i].options, o, 0, &values[i], ctx));
+        differ = differ || strcmp(values[i], values[0]) != 0;
+    }
+    for (int i = 0; i < count && differ; i++)
+        NB_NEED(labels[i], nb_format(ctx, "%s, %s=%s", labels[i], o->key,
+                                     o->type == NB_OPTION_STRING ? last_parts(values[i], 1) : values[i]));
+    return NB_OK;
+}
+
+/* The choices of a spec with lists; those that are labelled are told apart. */
+static nb_status label_swept(int count, nb_choice *swept, nb_place place, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    const char **labels;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)count + 1, sizeof *labels));
+    for (int i = 0; i < count; i++) {
+        if (!swept[i].given) return NB_OK;
+        labels[i] = swept[i].given;
+    }
+    for (const nb_option *o = swept->component->options; count > 1 && o && o->key; o++)
+        if (!o->selects_head) NB_TRY(ctx, add_swept(o, count, swept, labels, ctx));
+    for (int i = 0; i < count; i++) {
+        swept[i].label = swept[i].full = swept[i].given = labels[i];
+        if (strlen(labels[i]) > NB_MOST_LABEL)
+            return nb_mistakes_add(mistakes, place, "the label '%s' has more than %d bytes with what it sweeps",
+                                   labels[i], NB_MOST_LABEL);
+    }
     return NB_OK;
 }
 
@@ -402,14 +516,14 @@ nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, cons
     if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
     if (count > MOST_CHOICES - choices->count)
         return nb_mistakes_add(mistakes, place, "there are more than %d %s", MOST_CHOICES, registry->plural);
-    int before = mistakes->count;
+    int before = mistakes->count, first = choices->count;
     for (int i = 0; i < count; i++) {
         nb_choice choice;
         NB_TRY(ctx, nb_choose(registry, specs[i], &choice, mistakes, ctx));
         if (mistakes->count > before) return NB_OK;
         NB_TRY(ctx, nb_choices_append(choices, choice, ctx));
     }
-    return NB_OK;
+    return count ? label_swept(count, choices->items + first, place, mistakes, ctx) : NB_OK;
 }
 
 nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
@@ -430,6 +544,10 @@ static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_
     NB_NEED(part->options, nb_alloc(ctx, 1, part->component->options_size + 1));
     NB_NEED(part->given, nb_alloc(ctx, (size_t)spec->count + 1, sizeof *part->given));
     for (int i = 0; i < spec->count; i++) {
+        if (is_label(part->component, spec->arguments[i].key))
+            return nb_mistakes_add(mistakes, spec->arguments[i].place,
+                                   "%s: a " NB_LABEL_OPTION " selects nothing; name other options, or none",
+                                   part->component->name);
         NB_TRY(ctx, set_argument(part->component, &spec->arguments[i], part->options, mistakes, ctx));
         const nb_option *option = find_option(part->component, spec->arguments[i].key);
         if (option) part->given[part->count++] = option;

@@ -149,7 +149,17 @@ typedef struct {
     const char *full;      /* for people: the first option, and those that differ from their defaults */
     const char *drawn;     /* `canonical` without what only reorders: names the stream of a problem's data */
     const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
+    bool plain;            /* all options have their defaults */
+    const char *given;     /* the label that its spec gives, which is `label` and `full` then; NULL: none */
 } nb_choice;
+
+/* The option that every component takes: what tables and figures call it. It is no part of its identity. */
+#define NB_LABEL_OPTION "label"
+#define NB_LABEL_HELP "what tables and figures call it"
+enum { NB_MOST_LABEL = 200 }; /* bytes of a label that is given */
+
+/* As `resolved`, with the label that was given. */
+nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx);
 
 /* As `label`, but with so many of the last parts of a path. */
 nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx);
@@ -171,11 +181,14 @@ typedef struct {
 nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
-/* The same with repetitions. */
+/* The same with repetitions. A label that is given to several gets the options in which they differ. */
 nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
                           nb_mistakes *mistakes, nb_ctx *ctx);
 
 nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx);
+/* A choice's label becomes that of those with the same canonical text. NB_EINVAL where they have another one, or what
+ * is not the same has one of the same letters and digits. */
+nb_status nb_choices_label(nb_choices *choices, const nb_choice *of, nb_ctx *ctx);
 int nb_choices_find(const nb_choices *choices, const nb_choice *choice); /* where it is among them; -1: it is not */
 
 /* A component and some of its options, which stands for all choices that agree with them. */

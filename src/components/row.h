@@ -5,6 +5,7 @@
 #define NB_ROW_H
 
 #include "components/column.h"
+#include "components/given_labels.h"
 
 /* The fields of every row, in the order of its struct. */
 #define NB_ROW_FIELDS \
@@ -92,6 +93,7 @@ typedef struct {
     const nb_column *columns;
     size_t row_size; /* bytes */
     char *bytes;
+    nb_given_labels labels; /* of the components that they name */
 } nb_row_list;
 
 nb_row *nb_row_at(const nb_row_list *rows, int index); /* the study's */

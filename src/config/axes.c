@@ -195,9 +195,11 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
 static nb_status unite_choices(nb_axis_list *list, const nb_key_values *v, int *indices, nb_ctx *ctx)
 {
     for (int i = 0; i < v->count; i++) {
-        int at = nb_choices_find(&list->choices, &v->choices.items[i]);
+        const nb_choice *one = &v->choices.items[i];
+        int at = nb_choices_find(&list->choices, one);
         indices[i] = at < 0 ? list->choices.count : at;
-        if (at < 0) NB_TRY(ctx, nb_choices_append(&list->choices, v->choices.items[i], ctx));
+        if (at < 0) NB_TRY(ctx, nb_choices_append(&list->choices, *one, ctx));
+        NB_TRY(ctx, nb_choices_label(&list->choices, one, ctx));
     }
     list->count = list->choices.count;
     return NB_OK;
@@ -341,8 +343,10 @@ nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *con
     return NB_OK;
 }
 
-nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys, nb_ctx *ctx)
+nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
+                               nb_mistakes *mistakes)
 {
+    nb_ctx *ctx = mistakes->ctx;
     const nb_study *study = config->study;
     int key_count = nb_block_key_count(study), axes = nb_block_key_trials(study);
     NB_NEED(block->origins.items, nb_alloc(ctx, (size_t)key_count, sizeof *block->origins.items));
@@ -357,7 +361,8 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         block->group[axis] = keys[nb_block_key_zip(study)]->numbers[axis];
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         if (study->axes[axis].type == NB_AXIS_COMPONENT)
-            NB_TRY(ctx, unite_choices(list, keys[axis], block->values[axis], ctx));
+            NB_TRY(ctx, nb_mistakes_take(mistakes, keys[axis]->place,
+                                         unite_choices(list, keys[axis], block->values[axis], ctx)));
         else if (study->axes[axis].type == NB_AXIS_REAL)
             NB_TRY(ctx, unite_reals(list, keys[axis], block->values[axis], ctx));
         else

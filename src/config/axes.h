@@ -40,8 +40,9 @@ nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const 
 /* Warns of values that appear twice in a list that advances alone, where they count once. */
 nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *warnings);
 
-/* Adds each key's values to the block, and new ones to the config's lists; all keys are right. */
+/* Adds each key's values to the block, and new ones to the config's lists; all keys are right. A label of two values,
+ * and two of one, are mistakes. */
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
-                               nb_ctx *ctx);
+                               nb_mistakes *mistakes);
 
 #endif

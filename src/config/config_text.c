@@ -61,15 +61,16 @@ static void print_numbers(const printer *p, const nb_config_block *b, int axis)
     fputc(']', p->out);
 }
 
-static const char *value_text(const nb_config *c, int axis, int index)
+static nb_status value_text(const nb_config *c, int axis, int index, const char **text, nb_ctx *ctx)
 {
     const nb_axis *a = &c->study->axes[axis];
-    if (a->type == NB_AXIS_COMPONENT) return c->lists[axis].choices.items[index].resolved;
+    if (a->type == NB_AXIS_COMPONENT) return nb_choice_written(&c->lists[axis].choices.items[index], text, ctx);
     int word = c->lists[axis].numbers[index];
-    return word < 0 ? a->extra : a->words[word];
+    *text = word < 0 ? a->extra : a->words[word];
+    return NB_OK;
 }
 
-static void print_values(const printer *p, const nb_config_block *b, int axis)
+static nb_status print_values(const printer *p, const nb_config_block *b, int axis, nb_ctx *ctx)
 {
     const nb_axis *a = &p->config->study->axes[axis];
     bool numbers = a->type == NB_AXIS_INTEGER || a->type == NB_AXIS_REAL;
@@ -78,9 +79,12 @@ static void print_values(const printer *p, const nb_config_block *b, int axis)
     print_origin(p, &b->origins, a->key);
     for (int i = 0; i < b->count[axis] && !numbers; i++) {
         fprintf(p->out, "%*s- ", p->indent + 2, "");
-        nb_yaml_print_quoted(p->out, value_text(p->config, axis, b->values[axis][i]));
+        const char *text;
+        NB_TRY(ctx, value_text(p->config, axis, b->values[axis][i], &text, ctx));
+        nb_yaml_print_quoted(p->out, text);
         fputc('\n', p->out);
     }
+    return NB_OK;
 }
 
 static void print_zip(const printer *p, const nb_config_block *b)
@@ -130,35 +134,37 @@ static void print_rules(const printer *p, int block)
     }
 }
 
-static void print_block(const printer *p, const nb_config_block *b)
+static nb_status print_block(const printer *p, const nb_config_block *b, nb_ctx *ctx)
 {
     fprintf(p->out, "trials: %d", b->trials);
     print_origin(p, &b->origins, "trials");
     for (int axis = 0; p->config->study->axes[axis].key; axis++) {
         fprintf(p->out, "%*s", p->indent, "");
-        print_values(p, b, axis);
+        NB_TRY(ctx, print_values(p, b, axis, ctx));
     }
     fprintf(p->out, "%*s", p->indent, "");
     print_zip(p, b);
+    return NB_OK;
 }
 
-static void print_blocks(printer *p)
+static nb_status print_blocks(printer *p, nb_ctx *ctx)
 {
     const nb_config *c = p->config;
     if (!c->named_blocks) {
-        print_block(p, &c->blocks[0]);
+        NB_TRY(ctx, print_block(p, &c->blocks[0], ctx));
         print_rules(p, -1);
-        return;
+        return NB_OK;
     }
     print_rules(p, -1);
     fputs("blocks:\n", p->out);
     p->indent = 4;
     for (int b = 0; b < c->block_count; b++) {
         fputs("  - ", p->out);
-        print_block(p, &c->blocks[b]);
+        NB_TRY(ctx, print_block(p, &c->blocks[b], ctx));
         print_rules(p, b);
     }
     p->indent = 0;
+    return NB_OK;
 }
 
 static int count_texts(const char *const *texts)
@@ -201,7 +207,7 @@ static nb_status print_config(printer *p, nb_ctx *ctx)
     print_origin(p, &c->origins, "seed");
     print_list(p, &c->origins, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
     print_text(p, "study", c->study->component.name, false);
-    print_blocks(p);
+    NB_TRY(ctx, print_blocks(p, ctx));
     if (c->baseline) print_text(p, "baseline", c->baseline->resolved, true);
     print_list(p, &c->origins, "metrics", c->metric_count, c->metrics);
     NB_TRY(ctx, print_settings(p, ctx));

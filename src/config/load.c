@@ -245,7 +245,7 @@ static nb_status fill_blocks(loader *l, draft *d)
     for (; c->block_count < d->count; c->block_count++) {
         c->blocks[c->block_count].place = block_place(l, d, c->block_count);
         choose_values(l, d, c->block_count, keys);
-        NB_TRY(l->common.ctx, nb_config_block_fill(c, &c->blocks[c->block_count], keys, l->common.ctx));
+        NB_TRY(l->common.ctx, nb_config_block_fill(c, &c->blocks[c->block_count], keys, l->common.mistakes));
     }
     return NB_OK;
 }

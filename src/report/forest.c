@@ -3,7 +3,6 @@
 #include "report/forest.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
 
@@ -74,8 +73,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     const forest *f = what;
     bool fixed = true, subspace = false;
     (void)ctx;
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", f->output, f->output, f->output);
-    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\n", f->output, f->output);
+    nb_plot_print_head(out, f->output);
+    fprintf(out, "data = \"%s.dat\"\n", f->output);
     print_string(out, "title", f->title);
     print_string(out, "subtitle", f->subtitle);
     print_string(out, "x_name", f->x_name);
@@ -108,7 +107,7 @@ static nb_status draw(const nb_drawing *d, forest *f, nb_ctx *ctx)
     NB_NEED(script, nb_format(ctx, "%s.gp", f->output));
     NB_TRY(ctx, nb_write_file(path, print_points, f, ctx));
     NB_TRY(ctx, nb_plot_print_script(d->folder, script, print_driver, f, ctx));
-    return d->draw ? nb_gnuplot_run(d->folder, script, ctx) : NB_OK;
+    return d->draw ? nb_plot_draw(d->folder, f->output, ctx) : NB_OK;
 }
 
 /* All figures, for people and programs. */
@@ -144,7 +143,7 @@ nb_status nb_forest_draw(const nb_drawing *d, const char *kind, nb_forest *figur
     figures[kept].name = NULL;
     if (kept == 0) return nb_plot_prune(d->folder, kind, 0, NULL, ctx);
     NB_TRY(ctx, nb_make_folder(d->folder, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, "forest.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(d->folder, (const char *const[]){"forest.gp", NULL}, ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)kept, sizeof *stems));
     for (int i = 0; i < kept; i++) {
         NB_TRY(ctx, draw(d, &figures[i], ctx));

@@ -27,13 +27,16 @@ nb_status nb_frame_make(nb_frame *f, const nb_column *columns, const void *rows,
 
 nb_status nb_frame_of(nb_frame *f, const nb_row_list *rows, nb_ctx *ctx)
 {
-    return nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx);
+    NB_TRY(ctx, nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx));
+    f->labels = &rows->labels;
+    return NB_OK;
 }
 
 nb_status nb_frame_view(const nb_frame *f, nb_frame *view, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_frame_make(view, f->columns, f->rows, f->size, f->count, ctx));
     view->whole = f;
+    view->labels = f->labels;
     return NB_OK;
 }
 
@@ -289,7 +292,9 @@ nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, n
     NB_NEED(copy, nb_alloc(ctx, (size_t)rows.count + 1, f->size));
     for (int i = 0; i < rows.count; i++) memcpy(copy + (size_t)i * f->size, nb_frame_row(f, rows.at[i]), f->size);
     nb_frame_column *derived = *f->made;
+    const nb_given_labels *labels = f->labels;
     NB_TRY(ctx, nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx)); /* which may be f itself */
+    taken->labels = labels;
     for (; derived; derived = derived->next)
         if (!nb_column_find(taken->columns, derived->name)) NB_TRY(ctx, take_derived(taken, derived, rows, ctx));
     return NB_OK;

@@ -14,6 +14,7 @@ typedef struct nb_frame {
     const void *rows;         /* the caller's: count of them, `size` bytes each */
     size_t size;
     int count;
+    const nb_given_labels *labels; /* of the components that rows name; NULL: none */
 
     /* Private. */
     nb_ctx *memory;

@@ -36,10 +36,12 @@ static nb_status mark_oracle(const nb_registry *registry, const char *text, cons
 }
 
 /* The text itself where its component is gone. */
-static nb_status label_component(const nb_registry *registry, const char *text, bool full, const char **label,
-                                 nb_ctx *ctx)
+static nb_status label_component(const nb_registry *registry, const nb_given_labels *given, const char *text, bool full,
+                                 const char **label, nb_ctx *ctx)
 {
     nb_choice choice;
+    *label = nb_given_label_of(given, registry, text);
+    if (*label) return mark_oracle(registry, text, label, ctx);
     nb_status status = nb_choice_parse(registry, text, &choice, ctx);
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx);
@@ -56,7 +58,7 @@ static nb_status label(const nb_frame *f, const char *name, int row, bool full, 
     switch (column->type) {
     case NB_COLUMN_TEXT: {
         const char *text = *(const char *const *)field;
-        if (text && registry) return label_component(registry, text, full, out, ctx);
+        if (text && registry) return label_component(registry, f->labels, text, full, out, ctx);
         NB_NEED(*out, nb_strdup(ctx, text ? text : ""));
         break;
     }
@@ -104,14 +106,16 @@ static nb_status label_deep(const nb_registry *registry, const char *text, int p
     return NB_OK;
 }
 
-nb_status nb_labels_apart(const nb_registry *registry, int count, const char *const *texts, const char **labels,
-                          nb_ctx *ctx)
+nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
+                          const char *const *texts, const char **labels, nb_ctx *ctx)
 {
     enum { DEEPEST = 32 };
     bool *twins, any = true;
     NB_NEED(twins, nb_alloc(ctx, (size_t)count + 1, sizeof *twins));
     for (int i = 0; i < count; i++) {
         nb_choice choice;
+        labels[i] = nb_given_label_of(given, registry, texts[i]);
+        if (labels[i]) continue;
         nb_status status = nb_choice_parse(registry, texts[i], &choice, ctx);
         if (status == NB_ENOMEM) return status;
         nb_error_clear(ctx);
@@ -121,9 +125,11 @@ nb_status nb_labels_apart(const nb_registry *registry, int count, const char *co
         any = false;
         for (int i = 0; i < count; i++) any |= twins[i] = has_twin(count, texts, labels, i);
         for (int i = 0; i < count; i++)
-            if (twins[i]) NB_TRY(ctx, label_deep(registry, texts[i], parts, &labels[i], ctx));
+            if (twins[i] && !nb_given_label_of(given, registry, texts[i]))
+                NB_TRY(ctx, label_deep(registry, texts[i], parts, &labels[i], ctx));
     }
-    for (int i = 0; i < count; i++) twins[i] = has_twin(count, texts, labels, i);
+    for (int i = 0; i < count; i++)
+        twins[i] = has_twin(count, texts, labels, i) && !nb_given_label_of(given, registry, texts[i]);
     for (int i = 0; i < count; i++)
         if (twins[i]) labels[i] = texts[i];
     return NB_OK;
@@ -145,7 +151,7 @@ nb_status nb_labels_of_values(const nb_frame *f, const char *column, const char 
     NB_NEED(texts, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *texts));
     NB_TRY(ctx, nb_frame_texts(f, column, &by_row, ctx));
     for (int v = 0; v < codes.count; v++) texts[v] = by_row[codes.first[v]] ? by_row[codes.first[v]] : "";
-    NB_TRY(ctx, nb_labels_apart(registry, codes.count, texts, labels, ctx));
+    NB_TRY(ctx, nb_labels_apart(registry, f->labels, codes.count, texts, labels, ctx));
     for (int v = 0; v < codes.count; v++) NB_TRY(ctx, mark_oracle(registry, texts[v], &labels[v], ctx));
     return NB_OK;
 }

@@ -15,10 +15,10 @@ nb_status nb_label_full(const nb_frame *frame, const char *column, int row, cons
 /* Whether a row's value in a column is a strategy that is an oracle. */
 nb_status nb_label_is_oracle(const nb_frame *frame, const char *column, int row, bool *oracle, nb_ctx *ctx);
 
-/* labels (count) <- of components' texts. Labels of different ones differ: paths have as many of their last parts as
- * that takes, and where it does not help, the label is the whole text. */
-nb_status nb_labels_apart(const nb_registry *registry, int count, const char *const *texts, const char **labels,
-                          nb_ctx *ctx);
+/* labels (count) <- of components' texts, those that are given or their own. Labels of different ones differ: paths
+ * have as many of their last parts as that takes, and where it does not help, the label is the whole text. */
+nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
+                          const char *const *texts, const char **labels, nb_ctx *ctx);
 /* Of the values of a column, by code: as nb_label_of, but different for different values. */
 nb_status nb_labels_of_values(const nb_frame *frame, const char *column, const char *const **labels, nb_ctx *ctx);
 

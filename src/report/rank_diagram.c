@@ -5,7 +5,6 @@
 #include "report/rank_diagram.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
 
@@ -251,8 +250,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(title, nb_format(ctx, "%s: mean ranks by %s, with %s, %s", f->d->experiment, f->v->terms.metric,
                              f->v->scopes.stems[f->block->scope], f->block->stratum_label));
     NB_NEED(subtitle, nb_format(ctx, "1: the least %s in every source%s", f->v->terms.metric, tests));
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", f->output, f->output, f->output);
-    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\ntitle = ", f->output, f->output);
+    nb_plot_print_head(out, f->output);
+    fprintf(out, "data = \"%s.dat\"\ntitle = ", f->output);
     nb_plot_print_string(out, title);
     fputs("\nsubtitle = ", out);
     nb_plot_print_string(out, subtitle);
@@ -274,7 +273,7 @@ static nb_status draw_block(figure *f)
     NB_NEED(script, nb_format(ctx, "%s.gp", f->output));
     NB_TRY(ctx, nb_write_file(path, print_points, f, ctx));
     NB_TRY(ctx, nb_plot_print_script(f->d->folder, script, print_driver, f, ctx));
-    return f->d->draw ? nb_gnuplot_run(f->d->folder, script, ctx) : NB_OK;
+    return f->d->draw ? nb_plot_draw(f->d->folder, f->output, ctx) : NB_OK;
 }
 
 static nb_status draw_all(figure *f, int *figures)
@@ -284,8 +283,7 @@ static nb_status draw_all(figure *f, int *figures)
     NB_TRY(ctx, nb_make_folder(f->d->folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", f->d->folder, f->of->kind));
     NB_TRY(ctx, nb_write_file(path, print_data, f, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(f->d->folder, "looks.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(f->d->folder, "ranks.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(f->d->folder, (const char *const[]){"ranks.gp", NULL}, ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)f->count + 1, sizeof *stems));
     for (int i = 0; i < f->count; i++) {
         const char *name;

@@ -3,7 +3,6 @@
 #include "report/ratios.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "report/compare.h"
 #include "report/csv.h"
 #include "report/labels.h"
@@ -290,8 +289,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(title, nb_format(ctx, "%s: %s / %s of %s, with %s", f->d->experiment, f->of->metric, f->of->metric, base,
                              f->scopes.stems[f->scope]));
     NB_NEED(y_name, nb_format(ctx, "%s / %s of %s (less is better)", f->of->metric, f->of->metric, base));
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", f->output, f->output, f->output);
-    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\n", f->output, f->output);
+    nb_plot_print_head(out, f->output);
+    fprintf(out, "data = \"%s.dat\"\n", f->output);
     print_string(out, "title", title);
     print_string(out, "x_name", f->of->x_name);
     print_string(out, "y_name", y_name);
@@ -308,7 +307,7 @@ static nb_status draw_scope(figure *f)
     NB_NEED(script, nb_format(f->ctx, "%s.gp", f->output));
     NB_TRY(f->ctx, nb_write_file(path, print_points, f, f->ctx));
     NB_TRY(f->ctx, nb_plot_print_script(f->d->folder, script, print_driver, f, f->ctx));
-    return f->d->draw ? nb_gnuplot_run(f->d->folder, script, f->ctx) : NB_OK;
+    return f->d->draw ? nb_plot_draw(f->d->folder, f->output, f->ctx) : NB_OK;
 }
 
 /* Methods that are not compared, and strata in which there is no pair. */
@@ -334,13 +333,12 @@ static nb_status tell_what_is_missing(const figure *f)
 
 static nb_status draw_all(figure *f, int *figures)
 {
-    static const char *const shared[] = {"looks.gp", "common.gp", "ratio.gp"};
+    static const char *const shared[] = {"common.gp", "direct.gp", "ratio.gp", NULL};
     const char *path, **stems;
     NB_TRY(f->ctx, nb_make_folder(f->d->folder, f->ctx));
     NB_NEED(path, nb_format(f->ctx, "%s/%s.csv", f->d->folder, f->of->kind));
     NB_TRY(f->ctx, nb_write_file(path, print_data, f, f->ctx));
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        NB_TRY(f->ctx, nb_plot_copy_script(f->d->folder, shared[i], f->ctx));
+    NB_TRY(f->ctx, nb_plot_copy_scripts(f->d->folder, shared, f->ctx));
     NB_NEED(stems, nb_alloc(f->ctx, (size_t)f->scopes.count + 1, sizeof *stems));
     for (f->scope = 0; f->scope < f->scopes.count; f->scope++) {
         NB_TRY(f->ctx, lay_out(f));

@@ -10,14 +10,15 @@
 static const char nameless[] = "(no model named)";
 
 /* Of data that are drawn anew in each trial: the problem, for people; else NULL. */
-static nb_status name_generated(const char *problem, const char **name, nb_ctx *ctx)
+static nb_status name_generated(const nb_given_labels *given, const char *problem, const char **name, nb_ctx *ctx)
 {
+    const char *label = nb_given_label_of(given, &nb_problems, problem);
     nb_choice choice;
     *name = NULL;
     nb_status status = nb_choice_parse(&nb_problems, problem, &choice, ctx);
     if (status == NB_ENOMEM) return status;
     nb_error_clear(ctx); /* a plug-in's that is not loaded */
-    if (status == NB_OK && ((const nb_problem *)choice.component)->random) *name = choice.label;
+    if (status == NB_OK && ((const nb_problem *)choice.component)->random) *name = label ? label : choice.label;
     return NB_OK;
 }
 
@@ -71,7 +72,7 @@ nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ct
         const nb_row *row = nb_frame_row(f, data.rows[data.first[g]]);
         const char *name, *text;
         int s, number;
-        NB_TRY(ctx, name_generated(row->problem, &name, ctx));
+        NB_TRY(ctx, name_generated(f->labels, row->problem, &name, ctx));
         NB_TRY(ctx, number_of(&strata, name ? name : told && row->model ? row->model : nameless, &s));
         if (name)
             NB_NEED(text, nb_format(ctx, "%d %s %d", s, row->problem, row->trial));

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/gnuplot.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,6 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define STYLE "style.gp"
+
+static const char *const formats[] = {"svg", "png", "pdf"};
+
+const nb_plot_style nb_plot_screen = {.formats = "svg png"};
 
 /* A gnuplot string in single quotes, where nothing but the quote is special; in
  * double quotes gnuplot would run what stands in backquotes. */
@@ -35,7 +42,7 @@ void nb_plot_print_real(FILE *out, double x)
 char *nb_plot_file_name(char *text)
 {
     for (char *c = text; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c)) *c = '_';
+        if (!isalnum((unsigned char)*c) && !strchr(".-+", *c) && (unsigned char)*c < 0x80) *c = '_';
     for (size_t last = text ? strlen(text) : 0; last > 0 && text[last - 1] == '_'; last--) text[last - 1] = '\0';
     return text;
 }
@@ -123,12 +130,40 @@ nb_status nb_plot_print_script(const char *folder, const char *name,
     return status;
 }
 
-nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
+static nb_status copy_script(const char *folder, const char *name, nb_ctx *ctx)
 {
     const char *from, *text;
     NB_TRY(ctx, nb_shared_file("plots", name, &from, ctx));
     NB_TRY(ctx, nb_read_file(from, &text, ctx));
     return nb_plot_write_script(folder, name, text, ctx);
+}
+
+nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb_ctx *ctx)
+{
+    const char *text;
+    NB_NEED(text, nb_format(ctx,
+                            "# How the figures of this folder look: edit it and run gnuplot NAME.gp.\n"
+                            "style = \"%s\" # screen or paper\n"
+                            "formats = \"%s\" # any of svg, png, pdf\n"
+                            "page = %g # of paper, the width in points of 1/72 inch\n",
+                            style->paper ? "paper" : "screen", style->formats, style->width));
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    return nb_plot_write_script(folder, STYLE, text, ctx);
+}
+
+nb_status nb_plot_copy_scripts(const char *folder, const char *const *names, nb_ctx *ctx)
+{
+    const char *path;
+    NB_NEED(path, nb_format(ctx, "%s/" STYLE, folder));
+    if (!nb_is_file(path)) NB_TRY(ctx, nb_plot_write_style(folder, &nb_plot_screen, ctx));
+    NB_TRY(ctx, copy_script(folder, "looks.gp", ctx));
+    for (; *names; names++) NB_TRY(ctx, copy_script(folder, *names, ctx));
+    return NB_OK;
+}
+
+void nb_plot_print_head(FILE *out, const char *stem)
+{
+    fprintf(out, "# draws %s; run: gnuplot %s.gp\noutput = \"%s\"\n", stem, stem, stem);
 }
 
 static nb_status remove_file(const char *path, nb_ctx *ctx)
@@ -137,18 +172,32 @@ static nb_status remove_file(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Whether there is STEM.gp of a figure that was drawn by this program, as its first line says;
- * one that was edited is kept. */
+/* Those of other formats would show other rows. */
+nb_status nb_plot_draw(const char *folder, const char *stem, nb_ctx *ctx)
+{
+    const char *script;
+    NB_NEED(script, nb_format(ctx, "%s.gp", stem));
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const char *path;
+        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, formats[i]));
+        NB_TRY(ctx, remove_file(path, ctx));
+    }
+    return nb_gnuplot_run(folder, script, ctx);
+}
+
+/* Whether there is STEM.gp of a figure that was drawn by this program, as its first line says, or that of an older
+ * one; one that was edited is kept. */
 static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool *edited, nb_ctx *ctx)
 {
     const char *path, *wanted;
     script_file s;
     NB_NEED(path, nb_format(ctx, "%s/%s.gp", folder, stem));
-    NB_NEED(wanted, nb_format(ctx, "# draws %s.svg and %s.png; ", stem, stem));
+    NB_NEED(wanted, nb_format(ctx, "# draws %s", stem));
     *ours = *edited = false;
     if (!nb_is_file(path)) return NB_OK;
     NB_TRY(ctx, read_script(path, &s, ctx));
-    *ours = strncmp(s.text, wanted, strlen(wanted)) == 0;
+    const char *rest = strncmp(s.text, wanted, strlen(wanted)) == 0 ? s.text + strlen(wanted) : "";
+    *ours = strncmp(rest, "; ", 2) == 0 || strncmp(rest, ".svg and ", 9) == 0;
     *edited = *ours && s.sealed && s.edited;
     if (*edited)
         fprintf(stderr, "nysbench: note: %s has been edited and is kept with its figure, whose rows are gone\n", path);
@@ -157,7 +206,7 @@ static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool 
 
 static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
 {
-    static const char *const extensions[] = {"svg", "png", "dat", "gp"}; /* last the file that shows it is ours */
+    static const char *const extensions[] = {"svg", "png", "pdf", "dat", "gp"}; /* last the file that shows it is ours */
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
         const char *path;
         NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));

@@ -15,7 +15,23 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
 nb_status nb_plot_print_script(const char *folder, const char *name,
                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                                nb_ctx *ctx);
-nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx); /* one of plots/ */
+/* looks.gp and those of plots/ that are named, up to NULL, into a folder that is there; style.gp if it has none. */
+nb_status nb_plot_copy_scripts(const char *folder, const char *const *names, nb_ctx *ctx);
+
+typedef struct {         /* how the figures of a folder look */
+    bool paper;          /* as in a journal: of a given width, small, and without a title; else as on a screen */
+    double width;        /* on paper, in points of 1/72 inch */
+    const char *formats; /* those of svg, png and pdf, separated by blanks */
+} nb_plot_style;
+
+extern const nb_plot_style nb_plot_screen; /* that of a folder unless said otherwise: as on a screen, SVG and PNG */
+nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb_ctx *ctx); /* makes the folder */
+
+/* What a figure's script begins with: what it draws. */
+void nb_plot_print_head(FILE *out, const char *stem);
+
+/* Runs gnuplot on the figure's script, STEM.gp. Earlier files of the figure are removed first. */
+nb_status nb_plot_draw(const char *folder, const char *stem, nb_ctx *ctx);
 
 /* Removes the figures of a kind that were drawn by this program, but for the given stems and
  * those whose script has been edited, with their data and scripts: their rows are gone. Where

@@ -3,7 +3,6 @@
 #include "report/sheet.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
 #include "report/statistic.h"
@@ -207,8 +206,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
             nb_format(ctx, "%s%.*s%s%s", title, (int)(hole - s->title), s->title, s->figures[s->figure], hole + 2));
     NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count, sizeof *labels));
     for (int i = 0; i < s->series_count; i++) labels[i] = s->series[i].label;
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
-    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\ntitle = ", output, output);
+    nb_plot_print_head(out, output);
+    fprintf(out, "data = \"%s.dat\"\ntitle = ", output);
     nb_plot_print_string(out, title);
     fputs("\nx_name = ", out);
     nb_plot_print_string(out, s->x_names ? s->x_names[s->figure] : s->x_name);
@@ -254,7 +253,7 @@ static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, n
     NB_NEED(data, nb_format(ctx, "%s/%s.dat", folder, name));
     NB_TRY(ctx, nb_write_file(data, print_blocks, s, ctx));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, s, ctx));
-    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+    return draw ? nb_plot_draw(folder, name, ctx) : NB_OK;
 }
 
 nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx)
@@ -266,9 +265,7 @@ nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", folder, s->kind));
     NB_TRY(ctx, nb_write_file(path, print_data, s, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "common.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "curves.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(folder, (const char *const[]){"common.gp", "direct.gp", "curves.gp", NULL}, ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)s->figure_count, sizeof *stems));
     for (s->figure = 0; s->figure < s->figure_count; s->figure++) {
         if (!has_points(s, s->figure)) continue;

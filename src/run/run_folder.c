@@ -131,7 +131,49 @@ nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, store, ctx));
-    return nb_store_rows(store, rows, ctx);
+    NB_TRY(ctx, nb_store_rows(store, rows, ctx));
+    return nb_run_labels(folder, store->study, &rows->labels, ctx);
+}
+
+/* The choices of an axis' key, which may be of the whole config or of one of its blocks. What is not known, as a
+ * component of a plug-in that is gone, has no label. */
+static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *choices, nb_ctx *ctx)
+{
+    nb_yaml key, value;
+    for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
+        nb_yaml_pair(mapping, i, &key, &value);
+        if (!nb_yaml_scalar(key) || strcmp(nb_yaml_scalar(key), axis->key) != 0) continue;
+        for (int k = 0; k < nb_yaml_count(value); k++) {
+            const char *text = nb_yaml_scalar(nb_yaml_item(value, k));
+            nb_mistakes unknown;
+            nb_mistakes_init(&unknown, ctx);
+            if (text) NB_TRY(ctx, nb_choices_list(choices, axis->registry, text, nb_yaml_place(value), &unknown, ctx));
+        }
+    }
+    return NB_OK;
+}
+
+nb_status nb_run_labels(const char *folder, const nb_study *study, nb_given_labels *labels, nb_ctx *ctx)
+{
+    const char *path;
+    nb_yaml root, blocks;
+    nb_mistakes mistakes;
+    *labels = (nb_given_labels){.count = 0};
+    NB_TRY(ctx, peek(folder, "blocks", &path, &blocks, ctx));
+    if (!nb_is_file(path)) return NB_OK;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
+    for (const nb_axis *axis = study->axes; axis->key; axis++) {
+        nb_choices choices = {.count = 0};
+        if (axis->type != NB_AXIS_COMPONENT) continue;
+        NB_TRY(ctx, read_choices(axis, root, &choices, ctx));
+        for (int b = 0; blocks.node && b < nb_yaml_count(blocks); b++)
+            NB_TRY(ctx, read_choices(axis, nb_yaml_item(blocks, b), &choices, ctx));
+        nb_status status = nb_given_labels_add(labels, axis->registry, &choices, ctx);
+        NB_TRY(ctx, nb_mistakes_take(&mistakes, (nb_place){.source = path}, status));
+    }
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return NB_OK;
 }
 
 nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx)

@@ -32,7 +32,10 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run; 
 /* The study of the run in a folder is known after it: if need be from the plug-ins that its config names. */
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
 
-/* All rows of the run in a folder; NB_EIO if it holds none. */
+/* The labels that the folder's config gives to components; NB_EINVAL where one has two, or two have one. */
+nb_status nb_run_labels(const char *folder, const nb_study *study, nb_given_labels *labels, nb_ctx *ctx);
+
+/* All rows of the run in a folder, with these labels; NB_EIO if it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx);
 
 /* What the others are compared with; NULL if the folder has no config, or nothing is compared. */

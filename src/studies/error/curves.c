@@ -4,7 +4,6 @@
 #include "studies/error/curves.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
 #include "studies/error/forests.h"
@@ -193,8 +192,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     const nb_summary *s = f->summary;
     const char *output, *reference = f->core > 0 ? s->cores[0].label : "";
     NB_NEED(output, output_name(f, ctx));
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", output, output, output);
-    fprintf(out, "data = \"%s.csv\"\noutput = \"%s\"\ncore = %d\ncore_name = ", f->name, output, f->core + 1);
+    nb_plot_print_head(out, output);
+    fprintf(out, "data = \"%s.csv\"\ncore = %d\ncore_name = ", f->name, f->core + 1);
     nb_plot_print_string(out, s->cores[f->core].label);
     fputs("\nreference_name = ", out);
     nb_plot_print_string(out, reference);
@@ -232,13 +231,12 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     NB_TRY(ctx, nb_write_file(heads, print_heads, f, ctx));
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, f, ctx));
-    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+    return draw ? nb_plot_draw(folder, output, ctx) : NB_OK;
 }
 
 static nb_status draw_curves(const char *name, const nb_curves *k, const nb_summary *s, const nb_drawing *d,
                              int *figures, nb_ctx *ctx)
 {
-    static const char *const shared[] = {"looks.gp", "common.gp", "figure.gp"};
     figure f = {.name = name, .kind = k, .summary = s, .experiment = d->experiment, .core = k->first_core};
     const char *path, *script, **stems;
     NB_TRY(ctx, find_heads(&f, ctx));
@@ -246,9 +244,8 @@ static nb_status draw_curves(const char *name, const nb_curves *k, const nb_summ
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, name));
     NB_NEED(script, nb_format(ctx, "%s.gp", name));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        NB_TRY(ctx, nb_plot_copy_script(d->folder, shared[i], ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, script, ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(
+                    d->folder, (const char *const[]){"common.gp", "direct.gp", "figure.gp", script, NULL}, ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)s->core_count, sizeof *stems));
     for (; f.core < s->core_count; f.core++) {
         NB_NEED(stems[(*figures)++], output_name(&f, ctx));

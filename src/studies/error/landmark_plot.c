@@ -4,7 +4,6 @@
 #include "studies/error/landmark_plot.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
 #include "report/figure.h"
@@ -297,9 +296,9 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     const char *title;
     NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name,
                              p->planned->problem->label, p->planned->head, p->view->trial, p->m));
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", p->output, p->output, p->output);
-    fprintf(out, "output = \"%s\"\nn = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\ntitle = ", p->output,
-            p->planned->n, p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
+    nb_plot_print_head(out, p->output);
+    fprintf(out, "n = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\ntitle = ", p->planned->n,
+            p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
     nb_plot_print_string(out, title);
     fputc('\n', out);
     print_strings(out, p, "lanes", name_of);
@@ -320,15 +319,14 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
     } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}, {"_received.csv", print_received}};
     const char *path, *script;
     NB_TRY(ctx, nb_make_folder(folder, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "looks.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(folder, "landmarks.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(folder, (const char *const[]){"landmarks.gp", NULL}, ctx));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         NB_NEED(path, nb_format(ctx, "%s/%s%s", folder, p->output, files[i].ending));
         NB_TRY(ctx, nb_write_file(path, files[i].print, p, ctx));
     }
     NB_NEED(script, nb_format(ctx, "%s.gp", p->output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, p, ctx));
-    return draw ? nb_gnuplot_run(folder, script, ctx) : NB_OK;
+    return draw ? nb_plot_draw(folder, p->output, ctx) : NB_OK;
 }
 
 static bool has_landmarks(const nb_plan *plan, int m)
@@ -375,7 +373,8 @@ static nb_status plot_scene(const picture *shared, int scene, const nb_drawing *
     return NB_OK;
 }
 
-nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, bool draw, int *figures, nb_ctx *ctx)
+nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, const char *folder, bool draw,
+                            int *figures, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
@@ -384,13 +383,12 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_frame frame;
     nb_summary summary;
     const picture shared = {.plan = &plan, .summary = &summary, .view = view, .m = view->m};
-    nb_drawing drawing = {.run = run_folder, .draw = draw};
+    nb_drawing drawing = {.run = run_folder, .folder = folder, .draw = draw};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_load(run_folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_summary_make(&frame, &summary, ctx));
-    NB_TRY(ctx, nb_run_path(run_folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
         for (int i = 0; i < config.lists[NB_ERROR_LANDMARKS].count; i++)

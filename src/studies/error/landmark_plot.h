@@ -12,9 +12,10 @@ typedef struct {
     bool queries; /* the plane shows the queries; else the keys */
 } nb_landmark_view;
 
-/* Picks the landmarks of one head of each problem again, bit for bit, and writes their data and scripts into the
- * run's folder of plots: plots/landmarks.gp tells what is drawn; drawn with gnuplot where `draw`. NB_EINVAL if the
+/* Picks the landmarks of one head of each problem again, bit for bit, and writes their data and scripts into a
+ * folder: plots/landmarks.gp tells what is drawn; drawn with gnuplot where `draw`. NB_EINVAL if the
  * run has no such landmarks, trial or head. */
-nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, bool draw, int *figures, nb_ctx *ctx);
+nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, const char *folder, bool draw,
+                            int *figures, nb_ctx *ctx);
 
 #endif

@@ -24,10 +24,12 @@ int nb_summary_level(const nb_summary *s, int panel, int landmark)
 }
 
 /* The labels of a canonical text, or the text itself where the component is gone. */
-static nb_status labels_of(const nb_registry *registry, const char *canonical, const char **full, const char **brief,
-                           nb_ctx *ctx)
+static nb_status labels_of(const nb_summary *s, const nb_registry *registry, const char *canonical, const char **full,
+                           const char **brief, nb_ctx *ctx)
 {
     nb_choice choice;
+    *full = *brief = nb_given_label_of(s->frame.labels, registry, canonical);
+    if (*full) return NB_OK;
     nb_status status = nb_choice_parse(registry, canonical, &choice, ctx);
     *full = status == NB_OK ? choice.full : canonical;
     *brief = status == NB_OK ? choice.label : canonical;
@@ -36,10 +38,11 @@ static nb_status labels_of(const nb_registry *registry, const char *canonical, c
     return NB_OK;
 }
 
-static nb_status label_of(const nb_registry *registry, const char *canonical, const char **label, nb_ctx *ctx)
+static nb_status label_of(const nb_summary *s, const nb_registry *registry, const char *canonical, const char **label,
+                          nb_ctx *ctx)
 {
     const char *full;
-    return labels_of(registry, canonical, &full, label, ctx);
+    return labels_of(s, registry, canonical, &full, label, ctx);
 }
 
 /* The model, the layer and the shape of a row's head, and the problem's options but for the file and the head: what
@@ -232,13 +235,13 @@ static nb_status name_components(nb_summary *s, nb_ctx *ctx)
     NB_NEED(texts, nb_alloc(ctx, room, sizeof *texts));
     NB_NEED(labels, nb_alloc(ctx, room, sizeof *labels));
     for (int i = 0; i < s->panel_count; i++) texts[i] = s->panels[i].problem;
-    NB_TRY(ctx, nb_labels_apart(&nb_problems, s->panel_count, texts, labels, ctx));
+    NB_TRY(ctx, nb_labels_apart(&nb_problems, s->frame.labels, s->panel_count, texts, labels, ctx));
     for (int i = 0; i < s->panel_count; i++) {
         s->panels[i].label = labels[i];
         if (s->panels[i].problems > 1) NB_TRY(ctx, label_files(s, &s->panels[i], ctx));
     }
     for (int i = 0; i < s->variant_count; i++) texts[i] = s->variants[i].strategy;
-    NB_TRY(ctx, nb_labels_apart(&nb_strategies, s->variant_count, texts, labels, ctx));
+    NB_TRY(ctx, nb_labels_apart(&nb_strategies, s->frame.labels, s->variant_count, texts, labels, ctx));
     for (int i = 0; i < s->variant_count; i++) s->variants[i].name = labels[i];
     return NB_OK;
 }
@@ -252,14 +255,14 @@ static nb_status label_all(nb_summary *s, nb_ctx *ctx)
     for (int i = 0; i < s->panel_count; i++) {
         nb_panel *p = &s->panels[i];
         const char *kernel;
-        NB_TRY(ctx, label_of(&nb_kernels, p->kernel, &kernel, ctx));
+        NB_TRY(ctx, label_of(s, &nb_kernels, p->kernel, &kernel, ctx));
         if (kernels) NB_NEED(p->label, nb_format(ctx, "%s, %s", p->label, kernel));
         if (strcmp(p->rows, "all") != 0) NB_NEED(p->label, nb_format(ctx, "%s, rows: %s", p->label, p->rows));
     }
     for (int i = 0; i < s->variant_count; i++) NB_TRY(ctx, label_variant(s, &s->variants[i], ctx));
     for (int i = 0; i < s->core_count; i++) {
         nb_core_label *c = &s->cores[i];
-        NB_TRY(ctx, labels_of(&nb_cores, c->core, &c->label, &c->brief, ctx));
+        NB_TRY(ctx, labels_of(s, &nb_cores, c->core, &c->label, &c->brief, ctx));
     }
     return NB_OK;
 }

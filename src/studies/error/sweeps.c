@@ -108,7 +108,7 @@ nb_status nb_sweeps_find(const nb_summary *summary, nb_sweeps *sweeps, nb_ctx *c
         if (status == NB_ENOMEM) return status;
         nb_error_clear(ctx);
         if (status != NB_OK) core->choice.component = NULL;
-        core->standard = core->choice.component && strcmp(core->choice.label, core->choice.component->name) == 0;
+        core->standard = core->choice.component && core->choice.plain;
     }
     for (int i = 0; i < summary->core_count; i++)
         if (sweeps->cores[i].choice.component) NB_TRY(ctx, find_family(sweeps, summary->core_count, i, ctx));

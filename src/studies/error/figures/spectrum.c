@@ -34,8 +34,7 @@ static nb_status choose_cores(picture *p, nb_ctx *ctx)
     const nb_choices *all = &p->plan->config->lists[NB_ERROR_CORE].choices;
     NB_NEED(p->cores, nb_alloc(ctx, (size_t)all->count, sizeof *p->cores));
     for (int i = 0; i < all->count; i++)
-        if (filters(&all->items[i]) && strcmp(all->items[i].label, all->items[i].component->name) == 0)
-            p->cores[p->figure_count++] = &all->items[i];
+        if (filters(&all->items[i]) && all->items[i].plain) p->cores[p->figure_count++] = &all->items[i];
     for (int i = 0; i < all->count && p->figure_count == 0; i++)
         if (filters(&all->items[i])) p->cores[p->figure_count++] = &all->items[i];
     return NB_OK;

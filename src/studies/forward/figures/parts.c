@@ -2,7 +2,6 @@
 /* parts.c - what a pass spends its time on, as stacked bars: a figure for each number of threads, a panel for each
  * family at its largest n, a bar for each attention. Drawn by plots/bars.gp. */
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "report/csv.h"
 #include "report/scripts.h"
 #include "studies/forward/sheets.h"
@@ -131,8 +130,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     }
     NB_NEED(title,
             nb_format(ctx, "%s: what a pass spends its time on, %s", p->sheet.experiment, p->sheet.figures[p->figure]));
-    fprintf(out, "# draws %s.svg and %s.png; run: gnuplot %s.gp\n", p->output, p->output, p->output);
-    fprintf(out, "data = \"%s.dat\"\noutput = \"%s\"\ntitle = ", p->output, p->output);
+    nb_plot_print_head(out, p->output);
+    fprintf(out, "data = \"%s.dat\"\ntitle = ", p->output);
     nb_plot_print_string(out, title);
     fputs("\nx_name = \"% of the pass with the median time\"\n", out);
     print_texts(out, "panels", p->panels, p->names);
@@ -155,7 +154,7 @@ static nb_status draw_figure(picture *p, const nb_drawing *d, const char *output
     NB_NEED(data, nb_format(p->ctx, "%s/%s.dat", d->folder, output));
     NB_TRY(p->ctx, nb_write_file(data, print_blocks, p, p->ctx));
     NB_TRY(p->ctx, nb_plot_print_script(d->folder, script, print_driver, p, p->ctx));
-    return d->draw ? nb_gnuplot_run(d->folder, script, p->ctx) : NB_OK;
+    return d->draw ? nb_plot_draw(d->folder, output, p->ctx) : NB_OK;
 }
 
 static nb_status make_room(picture *p)
@@ -181,8 +180,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     NB_TRY(ctx, nb_make_folder(d->folder, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, kind));
     NB_TRY(ctx, nb_write_file(path, print_data, &p, ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, "looks.gp", ctx));
-    NB_TRY(ctx, nb_plot_copy_script(d->folder, "bars.gp", ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(d->folder, (const char *const[]){"bars.gp", NULL}, ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)p.of.thread_count, sizeof *stems));
     for (int t = 0; t < p.of.thread_count; t++) {
         NB_TRY(ctx, find_bars(&p, t));

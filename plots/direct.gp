@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# direct.gp - labels beside the ends of curves, where they fit in all panels; else, and for all else, there is the legend.
+#
+# Before it is loaded: C curves a panel, names[] of them, ends[] of panel after panel (heights of the ends above the
+# bottom of the panel, in units; -1 where a curve has none), plot_height (of a panel, in units). Afterwards: direct, the
+# units that the labels take on the right (0: there are none), and ends[] of the labels, which are moved up and down by
+# at most `furthest`, so that they do not touch.
+
+label_height = 13
+furthest = 14
+direct = 0
+t = 0
+do for [s = 1:C] { seen = 0; do for [p = 1:P] { seen = seen || ends[(p - 1) * C + s] >= 0 }; if (seen) { t = t + 1; direct = strlen(names[s]) > direct ? strlen(names[s]) : direct } }
+direct = 6.4 * direct + 8
+direct = t > 6 || direct > 0.34 * panel_width ? 0 : direct
+array were[C]
+do for [p = 1:P] { if (direct > 0) {
+    first = (p - 1) * C
+    do for [s = 1:C] { were[s] = ends[first + s] }
+    do for [pass = 1:40] { do for [a = 1:C] { do for [b = 1:C] {
+        if (a != b && ends[first + a] >= 0 && ends[first + b] >= 0) {
+            t = ends[first + a] - ends[first + b]
+            if (t >= 0 && t < label_height && (t > 0 || a < b)) {
+                t = 0.5 * (label_height + 0.05 - t)
+                ends[first + a] = ends[first + a] + t
+                ends[first + b] = ends[first + b] > t ? ends[first + b] - t : 0
+            }
+        }
+    } } }
+    do for [a = 1:C] { if (ends[first + a] >= 0) {
+        if (abs(ends[first + a] - were[a]) > furthest || ends[first + a] > plot_height) { direct = 0 }
+        do for [b = 1:C] { if (a != b && ends[first + b] >= 0 && abs(ends[first + a] - ends[first + b]) < label_height - 0.5) { direct = 0 } }
+    } }
+} }
