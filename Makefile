@@ -70,7 +70,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install clean help FORCE
+.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims publish install clean help FORCE
 
 all: nysbench
 
@@ -288,6 +288,10 @@ claims: nysbench
 	    'a number was read. The model img\_focus is a ViT.' ''; \
 	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
 
+# What results/published holds, as its LIST says; goes on where it was stopped. FILE=NAME for one of its files.
+publish: nysbench
+	@python3 tests/published/publish.py $(FILE)
+
 # What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
 PLUGIN_KINDS = $(foreach k,$(KINDS),$(if $(call template,$k),$k))
 KIND_HEADERS = $(foreach k,$(PLUGIN_KINDS),$(call folder,$k)/$(call kind,$k).h)
@@ -332,6 +336,7 @@ help:
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, serve, workers or python for one of ten'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
+	@echo 'make publish    make the files of results/published, which README.md and docs/results.md cite; goes on where it was stopped, takes hours; FILE=NAME for one'
 	@echo 'make install    the program, the library, headers and templates, into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
