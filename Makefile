@@ -155,10 +155,16 @@ $B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
 $B/libnysbench.so: $B/$(SONAME)
 	@ln -sfn $(SONAME) $@
 
-# The program looks for the plot scripts and templates beside itself, or in ../share/nysbench where it is installed.
+# What `nysbench demo` measures: eight texts, 0.8 MB; and where they come from, with their licences.
+DEMO_HEADS := $(wildcard experiments/data/panel/minilm_*.safetensors) experiments/data/README.md
+
+# The program looks for the plot scripts, templates and these heads beside itself, or in ../share/nysbench where it is
+# installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@ln -sfn $$(realpath --relative-to=$B plots) $B/plots
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
+	@ln -s $$(realpath --relative-to=$B/templates experiments/templates/experiment.yaml) $B/templates/experiment.yaml
+	@rm -rf $B/heads; mkdir $B/heads; ln -s $$(realpath --relative-to=$B/heads $(DEMO_HEADS)) $B/heads
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
@@ -308,10 +314,12 @@ $B/libnysbench.pc: FORCE
 	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lnysbench' > $@
 
 install: nysbench $B/nysbench.pc $B/libnysbench.pc
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/nysbench/plots $(DESTDIR)$(PREFIX)/share/nysbench/heads
 	install -m 755 $B/nysbench $(DESTDIR)$(PREFIX)/bin/nysbench
 	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/nysbench/plots
 	$(foreach k,$(KINDS),$(if $(call template,$k),install -D -m 644 $(call template,$k) $(DESTDIR)$(PREFIX)/share/nysbench/templates/$(call kind,$k).c;))
+	install -m 644 $(DEMO_HEADS) $(DESTDIR)$(PREFIX)/share/nysbench/heads
+	install -m 644 experiments/templates/experiment.yaml $(DESTDIR)$(PREFIX)/share/nysbench/templates
 	install -D -m 644 $B/nysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/nysbench.pc
 	install -D -m 644 $B/libnysbench.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libnysbench.pc
 	install -m 644 $B/$(SONAME) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
@@ -337,7 +345,7 @@ help:
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
 	@echo 'make publish    make the files of results/published, which README.md and docs/results.md cite; goes on where it was stopped, takes hours; FILE=NAME for one'
-	@echo 'make install    the program, the library, headers and templates, into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make install    the program, the library, headers, templates and the heads of the demo, into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 
