@@ -9,6 +9,7 @@
 #include "data/head.h"
 
 #include <ctype.h>
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,7 +142,7 @@ static nb_status head_problem(form *f, const char *text, const char **spec, nb_c
     return nb_head_spec(file, head, shape.causal ? "false" : NULL, spec, ctx);
 }
 
-static nb_status add_head(form *f, const char *text, nb_ctx *ctx)
+static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
 {
     entry *e = find(f, "problems");
     const char *spec;
@@ -195,6 +196,23 @@ static nb_status make_question(form *f, nb_ctx *ctx)
     return set_value(e, text, ctx);
 }
 
+static void free_glob(void *found)
+{
+    globfree(found);
+}
+
+/* A file or, with '*', all files of a pattern, sorted by name. */
+static nb_status add_heads(form *f, const char *text, nb_ctx *ctx)
+{
+    glob_t *found;
+    if (!strchr(text, '*')) return add_one(f, text, ctx);
+    NB_NEED(found, nb_alloc(ctx, 1, sizeof *found));
+    NB_REQUIRE(ctx, glob(text, 0, NULL, found) == 0, NB_EINVAL, "%s: there is no such file", text);
+    NB_TRY(ctx, nb_defer(ctx, free_glob, found));
+    for (size_t i = 0; i < found->gl_pathc; i++) NB_TRY(ctx, add_one(f, found->gl_pathv[i], ctx));
+    return NB_OK;
+}
+
 /* A mistake in the terms of who answers: with the option that it is in, or, where it was just asked for, without. */
 static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
 {
@@ -243,7 +261,7 @@ static nb_status take(form *f, const char *key, const char *value, nb_ctx *ctx)
 
 static nb_status take_answers(form *f, const nb_new_answers *a, nb_ctx *ctx)
 {
-    for (int i = 0; a->heads && a->heads[i]; i++) NB_TRY(ctx, add_head(f, a->heads[i], ctx));
+    for (int i = 0; a->heads && a->heads[i]; i++) NB_TRY(ctx, add_heads(f, a->heads[i], ctx));
     NB_TRY(ctx, take(f, "question", a->question, ctx));
     NB_TRY(ctx, take(f, "landmarks", a->landmarks, ctx));
     NB_TRY(ctx, take(f, "strategies", a->strategies, ctx));
@@ -294,12 +312,12 @@ static nb_status ask_heads(form *f, nb_ctx *ctx)
     for (;;) {
         const entry before = *e;
         if (e->given)
-            printf("another file of heads [no more]: ");
+            printf("more heads [no more]: ");
         else
-            printf("a file of heads, FILE or FILE:HEAD [none: %s]: ", e->value);
+            printf("heads: FILE, FILE:HEAD or a pattern with * [none: %s]: ", e->value);
         NB_TRY(ctx, read_answer(answer, ctx));
         if (!*answer) return NB_OK;
-        nb_status status = add_head(f, answer, ctx);
+        nb_status status = add_heads(f, answer, ctx);
         if (status == NB_OK) status = check(f, false, ctx);
         if (status != NB_OK) *e = before;
         NB_TRY(ctx, forgive(status, ctx));

@@ -9,7 +9,7 @@
 /* What is known before anything is asked; NULL: nothing. Lists have commas between their items. */
 typedef struct {
     const char *question, *landmarks, *strategies, *cores, *trials;
-    const char *const *heads; /* FILE or FILE:H, NULL-terminated */
+    const char *const *heads; /* FILE, FILE:H or a pattern with '*'; NULL-terminated */
 } nb_new_answers;
 
 /* Writes the file. With `ask`, what the answers lack is asked on the terminal, and each answer checked at once; else it

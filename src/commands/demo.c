@@ -6,43 +6,34 @@
 #include "cli/new_experiment.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static void free_glob(void *found)
+/* The head files beside the program, as a pattern. */
+static nb_status find_heads(const char **pattern, nb_ctx *ctx)
 {
-    globfree(found);
-}
-
-/* The head files beside the program, sorted by name; NULL-terminated. */
-static nb_status find_heads(const char *const **heads, nb_ctx *ctx)
-{
-    const char *readme, *pattern;
+    const char *readme, *beside;
     char folder[PATH_MAX];
-    glob_t *found;
     NB_TRY(ctx, nb_shared_file("heads", "README.md", &readme, ctx));
-    NB_NEED(pattern, nb_format(ctx, "%.*s", (int)(strrchr(readme, '/') - readme), readme));
-    NB_REQUIRE(ctx, realpath(pattern, folder), NB_EIO, "%s: cannot be read: %s", pattern, strerror(errno));
-    NB_NEED(pattern, nb_format(ctx, "%s/*.safetensors", folder));
-    NB_NEED(found, nb_alloc(ctx, 1, sizeof *found));
-    NB_REQUIRE(ctx, glob(pattern, 0, NULL, found) == 0, NB_EIO, "%s: there is no such file", pattern);
-    *heads = (const char *const *)found->gl_pathv;
-    return nb_defer(ctx, free_glob, found);
+    NB_NEED(beside, nb_format(ctx, "%.*s", (int)(strrchr(readme, '/') - readme), readme));
+    NB_REQUIRE(ctx, realpath(beside, folder), NB_EIO, "%s: cannot be read: %s", beside, strerror(errno));
+    NB_NEED(*pattern, nb_format(ctx, "%s/*.safetensors", folder));
+    return NB_OK;
 }
 
 /* The folder with its experiment, unless they are there from the last time. */
 static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
 {
-    nb_new_answers answers = {.trials = "3"};
+    const char *heads[] = {NULL, NULL};
+    const nb_new_answers answers = {.trials = "3", .heads = heads};
     struct stat info;
     if (nb_is_file(experiment)) return NB_OK;
     NB_REQUIRE(ctx, lstat(folder, &info) != 0, NB_EINVAL,
                "%s: exists already, and is not a demo's; --out names another folder", folder);
-    NB_TRY(ctx, find_heads(&answers.heads, ctx));
+    NB_TRY(ctx, find_heads(&heads[0], ctx));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     return nb_new_experiment(experiment, &answers, false, ctx);
 }

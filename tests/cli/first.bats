@@ -59,6 +59,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     done <<EOF
 --heads|nowhere.npy|nowhere.npy: cannot be opened
 --heads|$ViT:7|head = 7 is not one of its heads 0 to 2
+--heads|$WORK/*.npy|*.npy: there is no such file
 --landmarks|0|--landmarks: landmarks: expected an integer from 1 to 1000000, found '0'
 --strategies|kmean|--strategies: no strategy 'kmean'; did you mean 'kmeans'?
 --strategies|uniform, uniform|claims
@@ -112,9 +113,9 @@ PY
     cd "$WORK"
     run answer my.yaml nowhere "$ViT" '' 4,8 'uniform, kmean' 'uniform, kmeans' '' 0 2
     expect_status 0
-    expect "a file of heads, FILE or FILE:HEAD [none: gaussian(n=256)]: nowhere"
+    expect "heads: FILE, FILE:HEAD or a pattern with * [none: gaussian(n=256)]: nowhere"
     expect "  nowhere: cannot be opened"
-    expect "another file of heads [no more]: "
+    expect "more heads [no more]: "
     expect "landmarks [8, 16, 32]: 4,8"
     expect "  no strategy 'kmean'; did you mean 'kmeans'?"
     expect "cores [iterative(steps=6)]: "
