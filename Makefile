@@ -77,7 +77,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims install dist deb clean help FORCE
+.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims publish install dist deb clean help FORCE
 
 all: nysbench
 
@@ -170,10 +170,16 @@ $B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
 $B/libnysbench.so: $B/$(SONAME)
 	@ln -sfn $(SONAME) $@
 
-# The program looks for the plot scripts, the documents and the templates beside itself, or in ../share/nysbench where it is installed.
+# What `nysbench demo` measures: eight texts, 0.8 MB; and where they come from, with their licences.
+DEMO_HEADS := $(wildcard experiments/data/panel/minilm_*.safetensors) experiments/data/README.md
+
+# The program looks for the plot scripts, documents, templates and these heads beside itself, or in ../share/nysbench
+# where it is installed.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@for folder in plots docs; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
+	@ln -s $$(realpath --relative-to=$B/templates experiments/templates/experiment.yaml) $B/templates/experiment.yaml
+	@rm -rf $B/heads; mkdir $B/heads; ln -s $$(realpath --relative-to=$B/heads $(DEMO_HEADS)) $B/heads
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
 
@@ -303,6 +309,10 @@ claims: nysbench
 	    'a number was read. The model img\_focus is a ViT.' ''; \
 	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
 
+# What results/published holds, as its LIST says; goes on where it was stopped. FILE=NAME for one of its files.
+publish: nysbench
+	@python3 tests/published/publish.py $(FILE)
+
 # What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
 PLUGIN_KINDS = $(foreach k,$(KINDS),$(if $(call template,$k),$k))
 KIND_HEADERS = $(foreach k,$(PLUGIN_KINDS),$(call folder,$k)/$(call kind,$k).h)
@@ -341,6 +351,9 @@ $(foreach f,$(wildcard plots/*.gp docs/*.md),644 $f $(SHARE)/$f
 $(foreach k,$(KINDS),$(if $(call template,$k),644 $(call template,$k) $(SHARE)/templates/$(call kind,$k).c
 ))$(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))),644 $h include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%))
 )
+$(foreach f,$(DEMO_HEADS),644 $f $(SHARE)/heads/$(notdir $f)
+)
+644 experiments/templates/experiment.yaml $(SHARE)/templates/experiment.yaml
 $(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
 )
 endef
@@ -416,7 +429,8 @@ help:
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, serve, workers or python for one of ten'
 	@echo 'make docs       write docs/columns.md and docs/components.md, which come from the program'
 	@echo 'make claims     run the experiments that have claims, write docs/claims.md with their verdicts; ten minutes'
-	@echo 'make install    the program, the library, headers, templates, man pages and completions, into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make publish    make the files of results/published, which README.md and docs/results.md cite; goes on where it was stopped, takes hours; FILE=NAME for one'
+	@echo 'make install    the program, the library, headers, templates, the heads of the demo, man pages and completions, into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make uninstall  remove from PREFIX (and DESTDIR) what make install has put there'
 	@echo 'make dist       build/nysbench-$(VERSION).tar.xz: the committed sources, which build without git'
 	@echo 'make deb        Debian packages, in build/deb/; DEBFULLNAME= and DEBEMAIL= name their maintainer'

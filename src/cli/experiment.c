@@ -79,23 +79,13 @@ static nb_status choose_folder(nb_experiment *e, int count, const nb_override *s
     return NB_OK;
 }
 
-/* Checks that take long, once all else is right. */
-static nb_status check_ready(const char *path, const nb_config *c, nb_mistakes *mistakes, nb_ctx *ctx)
-{
-    for (int axis = 0; c->study->axes[axis].key; axis++)
-        for (int i = 0; c->study->axes[axis].ready && i < c->lists[axis].count; i++)
-            NB_TRY(ctx, nb_mistakes_take(mistakes, (nb_place){.source = path},
-                                         c->study->axes[axis].ready(nb_config_choice(c, axis, i), ctx)));
-    return NB_OK;
-}
-
 static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_override *replaced;
     int count;
     NB_TRY(ctx, overrides(e->set, &count, &replaced, ctx));
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
-    if (mistakes->count == 0) NB_TRY(ctx, check_ready(path, &e->config, mistakes, ctx));
+    if (mistakes->count == 0) NB_TRY(ctx, nb_config_check_ready(&e->config, path, mistakes));
     if (mistakes->count > 0) return NB_OK;
     NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new.c - nysbench new KIND NAME: writes a working component to start from. */
+/* new.c - nysbench new KIND NAME: writes a working component, or an experiment, to start from. */
 #include "cli/command.h"
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/new_experiment.h"
 #include "components/registry.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Where a kind's files are in the source tree, and what tells that this is it. */
 static const struct {
@@ -125,29 +127,94 @@ static int find_kind(const char *text)
 
 static int unknown(const char *kind, nb_ctx *ctx)
 {
-    char *allowed = nb_strdup(ctx, places[0].kind);
-    for (int i = 1; allowed && i < KINDS; i++) allowed = nb_format(ctx, "%s, %s", allowed, places[i].kind);
+    const char *allowed = "experiment";
+    for (int i = 0; allowed && i < KINDS; i++) allowed = nb_format(ctx, "%s, %s", allowed, places[i].kind);
     nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
     return NB_EXIT_USAGE;
 }
 
+/* The command line. */
+typedef struct {
+    char *folder;                                             /* of a component */
+    char *question, *landmarks, *strategies, *cores, *trials; /* of an experiment */
+    const char **heads;
+    int yes, force;
+} choices;
+
+static nb_status own(choices *c, nb_ctx *ctx)
+{
+    char *const texts[] = {c->folder, c->question, c->landmarks, c->strategies, c->cores, c->trials};
+    nb_status status = nb_command_own(c->heads, ctx);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] && nb_defer(ctx, free, texts[i]) != NB_OK) status = NB_ENOMEM;
+    return status;
+}
+
+static nb_status check_component_options(const choices *c, const char *name, const char *kind, nb_ctx *ctx)
+{
+    bool others =
+        c->question || c->landmarks || c->strategies || c->cores || c->trials || c->heads || c->yes || c->force;
+    NB_REQUIRE(ctx, name, NB_EINVAL, "new %s: it needs a NAME", kind);
+    NB_REQUIRE(ctx, !others, NB_EINVAL, "new %s: it has the option --out alone; the others are for new experiment",
+               kind);
+    return NB_OK;
+}
+
+static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx)
+{
+    const nb_new_answers answers = {.question = c->question,
+                                    .landmarks = c->landmarks,
+                                    .strategies = c->strategies,
+                                    .cores = c->cores,
+                                    .trials = c->trials,
+                                    .heads = c->heads};
+    if (!path) path = "experiment.yaml";
+    NB_REQUIRE(ctx, !c->folder, NB_EINVAL, "new experiment: it has no option --out; its FILE may be in any folder");
+    NB_REQUIRE(ctx, c->force || !is_there(path), NB_EINVAL, "%s: exists already; --force replaces it", path);
+    NB_REQUIRE(ctx, c->yes || isatty(STDIN_FILENO), NB_EINVAL,
+               "new experiment: there is no terminal to ask on; --yes takes the defaults for what no option gives");
+    NB_TRY(ctx, nb_new_experiment(path, &answers, !c->yes, ctx));
+    printf("%s\nNow 'nysbench plan %s', which says what it costs, then 'nysbench run %s'.\n", path, path, path);
+    return NB_OK;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    char *folder = NULL;
+    choices c = {.folder = NULL};
     const char **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &folder, 0,
-         "Where to write it (default: the kind's folder in the source tree, else here, with a Makefile)", "DIR"},
+        {"out", 'o', POPT_ARG_STRING, &c.folder, 0,
+         "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
+         "DIR"},
+        {"heads", '\0', POPT_ARG_ARGV, &c.heads, 0,
+         "experiment: a file of heads, one of its heads, or a pattern with *; may be repeated (default: drawn data)",
+         "FILE[:H]"},
+        {"strategies", '\0', POPT_ARG_STRING, &c.strategies, 0,
+         "experiment: strategies; the first is the baseline, the last is claimed to be better than it", "LIST"},
+        {"cores", '\0', POPT_ARG_STRING, &c.cores, 0, "experiment: cores", "LIST"},
+        {"landmarks", 'm', POPT_ARG_STRING, &c.landmarks, 0, "experiment: numbers of landmarks", "LIST"},
+        {"trials", 't', POPT_ARG_STRING, &c.trials, 0, "experiment: repetitions", "N"},
+        {"question", '\0', POPT_ARG_STRING, &c.question, 0, "experiment: what is asked, a sentence", "TEXT"},
+        {"yes", 'y', POPT_ARG_NONE, &c.yes, 0, "experiment: ask nothing", NULL},
+        {"force", 'f', POPT_ARG_NONE, &c.force, 0, "experiment: replace a FILE that is there", NULL},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){2, 2, &arguments}, ctx);
-    nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
+    nb_status status = own(&c, ctx);
     if (code != NB_GO_ON) return code;
-    int kind = find_kind(arguments[0]);
-    if (kind == KINDS) return unknown(arguments[0], ctx);
-    if (status == NB_OK) status = make_component(kind, arguments[1], folder, ctx);
+    const char *kind = arguments[0], *name = arguments[1];
+    int component = find_kind(kind);
+    bool experiment = strcmp(kind, "experiment") == 0;
+    if (component == KINDS && !experiment) return unknown(kind, ctx);
+    if (status == NB_OK && experiment) status = make_experiment(&c, name, ctx);
+    if (status == NB_OK && !experiment) status = check_component_options(&c, name, kind, ctx);
+    if (status == NB_OK && !experiment) status = make_component(component, name, c.folder, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {
-    "new", "KIND NAME", "Write a working strategy, core, kernel, problem or attention to start from", run, false, 130};
+const nb_command nb_command_new = {"new",
+                                   "KIND [NAME|FILE]",
+                                   "Write an experiment, strategy, core, kernel, problem or attention to start from",
+                                   run,
+                                   false,
+                                   130};

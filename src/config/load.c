@@ -344,3 +344,13 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     if (root.node->type != YAML_MAPPING_NODE) return NB_OK;
     return read_entries(&l, entries);
 }
+
+nb_status nb_config_check_ready(const nb_config *c, const char *source, nb_mistakes *mistakes)
+{
+    nb_ctx *ctx = mistakes->ctx;
+    for (int axis = 0; c->study->axes[axis].key; axis++)
+        for (int i = 0; c->study->axes[axis].ready && i < c->lists[axis].count; i++)
+            NB_TRY(ctx, nb_mistakes_take(mistakes, (nb_place){.source = source},
+                                         c->study->axes[axis].ready(nb_config_choice(c, axis, i), ctx)));
+    return NB_OK;
+}

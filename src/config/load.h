@@ -14,4 +14,8 @@ typedef struct {
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
+/* What takes long to check, once all else is right: components that are not ready, such as a program that is not there.
+ * `source` is where mistakes are said to be. */
+nb_status nb_config_check_ready(const nb_config *config, const char *source, nb_mistakes *mistakes);
+
 #endif

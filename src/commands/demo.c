@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* demo.c - nysbench demo: a small experiment on the heads that come with the program, in a folder of its own. */
+#include "cli/command.h"
+
+#include "base/files.h"
+#include "cli/new_experiment.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The head files beside the program, as a pattern. */
+static nb_status find_heads(const char **pattern, nb_ctx *ctx)
+{
+    const char *readme, *beside;
+    char folder[PATH_MAX];
+    NB_TRY(ctx, nb_shared_file("heads", "README.md", &readme, ctx));
+    NB_NEED(beside, nb_format(ctx, "%.*s", (int)(strrchr(readme, '/') - readme), readme));
+    NB_REQUIRE(ctx, realpath(beside, folder), NB_EIO, "%s: cannot be read: %s", beside, strerror(errno));
+    NB_NEED(*pattern, nb_format(ctx, "%s/*.safetensors", folder));
+    return NB_OK;
+}
+
+/* The folder with its experiment, unless they are there from the last time. */
+static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
+{
+    const char *heads[] = {NULL, NULL};
+    const nb_new_answers answers = {.trials = "3", .heads = heads};
+    struct stat info;
+    if (nb_is_file(experiment)) return NB_OK;
+    NB_REQUIRE(ctx, lstat(folder, &info) != 0, NB_EINVAL,
+               "%s: exists already, and is not a demo's; --out names another folder", folder);
+    NB_TRY(ctx, find_heads(&heads[0], ctx));
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    return nb_new_experiment(experiment, &answers, false, ctx);
+}
+
+static int run_experiment(const char *experiment, const char *results, nb_ctx *ctx)
+{
+    const char *argv[] = {"run", experiment, "--out", results, NULL};
+    const nb_command *const *command = nb_commands;
+    while (strcmp((*command)->name, argv[0]) != 0) command++;
+    return (*command)->run(*command, 4, argv, ctx);
+}
+
+static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    char *out = NULL;
+    const char **arguments, *experiment = NULL, *results = NULL;
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        {"out", 'o', POPT_ARG_STRING, &out, 0, "Folder to make (default: nysbench-demo)", "DIR"},
+        POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
+    nb_status status = out ? nb_defer(ctx, free, out) : NB_OK;
+    if (code != NB_GO_ON) return code;
+    const char *folder = out ? out : "nysbench-demo";
+    if (status == NB_OK &&
+        (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder))))
+        status = NB_ENOMEM;
+    if (status == NB_OK) status = prepare(folder, experiment, ctx);
+    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    code = run_experiment(experiment, results, ctx);
+    if (code != NB_EXIT_OK) return code;
+    printf("\nfigures: %s/plots/*.png; the experiment, with each key explained: %s\n"
+           "which differences are real: nysbench compare %s --pool landmarks\n"
+           "next, heads of your own: nysbench new experiment --heads FILE.safetensors\n",
+           results, experiment, results);
+    return NB_EXIT_OK;
+}
+
+const nb_command nb_command_demo = {
+    "demo", "", "Run a small experiment on heads that come with the program: a few seconds", run, true, 5};

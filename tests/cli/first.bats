@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The first five minutes: nysbench new experiment writes a config, nysbench demo runs one.
+
+load helpers
+
+ViT=$PWD/experiments/data/vit_astronaut_n257_L6.safetensors
+SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
+
+@test "new experiment writes a config that plan accepts, with the answers in it, and a comment above each key" {
+    cd "$WORK"
+    run "$NYSBENCH" new experiment my.yaml --yes --heads "$ViT" --heads "$SMOLLM2:1" --landmarks '4, 8' --trials 2 \
+        --strategies 'uniform, kmeans(restarts=4), profile(keys=pivots, queries=pivots)' --cores 'svd(rcond=[0.1, 0.01]), iterative'
+    expect_status 0
+    [ "${lines[0]}" = my.yaml ]
+    run cat my.yaml
+    expect "question: 'Does profile(keys=pivots, queries=pivots) beat uniform?'"
+    expect "  - 'heads(file=\"$ViT\", causal=auto)'"
+    expect "  - 'heads(file=\"$SMOLLM2\", causal=false, head=1)'" # the file has a mask
+    expect "# causal=false: without the causal mask"
+    expect "compare: {strategy: ['profile(keys=pivots, queries=pivots)', uniform], metric: error}"
+    awk '/^[a-z]/ && before !~ /^#/ { print "no comment above: " $0; wrong = 1 } { before = $0 } END { exit wrong }' my.yaml
+    run "$NYSBENCH" plan my.yaml
+    expect_status 0
+    expect "heads(file=vit_astronaut_n257_L6.safetensors) head 2"
+    expect "head 1, softmax: n = 1024, d = 64"
+    expect "trials: 2"
+    expect "strategies 3, pairing 1, landmarks 2, factors 1, cores 3"
+    run "$NYSBENCH" run my.yaml --quiet --set plots=[] --out r
+    expect_status 0
+    run "$NYSBENCH" claims r
+    expect "profile(keys=pivots, queries=pivots) has less error than uniform"
+}
+
+@test "new experiment takes its defaults with --yes alone, and never replaces a file unless forced" {
+    cd "$WORK"
+    run "$NYSBENCH" new experiment --yes
+    expect_status 0
+    "$NYSBENCH" plan experiment.yaml
+    echo mine >experiment.yaml
+    run "$NYSBENCH" new experiment --yes
+    expect_status 2
+    expect "experiment.yaml: exists already; --force replaces it"
+    [ "$(cat experiment.yaml)" = mine ]
+    "$NYSBENCH" new experiment --yes --force
+    "$NYSBENCH" plan experiment.yaml
+    "$NYSBENCH" new experiment one.yaml --yes --strategies kmeans --question "what's next: 1 # or 2"
+    "$NYSBENCH" plan one.yaml
+    ! grep claims: one.yaml || false # there is nothing to compare with
+    grep -q "question: 'what''s next: 1 # or 2'" one.yaml
+}
+
+@test "what is wrong with an answer to new experiment is said, and nothing written" {
+    cd "$WORK"
+    while IFS='|' read -r option value message; do
+        run "$NYSBENCH" new experiment my.yaml --yes "$option" "$value"
+        expect_status 2
+        expect "$message"
+        [ ! -e my.yaml ]
+    done <<EOF
+--heads|nowhere.npy|nowhere.npy: cannot be opened
+--heads|$ViT:7|head = 7 is not one of its heads 0 to 2
+--heads|$WORK/*.npy|*.npy: there is no such file
+--landmarks|0|--landmarks: landmarks: expected an integer from 1 to 1000000, found '0'
+--strategies|kmean|--strategies: no strategy 'kmean'; did you mean 'kmeans'?
+--strategies|uniform, uniform|claims
+--strategies|uniform, command(run="python3 nowhere.py")|nowhere.py
+--cores|svd(rcond=2)|--cores: svd: rcond
+--trials|many|--trials: trials: expected an integer
+EOF
+    run "$NYSBENCH" new experiment 'a b.yaml' --yes
+    expect_status 2
+    expect "the file's name: expected letters, digits"
+    run "$NYSBENCH" new experiment </dev/null
+    expect_status 2
+    expect "there is no terminal to ask on; --yes takes the defaults"
+    run "$NYSBENCH" new experiment my.yaml --yes --out there
+    expect_status 2
+    expect "it has no option --out"
+    run "$NYSBENCH" new strategy mine --yes
+    expect_status 2
+    expect "the others are for new experiment"
+    run "$NYSBENCH" new strategy
+    expect_status 2
+    expect "it needs a NAME"
+    run "$NYSBENCH" new experimnt x
+    expect_status 2
+    expect "'experimnt' is unknown; allowed: experiment, strategy"
+}
+
+# answer FILE LINE...: new experiment on a terminal, each line typed once something is asked; $output is the screen.
+answer() {
+    /usr/bin/python3 - "$NYSBENCH" "$@" <<'PY'
+import os, pty, sys
+program, path, *lines = sys.argv[1:]
+pid, screen = pty.fork()
+if pid == 0:
+    os.execv(program, [program, "new", "experiment", path])
+shown = b""
+try:
+    while True:
+        part = os.read(screen, 4096)
+        shown += part
+        if part.endswith(b"]: "):
+            os.write(screen, (lines.pop(0) + "\n").encode() if lines else b"\x04")
+except OSError:
+    pass
+sys.stdout.write(shown.decode().replace("\r\n", "\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+}
+
+@test "on a terminal new experiment asks, shows its defaults, and asks again where an answer is wrong" {
+    cd "$WORK"
+    run answer my.yaml nowhere "$ViT" '' 4,8 'uniform, kmean' 'uniform, kmeans' '' 0 2
+    expect_status 0
+    expect "heads: FILE, FILE:HEAD or a pattern with * [none: gaussian(n=256)]: nowhere"
+    expect "  nowhere: cannot be opened"
+    expect "more heads [no more]: "
+    expect "landmarks [8, 16, 32]: 4,8"
+    expect "  no strategy 'kmean'; did you mean 'kmeans'?"
+    expect "cores [iterative(steps=6)]: "
+    expect "expected an integer from 1"
+    "$NYSBENCH" plan my.yaml
+    run cat my.yaml
+    expect "landmarks: [4, 8]"
+    expect "strategies: [uniform, kmeans]"
+    expect "cores: iterative(steps=6)"
+    expect "trials: 2"
+}
+
+@test "an input that ends before the last answer writes nothing" {
+    cd "$WORK"
+    run answer my.yaml "$ViT" ''
+    expect_status 2
+    expect "the input ended before the last answer; nothing is written"
+    [ ! -e my.yaml ]
+}
+
+@test "demo makes a folder with an experiment, its results and figures; again, it goes on there" {
+    cd "$WORK"
+    run "$NYSBENCH" demo
+    expect_status 0
+    expect "Claims: 1 reproduced"
+    expect "figures: nysbench-demo/results/plots/*.png"
+    [ "${lines[-1]}" = "next, heads of your own: nysbench new experiment --heads FILE.safetensors" ]
+    ls nysbench-demo/results/plots/*.png
+    "$NYSBENCH" plan nysbench-demo/demo.yaml
+    run "$NYSBENCH" demo
+    expect_status 0
+    expect "rows: 336, 336 ok"
+    mkdir mine
+    run "$NYSBENCH" demo --out mine
+    expect_status 2
+    expect "mine: exists already, and is not a demo's; --out names another folder"
+    run "$NYSBENCH" demo more
+    expect_status 2
+}
+
+@test "the installed program has the template and the heads of the demo" {
+    make -s install DESTDIR="$WORK" PREFIX=/usr AUTO_DEPS=0 >/dev/null
+    cd "$WORK"
+    run usr/bin/nysbench demo --out here
+    expect_status 0
+    expect "Claims: 1 reproduced"
+    grep -q "file=\"$(readlink -f "$WORK")/usr/share/nysbench/heads/minilm_" here/demo.yaml
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""publish.py [--no-runs] [FILE]... - makes the files of results/published that its LIST has, or those named.
+
+Goes on where it was stopped: a file is made once by one build of ./nysbench, and a run continues. --no-runs takes the rows
+that lie in results/, whatever build measured them, and leaves benchmarks alone. Exit status 1 if a file could not be made."""
+import csv
+import hashlib
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+from listing import FOLDER, ROOT, Listing
+
+STAMPS = "build/publish"
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def is_done(name, mark):
+    path = f"{STAMPS}/{name}"
+    return os.path.exists(path) and read_bytes(path).decode() == mark
+
+
+def set_done(name, mark):
+    os.makedirs(STAMPS, exist_ok=True)
+    with open(f"{STAMPS}/{name}", "w") as file:
+        file.write(mark)
+
+
+def rounded(text):
+    """Six digits are more than any text shows."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return f"{value:.6g}"
+
+
+def selected(text, columns, having):
+    """Of a CSV file these columns, NAME=EXPRESSION computed, and the rows that have a text."""
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if any(having in field for field in row.values())]
+    wanted = [c.strip().partition("=") for c in columns.split(",")]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([name for name, _, _ in wanted])
+    for row in rows:
+        writer.writerow([rounded(compute(row, what) if what else row[name]) for name, _, what in wanted])
+    return out.getvalue()
+
+
+def compute(row, expression):
+    numbers = {}
+    for name, text in row.items():
+        try:
+            numbers[name] = float(text)
+        except ValueError:
+            pass
+    try:
+        return repr(eval(expression, {"__builtins__": {}}, numbers))
+    except (NameError, ZeroDivisionError):  # the row has no such number
+        return ""
+
+
+def write(path, data):
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+    os.replace(path + ".new", path)
+
+
+def make_run(name, entry, build):
+    """Measures what is missing; rows of another build are set aside."""
+    begun = f"{name}.begun"
+    fresh = [] if is_done(begun, build) or not os.path.exists(f"results/{name}") else ["--fresh"]
+    set_done(begun, build)
+    subprocess.run(["./nysbench", *shlex.split(entry["command"]), "--out", f"results/{name}", "--quiet", *fresh], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def make_file(name, entry):
+    run = f"results/{entry['run']}"
+    if "plot" in entry:
+        subprocess.run(["./nysbench", "plot", run, *shlex.split(entry["plot"])], check=True, stdout=subprocess.DEVNULL)
+        shutil.copyfile(f"{run}/plots/{entry.get('file', name)}", f"{FOLDER}/{name}")
+        return
+    command = shlex.split(entry["command"].replace("{run}", run))
+    text = subprocess.run(["./nysbench", *command, "--format", "csv"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    write(f"{FOLDER}/{name}", selected(text, entry["columns"], entry.get("rows", "")).encode())
+
+
+def make_bench(entry):
+    part = entry["bench"]
+    subprocess.run(["make", "--no-print-directory", "bench", f"PART={part}", f"OUT={FOLDER}"], check=True)
+
+
+def main(arguments):
+    os.chdir(ROOT)
+    runs_too = "--no-runs" not in arguments
+    listing = Listing(f"{FOLDER}/LIST")
+    named = [a for a in arguments if a != "--no-runs"]
+    unknown = [n for n in named if n not in listing.files]
+    if unknown:
+        raise SystemExit(f"publish.py: {FOLDER}/LIST has no '{unknown[0]}'")
+    build = hashlib.sha256(read_bytes("nysbench")).hexdigest()
+    failed, measured = [], set()
+    for name in named or listing.files:
+        entry = listing.files[name]
+        mark = hashlib.sha256(repr((build, entry)).encode()).hexdigest()
+        if is_done(name, mark) and os.path.exists(f"{FOLDER}/{name}") and not named:
+            continue
+        if "bench" in entry and not runs_too:
+            continue
+        try:
+            if "bench" in entry:
+                if entry["bench"] not in measured:
+                    make_bench(entry)
+                    measured.add(entry["bench"])
+            else:
+                if runs_too and entry["run"] not in measured:
+                    make_run(entry["run"], listing.runs[entry["run"]], build)
+                    measured.add(entry["run"])
+                make_file(name, entry)
+        except (subprocess.CalledProcessError, OSError, KeyError) as error:
+            needs = listing.runs.get(entry.get("run"), {}).get("needs")
+            failed.append(name)
+            print(f"publish: {name}: {error}" + (f"; its run needs {needs}" if needs else ""), file=sys.stderr)
+            continue
+        set_done(name, mark)
+        print(f"{FOLDER}/{name}" + (" (times: of this machine)" if entry.get("times") else ""), flush=True)
+    print(f"{len(listing.files) - len(failed)} of {len(listing.files)} files are up to date" if not named else "done")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
