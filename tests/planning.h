@@ -15,7 +15,8 @@
 /* Rows of the error study as the flow hands them on. */
 static inline nb_row_list rows_of_error(int count, const nb_error_row *rows)
 {
-    return (nb_row_list){count, nb_error_columns, sizeof *rows, (char *)(uintptr_t)rows};
+    return (nb_row_list){
+        .count = count, .columns = nb_error_columns, .row_size = sizeof *rows, .bytes = (char *)(uintptr_t)rows};
 }
 
 static inline nb_plan plan_with(int count, const nb_override *overrides, nb_ctx *ctx)
