@@ -99,7 +99,7 @@ asan() {
 # parts have; a row's independence of its company is tested under all of them by tests/cli/together.bats.
 kernels() {
     local NYSBENCH=$PWD/nysbench used name test
-    used=$("$NYSBENCH" info | sed -n 's/^blas_kernels  *//p')
+    used=$("$NYSBENCH" info | sed -n 's/^ *blas_kernels  *//p')
     for name in $(. tests/cli/helpers.bash && kernels_here); do
         [ "$name" != "$used" ] || continue
         for test in ${KERNEL_UNIT:-test_together test_engine test_linalg test_cores test_sweep test_kernels}; do
