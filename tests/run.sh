@@ -81,7 +81,7 @@ python() {
         tally "python wheel" sh -c 'cat "$1" >&2; false' sh "$work/wheel"
         return
     fi
-    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
+    used=$(./nysbench info | sed -n 's/^ *blas_kernels  *//p')
     for script in tests/python/test_*.py; do
         tally "python $(basename "$script")" env OPENBLAS_CORETYPE="$used" "$work/python/bin/python" "$script"
     done
