@@ -35,7 +35,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     9  rows have a model, a layer and a source; so has the shape of a problem
  *     10 a head may have no keys, and then the shape of its problem says so; axes of real numbers; partitions
  *     11 attentions; a problem says which heads make a layer; studies of layers, and such that run alone
- *     12 a study may set columns of planned rows; a problem may have its heads checked as they are made */
-enum { NB_ABI = 12 };
+ *     12 a study may set columns of planned rows; a problem may have its heads checked as they are made
+ *     13 a study adds its tables to a page */
+enum { NB_ABI = 13 };
 
 #endif

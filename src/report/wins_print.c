@@ -70,10 +70,9 @@ static void add_explanation(nb_page *page, const nb_standings_view *v, bool pool
                       "has the mean over heads of the mean %sover trials. What is equal up to rounding is not less.%s",
                       v->terms.metric, v->terms.difference ? "" : "logarithm ",
                       pooled ? " \"all\" pools the sources." : "");
-    nb_page_note(
-        page, "*",
-        "p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources",
-        NB_STANDING_ALPHA, NB_LEAST_SOURCES);
+    nb_page_note(page, "*",
+                 "p of the sign test, with Holm's correction over the matrix, is at most %g; it takes %d sources",
+                 NB_STANDING_ALPHA, NB_LEAST_SOURCES);
     nb_page_paragraph(page, NB_TESTS_CAVEAT);
 }
 
