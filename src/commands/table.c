@@ -17,6 +17,19 @@ typedef struct {
     const char *baseline; /* the run's */
 } wish;
 
+/* A table on a page, or as a grid; *empty: the rows have nothing for it. */
+static nb_status make(const nb_table *table, const nb_frame *frame, const wish *w, nb_page *page, nb_grid *grid,
+                      bool *empty, nb_ctx *ctx)
+{
+    nb_page_make(page, ctx);
+    if (nb_format_is_page(w->format))
+        NB_TRY(ctx, table->make(frame, &(nb_table_form){.page = page, .baseline = w->baseline}, ctx));
+    else
+        NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, grid, ctx));
+    *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
+    return NB_OK;
+}
+
 /* The tables of the rows, and what each is: a table itself. Whether one is there is known when it is made. */
 static nb_status list(const char *study, const nb_frame *frame, const wish *w, nb_ctx *ctx)
 {
@@ -25,29 +38,27 @@ static nb_status list(const char *study, const nb_frame *frame, const wish *w, n
     NB_TRY(ctx, nb_grid_make(&all, heads, true, ctx));
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
+        nb_page page;
         nb_grid grid;
+        bool empty;
         if (strcmp(table->study, study) != 0) continue;
-        NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, &grid, ctx));
-        if (grid.count == 0) continue;
+        NB_TRY(ctx, make(table, frame, w, &page, &grid, &empty, ctx));
+        if (empty) continue;
         NB_TRY(ctx, nb_grid_text(&all, e->component->name));
         NB_TRY(ctx, nb_grid_text(&all, e->component->summary));
     }
+    all.labels = 1;
     return nb_format_table(&all, true, w->format, ctx);
 }
 
-static nb_status print(const nb_table *table, const nb_frame *frame, const wish *w, bool *empty, nb_ctx *ctx)
+static nb_status print(const nb_table *table, const nb_frame *frame, const wish *w, nb_ctx *ctx)
 {
     nb_page page;
     nb_grid grid;
-    if (nb_format_is_page(w->format)) {
-        nb_page_make(&page, ctx);
-        NB_TRY(ctx, table->make(frame, &(nb_table_form){.page = &page, .baseline = w->baseline}, ctx));
-        *empty = page.count == 0;
-        return nb_format_page(&page, w->format, ctx);
-    }
-    NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, &grid, ctx));
-    *empty = grid.count == 0;
-    return nb_format_grid(&grid, w->format, ctx);
+    bool empty;
+    NB_TRY(ctx, make(table, frame, w, &page, &grid, &empty, ctx));
+    if (empty) nb_print_warning("table %s: the run has no rows for it", table->component.name);
+    return nb_format_is_page(w->format) ? nb_format_page(&page, w->format, ctx) : nb_format_grid(&grid, w->format, ctx);
 }
 
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
@@ -69,10 +80,8 @@ static nb_status tables(const char *folder, const char *const *names, const char
         NB_REQUIRE(ctx, strcmp(table->study, study->component.name) == 0, NB_EINVAL,
                    "table: %s is a table of the study %s; the run is of %s", names[i], table->study,
                    study->component.name);
-        bool empty;
         if (i > 0) fputc('\n', stdout);
-        NB_TRY(ctx, print(table, &frame, &w, &empty, ctx));
-        if (empty) nb_print_warning("table %s: the run has no rows for it", names[i]);
+        NB_TRY(ctx, print(table, &frame, &w, ctx));
     }
     return NB_OK;
 }

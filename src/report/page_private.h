@@ -60,7 +60,7 @@ nb_status nb_page_print_markdown(FILE *out, const nb_page *page);
 int nb_page_width_of(const char *text); /* in characters */
 int nb_page_width_of_bytes(const char *text, int bytes);
 int nb_page_longest_word(const char *text);
-/* The next line, without blanks around it, and how many bytes it has; *at goes on behind it. False: none is left. */
+/* The next line and how many bytes it has; *at goes on behind it and the blanks there. False: none is left. */
 bool nb_page_line(const char **at, int width, const char **line, int *bytes);
 void nb_page_spaces(FILE *out, int count);
 /* All lines of a text, the first behind `lead`; the others are set in by `indent`. Width 0: one line. */

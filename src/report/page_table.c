@@ -224,14 +224,16 @@ static void put_cell(pen *p, int column, const char *text, int bytes, const char
     p->blanks += (right ? 0 : rest) + marks - nb_page_width_of(mark) + GAP;
 }
 
-/* What is left of a cell's text for the next lines; only prose goes on. */
-static bool take_line(const layout *l, int column, const char **at, const char **line, int *bytes)
+/* The next line of a cell's text; *at is what is left of it. Only prose has more than one. */
+static void take_line(const layout *l, int column, const char **at, const char **line, int *bytes)
 {
-    if (has_kind(l, column, NB_PAGE_PROSE)) return nb_page_line(at, l->text[column], line, bytes);
+    if (has_kind(l, column, NB_PAGE_PROSE)) {
+        nb_page_line(at, l->text[column], line, bytes);
+        return;
+    }
     *line = *at;
     *bytes = (int)strlen(*at);
     *at += *bytes;
-    return *bytes > 0;
 }
 
 /* Row -1: the heads. */

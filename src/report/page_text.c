@@ -32,7 +32,7 @@ int nb_page_longest_word(const char *text)
 
 bool nb_page_line(const char **at, int width, const char **line, int *bytes)
 {
-    const char *from = *at + strspn(*at, " "), *end = from;
+    const char *from = *at, *end = from;
     for (const char *next = from; *next;) { /* behind each word */
         const char *word = next + strspn(next, " ");
         next = word + strcspn(word, " ");
@@ -41,7 +41,7 @@ bool nb_page_line(const char **at, int width, const char **line, int *bytes)
     }
     *line = from;
     *bytes = (int)(end - from);
-    *at = end;
+    *at = end + strspn(end, " ");
     return end > from;
 }
 

@@ -19,7 +19,7 @@ static void make_small(nb_page *page, nb_ctx *ctx)
     nb_page_column(page, NB_PAGE_LABEL, "landmarks");
     nb_page_column(page, NB_PAGE_NUMBER, "%d", 4);
     nb_page_column(page, NB_PAGE_NUMBER, "%d", 8);
-    nb_page_band(page, "core", "six_steps");
+    nb_page_band(page, "core", "six|steps_");
     nb_page_row(page);
     nb_page_cell(page, "uniform");
     nb_page_cell(page, "(%.2f", 0.91);
@@ -37,7 +37,7 @@ static void make_small(nb_page *page, nb_ctx *ctx)
 static const char small_text[] = "Errors of a|b\n"
                                  "n = 48, <d> = 4\n"
                                  "  landmarks      4      8\n"
-                                 "  six_steps\n"
+                                 "  six|steps_\n"
                                  "    uniform  (0.91)~  0.7\n"
                                  "  best\n"
                                  "  no test: 3 sources\n"
@@ -63,7 +63,7 @@ static void test_markdown(void **state)
            "n = 48, \\<d> = 4\n\n"
            "| core | landmarks | 4 | 8 |\n"
            "|---|---|---:|---:|\n"
-           "| six_steps | uniform | (0.91)\\~ | 0.7 |\n"
+           "| six\\|steps\\_ | uniform | (0.91)\\~ | 0.7 |\n"
            "|  | best |  |  |\n\n"
            "* no test: 3 sources\n"
            "* **\\~** rounding noise\n\n"
@@ -87,6 +87,32 @@ static void test_terminal(void **state)
     *to = '\0';
     assert_string_equal(text, small_text);
     assert_int_equal(sequences, 2 + 2 * 3);
+}
+
+/* A list of names and sentences: these go on below; what begins with blanks keeps them. */
+static void test_prose(void **state)
+{
+    nb_page page;
+    nb_page_make(&page, *state);
+    nb_page_table(&page);
+    nb_page_headless(&page);
+    nb_page_column(&page, NB_PAGE_LABEL, "key");
+    nb_page_column(&page, NB_PAGE_PROSE, "value");
+    nb_page_row(&page);
+    nb_page_cell(&page, "flags");
+    nb_page_cell(&page, "  - one of many and a few more");
+    nb_page_row(&page);
+    nb_page_cell(&page, "id");
+    nb_page_cell(&page, "0123456789012345678901234567890123456789");
+    expect(&page, NB_PAGE_TEXT, 33,
+           "  flags    - one of many and a\n"
+           "         few more\n"
+           "  id     0123456789012345678901234567890123456789\n",
+           *state);
+    expect(&page, NB_PAGE_MARKDOWN, 0,
+           "| key | value |\n|---|---|\n| flags |   - one of many and a few more |\n"
+           "| id | 0123456789012345678901234567890123456789 |\n",
+           *state);
 }
 
 static void test_empty(void **state)
@@ -261,7 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_text),     test_with_ctx(test_markdown),
                                        test_with_ctx(test_terminal), test_with_ctx(test_empty),
-                                       test_with_ctx(test_outside),  test_with_ctx(test_failures),
-                                       test_with_ctx(test_widths)};
+                                       test_with_ctx(test_prose),    test_with_ctx(test_outside),
+                                       test_with_ctx(test_failures), test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

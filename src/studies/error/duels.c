@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST = 64, CELL = 7 };
-
 /* Each is asked for many times, and may be the least of many. */
 static nb_status find_errors(nb_duels *d, nb_ctx *ctx)
 {
