@@ -108,7 +108,8 @@ typedef struct {
     nb_status (*ready)(const void *options, nb_ctx *ctx);
 
     /* Optional, of one that lets another pick among some of the tokens, by nb_scene_cut: this other strategy, whose
-     * pairings it has. */
+     * pairings it has. Where there are more tokens it looks at nothing else: points->x and the head's points may be
+     * NULL. */
     nb_within (*within)(const void *options);
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
