@@ -414,4 +414,4 @@ help:
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 
--include $(shell find $B -name '*.d' 2>/dev/null)
+-include $(shell find $B -path $B/deb -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -154,7 +154,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "M"},
         {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "The trial (default: 0)", "T"},
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "The head (default: the first of each problem)", "H"},
-        {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "keys|queries"},
+        {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "SIDE"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
