@@ -16,7 +16,7 @@ FUZZ_PACKAGES := clang libclang-rt-dev llvm
 
 # What packing needs.
 DIST_PACKAGES := git xz-utils
-DEB_PACKAGES := $(DIST_PACKAGES) debhelper dpkg-dev fakeroot
+DEB_PACKAGES := $(DIST_PACKAGES) debhelper dh-python dpkg-dev fakeroot
 
 # What looks at the sources.
 LINT_PACKAGES := clang-format clang-tidy pyflakes3
@@ -255,7 +255,7 @@ tsan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/tsan OPT="-O1 -g" SANITIZE=-fsanitize=thread $(TSAN)
 
 # What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
-test-long: PACKAGES += slurm-wlm munge parallel strace python3-pip $(FUZZ_PACKAGES)
+test-long: PACKAGES += slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian $(DEB_PACKAGES) $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates
 	@tests/long.sh
@@ -407,7 +407,7 @@ deb: dist
 	@tar -C build/deb -xf build/$(DIST).tar.xz
 	@cd build/deb/$(DIST); mv .deb debian; \
 	sed 's/@MAINTAINER@/$(MAINTAINER)/' debian/control.in >debian/control; rm debian/control.in; \
-	printf '%s\n' 'nysbench ($(VERSION)-1) unstable; urgency=medium' '' '  * Version $(VERSION).' '' \
+	printf '%s\n' 'nysbench ($(VERSION)-0local1) unstable; urgency=medium' '' '  * Version $(VERSION).' '' \
 	    " -- $(MAINTAINER)  $$(LC_ALL=C date -u -R -d @$(SOURCE_DATE_EPOCH))" >debian/changelog; \
 	env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc $(JOBS) >../build.log 2>&1 || { tail -30 ../build.log >&2; exit 1; }
 	@ls build/deb/*.deb
@@ -437,4 +437,4 @@ help:
 	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
 	@echo 'make clean      remove what was built'
 
--include $(shell find $B -name '*.d' 2>/dev/null)
+-include $(shell find $B -path $B/deb -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -156,15 +156,20 @@ static const nb_registry *find_kind(const char *kind)
     return NULL;
 }
 
-/* One of the alternatives of what an option takes. `option`: its long name, "" of an argument. */
-static nb_status add_alternative(nb_candidates *c, const char *before, const char *takes, const char *option,
-                                 nb_ctx *ctx)
+static const char *long_name(const struct poptOption *option)
+{
+    return option && option->longName ? option->longName : "";
+}
+
+/* One of the alternatives of what an option takes, or (NULL) an argument. */
+static nb_status add_alternative(nb_candidates *c, const char *before, const char *takes,
+                                 const struct poptOption *option, nb_ctx *ctx)
 {
     const char *start = c->word + strlen(before), *dot = strchr(takes, '.');
     const nb_registry *kind = find_kind(takes);
     size_t head = strcspn(takes, "[,.");
     if (!isupper((unsigned char)*takes)) return add(c, before, takes, "", "", ctx);
-    if (strcmp(takes, "SPEC") == 0) return nb_complete_spec(c, before, start, find_kind(option), ctx);
+    if (strcmp(takes, "SPEC") == 0) return nb_complete_spec(c, before, start, find_kind(long_name(option)), ctx);
     if (strncmp(takes, "COLUMN=", 7) == 0) return add_columns(c, before, "=", ctx);
     if (strncmp(takes, "KEY=", 4) == 0) return add_keys(c, before, ctx);
     if (kind) return add_registry(c, before, kind, ctx);
@@ -179,7 +184,8 @@ static nb_status add_alternative(nb_candidates *c, const char *before, const cha
     return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before, ctx) : NB_OK;
 }
 
-static nb_status add_values(nb_candidates *c, const char *before, const char *takes, const char *option, nb_ctx *ctx)
+static nb_status add_values(nb_candidates *c, const char *before, const char *takes, const struct poptOption *option,
+                            nb_ctx *ctx)
 {
     char *rest, *alternative;
     NB_NEED(rest, nb_strdup(ctx, takes));
@@ -245,16 +251,16 @@ static nb_status add_for_command(nb_candidates *c, const nb_command *command, co
         ended = ended || (!pending && strcmp(word, "--") == 0);
         pending = takes_next(o) && (word[1] != '-' || !strchr(word, '=')) ? o : NULL;
     }
-    if (pending) return add_values(c, "", pending->argDescrip, pending->longName ? pending->longName : "", ctx);
+    if (pending) return add_values(c, "", pending->argDescrip, pending, ctx);
     if (ended || *c->word != '-') {
         NB_TRY(ctx, argument_at(command, place, &takes, ctx));
-        return *takes ? add_values(c, "", takes, "", ctx) : NB_OK;
+        return *takes ? add_values(c, "", takes, NULL, ctx) : NB_OK;
     }
     if (!strchr(c->word, '=')) return add_options(c, options, ctx);
     of_word = find_option(options, c->word);
     if (!of_word || !of_word->argDescrip) return NB_OK;
     NB_NEED(before, nb_format(ctx, "%.*s", (int)strcspn(c->word, "=") + 1, c->word));
-    return add_values(c, before, of_word->argDescrip, of_word->longName, ctx);
+    return add_values(c, before, of_word->argDescrip, of_word, ctx);
 }
 
 nb_status nb_complete(const char *line, nb_candidates *c, nb_ctx *ctx)

@@ -10,7 +10,8 @@ typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOW
 
 #define NB_FORMAT_OPTION(text) \
     { \
-        "format", 'f', POPT_ARG_STRING, &(text), 0, "Print a table (default), csv, json or markdown", "table|csv|json|markdown" \
+        "format", 'f', POPT_ARG_STRING, &(text), 0, "Print a table (default), csv, json or markdown", \
+            "table|csv|json|markdown" \
     }
 
 /* Whether the format is for people: a page is printed, not a grid. */

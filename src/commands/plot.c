@@ -234,11 +234,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "The head (default: the first of each problem)", "H"},
         {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "keys|queries"},
         {"style", '\0', POPT_ARG_STRING, &chosen.style, 0,
-         "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER, "screen|paper"},
+         "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER,
+         "screen|paper"},
         {"width", '\0', POPT_ARG_STRING, &chosen.width, 0,
          "On paper: column (89mm, the default), page (183mm), or a width such as 3.25in", "WIDTH"},
         {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
-         "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "svg,png,pdf"},
+         "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
