@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
-            gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
+            gnuplot-nox libcmocka-dev bats poppler-utils python3-numpy python3-scipy python3-sklearn \
             python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++
 
 # What fuzzing needs beside them.
