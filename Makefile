@@ -7,9 +7,9 @@ LIBDIR ?= lib
 
 # Every Debian package that building, running, plotting and testing need.
 PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
-            libcmark-gfm-dev libcmark-gfm-extensions-dev libexpat1-dev gnuplot-nox libcmocka-dev bats python3-numpy python3-scipy python3-sklearn \
-            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel pkg-config g++ \
-            chromium chromium-driver python3-selenium poppler-utils
+            libcmark-gfm-dev libcmark-gfm-extensions-dev libexpat1-dev gnuplot-nox libcmocka-dev bats \
+            python3-numpy python3-scipy python3-sklearn python3-mpmath python3-pip python3-setuptools python3-venv \
+            python3-wheel python3-selenium chromium chromium-driver poppler-utils pkg-config g++
 
 # What fuzzing needs beside them.
 FUZZ_PACKAGES := clang libclang-rt-dev llvm

@@ -17,12 +17,12 @@ do for [b = 1:B] {
     widest = strlen(bars[b]) > widest ? strlen(bars[b]) : widest
     widest_note = strlen(notes[b]) > widest_note ? strlen(notes[b]) : widest_note
 }
-letters = paper && widest > 0.3 * room / 6.8 ? floor(0.3 * room / 6.8) : widest # of what stands left of a bar
+letters = paper && widest > 0.45 * room / 6.8 ? floor(0.45 * room / 6.8) : widest # of what stands left of a bar
 left = 6.8 * letters + 16
 right = 6.8 * widest_note + 16
 across = paper ? room - left - right : 420
 width = left + across + right
-bar_height = 18
+bar_height = paper ? 15 : 18
 heading = titled ? 40 : 6
 gap = 34
 rows = 0

@@ -62,7 +62,9 @@ from(m) = M < 2 ? 0.5 * m : log_x ? m / (real(landmarks[M]) / landmarks[1]) ** 0
 place(m) = M < 2 ? 0.5 : log_x ? log(real(m) / landmarks[1]) / log(real(landmarks[M]) / landmarks[1]) : (m - landmarks[1]) / real(landmarks[M] - landmarks[1])
 
 # The figure in pixels: heading, rows of panels, legend.
-left_space = 26
+left_space = paper ? 36 : 26 # of the name of y, in two lines on paper
+name_of_y(t) = wrap(t, floor(panel_height / 7.0))
+place_of_y(t) = strlen(t) > floor(panel_height / 7.0) ? 7.0 : 14.0
 columns = P == 1 ? 1 : P <= 4 ? 2 : P <= 12 ? 3 : 4
 fitting = floor(room / 240) < 1 ? 1 : floor(room / 240) # columns of panels, on paper
 columns = !paper || columns <= fitting ? columns : P == 4 && fitting == 3 ? 2 : fitting
@@ -73,6 +75,6 @@ panel_height = paper && panel_height > 0.66 * panel_width ? 0.66 * panel_width :
 panel_height = panel_height < 225 ? 225 : panel_height
 width = left_space + columns * panel_width + 10
 letters_of_panel = floor((panel_width - 20) / 6.6)
-above = 24 # a panel: its title
-do for [p = 1:P] { above = strlen(panels[p]) > letters_of_panel ? 38 : above }
+above = 28 # a panel: its title
+do for [p = 1:P] { above = strlen(panels[p]) > letters_of_panel ? 42 : above }
 plot_height = panel_height - above - 26

@@ -25,6 +25,8 @@ of(p, s) = block[(p - 1) * S + s]
 array present[S]
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
+stats data using 2 nooutput name "ALL"
+size_of_clouds = ALL_records < 400 ? 0.7 : 0.35
 curve(s) = styles[s] == 0 || styles[s] == 5
 at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
 hue(s) = colour(looks[s])
@@ -40,7 +42,7 @@ style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d p
               : styles[s] == 7 ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
               : styles[s] == 6 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
               : styles[s] == 4 ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
-              : sprintf('with points pointtype symbol(looks[%d]) pointsize 0.35 linecolor rgb hue(%d)', s, s)
+              : sprintf('with points pointtype symbol(looks[%d]) pointsize %g linecolor rgb hue(%d)', s, size_of_clouds, s)
 clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
              : styles[s] == 6 ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
              : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
@@ -80,7 +82,8 @@ across = across < 1 ? 1 : across > entries ? entries : across
 legend = 20 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
 heading = titled ? 16 + 19 * title_lines : 2
-height = heading + rows * panel_height + 22 + legend
+x_lines = strlen(x_name) > width / 7.5 ? 2 : 1
+height = heading + rows * panel_height + 8 + 15 * x_lines + legend
 
 do for [format in formats] {
     small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
@@ -102,7 +105,7 @@ do for [format in formats] {
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
         set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
         if (column_of == 0) {
-            set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
+            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
         unset logscale
         low = y_low[p]; high = y_high[p]; curves = ""; under = ""
@@ -115,7 +118,7 @@ do for [format in formats] {
         if (upright ne "") { set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 linecolor rgb "#000000" }
         if (x_scale == 10 && x_high / x_low < 5000 && x_low > 1e-4 && x_high < 1e4) {
             set format x "%g"; set xtics ()
-            do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (x_high / x_low < 1000 ? "1 2 5" : "1")] {
+            do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1")] {
                 t = real(f) * 10.0 ** e
                 if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t) }
             } }
@@ -124,7 +127,7 @@ do for [format in formats] {
             set logscale y
             set yrange [low:high]
             decades = log10(high / low)
-            set format y (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
+            set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
             if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
                 set ytics ()
                 do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 0.9 ? "1 2 5" : "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9")] {
@@ -146,7 +149,7 @@ do for [format in formats] {
         }
         unset label
     }
-    set label 1 x_name at screen 0.5, screen (legend + 8.0) / height center noenhanced font normal
+    set label 1 wrap(x_name, floor(width / 7.5)) at screen 0.5, screen (legend - 7 + 15.0 * x_lines) / height center noenhanced font normal
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
     unset title; unset border; unset tics; unset grid; unset logscale; unset arrow

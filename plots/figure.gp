@@ -68,7 +68,7 @@ do for [format in formats] {
         unset xlabel
         if (p + columns > P) { set xlabel "landmarks m" offset 0, 0.4 font normal }
         if (column_of == 0) {
-            set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
+            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
         unset logscale; set xrange [*:*]; set yrange [*:*]
         low = lows[p]; high = highs[p]
@@ -89,7 +89,7 @@ do for [format in formats] {
             set logscale y
             set yrange [low:high]
             decades = log10(high / low)
-            set format y (low < 1e-3 || high > 1e5) ? "1e%T" : "%g"
+            set format y decades > 2.5 && (low < 1e-3 || high > 1e5) ? "1e%T" : "%g"
             if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
                 set ytics ()
                 if (decades > 0.9) {

@@ -18,7 +18,7 @@ fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
 # black: what is compared with. The first 8 differ in colour, point and dash, in grey and to those who see two colours
 # alone (tests/oracle/colours.py measures it); all can be read on white and on black. After the tenth the colours come
 # again, with other points and dashes.
-array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#882255", "#999933", "#5A4FCF"]
+array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6028", "#882255", "#999933", "#5A4FCF"]
 array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
 array dashes[4] = [1, 4, 5, 3]
 round(i) = i < 1 ? 0 : (i - 1) / 10
@@ -43,6 +43,6 @@ terminal(format, width, height) = \
         ceil(scale("png") * width), ceil(scale("png") * height), face(12), scale("png"), thin * scale("png"), scale("png"))
 
 # A text in at most two lines of n letters, broken after a comma, bracket or the like.
-cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 ? (best = k, 0) : 0), best)
+cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)
 dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
 wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))

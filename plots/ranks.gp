@@ -17,7 +17,7 @@ longest = paper && room < 600 ? 14 : 32
 widest = 8
 do for [i = 1:|names|] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
 widest = widest > longest ? longest : widest
-side = 30 + 6.9 * widest
+side = (paper ? 40 : 30) + 6.9 * widest
 axis_width = paper && 2 * side + 320 > room ? room - 2 * side : 320
 panel_width = 2 * side + axis_width
 most = 0; layer_most = 0

@@ -50,7 +50,7 @@ do for [p = 1:P] {
 }
 load "direct.gp"
 
-array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources and trials", "a head, geometric mean over trials"]
+array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources" . (paper ? "" : " and trials"), "a head, geometric mean over trials"]
 any_bars = 0
 stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
 widest = 24; entries = (direct > 0 ? 0 : S) + 2 + any_bars
@@ -61,7 +61,8 @@ across = across < 1 ? 1 : across > entries ? entries : across
 legend = 20 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
 heading = titled ? 16 + 19 * title_lines : 2
-height = heading + rows * panel_height + 22 + legend
+x_lines = strlen(x_name) > width / 7.5 ? 2 : 1
+height = heading + rows * panel_height + 8 + 15 * x_lines + legend
 do for [format in formats] {
     small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
     eval terminal(format, width, height)
@@ -82,7 +83,7 @@ do for [format in formats] {
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
         set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
         if (column_of == 0) {
-            set label 3 y_name at screen 14.0 / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
+            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
         }
         unset logscale; set xrange [*:*]; set yrange [*:*]
         low = lows[p]; high = highs[p]
@@ -101,7 +102,7 @@ do for [format in formats] {
         set logscale y
         set yrange [low:high]
         decades = log10(high / low)
-        set format y (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
+        set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
         if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
             set ytics ()
             do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 1.2 ? "1 2 5" : decades > 0.7 ? "1 1.5 2 3 5 7" : decades > 0.4 ? "1 1.2 1.5 2 2.5 3 4 5 6 8" : "1 1.1 1.2 1.3 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9")] {
@@ -116,7 +117,7 @@ do for [format in formats] {
         eval "plot " . clauses[3:*]
         unset label
     }
-    set label 1 x_name at screen 0.5, screen (legend + 8.0) / height center noenhanced font normal
+    set label 1 wrap(x_name, floor(width / 7.5)) at screen 0.5, screen (legend - 7 + 15.0 * x_lines) / height center noenhanced font normal
     set lmargin at screen 0; set rmargin at screen 1
     set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
     unset title; unset border; unset tics; unset grid; unset logscale

@@ -206,7 +206,8 @@ static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool 
 
 static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
 {
-    static const char *const extensions[] = {"svg", "png", "pdf", "dat", "gp"}; /* last the file that shows it is ours */
+    /* Last the file that shows that they are the program's. */
+    static const char *const extensions[] = {"svg", "png", "pdf", "dat", "gp"};
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
         const char *path;
         NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));

@@ -67,11 +67,14 @@ blocks_of() {
     run "$NYSBENCH" plan "$WORK/1.yaml"
     expect_status 0
     expect "strategies 4"
-    cat "$WORK/1.yaml" "$WORK/2.yaml" >"$WORK/both.yaml"
+    run "$NYSBENCH" plan "$WORK/2.yaml" --set cores=svd --set name=labels
+    expect_status 0
+    expect "strategies 4"
+    cat "$WORK/1.yaml" "$WORK/3.yaml" >"$WORK/both.yaml"
     run "$NYSBENCH" plan "$WORK/both.yaml"
     expect_status 0
     expect "excluded:"
-    cat "$WORK/1.yaml" "$WORK/3.yaml" >"$WORK/claims.yaml"
+    cat "$WORK/1.yaml" "$WORK/4.yaml" >"$WORK/claims.yaml"
     run "$NYSBENCH" plan "$WORK/claims.yaml" --set 'cores=[svd(rcond=0.01), iterative(steps=6)]'
     expect_status 0
 }

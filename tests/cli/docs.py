@@ -23,7 +23,7 @@ targets = set(re.findall(r"^([a-z-]+):", open("Makefile").read(), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
 components = {}
 for name, text in zip(parts[1::2], parts[2::2]):  # of all kinds that have one of this name
-    components.setdefault(name, set()).update(re.findall(r"^\| `(\w+)` \|", text, re.M))
+    components.setdefault(name, {"label"}).update(re.findall(r"^\| `(\w+)` \|", text, re.M))
 columns = set(re.findall(r"^\| `(\w+)` \|", says("describe", "--markdown", "columns"), re.M))
 with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
     file.write("problems: gaussian\nstrategies: uniform\ncores: svd\nexclude: {trial: 1}\nblocks: [{landmarks: 8}]\n")

@@ -244,8 +244,8 @@ static nb_status draw_curves(const char *name, const nb_curves *k, const nb_summ
     NB_NEED(path, nb_format(ctx, "%s/%s.csv", d->folder, name));
     NB_NEED(script, nb_format(ctx, "%s.gp", name));
     NB_TRY(ctx, nb_write_file(path, print_data, &f, ctx));
-    NB_TRY(ctx, nb_plot_copy_scripts(
-                    d->folder, (const char *const[]){"common.gp", "direct.gp", "figure.gp", script, NULL}, ctx));
+    NB_TRY(ctx, nb_plot_copy_scripts(d->folder,
+                                     (const char *const[]){"common.gp", "direct.gp", "figure.gp", script, NULL}, ctx));
     NB_NEED(stems, nb_alloc(ctx, (size_t)s->core_count, sizeof *stems));
     for (; f.core < s->core_count; f.core++) {
         NB_NEED(stems[(*figures)++], output_name(&f, ctx));

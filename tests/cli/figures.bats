@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Labels of components, and how figures look: their formats, styles and widths.
+
+load helpers
+
+# A run with labels; $1: what k-means is called.
+labelled() {
+    cat >"$WORK/e.yaml" <<END
+name: labelled
+trials: 3
+landmarks: [4, 8, 16]
+problems: ['gaussian(n=48, d=4, label="Gauß, <n> & {d}_1^2 @ 5 %")', "clusters(n=48, d=4)"]
+strategies: [uniform, 'kmeans(restarts=[1, 4], label="$1")']
+cores: [iterative, 'svd(rcond=0.03, label="SVD, cut")']
+metrics: error
+plots: [error, ratio]
+END
+    "$NYSBENCH" run "$WORK/e.yaml" -o "$WORK/r" "${@:2}"
+}
+
+strategies() { # of a config
+    printf 'problems: "gaussian(n=16, d=2)"\nlandmarks: 4\ncores: svd\nstrategies: [%s]\n' "$1" >"$WORK/bad.yaml"
+    run "$NYSBENCH" plan "$WORK/bad.yaml"
+    [ "$status" -eq "$2" ]
+}
+
+@test "labels: in tables, comparisons and figures, not in rows; a new one needs no new rows" {
+    labelled k-means >"$WORK/out" 2>"$WORK/err"
+    for name in "k-means, restarts=1" "k-means, restarts=4" "SVD, cut" "Gauß, <n> & {d}_1^2 @ 5 %"; do grep -qF "$name" "$WORK/out"; done
+    [ "$(grep -cF 'kmeans(' "$WORK/out")" -eq 0 ]
+    "$NYSBENCH" compare "$WORK/r" | grep -qF "k-means, restarts=4"
+    "$NYSBENCH" table "$WORK/r" shares | grep -qF "k-means, restarts=4"
+    grep -qF "<text>Gauß, &lt;n> &amp; {d}_1^2 @ 5 %</text>" "$WORK/r/plots/error_iterative.svg"
+    [ -s "$WORK/r/plots/error_SVD__cut.svg" ]
+    cp "$WORK/r/rows.csv" "$WORK/rows"
+    [ "$(grep -c 'k-means\|SVD\|Gau' "$WORK/rows")" -eq 0 ]
+    sed -i 's/, label="[^"]*"//' "$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/plain" >/dev/null 2>&1
+    # The same rows; times are not.
+    /usr/bin/python3 - "$WORK/rows" "$WORK/plain/rows.csv" <<'END'
+import csv, sys
+a, b = ([{k: v for k, v in row.items() if not k.endswith("_s")} for row in csv.DictReader(open(f, newline=""))] for f in sys.argv[1:])
+assert a == b and len(a) == 108, len(a)
+END
+    labelled Lloyd >"$WORK/out" 2>"$WORK/err"
+    cmp "$WORK/rows" "$WORK/r/rows.csv"
+    grep -qF "Lloyd, restarts=4" "$WORK/out"
+    grep -qF "Lloyd, restarts=4" "$WORK/r/plots/error_iterative.svg"
+    sed -i 's/Lloyd/Forgy/' "$WORK/r/resolved.yaml"
+    "$NYSBENCH" plot "$WORK/r" error
+    grep -qF "Forgy, restarts=4" "$WORK/r/plots/error_iterative.svg"
+}
+
+@test "labels that say nothing, stand twice, or select are refused" {
+    strategies '"kmeans(label=x)", "uniform(label=x)"' 2
+    expect "bad.yaml:4:13: 'x' and 'x' are labels of different ones, kmeans("
+    strategies '"kmeans(label=uniform)", uniform' 2
+    expect "'uniform' and 'uniform' are labels of different ones"
+    strategies '"kmeans(label=\"a b\")", "uniform(label=\"a_b\")"' 2
+    expect "they must differ in letters or digits"
+    strategies '"kmeans(label=a)", "kmeans(label=b)"' 2
+    expect "has two labels, 'a' and 'b'"
+    strategies '"kmeans(label=\"_ %\")"' 2
+    expect "kmeans: label is not a text with a letter or a digit"
+    strategies "\"kmeans(label=$(printf '%0201d' 1))\"" 2
+    expect "kmeans: label is not a text of at most 200 bytes"
+    strategies '"kmeans(label=f(x=1))"' 2
+    expect "kmeans: label is not a text, quoted if it has spaces, commas or brackets"
+    strategies '"exchange(start=kmeans(label=x))"' 2
+    expect "start = kmeans(...): a label names the whole, not its part"
+    printf 'exclude: [{strategy: kmeans(label=x)}]\n' >>"$WORK/bad.yaml"
+    sed -i 's/^strategies.*/strategies: [uniform, kmeans(label=x)]/' "$WORK/bad.yaml"
+    run "$NYSBENCH" plan "$WORK/bad.yaml"
+    expect_status 2
+    expect "kmeans: a label selects nothing; name other options, or none"
+    "$NYSBENCH" describe kmeans | grep -q '^  label  *what tables and figures call it'
+}
+
+@test "plot: formats and styles; a figure has the width that is asked for, and its text is text" {
+    labelled k-means -q >/dev/null 2>&1
+    cd "$WORK/r"
+    "$NYSBENCH" plot . error --format pdf,svg 2>"$WORK/err"
+    [ ! -s "$WORK/err" ]
+    [ -s plots/error_iterative.pdf ]
+    [ -s plots/error_iterative.svg ]
+    [ ! -e plots/error_iterative.png ] # of other rows, one day
+    pdftotext plots/error_iterative.pdf - | grep -q "k-means, restarts=4"
+    pdffonts plots/error_iterative.pdf | tail -n +3 >"$WORK/fonts"
+    [ -s "$WORK/fonts" ]
+    [ "$(grep -cv ' yes yes yes ' "$WORK/fonts")" -eq 0 ] # embedded, and mapped to Unicode
+    grep -q '<tspan font-family="sans-serif" >landmarks m</tspan>' plots/error_iterative.svg
+    "$NYSBENCH" plot . error 2>"$WORK/err"
+    [ ! -s "$WORK/err" ]
+    [ ! -e plots/error_iterative.pdf ]
+    width=$(sed -n 's/^ *width="\([0-9]*\)" height=.*/\1/p' plots/error_iterative.svg)
+    [ "$(od -An -tu4 --endian=big -j16 -N4 plots/error_iterative.png)" -eq $((2 * width)) ]
+    for paper in column:252:336 page:518:691 3.25in:234:312 10cm:283:377; do
+        IFS=: read -r size points pixels <<<"$paper"
+        "$NYSBENCH" plot . error --style paper --width "$size" 2>"$WORK/err"
+        [ ! -s "$WORK/err" ]
+        pdfinfo plots/paper/error_iterative.pdf | grep -q "^Page size: *$points\(\.[0-9]*\)\? x"
+        grep -q " width=\"$pixels\" height=" plots/paper/error_iterative.svg
+    done
+    [ "$(pdftotext plots/paper/error_iterative.pdf - | grep -c '^labelled:')" -eq 0 ] # no title
+    [ -s plots/error_iterative.png ] # that of the screen stays
+    (cd plots/paper && rm error_iterative.pdf && gnuplot error_iterative.gp && [ -s error_iterative.pdf ])
+}
+
+@test "plot: styles, widths and formats that there are not" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set trials=1 -o "$WORK/r" >/dev/null 2>&1
+    for wrong in "--style print:--style print is unknown; allowed: screen, paper" \
+        "--width 89mm:--width is for --style paper" \
+        "--style paper --width 89:--width 89 is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt" \
+        "--style paper --width 1in:--width 1in is not column, page" \
+        "--style paper --width nanmm:--width nanmm is not column, page" \
+        "--format jpg:--format jpg: expected svg, png or pdf, or several separated by commas" \
+        "--format svg,:--format svg,: expected svg, png or pdf"; do
+        # shellcheck disable=SC2086 # several words
+        run "$NYSBENCH" plot "$WORK/r" ${wrong%%:*}
+        expect_status 2
+        expect "plot: ${wrong#*:}"
+        [ ! -e "$WORK/r/plots" ]
+    done
+}
+
+@test "names stand beside the ends of few curves, else in the legend" {
+    labelled k-means -q >/dev/null 2>&1
+    script="$WORK/r/plots"
+    "$NYSBENCH" plot "$WORK/r" error --format svg
+    # Once in each of two panels, or once in the legend.
+    count() { grep -o '<text>k-means, restarts=4<' "$script/error_iterative.svg" | wc -l; }
+    [ "$(count)" -eq 2 ]
+    [ "$(grep -o '<text>uniform<' "$script/error_iterative.svg" | wc -l)" -eq 2 ]
+    sed -i "s/'k-means, restarts=1'/'a name that is far too long to stand beside a panel of this size'/" "$script/error_iterative.gp"
+    (cd "$script" && gnuplot error_iterative.gp)
+    [ "$(count)" -eq 1 ]
+}
