@@ -5,9 +5,9 @@
 [FILE.csv]    run and command: of nysbench, {run} is the run's folder, prints CSV; columns: those that are published, of which
               one may be new, NAME=EXPRESSION of the row's numbers; rows: what a published row
               has, COLUMN=VALUE or a text, several with ' & ' between; count: how many rows have the columns and fulfil this EXPRESSION, and of how many; or bench: a part of tests/bench/bench.sh
-              shown: sections of README.md and docs/results.md that may take numbers from it; times=yes: they depend on the machine
+              shown: sections of README.md and docs/results.md that take numbers from it, shown_rows: from which of its rows; times=yes: they depend on the machine
               script: a command for bash that prints the CSV
-[FILE.png]    run and plot: a figure of the run (nysbench plot RUN plot); file: its name there, if another one
+[FILE.png]    run and plot: a figure of the run, or its data with columns as above (nysbench plot RUN plot); file: its name there, if another one
 [text FILE#SECTION]  given: numbers there that are no results (definitions, claims of papers), and why after '--'; a line each
 [untraced]    FILE#SECTION: why its numbers are not looked for
 [names]       what the text calls things, and what a row of the CSV files has then: one of these texts, with '|' between, or COLUMN==VALUE
@@ -40,7 +40,7 @@ class Listing:
 
 
 def check_entry(path, name, entry, runs):
-    allowed = {"run", "command", "columns", "rows", "count", "bench", "script", "plot", "file", "shown", "times"}
+    allowed = {"run", "command", "columns", "rows", "count", "bench", "script", "plot", "file", "shown", "shown_rows", "times"}
     wrong = sorted(set(entry) - allowed)
     if wrong:
         raise SystemExit(f"{path}: [{name}] has '{wrong[0]}'; allowed: {', '.join(sorted(allowed))}")
@@ -50,6 +50,24 @@ def check_entry(path, name, entry, runs):
         raise SystemExit(f"{path}: [{name}] has run = {entry['run']}, but there is no [run {entry['run']}]")
     if "run" in entry and ("command" in entry) == ("plot" in entry):
         raise SystemExit(f"{path}: [{name}] needs either command or plot")
+
+
+def rounded(text):
+    """Six digits are more than any text shows."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return f"{value:.6g}"
+
+
+def wanted(row, conditions):
+    """COLUMN=VALUE or a text, several with ' & ' between."""
+    for what in conditions.split(" & "):
+        column, equals, value = what.partition("=")
+        if not (rounded(row[column]) == value if equals and column in row else any(what in field for field in row.values() if isinstance(field, str))):
+            return False
+    return True
 
 
 def given_numbers(text):

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 
-from listing import FOLDER, ROOT, Listing
+from listing import FOLDER, ROOT, Listing, wanted
 
 TEXTS = ("README.md", "docs/results.md")
 NUMBER = re.compile(r"(?<![\w.^²³-])(?<!(?<!\d)/)-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|-\w|/[a-zA-Z]|\.\d)")
@@ -153,9 +153,11 @@ def groups_of(text):
     return groups
 
 
-def label_tests(label, names):
+def label_tests(label, names, of_row=True):
     """What a heading of a table asks of a row: each a list of alternatives, texts or columns with their values."""
-    tests = [[("spec", code)] for code in re.findall(r"^`([^`]+)`", label)]
+    tests = [[("spec", code)] for code in re.findall("`([^`]+)`" if of_row else "^`([^`]+)`", label)]
+    tests += [[("text", f"layers=={number}")] for number in re.findall(r"\blayer (\d+)", label)]
+    tests += [[("column", "at_most", int(share) / 100)] for share in re.findall(r"^at (\d+) %", label)]
     for column, value in re.findall(r"\b([mnd]) = ([\d,]+)", label):
         tests.append([("column", {"m": "landmarks"}.get(column, column), float(value.replace(",", "")))])
     plain = re.sub(r"`[^`]*`", " ", label)
@@ -183,13 +185,18 @@ def has(row, test):
     return any((t == name or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", t)) and all(p in t for p in parts) for t in row["#text"])
 
 
+def is_all(row, test):
+    """Whether a field is the component that a heading names, without further options."""
+    return test[0] == "spec" and any(re.fullmatch(re.escape(test[1]) + r"(, (oracle|both|joint).*)?", t) for t in row["#text"])
+
+
 def narrowed(tables, tests):
     """Of each table the rows that the headings leave; a heading that none of its rows has says nothing about it."""
     rows = []
     for table in tables:
         left = table.rows
         for test in tests:
-            left = [r for r in left if any(has(r, t) for t in test)] or left
+            left = [r for r in left if any(is_all(r, t) for t in test)] or [r for r in left if any(has(r, t) for t in test)] or left
         rows += left
     return rows
 
@@ -219,6 +226,9 @@ class Checker:
                 self.mistakes.append(f"{FOLDER}/{name}: LIST has it, but it is not there")
                 return None
             self.tables[name] = Table(path)
+            conditions = self.listing.files[name].get("shown_rows")
+            if conditions:
+                self.tables[name].rows = [r for r in self.tables[name].rows if wanted(r, conditions)]
         return self.tables[name]
 
     def ask(self, place, numbers, tables, tests, shown):
@@ -251,7 +261,8 @@ class Checker:
             for i, cell in enumerate(row):
                 if i == 0 or cell in labels:
                     continue
-                tests = [t for text in [*labels, head[i]] for t in label_tests(text, self.listing.names)]
+                tests = [t for text in labels for t in label_tests(text, self.listing.names)]
+                tests += label_tests(head[i], self.listing.names, of_row=False)
                 for part in cell.split(";"):
                     own = label_tests(part, self.listing.names) if "`" in part or re.search("[a-z]{4}", part) else []
                     self.ask(place, numbers_of(prose_of(part)), tables, tests + own, f"{row[0]} | {cell}")

@@ -9,11 +9,10 @@ import hashlib
 import io
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 
-from listing import FOLDER, ROOT, Listing
+from listing import FOLDER, ROOT, Listing, rounded, wanted
 
 STAMPS = "build/publish"
 
@@ -32,24 +31,6 @@ def set_done(name, mark):
     os.makedirs(STAMPS, exist_ok=True)
     with open(f"{STAMPS}/{name}", "w") as file:
         file.write(mark)
-
-
-def rounded(text):
-    """Six digits are more than any text shows."""
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return f"{value:.6g}"
-
-
-def wanted(row, conditions):
-    """COLUMN=VALUE or a text, several with ' & ' between."""
-    for what in conditions.split(" & "):
-        column, equals, value = what.partition("=")
-        if not (rounded(row[column]) == value if equals and column in row else any(what in field for field in row.values())):
-            return False
-    return True
 
 
 def selected(text, entry):
@@ -100,7 +81,8 @@ def make_file(name, entry):
     run = f"results/{entry['run']}"
     if "plot" in entry:
         subprocess.run(["./nysbench", "plot", run, *shlex.split(entry["plot"])], check=True, stdout=subprocess.DEVNULL)
-        shutil.copyfile(f"{run}/plots/{entry.get('file', name)}", f"{FOLDER}/{name}")
+        drawn = read_bytes(f"{run}/plots/{entry.get('file', name)}")
+        write(f"{FOLDER}/{name}", selected(drawn.decode(), entry).encode() if "columns" in entry else drawn)
         return
     command = shlex.split(entry["command"].replace("{run}", run))
     text = subprocess.run(["./nysbench", *command, "--format", "csv"], check=True, stdout=subprocess.PIPE, text=True).stdout
