@@ -185,7 +185,7 @@ EOF
     done
     run "$NYSBENCH" new partition mine
     expect_status 2
-    expect "'partition' is unknown; allowed: strategy, problem, kernel, core, attention"
+    expect "'partition' is unknown; allowed: experiment, strategy, problem, kernel, core, attention"
     "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
     run "$NYSBENCH" new strategy mine --out "$WORK/n"
     expect_status 2

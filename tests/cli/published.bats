@@ -68,3 +68,64 @@ EOF
     expect_status 1
     expect "[more.csv] has run = 99-nothing, but there is no [run 99-nothing]"
 }
+
+# publish [ARGUMENT]...: make publish's script in a tree of its own, whose LIST the test writes.
+publish() {
+    mkdir -p "$WORK/tests/published" "$WORK/results/published"
+    cp tests/published/*.py "$WORK/tests/published"
+    ln -sfn "$PWD/experiments" "$WORK/experiments"
+    ln -sfn "$NYSBENCH" "$WORK/nysbench"
+    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$WORK/tests/published/publish.py" "$@"
+}
+
+@test "publish makes what its list has, once, and goes on where it was stopped" {
+    mkdir -p "$WORK/results/published"
+    cat >"$WORK/results/published/LIST" <<'EOF'
+[run smoke]
+command = run experiments/00-smoke.yaml --set plots=[]
+
+[below.csv]
+run = smoke
+command = table {run} errors
+columns = core
+count = median < baseline_mean
+
+[medians.csv]
+run = smoke
+command = table {run} errors
+rows = landmarks=4 & iterative(
+columns = label, core, percent=100*median
+
+[seconds.csv]
+script = printf 'a,b\n1,2\n3,4\n'
+columns = b, sum=a+b
+times = yes
+
+[no.csv]
+run = nothing
+command = table {run} errors
+columns = core
+
+[run nothing]
+command = run experiments/99-nothing.yaml
+needs = a file that is not there
+EOF
+    run publish
+    expect_status 1 # all but one are made
+    expect "publish: no.csv: "
+    expect "its run needs a file that is not there"
+    expect "3 of 4 files are up to date"
+    expect "results/published/seconds.csv (times: of this machine)"
+    [ "$(cat "$WORK/results/published/seconds.csv")" = $'b,sum\n2,3\n4,7' ]
+    grep -q '^"iterative(steps=6.*",[0-9]*,[0-9]*$' "$WORK/results/published/below.csv"
+    [ "$(head -1 "$WORK/results/published/medians.csv")" = label,core,percent ]
+    [ -z "$(grep -v "iterative\|label" "$WORK/results/published/medians.csv")" ]
+    rm "$WORK/results/published/below.csv"
+    run publish # the others are not made again
+    expect_status 1
+    expect "results/published/below.csv"
+    [[ "$output" != *"results/published/medians.csv"* ]]
+    run publish nowhere.csv
+    expect_status 1
+    expect "LIST has no 'nowhere.csv'"
+}

@@ -3,12 +3,14 @@
 
 [run NAME]    command: of nysbench, makes results/NAME; needs (optional): what has to be brought first
 [FILE.csv]    run and command: of nysbench, {run} is the run's folder, prints CSV; columns: those that are published, of which
-              one may be new, NAME=EXPRESSION of the row's numbers; rows: a text that a published row has; or bench: a part of tests/bench/bench.sh
-              shown: sections of README.md and docs/results.md that may take numbers from it; times=yes: they depend on the machine
-[FILE.png]    run and plot: a figure of the run (nysbench plot RUN plot); file: its name there, if another one
+              one may be new, NAME=EXPRESSION of the row's numbers; rows: what a published row
+              has, COLUMN=VALUE or a text, several with ' & ' between; count: how many rows have the columns and fulfil this EXPRESSION, and of how many; or bench: a part of tests/bench/bench.sh
+              shown: sections of README.md and docs/results.md that take numbers from it, shown_rows: from which of its rows; times=yes: they depend on the machine
+              script: a command for bash that prints the CSV
+[FILE.png]    run and plot: a figure of the run, or its data with columns as above (nysbench plot RUN plot); file: its name there, if another one
 [text FILE#SECTION]  given: numbers there that are no results (definitions, claims of papers), and why after '--'; a line each
 [untraced]    FILE#SECTION: why its numbers are not looked for
-[names]       what the text calls things, and what the CSV files do: a row has one of these
+[names]       what the text calls things, and what a row of the CSV files has then: one of these texts, with '|' between, or COLUMN==VALUE
 """
 import configparser
 import os
@@ -24,7 +26,7 @@ class Listing:
         with open(path) as file:
             parser.read_file(file)
         sections = {name: dict(parser[name]) for name in parser.sections()}
-        self.names = {k: v.split() for k, v in sections.pop("names", {}).items()}
+        self.names = {k: [t.strip() for t in v.split("|")] for k, v in sections.pop("names", {}).items()}
         self.untraced = sections.pop("untraced", {})
         self.runs = {n[4:]: s for n, s in sections.items() if n.startswith("run ")}
         self.given = {n[5:]: given_numbers(s["given"]) for n, s in sections.items() if n.startswith("text ")}
@@ -38,16 +40,34 @@ class Listing:
 
 
 def check_entry(path, name, entry, runs):
-    allowed = {"run", "command", "columns", "rows", "bench", "plot", "file", "shown", "times"}
+    allowed = {"run", "command", "columns", "rows", "count", "bench", "script", "plot", "file", "shown", "shown_rows", "times"}
     wrong = sorted(set(entry) - allowed)
     if wrong:
         raise SystemExit(f"{path}: [{name}] has '{wrong[0]}'; allowed: {', '.join(sorted(allowed))}")
-    if ("bench" in entry) == ("run" in entry):
-        raise SystemExit(f"{path}: [{name}] needs either run or bench")
+    if sum(k in entry for k in ("bench", "run", "script")) != 1:
+        raise SystemExit(f"{path}: [{name}] needs one of run, bench and script")
     if "run" in entry and entry["run"] not in runs:
         raise SystemExit(f"{path}: [{name}] has run = {entry['run']}, but there is no [run {entry['run']}]")
     if "run" in entry and ("command" in entry) == ("plot" in entry):
         raise SystemExit(f"{path}: [{name}] needs either command or plot")
+
+
+def rounded(text):
+    """Six digits are more than any text shows."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return f"{value:.6g}"
+
+
+def wanted(row, conditions):
+    """COLUMN=VALUE or a text, several with ' & ' between."""
+    for what in conditions.split(" & "):
+        column, equals, value = what.partition("=")
+        if not (rounded(row[column]) == value if equals and column in row else any(what in field for field in row.values() if isinstance(field, str))):
+            return False
+    return True
 
 
 def given_numbers(text):

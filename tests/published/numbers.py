@@ -7,7 +7,8 @@ digits shown, as it is, in per cent, or as a difference from 1 in per cent. The 
 with its interval, must be in one row, in their order. Row and column headings of a table narrow the rows: `name(option=...)` to those of this
 component, m = 8 to landmarks = 8, and the words that [names] of LIST has to its rows.
 No results, and not looked for: what is in `code`, links, headings and labels of tables; m = 8, n = 8 ... 64 and the like; 95 %;
-numbers that are a part of a name (Zen 3, layer 6, 4m); numbers written as words; those that LIST gives, and
+numbers that are a part of a name (Zen 3, layer 6, 4m); counts of what an experiment has (32 landmarks, 20 trials);
+ numbers written as words; those that LIST gives, and
 sections that it has as untraced, with a reason.
 --strength: how many of the numbers would be missed if their last digit were another one."""
 import csv
@@ -15,15 +16,18 @@ import os
 import re
 import sys
 
-from listing import FOLDER, ROOT, Listing
+from listing import FOLDER, ROOT, Listing, wanted
 
 TEXTS = ("README.md", "docs/results.md")
-NUMBER = re.compile(r"(?<![\w./^²³-])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|[-/]\w|\.\d)")
+NUMBER = re.compile(r"(?<![\w.^²³-])(?<!(?<!\d)/)-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|-\w|/[a-zA-Z]|\.\d)")
 UNITS = {"%": 100, "ms": 1e3, "µs": 1e6, "million": 1e-6, "ns": 1e9}
 LETTERS = r"(?:\b(?:[a-zA-Z]\w*|²) ?(?:=|≤|<|≥) ?)"
 VALUE = r"-?[\d,]*\d(?:\.\d+)?(?:e-?\d+)?(?: ?%)?"
 DEFINED = re.compile(rf"{LETTERS}{VALUE}(?:(?:, | \.\.\. | and | or | to |/){VALUE})*")
 NAMES = re.compile(r"\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
+COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*(?= (?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random )?(?:tokens|keys|rows)|trials|passes|texts|"
+                     r"crops|images|sources|inputs|problems|strategies|numbers of|m\b|cores|methods|settings|choices|samples|files|heads|"
+                     r"paired|factor pairs|pairs|random projections|layers)\b)")
 COMMAND = re.compile(r"^ *(?:\./|make |nysbench |compare |python3? |cd |experiments/|--|'|\")")
 
 
@@ -68,8 +72,15 @@ class Table:
         with open(path, newline="") as file:
             self.rows = list(csv.DictReader(file))
         for row in self.rows:
-            row["#"] = [v for v in map(value_of, row.values()) if v is not None]
+            row["#"] = [v for text in row.values() for v in values_of(text)]
             row["#text"] = [t for k, t in row.items() if isinstance(t, str)]
+
+
+def values_of(text):
+    """The number that a field is; "117 of 120" has two."""
+    value = value_of(text)
+    parts = re.fullmatch(r"(\d+) of (\d+)", text or "")
+    return [value] if value is not None else [float(p) for p in parts.groups()] if parts else []
 
 
 def value_of(text):
@@ -93,7 +104,7 @@ class Number:
         unit = re.match(rf"(?:(?:,| to| and|;) {VALUE})*\s*(%|ms\b|µs\b|ns\b|million\b)", after)
         self.scales = [1.0] + ([UNITS[unit.group(1)]] if unit else [])
         self.percent = bool(unit) and unit.group(1) == "%"
-        self.over = False  # 1/46
+        self.over = bool(re.match(rf"(?:(?:,| to| and) {VALUE})* times\b", after))  # the inverse, as in 1/46
 
     def matches(self, v):
         near = 0.5000001 * self.digit
@@ -117,14 +128,14 @@ def prose_of(text):
     text = re.sub(r"`[^`]*`", "`", text)
     text = re.sub(r"\*\*|†|~", "", text)
     text = NAMES.sub("", text)
-    return DEFINED.sub("", text)
+    return COUNTED.sub("", DEFINED.sub("", text))
 
 
 def numbers_of(text):
     found = []
     for match in re.finditer(r"1/(\d[\d,]*)|" + NUMBER.pattern, text):
         number = Number(match.group(1) or match.group(0), text[match.end():match.end() + 40])
-        number.over, number.at, number.end = bool(match.group(1)), match.start(), match.end()
+        number.over, number.at, number.end = number.over or bool(match.group(1)), match.start(), match.end()
         found.append(number)
     return found
 
@@ -142,15 +153,18 @@ def groups_of(text):
     return groups
 
 
-def label_tests(label, names):
+def label_tests(label, names, of_row=True):
     """What a heading of a table asks of a row: each a list of alternatives, texts or columns with their values."""
-    tests = [[("spec", code)] for code in re.findall(r"`([^`]+)`", label)]
+    tests = [[("spec", code)] for code in re.findall("`([^`]+)`" if of_row else "^`([^`]+)`", label)]
+    tests += [[("text", f"layers=={number}")] for number in re.findall(r"\blayer (\d+)", label)]
+    tests += [[("column", "at_most", int(share) / 100)] for share in re.findall(r"^at (\d+) %", label)]
     for column, value in re.findall(r"\b([mnd]) = ([\d,]+)", label):
         tests.append([("column", {"m": "landmarks"}.get(column, column), float(value.replace(",", "")))])
     plain = re.sub(r"`[^`]*`", " ", label)
-    for name, texts in names.items():
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain):
-            tests.append([("text", t) for t in texts])
+    for name in sorted(names, key=len, reverse=True):  # a name within a longer one is not meant
+        plain, times = re.subn(rf"(?<!\w){re.escape(name)}(?!\w)", "_", plain)
+        if times:
+            tests.append([("text", t) for t in names[name]])
     number = re.fullmatch(r"\s*([\d,]+)\s*", plain)
     if number:
         tests.append([("number", float(number.group(1).replace(",", "")))])
@@ -162,13 +176,18 @@ def has(row, test):
     if kind == "column":
         return value_of(row.get(what[0])) == what[1]
     if kind == "number":
-        return what[0] in [value_of(row.get(c)) for c in ("n", "landmarks", "heads")]
+        return what[0] in [value_of(row.get(c)) for c in ("n", "landmarks", "heads")] or f"n {what[0]:.0f}" in row["#text"]
     if kind == "text":
-        column, equals, wanted = what[0].partition("=")
+        column, equals, wanted = what[0].partition("==")
         return row.get(column) == wanted if equals else any(what[0] in t for t in row["#text"])
     name, _, options = what[0].partition("(")
     parts = [o.strip() for o in options.rstrip(")").split(", ")] if options else []
     return any((t == name or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", t)) and all(p in t for p in parts) for t in row["#text"])
+
+
+def is_all(row, test):
+    """Whether a field is the component that a heading names, without further options."""
+    return test[0] == "spec" and any(re.fullmatch(re.escape(test[1]) + r"(, (oracle|both|joint).*)?", t) for t in row["#text"])
 
 
 def narrowed(tables, tests):
@@ -177,7 +196,7 @@ def narrowed(tables, tests):
     for table in tables:
         left = table.rows
         for test in tests:
-            left = [r for r in left if any(has(r, t) for t in test)] or left
+            left = [r for r in left if any(is_all(r, t) for t in test)] or [r for r in left if any(has(r, t) for t in test)] or left
         rows += left
     return rows
 
@@ -207,6 +226,9 @@ class Checker:
                 self.mistakes.append(f"{FOLDER}/{name}: LIST has it, but it is not there")
                 return None
             self.tables[name] = Table(path)
+            conditions = self.listing.files[name].get("shown_rows")
+            if conditions:
+                self.tables[name].rows = [r for r in self.tables[name].rows if wanted(r, conditions)]
         return self.tables[name]
 
     def ask(self, place, numbers, tables, tests, shown):
@@ -235,11 +257,12 @@ class Checker:
         cells = [[c.strip() for c in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in block]
         head, rows = cells[0], [c for c in cells[1:] if not all(re.fullmatch(r":?-+:?", x) for x in c)]
         for row in rows:
-            labels = [row[0]] + [c for c in row[1:] if c and not numbers_of(prose_of(c))]
+            labels = [row[0]] + [c for c, h in zip(row[1:], head[1:]) if c and (h in ("n", "m") or not numbers_of(prose_of(c)))]
             for i, cell in enumerate(row):
                 if i == 0 or cell in labels:
                     continue
-                tests = [t for text in [*labels, head[i]] for t in label_tests(text, self.listing.names)]
+                tests = [t for text in labels for t in label_tests(text, self.listing.names)]
+                tests += label_tests(head[i], self.listing.names, of_row=False)
                 for part in cell.split(";"):
                     own = label_tests(part, self.listing.names) if "`" in part or re.search("[a-z]{4}", part) else []
                     self.ask(place, numbers_of(prose_of(part)), tables, tests + own, f"{row[0]} | {cell}")

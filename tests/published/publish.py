@@ -9,11 +9,10 @@ import hashlib
 import io
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 
-from listing import FOLDER, ROOT, Listing
+from listing import FOLDER, ROOT, Listing, rounded, wanted
 
 STAMPS = "build/publish"
 
@@ -34,24 +33,19 @@ def set_done(name, mark):
         file.write(mark)
 
 
-def rounded(text):
-    """Six digits are more than any text shows."""
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return f"{value:.6g}"
-
-
-def selected(text, columns, having):
-    """Of a CSV file these columns, NAME=EXPRESSION computed, and the rows that have a text."""
-    rows = [row for row in csv.DictReader(io.StringIO(text)) if any(having in field for field in row.values())]
-    wanted = [c.strip().partition("=") for c in columns.split(",")]
+def selected(text, entry):
+    """Of a CSV file the columns and rows of an entry, NAME=EXPRESSION computed."""
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if wanted(row, entry.get("rows", ""))]
+    columns = [c.strip().partition("=") for c in entry["columns"].split(",")]
+    names = [name for name, _, _ in columns]
+    lines = [[rounded(compute(row, what) if what else row[name]) for name, _, what in columns] for row in rows]
+    if "count" in entry:
+        names += ["count", "of"]
+        true = [compute(row, entry["count"]) == "True" for row in rows]
+        groups = sorted({tuple(line) for line in lines})
+        lines = [[*g, sum(t for line, t in zip(lines, true) if tuple(line) == g), sum(tuple(line) == g for line in lines)] for g in groups]
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name for name, _, _ in wanted])
-    for row in rows:
-        writer.writerow([rounded(compute(row, what) if what else row[name]) for name, _, what in wanted])
+    csv.writer(out, lineterminator="\n").writerows([names, *lines])
     return out.getvalue()
 
 
@@ -87,11 +81,17 @@ def make_file(name, entry):
     run = f"results/{entry['run']}"
     if "plot" in entry:
         subprocess.run(["./nysbench", "plot", run, *shlex.split(entry["plot"])], check=True, stdout=subprocess.DEVNULL)
-        shutil.copyfile(f"{run}/plots/{entry.get('file', name)}", f"{FOLDER}/{name}")
+        drawn = read_bytes(f"{run}/plots/{entry.get('file', name)}")
+        write(f"{FOLDER}/{name}", selected(drawn.decode(), entry).encode() if "columns" in entry else drawn)
         return
     command = shlex.split(entry["command"].replace("{run}", run))
     text = subprocess.run(["./nysbench", *command, "--format", "csv"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    write(f"{FOLDER}/{name}", selected(text, entry["columns"], entry.get("rows", "")).encode())
+    write(f"{FOLDER}/{name}", selected(text, entry).encode())
+
+
+def make_script(name, entry):
+    text = subprocess.run(["bash", "-c", entry["script"]], check=True, stdout=subprocess.PIPE, text=True).stdout
+    write(f"{FOLDER}/{name}", selected(text, entry).encode())
 
 
 def make_bench(entry):
@@ -117,7 +117,9 @@ def main(arguments):
         if "bench" in entry and not runs_too:
             continue
         try:
-            if "bench" in entry:
+            if "script" in entry:
+                make_script(name, entry)
+            elif "bench" in entry:
                 if entry["bench"] not in measured:
                     make_bench(entry)
                     measured.add(entry["bench"])
