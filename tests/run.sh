@@ -86,7 +86,7 @@ python() {
         tally "python wheel" sh -c 'cat "$1" >&2; false' sh "$work/wheel"
         return
     fi
-    used=$(./nysbench info | sed -n 's/^ *blas_kernels  *//p')
+    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
     for script in tests/python/test_*.py; do
         tally "python $(basename "$script")" env OPENBLAS_CORETYPE="$used" "$work/python/bin/python" "$script"
     done
@@ -104,7 +104,7 @@ asan() {
 # parts have; a row's independence of its company is tested under all of them by tests/cli/together.bats.
 kernels() {
     local NYSBENCH=$PWD/nysbench used name test
-    used=$("$NYSBENCH" info | sed -n 's/^ *blas_kernels  *//p')
+    used=$("$NYSBENCH" info | sed -n 's/^blas_kernels  *//p')
     for name in $(. tests/cli/helpers.bash && kernels_here); do
         [ "$name" != "$used" ] || continue
         for test in ${KERNEL_UNIT:-test_together test_engine test_linalg test_cores test_sweep test_kernels}; do
