@@ -14,6 +14,15 @@ check_numbers() {
     [ -z "$output" ]
 }
 
+@test "what is looked for does not shrink unnoticed: numbers, and sections without" {
+    run check_numbers --strength
+    expect_status 0
+    [[ "${lines[0]}" =~ ^([0-9]+)\ numbers\;\ with\ another\ last\ digit\ ([0-9]+)\ % ]]
+    [ "${BASH_REMATCH[1]}" -ge 1700 ]
+    [ "${BASH_REMATCH[2]}" -le 20 ] # of numbers with another last digit, some row has these by chance
+    [ "$(grep -c '^docs/results.md#.* = ' results/published/LIST)" -eq 2 ]
+}
+
 # A copy of what is checked, to break.
 copy_texts() {
     mkdir -p "$WORK/docs" "$WORK/results/published"

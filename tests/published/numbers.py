@@ -3,13 +3,15 @@
 """numbers.py [--strength] [FOLDER] - numbers of README.md and docs/results.md that are not in results/published, a line each.
 
 A number stands in a section; LIST (listing.py) says which CSV files have that section's numbers. It must be there to the
-digits shown, as it is, in per cent, or as a difference from 1 in per cent. The numbers of one cell of a table, and an estimate
-with its interval, must be in one row, in their order. Row and column headings of a table narrow the rows: `name(option=...)` to those of this
-component, m = 8 to landmarks = 8, and the words that [names] of LIST has to its rows.
-No results, and not looked for: what is in `code`, links, headings and labels of tables; m = 8, n = 8 ... 64 and the like; 95 %;
-numbers that are a part of a name (Zen 3, layer 6, 4m); counts of what an experiment has (32 landmarks, 20 trials);
- numbers written as words; those that LIST gives, and
-sections that it has as untraced, with a reason.
+digits shown: as it is, in the unit that follows it, as a difference from 1 in per cent, or inverted before 'times'. The numbers
+of one cell of a table, and an estimate with its interval, must be in one row, in their order. The headings of a table narrow
+the rows: `name(option=...)` to those of this component, m = 8 to landmarks = 8, a word of LIST's [names] to the rows that it is
+said to mean.
+
+No results, and not looked for, are: what is in `code`, links and headings; m = 8, n = 8 ... 64 and the like; 95 %; numbers that
+are a part of a name (Zen 3, layer 6, 4m); counts of what an experiment has (32 landmarks, 20 trials); numbers written as words;
+those that LIST gives, and sections that it leaves untraced, each with a reason.
+
 --strength: how many of the numbers would be missed if their last digit were another one."""
 import csv
 import os
