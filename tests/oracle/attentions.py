@@ -323,8 +323,11 @@ def test_nystrom(short):
     tap("segment_means are means of stretches as long as each other", good)
     for core in list(CORES)[1:]:
         compare_nystrom(layer, "segment_means", 24, core)
-    strategies = ("segment_means", "uniform") if short else (
-        "uniform", "group_means", "kmeans(restarts=2)", "farthest_point", "orthogonal", "profile", "leverage")
+    some = ("subsample(of=pilot, tokens=90, first=1)", "subsample(of=leverage, tokens=70)",
+            "subsample(of=kmeans, tokens=50, take=even)")  # a pass reads these tokens alone, `select` all
+    strategies = ("segment_means", "uniform", *some) if short else (
+        *some, "subsample(of=profile(rows=30), tokens=80)", "uniform", "group_means", "kmeans(restarts=2)",
+        "farthest_point", "orthogonal", "profile", "leverage")
     for strategy in strategies:
         for pairing in ("independent", "joint") if strategy in ("uniform", "kmeans(restarts=2)") else (None,):
             compare_nystrom(layer, strategy, 20, pairing=pairing)
@@ -453,6 +456,7 @@ def test_double():
             ("uniform", "independent", "nystromformer", "iterative(start=worst)", False),
             ("uniform", None, "nocore", "identity", False),
             ("uniform", None, "cur", "svd(rcond=0.001)", False),
+            ("subsample(of=pilot, tokens=90)", None, "cur", "svd(rcond=0.001)", True),
             ("uniform", None, "cur", "svd(rcond=0.001)", True)):
         landmarks = Landmarks(layer, strategy, 20, pairing, causal)
         function = CORES.get(core) or (lambda a, _: np.eye(len(a)))
