@@ -426,6 +426,7 @@ int main(void)
         test_with_ctx(test_same_options_have_the_same_canonical_text),
         test_with_ctx(test_a_spec_may_be_quoted),
         test_with_ctx(test_newer_options_are_silent_at_their_default),
+        test_with_ctx(test_a_label_is_no_part_of_a_choice),
         test_with_ctx(test_an_integer_may_have_two_words),
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),
         test_with_ctx(test_bad_numbers_are_refused),
