@@ -75,6 +75,6 @@ panel_height = paper && panel_height > 0.66 * panel_width ? 0.66 * panel_width :
 panel_height = panel_height < 225 ? 225 : panel_height
 width = left_space + columns * panel_width + 10
 letters_of_panel = floor((panel_width - 20) / 6.6)
-above = 28 # a panel: its title
+above = 31 # a panel: its title
 do for [p = 1:P] { above = strlen(panels[p]) > letters_of_panel ? 42 : above }
 plot_height = panel_height - above - 26

@@ -248,6 +248,31 @@ static void test_newer_options_are_silent_at_their_default(void **state)
     assert_string_equal(choose(&nb_strategies, other.resolved, *state).canonical, other.canonical);
 }
 
+/* A label names a choice and is no part of what it is; where several have one, what they differ in follows. */
+static void test_a_label_is_no_part_of_a_choice(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_mistakes m;
+    nb_choices choices = {.count = 0};
+    const char *written;
+    nb_choice plain = choose(&nb_strategies, "kmeans(restarts=4)", ctx);
+    nb_choice named = choose(&nb_strategies, "kmeans(label=\"a, \\\"b\\\" = c\", restarts=4)", ctx);
+    assert_string_equal(named.canonical, plain.canonical);
+    assert_string_equal(named.resolved, plain.resolved);
+    assert_string_equal(named.label, "a, \"b\" = c");
+    assert_string_equal(named.full, named.label);
+    assert_ok(ctx, nb_choice_written(&named, &written, ctx));
+    assert_string_equal(choose(&nb_strategies, written, ctx).given, named.given);
+    assert_ok(ctx, nb_choice_written(&plain, &written, ctx));
+    assert_string_equal(written, plain.resolved);
+    nb_mistakes_init(&m, ctx);
+    assert_ok(ctx, nb_choices_list(&choices, &nb_strategies, "kmeans(restarts=[1, 4], init=random, label=L)",
+                                   (nb_place){"e.yaml", 1, 1}, &m, ctx));
+    assert_int_equal(m.count, 0);
+    assert_string_equal(choices.items[0].label, "L, restarts=1");
+    assert_string_equal(choices.items[1].given, "L, restarts=4");
+}
+
 static void test_an_integer_may_have_two_words(void **state)
 {
     nb_ctx *ctx = *state;
@@ -401,6 +426,7 @@ int main(void)
         test_with_ctx(test_same_options_have_the_same_canonical_text),
         test_with_ctx(test_a_spec_may_be_quoted),
         test_with_ctx(test_newer_options_are_silent_at_their_default),
+        test_with_ctx(test_a_label_is_no_part_of_a_choice),
         test_with_ctx(test_an_integer_may_have_two_words),
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),
         test_with_ctx(test_bad_numbers_are_refused),
