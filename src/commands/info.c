@@ -96,6 +96,7 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
     grid.labels = 1;
     nb_grid_show(&grid, page);
     nb_page_headless(page);
+    nb_page_flush(page);
     return NB_OK;
 }
 

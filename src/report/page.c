@@ -185,6 +185,12 @@ void nb_page_headless(nb_page *page)
     if (t) t->headless = true;
 }
 
+void nb_page_flush(nb_page *page)
+{
+    nb_page_sheet *t = last_table(page);
+    if (t) t->flush = true;
+}
+
 nb_page_entry nb_page_cell_at(const nb_page_sheet *t, int row, int column)
 {
     const nb_page_record *r = &t->rows[row];

@@ -64,6 +64,7 @@ void nb_page_band(nb_page *page, const char *head, const char *label);
 
 /* Without heads, where cells speak for themselves; Markdown has them all the same. */
 void nb_page_headless(nb_page *page);
+void nb_page_flush(nb_page *page); /* not set in, where scripts read lines */
 
 /* Paragraphs are wrapped at `width` columns, or at NB_PAGE_PARAGRAPH if that is less or width is 0. A table that is
  * wider than `width` (0: any width is fine) has its long labels shortened, so that they still tell rows apart, then

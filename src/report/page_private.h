@@ -31,7 +31,7 @@ typedef struct {
 } nb_page_record;
 
 typedef struct {
-    bool headless;
+    bool headless, flush;
     const char *band_head; /* NULL: it has no bands */
     const char *band;      /* of the next row */
     nb_page_head *columns;

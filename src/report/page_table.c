@@ -80,10 +80,15 @@ static nb_status make(layout *l)
     return set_texts(l);
 }
 
+static int indent_of(const layout *l)
+{
+    return l->t->flush ? 0 : INDENT;
+}
+
 /* Of all columns, or of the labels. */
 static int total(const layout *l, bool labels)
 {
-    int width = INDENT - GAP;
+    int width = indent_of(l) - GAP;
     for (int c = 0; c < l->t->column_count; c++)
         if (!labels || has_kind(l, c, NB_PAGE_LABEL)) width += GAP + l->text[c] + l->marks[c];
     return width;
@@ -242,7 +247,7 @@ static void print_row(const layout *l, const int *part, int count, int row, cons
     bool more = true;
     for (int i = 0; i < count; i++) at[i] = row < 0 ? l->t->columns[part[i]].text : *text_at(l, row, part[i]);
     for (int line = 0; more; line++) {
-        pen p = {l, INDENT, row < 0 && l->bold};
+        pen p = {l, indent_of(l), row < 0 && l->bold};
         more = false;
         for (int i = 0; i < count; i++) {
             const char *text, *mark = row < 0 || line > 0 ? "" : mark_at(l, row, part[i]);
@@ -284,7 +289,7 @@ static bool differs(const layout *l, int column)
 /* As many columns from `first` on as fit beside the labels, at least one; where the next part begins. */
 static int fill_part(const layout *l, int first, int *part, int *count)
 {
-    int c, width = INDENT - GAP;
+    int c, width = indent_of(l) - GAP;
     *count = 0;
     for (c = 0; c < l->t->column_count; c++) {
         if (!has_kind(l, c, NB_PAGE_LABEL) || (first > 0 && *count > 0 && !differs(l, c))) continue;

@@ -83,15 +83,15 @@ load helpers
     expect_status 0
     expect "OpenBLAS"
     expect "blas_kernels"
-    grep -q '^  blas_threads *1$' <<<"$output"
-    grep -q '^  blas_kernels_worse *no$' <<<"$output"
+    grep -q '^blas_threads *1$' <<<"$output"
+    grep -q '^blas_kernels_worse *no$' <<<"$output"
 }
 
 @test "OPENBLAS_CORETYPE: the user's valid choice wins, others are refused" {
     OPENBLAS_CORETYPE=Nehalem run "$NYSBENCH" info
     expect_status 0
-    grep -q '^  blas_kernels *Nehalem$' <<<"$output"
-    grep -q '^  blas_kernels_worse *yes$' <<<"$output" || grep -q '^  blas_kernels_best *Nehalem$' <<<"$output"
+    grep -q '^blas_kernels *Nehalem$' <<<"$output"
+    grep -q '^blas_kernels_worse *yes$' <<<"$output" || grep -q '^blas_kernels_best *Nehalem$' <<<"$output"
     OPENBLAS_CORETYPE=Nehalm run "$NYSBENCH" info
     expect_status 2
     expect "nysbench: error: OPENBLAS_CORETYPE=Nehalm: OpenBLAS has no such kernels; this CPU allows"
@@ -101,7 +101,7 @@ load helpers
         expect "this CPU does not support these kernels"
     fi
     OPENBLAS_NUM_THREADS=2 run "$NYSBENCH" info
-    grep -q '^  blas_threads *[12]$' <<<"$output"
+    grep -q '^blas_threads *[12]$' <<<"$output"
 }
 
 @test "export: CSV is the run's file, JSON has the same rows" {

@@ -4,6 +4,7 @@
 setup() {
     NYSBENCH=${NYSBENCH:-$PWD/nysbench}
     WORK=$(mktemp -d)
+    unset COLUMNS # tables have any width, and --help the usual one
 }
 
 teardown() {

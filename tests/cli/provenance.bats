@@ -61,11 +61,11 @@ assert links == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 2)], links
 PY
     run "$NYSBENCH" info "$WORK/r"
     expect_status 0
-    [ "$(grep -c '^  manifest ' <<<"$output")" -eq 2 ]
-    expect "  rows                4"
-    expect "  arguments           nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r"
+    [ "$(grep -c '^manifest ' <<<"$output")" -eq 2 ]
+    expect "rows                4"
+    expect "arguments           nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r"
     expect "$WORK/h/k.npy, $(stat -c %s "$WORK/h/k.npy") bytes, SHA-256 $(sha256sum <"$WORK/h/k.npy" | cut -d ' ' -f 1)"
-    expect "                      trials: 5"
+    expect "                    trials: 5"
 }
 
 @test "info of what is no run, or has measured nothing" {
@@ -276,8 +276,8 @@ with() { # KERNELS COMMAND...
     expect "$two kernels of OpenBLAS"
     run "$NYSBENCH" info "$WORK/r"
     expect "these rows come from 2 builds or kinds of arithmetic"
-    [ "$(grep -c "^  arithmetic  *$one kernels of OpenBLAS .*, .* vectors, 1 BLAS thread$" <<<"$output")" -eq 2 ]
-    [ "$(grep -c "^  arithmetic  *$two kernels of OpenBLAS .*, .* vectors, 1 BLAS thread$" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "^arithmetic  *$one kernels of OpenBLAS .*, .* vectors, 1 BLAS thread$" <<<"$output")" -eq 2 ]
+    [ "$(grep -c "^arithmetic  *$two kernels of OpenBLAS .*, .* vectors, 1 BLAS thread$" <<<"$output")" -eq 1 ]
     run "$NYSBENCH" export "$WORK/r"
     expect "nysbench: warning: these rows come from 2 builds or kinds of arithmetic"
     grep -q "\"arithmetic\": \"$two kernels" "$WORK/r/manifest.json"

@@ -109,6 +109,12 @@ static void test_prose(void **state)
            "         few more\n"
            "  id     0123456789012345678901234567890123456789\n",
            *state);
+    nb_page_flush(&page);
+    expect(&page, NB_PAGE_TEXT, 31,
+           "flags    - one of many and a\n"
+           "       few more\n"
+           "id     0123456789012345678901234567890123456789\n",
+           *state);
     expect(&page, NB_PAGE_MARKDOWN, 0,
            "| key | value |\n|---|---|\n| flags |   - one of many and a few more |\n"
            "| id | 0123456789012345678901234567890123456789 |\n",
