@@ -21,9 +21,9 @@ typedef struct {
      * what the method has not looked at; NULL: there is none. */
     const char *noise, *se, *unseen;
     const char *trivial; /* REAL: the column with the same measure of an answer that takes no method; or NULL */
-    bool infinite;    /* a REAL that may be: JSON then has the text "inf" or "-inf" */
-    unsigned wanted;  /* bits of the study's: measured on request; 0: comes with every row */
-    const char *help; /* with the unit */
+    bool infinite;       /* a REAL that may be: JSON then has the text "inf" or "-inf" */
+    unsigned wanted;     /* bits of the study's: measured on request; 0: comes with every row */
+    const char *help;    /* with the unit */
 } nb_column;
 
 /* Of a table in the order of the CSV, which ends with name == NULL. */

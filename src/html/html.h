@@ -4,8 +4,8 @@
  * The Markdown is GitHub's, read by libcmark-gfm; HTML in it is not let through. An image alone in its paragraph, with
  * the address of a figure, becomes the figure itself. What stands below a heading of level NB_HTML_FOLDED is folded, up
  * to the next of that level, or of one above NB_PAGE_DEEPEST (report/page.h). Cells of tables are text alone. Tables
- * sort by a click on a head, and long ones have a box that filters their rows (report.js); without scripts, all is there
- * to read. A policy in the page (CSP) forbids whatever is not its own. */
+ * sort by a click on a head, and long ones have a box that filters their rows (report.js); without scripts, all is
+ * there to read. A policy in the page (CSP) forbids whatever is not its own. */
 #ifndef NB_HTML_H
 #define NB_HTML_H
 

@@ -23,6 +23,7 @@ static const struct {
             {"host", "host"},
             {"cpu", "processor"},
             {"cpus_usable", "usable CPUs"},
+            {"load", "load before it began"},
             {"memory_mib", "memory, MiB"},
             {"system", "system"},
             {"jobs", "workers"},

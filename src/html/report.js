@@ -25,19 +25,27 @@ function sortRows(table, column, sign) {
     body.append(...cells.map(cell => cell.row));
 }
 
+// No <button>: Chromium does not repeat a head with one on the next page of a print.
 function makeSortable(table) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
-        const button = document.createElement("button");
-        button.type = "button";
+        const button = document.createElement("span");
+        button.setAttribute("role", "button");
+        button.tabIndex = 0;
         button.title = "Sort by this column";
         button.append(...head.childNodes);
         head.append(button);
-        button.addEventListener("click", () => {
+        const sort = () => {
             const order = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
             heads.forEach(other => other.removeAttribute("aria-sort"));
             head.setAttribute("aria-sort", order);
             sortRows(table, column, order === "ascending" ? 1 : -1);
+        };
+        button.addEventListener("click", sort);
+        button.addEventListener("keydown", event => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            sort();
         });
     });
 }

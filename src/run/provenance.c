@@ -219,7 +219,7 @@ nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, 
                            nb_manifest *manifest, nb_ctx *ctx)
 {
     json_t *facts;
-    const char *config;
+    const char *config, *load; /* of the last minute */
     char moment[32], host[256] = "";
     time_t now = time(NULL);
     struct tm utc;
@@ -228,7 +228,8 @@ nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, 
     NB_TRY(ctx, nb_config_text(plan->config, &config, ctx));
     manifest->program = *program;
     NB_TRY(ctx, nb_provenance(program, how->gnuplot, &facts, ctx));
-    int failed = add_text(facts, "started", moment) | add_text(facts, "host", host);
+    NB_NEED(load, nb_format(ctx, "%.2f of %d CPUs", nb_load(), nb_all_cpus()));
+    int failed = add_text(facts, "started", moment) | add_text(facts, "host", host) | add_text(facts, "load", load);
     failed |= add_arguments(facts, how->argc, how->argv);
     failed |= json_object_set_new(facts, "jobs", json_integer(how->workers.jobs));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(how->workers.blas_threads));

@@ -65,6 +65,10 @@ def tables(browser):
         yield box, [head.text.strip(" \u2191\u2193") for head in box.find_elements(By.TAG_NAME, "th")]
 
 
+def button_of(head):
+    return head.find_element(By.CSS_SELECTOR, "[role=button]")
+
+
 def table_with(browser, name):
     return next((box, heads.index(name)) for box, heads in tables(browser) if name in heads)
 
@@ -99,17 +103,17 @@ def test_sort(browser, _):
     head = box.find_elements(By.TAG_NAME, "th")[index]
     before = column(browser, box, index)
     assert len(before) >= 6
-    head.find_element(By.TAG_NAME, "button").click()
+    button_of(head).click()
     values = [float(text) for text in column(browser, box, index)]
     assert values == sorted(values) and head.get_attribute("aria-sort") == "ascending"
-    head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    button_of(head).send_keys(Keys.ENTER)
     values = [float(text) for text in column(browser, box, index)]
     assert values == sorted(values, reverse=True) and head.get_attribute("aria-sort") == "descending"
     names = box.find_elements(By.TAG_NAME, "th")[0]
     by_value = {}
     for name, value in zip(column(browser, box, 0), column(browser, box, index)):
         by_value.setdefault(name, []).append(value)
-    names.find_element(By.TAG_NAME, "button").click()
+    button_of(names).click()
     assert column(browser, box, 0) == sorted(column(browser, box, 0), key=str.lower)
     assert column(browser, box, index) == [v for name in sorted(by_value) for v in by_value[name]]
     assert head.get_attribute("aria-sort") is None
@@ -174,14 +178,19 @@ def test_narrow(browser, _):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_paper(browser, page):
-    """on paper nothing is folded or lost, no heading stands alone at the end of a page, and wide tables lie across"""
-    pdf = os.path.join(os.path.dirname(page), "report.pdf")
+def print_pages(browser, pdf):
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
     with open(pdf, "wb") as out:
         out.write(base64.b64decode(printed["data"]))
+    text = subprocess.run(["pdftotext", "-layout", pdf, "-"], check=True, capture_output=True, text=True).stdout
+    return text.split("\f")[:-1]
+
+
+def test_paper(browser, page):
+    """on paper nothing is folded or lost, no heading stands alone at the end of a page, and wide tables lie across"""
+    pdf = os.path.join(os.path.dirname(page), "report.pdf")
+    pages = print_pages(browser, pdf)
     sizes = subprocess.run(["pdfinfo", "-l", "99", pdf], check=True, capture_output=True, text=True).stdout
-    pages = subprocess.run(["pdftotext", "-layout", pdf, "-"], check=True, capture_output=True, text=True).stdout.split("\f")[:-1]
     assert 2 <= len(pages) <= 20 and all(text.strip() for text in pages), len(pages)
     widths = [float(width) for width in re.findall(r"Page +\d+ size: +([\d.]+)", sizes)]
     assert len(widths) == len(pages) and max(widths) > 800 > 600 > min(widths), widths
@@ -193,6 +202,16 @@ def test_paper(browser, page):
         assert last not in headings, f"page {number} ends with the heading '{last}'"
 
 
+def test_long_table(browser, page):
+    """a table that goes on on the next page has its head there too"""
+    browser.execute_script("const body = document.querySelector('.table tbody');"
+                           "document.querySelector('.table th').lastChild.textContent = 'HEAD';"
+                           "for (let i = 0; i < 200; i++) body.append(body.rows[0].cloneNode(true))")
+    pages = print_pages(browser, os.path.join(os.path.dirname(page), "long.pdf"))
+    assert sum("HEAD" in text for text in pages) >= 3, len(pages)
+    browser.get("file://" + page)
+
+
 def test_plain(browser, page):
     """without scripts all is there to read"""
     cells = "return [...document.querySelectorAll('td')].map(c => c.textContent).sort().join('|')"
@@ -201,12 +220,13 @@ def test_plain(browser, page):
     browser.get("file://" + page)
     found = browser.execute_cdp_cmd("Runtime.evaluate", {"expression": cells.removeprefix("return "), "returnByValue": True})
     assert found["result"]["value"] == with_scripts
-    assert not browser.find_elements(By.CSS_SELECTOR, "input, th button")
+    assert not browser.find_elements(By.CSS_SELECTOR, "input, [role=button]")
 
 
 def main():
     page = make_report(os.path.abspath(sys.argv[1]), sys.argv[2])
-    tests = [test_quiet, test_policy, test_sort, test_small_numbers, test_filter, test_schemes, test_narrow, test_paper, test_plain]
+    tests = [test_quiet, test_policy, test_sort, test_small_numbers, test_filter, test_schemes, test_narrow, test_paper, test_long_table,
+             test_plain]
     browser = start_browser()
     bad = 0
     print(f"1..{len(tests)}")
