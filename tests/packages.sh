@@ -26,7 +26,7 @@ dist() {
     PATH=$work/bin:$PATH make -s -C "$work/nysbench-$version" AUTO_DEPS=0 >"$work/log" 2>&1 || { tail "$work/log"; return 1; }
     ! grep 'git is called' "$work/log" || return 1
     smoke "$work/nysbench-$version/nysbench"
-    "$work/nysbench-$version/nysbench" info | grep -qE "^build +$(git describe --always --abbrev=12)$"
+    "$work/nysbench-$version/nysbench" info | grep -qE "^build +$(cat "$work/nysbench-$version/.build-id")$"
 }
 
 deb() {

@@ -39,10 +39,10 @@ static nb_status show(const nb_topic *topic, nb_ctx *ctx)
     const char *pager = getenv("PAGER");
     if (!isatty(STDOUT_FILENO)) return nb_manual_print(topic, line_width(), stdout, ctx);
     if (!pager || !*pager) pager = "if command -v less >/dev/null; then exec less -FX; else exec cat; fi";
-    signal(SIGPIPE, SIG_DFL); /* the pager's; this process writes to it without */
+    signal(SIGPIPE, SIG_DFL); /* as the pager starts with it */
     FILE *out = popen(pager, "w");
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGINT, SIG_IGN); /* the pager's too */
+    signal(SIGINT, SIG_IGN); /* Ctrl-C is for the pager */
     NB_REQUIRE(ctx, out, NB_EHOST, "the pager '%s' cannot be started", pager);
     nb_status status = nb_manual_print(topic, line_width(), out, ctx);
     int end = pclose(out);
