@@ -52,6 +52,8 @@ class Screen:
     def do(self, what, count):
         if what == "A":
             self.row = max(self.row - count, len(self.lines) - self.rows, 0)
+        elif what == "m":  # bold, and back
+            pass
         elif what in "KJ":
             self.lines[self.row] = self.lines[self.row][:self.column]
             if what == "J":
