@@ -44,6 +44,7 @@ static nb_status show(const nb_topic *topic, nb_ctx *ctx)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* Ctrl-C is for the pager */
     NB_REQUIRE(ctx, out, NB_EHOST, "the pager '%s' cannot be started", pager);
+    setvbuf(out, NULL, _IONBF, 0); /* what is left in a buffer when the pager has ended would hide how it did */
     nb_status status = nb_manual_print(topic, line_width(), out, ctx);
     int end = pclose(out);
     NB_TRY(ctx, status);

@@ -75,10 +75,8 @@ static nb_status print_lines(nysbench *handle, int rows)
 
 static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
 {
-    const nb_row_list list = {.count = rows,
-                              .columns = nb_error_columns,
-                              .row_size = sizeof *handle->rows,
-                              .bytes = (char *)handle->rows};
+    const nb_row_list list = {
+        .count = rows, .columns = nb_error_columns, .row_size = sizeof *handle->rows, .bytes = (char *)handle->rows};
     if (nb_format_is_page(format)) return print_page(handle, rows, format);
     return format == NB_FORMAT_CSV ? nb_csv_print(stdout, &list, handle->ctx)
                                    : nb_json_print(stdout, &list, handle->ctx);

@@ -544,10 +544,12 @@ static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_
     NB_NEED(part->options, nb_alloc(ctx, 1, part->component->options_size + 1));
     NB_NEED(part->given, nb_alloc(ctx, (size_t)spec->count + 1, sizeof *part->given));
     for (int i = 0; i < spec->count; i++) {
-        if (is_label(part->component, spec->arguments[i].key))
+        if (is_label(part->component, spec->arguments[i].key)) {
+            if (spec->count > 1) continue;
             return nb_mistakes_add(mistakes, spec->arguments[i].place,
                                    "%s: a " NB_LABEL_OPTION " selects nothing; name other options, or none",
                                    part->component->name);
+        }
         NB_TRY(ctx, set_argument(part->component, &spec->arguments[i], part->options, mistakes, ctx));
         const nb_option *option = find_option(part->component, spec->arguments[i].key);
         if (option) part->given[part->count++] = option;

@@ -25,8 +25,8 @@ nb_status nb_pending_run(const nb_pending *p, nb_instance_run *run, void *self);
 const nb_planned_scene *nb_pending_scene(const nb_pending *p);
 bool nb_pending_any(const nb_pending *p, int first, int end); /* of these rows */
 
-/* Tells what begins now (the index of the study's phase), for rows first ... end - 1. Fails once a component has damaged
- * the process: a worker ends here, and without workers the run. */
+/* Tells what begins now (the index of the study's phase), for rows first ... end - 1. Fails once a component has
+ * damaged the process: a worker ends here, and without workers the run. */
 nb_status nb_pending_at(const nb_pending *p, int phase, int first, int end);
 
 /* A row that is done. Its reason may contain a component's own words. */

@@ -424,7 +424,7 @@ PY
     everything
     run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r" --set plots=[error,svd_vs_iterative]
     expect_status 0
-    expect "Blank: not planned."
+    expect "blank: not planned"
     # uniform has all m but 12; kmeans(restarts=4) has 12 alone, and no line under the iteration
     [ "$(grep -c '^    kmeans(restarts=4) *[(0-9.)]*[*]* *$' <<<"$output")" -eq 2 ]
     [[ "$output" != *" 0  "* ]]
