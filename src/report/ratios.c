@@ -286,9 +286,9 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
     const char *base = f->labels[f->of->baseline], *title, *y_name;
-    NB_NEED(title, nb_format(ctx, "%s: %s / %s of %s, with %s", f->d->experiment, f->of->metric, f->of->metric, base,
-                             f->scopes.stems[f->scope]));
-    NB_NEED(y_name, nb_format(ctx, "%s / %s of %s (less is better)", f->of->metric, f->of->metric, base));
+    NB_NEED(title, nb_format(ctx, "%s: %s / %s of %s (less is better), with %s", f->d->experiment, f->of->metric,
+                             f->of->metric, base, f->scopes.stems[f->scope]));
+    NB_NEED(y_name, nb_format(ctx, "%s / %s of %s", f->of->metric, f->of->metric, base));
     nb_plot_print_head(out, f->output);
     fprintf(out, "data = \"%s.dat\"\n", f->output);
     print_string(out, "title", title);

@@ -192,7 +192,7 @@ Y
     done
     [ "$(ls ratio_*.gp | wc -l)" -eq 2 ]
     [ "$(ls ranks_*.gp | wc -l)" -eq 6 ]
-    grep -q "^y_name = 'error / error of uniform (less is better)'$" ratio_iterative.gp
+    grep -q "^y_name = 'error / error of uniform'$" ratio_iterative.gp
     grep -q "'all problems (12 sources, 12 heads)'" ratio_iterative.gp
     grep -q "Nemenyi''s test, alpha = 0.05'" ranks_iterative__all_problems.gp
     if command -v gnuplot >/dev/null; then
