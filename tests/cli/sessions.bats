@@ -7,10 +7,10 @@ run_sessions() {
     PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/cli/sessions.py "$NYSBENCH" "${1:-.}"
 }
 
-@test "the sessions of the manual give what they show; one command is not run" {
+@test "the sessions of the manual give what they show, and the commands of README run, but for four" {
     run run_sessions
     expect_status 0
-    expect ", of which 1 were not run"
+    expect ", of which 4 were not run"
 }
 
 @test "the tutorial has ten commands" {
@@ -19,7 +19,8 @@ run_sessions() {
 
 @test "a session that shows something else is found: a number, a word, a line too much, an exit status" {
     mkdir "$WORK/docs"
-    touch "$WORK/README.md"
+    printf '    ./nysbench run experiments/%s.yaml\n' 15-sources 01-error-vs-landmarks >"$WORK/README.md"
+    printf '    ./nysbench compare results/15-sources --pool landmarks   # no run\n    ./nysbench fly\n' >>"$WORK/README.md"
     cat >"$WORK/docs/a.md" <<'EOF'
 ```console
 $ git clone URL nysbench && cd nysbench && make
@@ -51,7 +52,8 @@ EOF
     expect "  | there"
     expect "$ false"
     expect "a session that is no \`\`\`console block"
-    [ "$(grep -c '^/.*: \$ ' <<<"$output")" -eq 5 ]
+    expect "$ ./nysbench fly"
+    [ "$(grep -c '^/.*: \$ ' <<<"$output")" -eq 6 ]
     sed -i '/git clone/d' "$WORK/docs/a.md"
     run run_sessions "$WORK"
     expect "NOT_RUN has 'git clone URL nysbench && cd nysbench && make', which no document has"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""sessions.py PROGRAM [FOLDER] - runs the sessions of a folder's README.md and docs/*.md and compares what they show.
+"""sessions.py PROGRAM [FOLDER] - runs the sessions of a folder's README.md and docs/*.md and compares what they show, and
+README's other commands, the indented lines that begin with ./nysbench.
 
 A session is a ```console block: lines that begin with '$ ' are commands ('> ' continues one), the others their output. The
 blocks of one document run in order, in a fresh folder that has the checkout's nysbench, experiments and python. `...` in an
@@ -18,6 +19,9 @@ import tempfile
 # COMMAND: why it is not run. A command that no document has must not stand here.
 NOT_RUN = {
     "git clone URL nysbench && cd nysbench && make": "takes the network and minutes; the test has what it builds",
+    "./nysbench run experiments/15-sources.yaml": "takes minutes; another test looks up what comes out",
+    "./nysbench compare results/15-sources --pool landmarks": "needs that run",
+    "./nysbench run experiments/01-error-vs-landmarks.yaml": "takes a minute; the next command runs a part of it",
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 VARYING = [
@@ -45,6 +49,14 @@ def blocks(path):
                 lines.append(line)
         if command:
             yield command, lines
+
+
+def bare_commands(path):
+    """(command, any output) of each indented ./nysbench line of a README, without its comment."""
+    if os.path.basename(path) == "README.md":
+        with open(path) as file:
+            for line in re.findall(r"^    (\./nysbench .*)$", file.read(), re.M):
+                yield re.sub(r"\s+#.*", "", line), ["..."]
 
 
 def plain(line, folder):
@@ -87,7 +99,7 @@ def run_document(path, program, root, seen):
             os.symlink(os.path.join(root, name), os.path.join(folder, name))
         os.symlink(program, os.path.join(folder, "nysbench"))
         shell = {"PATH": "/usr/bin:/bin", "HOME": folder, "LC_ALL": "C.UTF-8"}
-        for command, expected in blocks(path):
+        for command, expected in [*blocks(path), *bare_commands(path)]:
             seen.append(command)
             if command in NOT_RUN:
                 continue
