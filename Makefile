@@ -295,7 +295,7 @@ docs: nysbench
 
 # Runs what is missing of the experiments that have claims (ten minutes), and lists these with their verdicts; but for
 # experiments on models that have to be brought before.
-CLAIMED = $(basename $(notdir $(shell grep -L 'live_model(' $$(grep -l '^claims:' experiments/*.yaml))))
+CLAIMED = $(basename $(notdir $(shell grep -L live_model $$(grep -l '^claims:' experiments/*.yaml))))
 claims: nysbench
 	@for name in $(CLAIMED); do ./nysbench run experiments/$$name.yaml --quiet >/dev/null || exit 1; done
 	@{ printf '%s\n' '# Claims' '' \
