@@ -45,7 +45,7 @@ enum { SOURCES = 8, HEADS = 2, TRIALS = 2, MOST = 4 * SOURCES * HEADS * TRIALS *
 typedef struct {
     cake rows[MOST];
     int count;
-    char names[SOURCES][8];
+    char names[SOURCES][20];
 } bakery;
 
 /* A row of each recipe ("plain", "sweet") on each head, plain's error 1, sweet's `ratio` times a factor of its source
