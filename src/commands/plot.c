@@ -213,7 +213,7 @@ static int find_figure(const char *name, const nb_figure **figure, nb_ctx *ctx)
     if (!name || *figure) return NB_GO_ON;
     if (nb_registry_names(&nb_figures, &names, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const char *hint = nb_hint(name, names, ctx);
-    nb_print_error("plot: no kind '%s'%s", name, hint ? hint : "");
+    nb_print_error("plot: no figure '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
 }
 

@@ -124,7 +124,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 const nb_command nb_command_report = {
     "report",
     "RUN...",
-    "Write a page about runs that needs nothing else: answers, caveats, figures, tables, how it was measured",
+    "Write a self-contained page about runs: verdicts, caveats, figures, tables, how it was measured",
     run,
     false,
     69};

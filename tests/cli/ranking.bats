@@ -164,7 +164,7 @@ PY
     expect "table: --format xml is unknown; allowed: table, csv, json, markdown"
     run "$NYSBENCH" plot "$WORK/r" ratios
     expect_status 2
-    expect "plot: no kind 'ratios'; did you mean 'ratio'?"
+    expect "plot: no figure 'ratios'; did you mean 'ratio'?"
     run "$NYSBENCH" plot "$WORK/r" ranks -m 8
     expect_status 2
     expect "plot: --m is for --landmarks and the kinds "
