@@ -39,6 +39,8 @@ typedef struct {
 /* A task that was cancelled before it began has no log. */
 static nb_status find_log(nb_shard shard, const nb_shard_state *s, const char **log, nb_ctx *ctx)
 {
+    *log = NULL;
+    if (!s->sent) return NB_OK;
     NB_NEED(*log, nb_format(ctx, "%s/shard-%d.log", s->sent->folder, shard.index));
     if (!nb_is_file(*log)) *log = NULL;
     return NB_OK;
@@ -104,7 +106,7 @@ static nb_status show_shards(look *l, int count, nb_ctx *ctx)
     nb_plan plan;
     nb_shard_state *states;
     static const char *const heads[] = {"shard", "state", "rows", "done", "failed", "job", NULL};
-    nb_grid grid;
+    nb_grid grid, *to = l->to;
     int *of, of_state[STATE_COUNT] = {0};
     NB_TRY(ctx, load_plan(l, count, &config, &plan, ctx));
     NB_TRY(ctx, nb_shards_assign(&plan, count, &of, ctx));
@@ -113,15 +115,15 @@ static nb_status show_shards(look *l, int count, nb_ctx *ctx)
     if (status == NB_ENOMEM) return status;
     if (status != NB_OK) fprintf(stderr, "nysbench: warning: the queue cannot be read: %s\n", nb_error_message(ctx));
     nb_error_clear(ctx);
-    if (nb_format_is_page(l->format)) NB_TRY(ctx, nb_grid_make(l->to = &grid, heads, false, ctx));
+    if (nb_format_is_page(l->format)) NB_TRY(ctx, nb_grid_make(to = &grid, heads, false, ctx));
     for (int i = 1; i <= count; i++) {
         state now = state_of(&states[i], status == NB_OK);
-        NB_TRY(ctx, add_shard(l->to, (nb_shard){i, count}, &states[i], now));
+        NB_TRY(ctx, add_shard(to, (nb_shard){i, count}, &states[i], now));
         of_state[now]++;
         l->wrong += states[i].failed;
     }
     l->wrong += of_state[LOST];
-    if (l->to != &grid) return NB_OK;
+    if (to != &grid) return NB_OK;
     nb_grid_show(&grid, &l->page);
     add_sum(&l->page, count, states, of_state);
     return NB_OK;

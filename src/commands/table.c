@@ -39,7 +39,7 @@ static nb_status list(const char *study, const nb_frame *frame, const wish *w, n
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         nb_page page;
-        nb_grid grid;
+        nb_grid grid = {.count = 0};
         bool empty;
         if (strcmp(table->study, study) != 0) continue;
         NB_TRY(ctx, make(table, frame, w, &page, &grid, &empty, ctx));
@@ -54,7 +54,7 @@ static nb_status list(const char *study, const nb_frame *frame, const wish *w, n
 static nb_status print(const nb_table *table, const nb_frame *frame, const wish *w, nb_ctx *ctx)
 {
     nb_page page;
-    nb_grid grid;
+    nb_grid grid = {.count = 0};
     bool empty;
     NB_TRY(ctx, make(table, frame, w, &page, &grid, &empty, ctx));
     if (empty) nb_print_warning("table %s: the run has no rows for it", table->component.name);

@@ -364,6 +364,7 @@ nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
     NB_TRY(ctx, describe(choice, CANONICAL, &choice->canonical, ctx));
     NB_TRY(ctx, describe(choice, LABEL, &choice->label, ctx));
     NB_TRY(ctx, describe(choice, FULL, &choice->full, ctx));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): describe has set it */
     choice->plain = strcmp(choice->label, choice->component->name) == 0;
     if (choice->given) choice->label = choice->full = choice->given;
     NB_TRY(ctx, describe(choice, RESOLVED, &choice->resolved, ctx));
@@ -489,11 +490,13 @@ static nb_status add_swept(const nb_option *o, int count, nb_choice *swept, cons
 static nb_status label_swept(int count, nb_choice *swept, nb_place place, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     const char **labels;
-    NB_NEED(labels, nb_alloc(ctx, (size_t)count + 1, sizeof *labels));
+    if (count == 0) return NB_OK;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)count, sizeof *labels));
     for (int i = 0; i < count; i++) {
         if (!swept[i].given) return NB_OK;
         labels[i] = swept[i].given;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are count > 0 of them */
     for (const nb_option *o = swept->component->options; count > 1 && o && o->key; o++)
         if (!o->selects_head) NB_TRY(ctx, add_swept(o, count, swept, labels, ctx));
     for (int i = 0; i < count; i++) {
