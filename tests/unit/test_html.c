@@ -3,12 +3,12 @@
 #include "testing.h"
 
 #include "base/files.h"
+#include "base/scratch.h"
 #include "html/address.h"
 #include "html/html.h"
 #include "html/svg.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
 {
@@ -20,15 +20,12 @@ static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
 /* Reads a figure with that text; *svg stays NULL where it is refused. */
 static nb_status read_figure(const char *text, nb_svg_colours *colours, const char **svg, nb_ctx *ctx)
 {
-    char folder[] = "/tmp/nysbench-test-XXXXXX", path[64];
+    const char *folder, *path;
     *svg = NULL;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/f.svg", folder);
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    assert_non_null(path = nb_format(ctx, "%s/f.svg", folder));
     assert_ok(ctx, nb_write_file(path, print_text, text, ctx));
-    nb_status status = nb_svg_read(path, "f1-", "a \"label\"", colours, svg, ctx);
-    unlink(path);
-    rmdir(folder);
-    return status;
+    return nb_svg_read(path, "f1-", "a \"label\"", colours, svg, ctx);
 }
 
 static void figures_are_written_anew(void **state)
@@ -115,9 +112,8 @@ static void colours_can_be_read_in_the_dark(void **state)
 static void addresses_lead_from_folder_to_file(void **state)
 {
     nb_ctx *ctx = *state;
-    char top[] = "/tmp/nysbench-test-XXXXXX";
-    const char *folder, *deep, *file, *address;
-    assert_non_null(mkdtemp(top));
+    const char *top, *folder, *deep, *file, *address;
+    assert_ok(ctx, nb_temporary_folder(&top, ctx));
     assert_non_null(folder = nb_format(ctx, "%s/a b", top));
     assert_non_null(deep = nb_format(ctx, "%s/a b/c", top));
     assert_non_null(file = nb_format(ctx, "%s/a b/(x)%%.svg", top));
@@ -131,12 +127,8 @@ static void addresses_lead_from_folder_to_file(void **state)
     assert_string_equal(address, "a%20b/%28x%29%25.svg");
     assert_ok(ctx, nb_address_of("/", file, &address, ctx));
     assert_string_equal(address + strlen(address) - strlen("/a%20b/%28x%29%25.svg"), "/a%20b/%28x%29%25.svg");
-    assert_int_equal(strncmp(address, "tmp/", 4), 0);
+    assert_true(*address != '/');
     assert_error(ctx, nb_address_of(top, "/nowhere/x", &address, ctx), NB_EIO, "/nowhere/x: cannot be found");
-    unlink(file);
-    rmdir(deep);
-    rmdir(folder);
-    rmdir(top);
 }
 
 /* What stands in the page's main part. */
