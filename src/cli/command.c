@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "components/plugin.h"
+#include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "run/run_folder.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static __attribute__((format(printf, 2, 0))) void print_message(const char *kind, const char *format, va_list args)
 {
@@ -46,7 +48,23 @@ int nb_print_failure(const nb_ctx *ctx, int exit_status)
 int nb_command_check_run(const char *folder, nb_ctx *ctx)
 {
     if (nb_run_exists(folder, ctx)) return NB_GO_ON;
-    nb_print_error("%s: is not the folder of a run: it has no %s", folder, NB_STORE_FILE);
+    nb_print_error("%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder, nb_run_hint(folder, ctx));
+    return NB_EXIT_USAGE;
+}
+
+int nb_command_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat info;
+    if (!*path) {
+        nb_print_error("%s: -o is empty: expected the name of a file, or -", c->name);
+        return NB_EXIT_USAGE;
+    }
+    if (!slash || slash == path) return NB_GO_ON;
+    const char *folder = nb_format(ctx, "%.*s", (int)(slash - path), path);
+    if (!folder) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return NB_GO_ON;
+    nb_print_error("%s: -o %s: there is no folder %s%s", c->name, path, folder, nb_path_hint(folder));
     return NB_EXIT_USAGE;
 }
 
@@ -127,15 +145,27 @@ nb_status nb_command_names(const char *const **names, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* The argument of that index is missing: its word among the command's arguments, without the dots of a list. */
+static void say_missing(const nb_command *c, int index)
+{
+    const char *word = c->arguments;
+    for (; index > 0; index--) word += strcspn(word, " ") + 1;
+    size_t length = strcspn(word, " ");
+    if (length > 3 && strncmp(word + length - 3, "...", 3) == 0) length -= 3;
+    nb_print_error("%s: %.*s is missing", c->name, (int)length, word);
+}
+
 int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options,
                      nb_arguments arguments, nb_ctx *ctx)
 {
     static const char *none[] = {NULL};
     if (c->place == ASKED) return answer(c, options, ctx);
-    const char *heading = nb_format(ctx, "%s\n\n%s.", c->arguments, c->summary);
-    if (heading) argv[0] = nb_format(ctx, "nysbench %s", c->name);
-    if (!heading || !argv[0]) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    poptContext context = poptGetContext("nysbench", argc, argv, options, 0);
+    const char *name = nb_format(ctx, "nysbench %s", c->name);
+    if (!name) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    argv[0] = name; /* a run records the call */
+    const char *heading = nb_format(ctx, "%s%s%s\n\n%s.", name, *c->arguments ? " " : "", c->arguments, c->summary);
+    if (!heading) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    poptContext context = poptGetContext("nysbench", argc - 1, argv + 1, options, POPT_CONTEXT_KEEP_FIRST);
     if (!context || nb_defer(ctx, free_options, context) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     poptSetOtherOptionHelp(context, heading);
     int code;
@@ -150,7 +180,7 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
     int count = count_texts(*arguments.given), min = arguments.min;
     if (count >= min && count <= arguments.max) return NB_GO_ON;
     if (count < min)
-        nb_print_error("%s: %s", c->name, count == 0 && min == 1 ? "an argument is missing" : "arguments are missing");
+        say_missing(c, count);
     else
         nb_print_error("%s: unexpected argument '%s'", c->name, (*arguments.given)[arguments.max]);
     return usage(c);

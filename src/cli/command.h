@@ -72,6 +72,8 @@ void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
 /* NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */
 int nb_command_check_run(const char *folder, nb_ctx *ctx);
+/* The same where the folder of the file of an option -o is there. */
+int nb_command_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* NB_EXIT_USAGE */
 
 /* The --help option, first in every table; its value is handled by nb_command_parse. */

@@ -218,12 +218,15 @@ static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
 {
     static const struct {
         const char *place, *option;
-    } known[] = {{"--set name: name: ", "the file's name: "}, {"--set problems: ", "--heads: "}, {"--set ", "--"}};
+    } known[] = {{"--set name: name: ", "the file's name"},       {"--set problems: ", "--heads"},
+                 {"--set strategies: ", "--strategies"},          {"--set claims: claims: compare: ", "--strategies"},
+                 {"--set landmarks: landmarks: ", "--landmarks"}, {"--set cores: ", "--cores"},
+                 {"--set trials: trials: ", "--trials"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = strlen(known[i].place);
         if (strncmp(mistake, known[i].place, length) != 0) continue;
-        const char *text =
-            option ? nb_format(ctx, "%s%s", known[i].option, mistake + length) : strstr(mistake, ": ") + 2;
+        const char *text = mistake + length;
+        if (option) text = nb_format(ctx, "%s: %s", known[i].option, text);
         return text ? text : "out of memory";
     }
     return mistake;

@@ -58,6 +58,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_status status = out ? nb_defer(ctx, free, out) : NB_OK;
     if (code != NB_GO_ON) return code;
     const char *folder = out ? out : "nysbench-demo";
+    if (!*folder) {
+        nb_print_error("demo: --out is empty: expected the name of a folder");
+        return NB_EXIT_USAGE;
+    }
     if (status == NB_OK &&
         (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder))))
         status = NB_ENOMEM;

@@ -196,7 +196,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
         return NB_EXIT_USAGE;
     }
-    code = nb_command_number(command, "--rank", r.rank_text, 1, 1 << 20, &r.rank);
+    code = nb_command_check_output(command, r.out, ctx);
+    if (code == NB_GO_ON) code = nb_command_number(command, "--rank", r.rank_text, 1, 1 << 20, &r.rank);
     if (code == NB_GO_ON) code = nb_command_real(command, "--ridge", r.ridge_text, 0, 1e300, &r.ridge);
     if (code != NB_GO_ON) return code;
     if (find_heads(&r, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

@@ -105,7 +105,7 @@ static int forward(const request *r, nysbench *handle, const nb_head_shape *file
     return code;
 }
 
-static int check(const nb_command *command, request *r)
+static int check(const nb_command *command, request *r, nb_ctx *ctx)
 {
     if (!r->head || !r->out) {
         nb_print_error("forward: %s is missing",
@@ -114,7 +114,9 @@ static int check(const nb_command *command, request *r)
     }
     r->thread_count = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS);
     r->seed_number = 20260101;
-    int code = nb_command_number(command, "--threads", r->threads, 1, NB_MOST_THREADS, &r->thread_count);
+    int code = nb_command_check_output(command, r->out, ctx);
+    if (code == NB_GO_ON)
+        code = nb_command_number(command, "--threads", r->threads, 1, NB_MOST_THREADS, &r->thread_count);
     if (code == NB_GO_ON) code = nb_command_integer(command, "--seed", r->seed, 0, INT64_MAX, &r->seed_number);
     if (code == NB_GO_ON) code = nb_command_number(command, "--trial", r->trial, 0, INT_MAX, &r->trial_number);
     return code;
@@ -149,7 +151,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     for (int i = 1; i < argc; i++) r.alone = r.alone || strcmp(argv[i], "--causal") == 0;
     nb_status status = nb_command_plugins(r.plugins, ctx), owned = own(&r, ctx);
     if (code != NB_GO_ON) return code;
-    code = check(command, &r);
+    code = check(command, &r, ctx);
     if (code != NB_GO_ON) return code;
     r.spec = r.attention ? r.attention : "streamed";
     if (status == NB_OK) status = owned;

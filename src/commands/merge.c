@@ -143,7 +143,8 @@ static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
     for (int i = 0; i < m->count; i++) {
         m->items[i].folder = folders[i];
         NB_REQUIRE(ctx, nb_run_exists(folders[i], ctx), NB_EINVAL,
-                   "%s: is not the folder of a run: it has no " NB_STORE_FILE, folders[i]);
+                   "%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folders[i],
+                   nb_run_hint(folders[i], ctx));
     }
     return NB_OK;
 }

@@ -237,7 +237,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER,
          "screen|paper"},
         {"width", '\0', POPT_ARG_STRING, &chosen.width, 0,
-         "On paper: column (89mm, the default), page (183mm), or a width such as 3.25in", "WIDTH"},
+         "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in", "WIDTH"},
         {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
          "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"},
         POPT_TABLEEND};

@@ -36,7 +36,8 @@ static bool ends_with(const char *text, const char *ending)
 }
 
 /* *output <- where the report goes; "-": standard output. */
-static int find_output(const char *given, const char *const *runs, format wanted, const char **output, nb_ctx *ctx)
+static int find_output(const nb_command *command, const char *given, const char *const *runs, format wanted,
+                       const char **output, nb_ctx *ctx)
 {
     const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
     *output = given;
@@ -48,7 +49,8 @@ static int find_output(const char *given, const char *const *runs, format wanted
         const char *name = wanted == MARKDOWN ? "report.md" : "report.html";
         return nb_run_path(runs[0], name, output, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
     }
-    if (strcmp(given, "-") == 0 || ends_with(given, ending)) return NB_GO_ON;
+    if (strcmp(given, "-") == 0) return NB_GO_ON;
+    if (ends_with(given, ending)) return nb_command_check_output(command, given, ctx);
     nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
     return NB_EXIT_USAGE;
 }
@@ -115,7 +117,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (text && status == NB_OK) status = nb_defer(ctx, free, text);
     if (code == NB_GO_ON) code = read_format(text, &wanted);
     for (int r = 0; code == NB_GO_ON && arguments[r]; r++) code = nb_command_check_run(arguments[r], ctx);
-    if (code == NB_GO_ON) code = find_output(output, arguments, wanted, &path, ctx);
+    if (code == NB_GO_ON) code = find_output(command, output, arguments, wanted, &path, ctx);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = make(arguments, wanted, path, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

@@ -85,6 +85,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
         return NB_EXIT_USAGE;
     }
+    code = nb_command_check_output(command, out, ctx);
+    if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = owned;
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return pick(&t, keys, out, ctx);

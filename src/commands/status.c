@@ -194,7 +194,8 @@ static nb_status show(look *l, nb_ctx *ctx)
     NB_TRY(ctx, show_all_shards(l, &any, ctx));
     bool run = nb_run_exists(l->run, ctx);
     NB_REQUIRE(ctx, any || run, NB_EINVAL,
-               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/", l->run);
+               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/%s", l->run,
+               nb_run_hint(l->run, ctx));
     return run ? show_run(l, any, ctx) : NB_OK;
 }
 

@@ -83,6 +83,23 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx)
            info.st_size > 0;
 }
 
+const char *nb_run_hint(const char *folder, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    const char *hint = "", *path;
+    int count = scandir(folder, &entries, NULL, alphasort);
+    if (count < 0) return "";
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (!*hint && name[0] != '.' && nb_run_path(folder, name, &path, ctx) == NB_OK && nb_run_exists(path, ctx))
+            hint = nb_format(ctx, "; did you mean '%s'?", path);
+        free(entries[i]);
+        if (!hint) hint = "";
+    }
+    free(entries);
+    return hint;
+}
+
 /* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
  * that the config names need not be there. */
 static nb_status peek(const char *folder, const char *name, const char **path, nb_yaml *value, nb_ctx *ctx)

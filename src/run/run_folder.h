@@ -29,6 +29,9 @@ nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ct
 
 bool nb_run_exists(const char *folder, nb_ctx *ctx); /* whether it holds a run; an unfinished store does not count */
 
+/* For the message that a folder holds no run: the first of its folders that holds one, or "". */
+const char *nb_run_hint(const char *folder, nb_ctx *ctx);
+
 /* The study of the run in a folder is known after it: if need be from the plug-ins that its config names. */
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
 

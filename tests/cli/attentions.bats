@@ -51,8 +51,14 @@ EOF
 
 @test "a file that cannot be written is an error that says why" {
     run "$NYSBENCH" forward --head $HEADS -o "$WORK/none/out.npy"
+    expect_status 2
+    [ "$output" = "nysbench: error: forward: -o $WORK/none/out.npy: there is no folder $WORK/none" ]
+    run "$NYSBENCH" forward --head $HEADS -o ''
+    expect_status 2
+    expect "forward: -o is empty: expected the name of a file, or -"
+    run "$NYSBENCH" forward --head $HEADS -o "$WORK"
     expect_status 1
-    [ "$output" = "nysbench: error: $WORK/none/out.npy: cannot be written: No such file or directory" ]
+    [ "$output" = "nysbench: error: $WORK: cannot be written: Is a directory" ]
 }
 
 @test "one head of a file has the outputs that it has among the others, where the batch does not matter" {

@@ -28,7 +28,7 @@ load helpers
     [ "${lines[0]}" = "nysbench: error: no command 'rnu'; did you mean 'run'?" ]
     run "$NYSBENCH" run
     expect_status 2
-    [ "${lines[0]}" = "nysbench: error: run: an argument is missing" ]
+    [ "${lines[0]}" = "nysbench: error: run: EXPERIMENT.yaml is missing" ]
     run "$NYSBENCH" run a.yaml b.yaml
     expect_status 2
     [ "${lines[0]}" = "nysbench: error: run: unexpected argument 'b.yaml'" ]

@@ -60,12 +60,12 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 --heads|nowhere.npy|nowhere.npy: cannot be opened
 --heads|$ViT:7|head = 7 is not one of its heads 0 to 2
 --heads|$WORK/*.npy|*.npy: there is no such file
---landmarks|0|--landmarks: landmarks: expected an integer from 1 to 1000000, found '0'
+--landmarks|0|error: --landmarks: expected an integer from 1 to 1000000, found '0'
 --strategies|kmean|--strategies: no strategy 'kmean'; did you mean 'kmeans'?
---strategies|uniform, uniform|claims
+--strategies|uniform, uniform|error: --strategies: 'uniform' and 'uniform' are the same strategy
 --strategies|uniform, command(run="python3 nowhere.py")|nowhere.py
 --cores|svd(rcond=2)|--cores: svd: rcond
---trials|many|--trials: trials: expected an integer
+--trials|many|error: --trials: expected an integer
 EOF
     run "$NYSBENCH" new experiment 'a b.yaml' --yes
     expect_status 2
@@ -154,6 +154,15 @@ PY
     expect "mine: exists already, and is not a demo's; --out names another folder"
     run "$NYSBENCH" demo more
     expect_status 2
+    run "$NYSBENCH" demo --out ''
+    expect_status 2
+    expect "demo: --out is empty: expected the name of a folder"
+    for command in report table status; do
+        run "$NYSBENCH" "$command" nysbench-demo
+        expect_status 2
+        expect "nysbench-demo: is not the folder of a run: it has n"
+        expect "; did you mean 'nysbench-demo/results'?"
+    done
 }
 
 @test "the installed program has the template and the heads of the demo" {

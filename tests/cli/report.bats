@@ -216,8 +216,10 @@ Y
     expect_status 2
     expect "expected a name that ends with .html, or -"
     run "$NYSBENCH" report "$WORK/r" -o "$WORK/nowhere/x.html"
-    expect_status 1
-    expect "$WORK/nowhere/x.html: cannot be written"
+    expect_status 2
+    [ "$output" = "nysbench: error: report: -o $WORK/nowhere/x.html: there is no folder $WORK/nowhere" ]
+    run "$NYSBENCH" report "$WORK/r" -o '~nobody/x.html'
+    expect "there is no folder ~nobody; only a shell expands '~'"
 }
 
 @test "caveat: none" {

@@ -287,7 +287,7 @@ PY
     expect "$WORK/nowhere: is not the folder of a run"
     run "$NYSBENCH" merge
     expect_status 2
-    expect "an argument is missing"
+    expect "merge: OUT is missing"
 }
 
 @test "a damaged shard is named, and nothing is written" {

@@ -295,7 +295,7 @@ PY
     expect "--minutes 'soon'"
     run "$NYSBENCH" submit --jobs 2 -- "$WORK/e.yaml"
     expect_status 2
-    expect "an argument is missing"
+    expect "submit: EXPERIMENT.yaml is missing"
     run "$NYSBENCH" status "$WORK/nowhere"
     expect_status 2
     expect "$WORK/nowhere: is not the folder of a run"
