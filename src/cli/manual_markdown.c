@@ -155,6 +155,21 @@ static void put_list(nb_manual_page *p, cmark_node *list)
     }
 }
 
+/* Code as who has installed the program types it: without the "./" of a checkout. */
+static void put_code(nb_manual_page *p, const char *code)
+{
+    static const char call[] = "./nysbench ";
+    char *text = nb_strdup(p->ctx, code), *to = text;
+    if (!text) {
+        p->status = NB_ENOMEM;
+        return;
+    }
+    for (const char *from = text; *from; *to++ = *from++)
+        if (strncmp(from, call, strlen(call)) == 0) from += strlen("./");
+    *to = '\0';
+    nb_manual_code(p, text);
+}
+
 static void put_blocks(nb_manual_page *p, cmark_node *parent)
 {
     for (cmark_node *n = cmark_node_first_child(parent); n && p->status == NB_OK; n = cmark_node_next(n)) {
@@ -165,7 +180,7 @@ static void put_blocks(nb_manual_page *p, cmark_node *parent)
             nb_manual_break(p);
             nb_manual_fill(p, "", p->roff ? 0 : 4 * (1 + p->depth), inline_of(p, n, false));
         } else if (type == CMARK_NODE_CODE_BLOCK)
-            nb_manual_code(p, cmark_node_get_literal(n));
+            put_code(p, cmark_node_get_literal(n));
         else if (type == CMARK_NODE_LIST)
             put_list(p, n);
         else if (type == CMARK_NODE_BLOCK_QUOTE)

@@ -3,8 +3,8 @@
 """docs.py PROGRAM [FOLDER] - what is wrong in README.md and docs/*.md of a folder, a line each; exit status 1 if anything is.
 
 Links must lead to a file or a heading. In code, spans and blocks alike, `nysbench WORD` must be a command and its --options
-the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a file. A word in
-a code span that has an underscore must be a word of the program's: a key, or one that its help has, or a name of its sources. The
+the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a file. In
+blocks the program is ./nysbench, as in a checkout. A word in a code span that has an underscore must be a word of the program's: a key, or one that its help has, or a name of its sources. The
 keys in the table of docs/config.md are those of the program; the files of docs/architecture.md have the functions that it names."""
 import glob, os, re, subprocess, sys, tempfile
 
@@ -93,6 +93,9 @@ def check_file(path):
     prose = "\n".join(line for line in prose.split("\n") if not line.startswith("    "))
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
     check_links(path, prose, wrong)
+    for line in blocks:
+        if re.match(r" +nysbench [a-z]", line):
+            wrong(f"'{line.strip()}': in a checkout it is ./nysbench")
     for code in spans + blocks + [text for kind, text in fenced if kind in ("yaml", "")]:
         check_code(code, wrong)
     for span in spans:
