@@ -53,10 +53,21 @@ size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
     return length;
 }
 
+/* How many bytes, of at most `most`, are printable ASCII. */
+static size_t plain_bytes(const char *text, size_t most)
+{
+    size_t count = 0;
+    while (count < most && text[count] >= ' ' && text[count] < 0x7f) count++;
+    return count;
+}
+
 void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept)
 {
     char piece[16];
-    size_t made;
+    size_t made, plain = plain_bytes(text, bytes);
+    fwrite(text, 1, plain, out);
+    text += plain;
+    bytes -= plain;
     for (size_t done = 0; done < bytes && text[done]; fwrite(piece, 1, made, out))
         done += next_piece((const unsigned char *)text + done, kept, piece, &made);
 }

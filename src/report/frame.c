@@ -3,6 +3,8 @@
  * refining a partition column by column, each step a hash table from (group, value) to group. */
 #include "report/frame.h"
 
+#include "base/texts.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -135,34 +137,23 @@ nb_status nb_frame_derive(nb_frame *f, const char *name, const int *values, nb_c
     return add_column(f, name, NB_COLUMN_INT, copy, &column);
 }
 
-static uint64_t mix(uint64_t x) /* splitmix64's */
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return mix(hash);
-}
-
 static uint64_t hash_real(double x)
 {
     uint64_t bits;
     x = isnan(x) ? NAN : x + 0.0; /* all NaN are one value, and -0 is 0 */
     memcpy(&bits, &x, sizeof bits);
-    return mix(bits);
+    return nb_hash_bits(bits);
 }
 
 static uint64_t hash_of(const nb_frame_column *c, int row)
 {
     switch (c->type) {
-    case NB_COLUMN_TEXT: return hash_text(((const char *const *)c->values)[row]);
-    case NB_COLUMN_INT: return mix((uint64_t)((const int *)c->values)[row]);
-    case NB_COLUMN_SEED: return mix((uint64_t)((const long long *)c->values)[row]);
+    case NB_COLUMN_TEXT: {
+        const char *text = ((const char *const *)c->values)[row];
+        return nb_hash_text(text ? text : "");
+    }
+    case NB_COLUMN_INT: return nb_hash_bits((uint64_t)((const int *)c->values)[row]);
+    case NB_COLUMN_SEED: return nb_hash_bits((uint64_t)((const long long *)c->values)[row]);
     case NB_COLUMN_REAL: return hash_real(((const double *)c->values)[row]);
     }
     return 0;
@@ -310,7 +301,7 @@ static nb_status refine(nb_selection from, const nb_codes *codes, int *of, int *
     NB_NEED(value, nb_alloc(ctx, (size_t)from.count + 1, sizeof *value));
     for (int i = 0; i < from.count; i++) {
         int g = of[from.at[i]], v = codes->of[from.at[i]];
-        uint64_t at = mix(((uint64_t)g << 32) ^ (uint64_t)v) & mask;
+        uint64_t at = nb_hash_bits(((uint64_t)g << 32) ^ (uint64_t)v) & mask;
         while (slots[at] >= 0 && (group[slots[at]] != g || value[slots[at]] != v)) at = (at + 1) & mask;
         if (slots[at] < 0) {
             slots[at] = found++;

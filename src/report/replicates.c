@@ -2,6 +2,7 @@
 /* replicates.c - see replicates.h */
 #include "report/replicates.h"
 
+#include "base/texts.h"
 #include "components/registry.h"
 #include "problems/problem.h"
 
@@ -22,22 +23,6 @@ static nb_status name_generated(const nb_given_labels *given, const char *proble
     return NB_OK;
 }
 
-typedef struct { /* numbers of texts, in order of appearance; few are new */
-    int count;
-    const char **texts;
-    nb_ctx *ctx;
-    int room;
-} numbering;
-
-static nb_status number_of(numbering *n, const char *text, int *number)
-{
-    for (*number = 0; *number < n->count; ++*number)
-        if (strcmp(n->texts[*number], text) == 0) return NB_OK;
-    NB_GROW(n->ctx, n->texts, n->count, n->room);
-    n->texts[n->count++] = text;
-    return NB_OK;
-}
-
 /* Of the source of a row, for people; `generated`: of drawn data. */
 static nb_status name_source(const nb_row *row, bool told, bool generated, const char **name, nb_ctx *ctx)
 {
@@ -48,37 +33,53 @@ static nb_status name_source(const nb_row *row, bool told, bool generated, const
     return NB_OK;
 }
 
+/* By the codes of the problems. */
+static nb_status name_problems(const nb_frame *f, nb_codes *problems, const char ***names, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_frame_codes(f, "problem", problems, ctx));
+    NB_NEED(*names, nb_alloc(ctx, (size_t)problems->count + 1, sizeof **names));
+    for (int p = 0; p < problems->count; p++) {
+        const nb_row *row = nb_frame_row(f, problems->first[p]);
+        NB_TRY(ctx, name_generated(f->labels, row->problem, &(*names)[p], ctx));
+    }
+    return NB_OK;
+}
+
 /* Groups of the rows by what decides stratum and source, and these once for each group. */
 nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ctx)
 {
     static const char *const by_data[] = {"problem", "trial", NULL}, *const by_head[] = {"problem", "head", NULL};
     bool told = nb_column_find(f->columns, "source");
     const char *const *told_by[] = {(const char *const[]){"problem", "trial", "model", "source", NULL}, by_data};
-    numbering strata = {.ctx = ctx}, sources = {.ctx = ctx};
+    nb_texts strata, sources;
     nb_selection all;
     nb_groups data, heads;
+    nb_codes problems;
     int *stratum, *source, *stratum_of;
     bool *generated;
-    const char **names;
+    const char **names, **drawn;
+    nb_texts_init(&strata, ctx);
+    nb_texts_init(&sources, ctx);
     NB_TRY(ctx, nb_frame_all(f, &all, ctx));
     NB_TRY(ctx, nb_frame_group(f, all, told_by[told ? 0 : 1], &data, ctx));
     NB_TRY(ctx, nb_frame_group(f, all, by_head, &heads, ctx));
+    NB_TRY(ctx, name_problems(f, &problems, &drawn, ctx));
     NB_NEED(stratum, nb_alloc(ctx, (size_t)f->count + 1, sizeof *stratum));
     NB_NEED(source, nb_alloc(ctx, (size_t)f->count + 1, sizeof *source));
     NB_NEED(stratum_of, nb_alloc(ctx, (size_t)data.count + 1, sizeof *stratum_of));
     NB_NEED(generated, nb_alloc(ctx, (size_t)data.count + 1, sizeof *generated));
     NB_NEED(names, nb_alloc(ctx, (size_t)data.count + 1, sizeof *names));
     for (int g = 0; g < data.count; g++) {
-        const nb_row *row = nb_frame_row(f, data.rows[data.first[g]]);
-        const char *name, *text;
+        int first = data.rows[data.first[g]];
+        const nb_row *row = nb_frame_row(f, first);
+        const char *name = drawn[problems.of[first]], *text;
         int s, number;
-        NB_TRY(ctx, name_generated(f->labels, row->problem, &name, ctx));
-        NB_TRY(ctx, number_of(&strata, name ? name : told && row->model ? row->model : nameless, &s));
+        NB_TRY(ctx, nb_texts_number(&strata, name ? name : told && row->model ? row->model : nameless, &s));
         if (name)
             NB_NEED(text, nb_format(ctx, "%d %s %d", s, row->problem, row->trial));
         else
             NB_NEED(text, nb_format(ctx, "%d %s", s, told && row->source ? row->source : row->problem));
-        NB_TRY(ctx, number_of(&sources, text, &number));
+        NB_TRY(ctx, nb_texts_number(&sources, text, &number));
         generated[s] = name;
         stratum_of[number] = s;
         if (!names[number]) NB_TRY(ctx, name_source(row, told, name, &names[number], ctx));
@@ -89,7 +90,7 @@ nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ct
     }
     *found = (nb_replicates){.strata = strata.count,
                              .sources = sources.count,
-                             .names = strata.texts,
+                             .names = strata.items,
                              .stratum = stratum,
                              .source = source,
                              .head = heads.of,

@@ -2,38 +2,52 @@
 /* store_rows.c - reading the rows. */
 #include "run/store_private.h"
 
-#include "base/text.h"
+#include "base/texts.h"
 #include "run/schema.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A text that the row before has too, as most have, is its; `before` is NULL for the first row. */
-static nb_status read_shared_text(sqlite3_stmt *s, int index, const char *before, const char **text, nb_ctx *ctx)
+typedef struct { /* rows on their way out of the store */
+    const nb_column *columns;
+    sqlite3_stmt *statement;
+    nb_texts *texts; /* each once: most are those of many rows */
+} reader;
+
+/* A text that the row before has too is its; `before` is NULL for the first row. */
+static nb_status read_text(const reader *r, int index, const char *before, const char **text)
 {
-    const char *here = (const char *)sqlite3_column_text(s, index);
-    if (!before || !here || strcmp(here, before) != 0) return nb_store_read_text(s, index, text, ctx);
-    *text = before;
+    const char *here = (const char *)sqlite3_column_text(r->statement, index);
+    int number;
+    *text = here && before && strcmp(here, before) == 0 ? before : NULL;
+    if (!here || *text) return NB_OK;
+    NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
+    *text = r->texts->items[number];
     return NB_OK;
 }
 
-static nb_status read_column(sqlite3_stmt *s, int index, const nb_column *c, nb_row *row, const nb_row *before,
-                             nb_ctx *ctx)
+static nb_status read_column(const reader *r, int index, nb_row *row, const nb_row *before)
 {
+    const nb_column *c = &r->columns[index];
+    sqlite3_stmt *s = r->statement;
     char *field = (char *)row + c->offset;
     const char *above = before ? (const char *)before + c->offset : NULL;
-    bool null = sqlite3_column_type(s, index) == SQLITE_NULL;
     switch (c->type) {
-    case NB_COLUMN_TEXT:
-        *(const char **)field = NULL;
-        if (!null)
-            NB_TRY(ctx,
-                   read_shared_text(s, index, above ? *(const char *const *)above : NULL, (const char **)field, ctx));
-        break;
+    case NB_COLUMN_TEXT: return read_text(r, index, above ? *(const char *const *)above : NULL, (const char **)field);
     case NB_COLUMN_INT: *(int *)field = sqlite3_column_int(s, index); break;
     case NB_COLUMN_SEED: *(long long *)field = sqlite3_column_int64(s, index); break;
-    case NB_COLUMN_REAL: *(double *)field = null ? NAN : sqlite3_column_double(s, index); break;
+    case NB_COLUMN_REAL:
+        *(double *)field = sqlite3_column_type(s, index) == SQLITE_NULL ? NAN : sqlite3_column_double(s, index);
+        break;
     }
+    return NB_OK;
+}
+
+/* The statement's present row. */
+static nb_status read_row(const reader *r, nb_row *row, const nb_row *before)
+{
+    for (int i = 0; r->columns[i].name; i++) NB_TRY(r->texts->ctx, read_column(r, i, row, before));
+    if (row->reason) NB_NEED(row->reason, nb_clean(r->texts->ctx, row->reason, "")); /* an older program's may not be */
     return NB_OK;
 }
 
@@ -64,20 +78,18 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
 nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
 {
     const char *names, *sql;
-    const nb_column *columns = store->study->columns;
-    sqlite3_stmt *s;
+    nb_texts texts;
+    reader r = {.columns = store->study->columns, .texts = &texts};
     int total = 0, code;
-    *rows = (nb_row_list){.columns = columns, .row_size = store->study->row_size};
+    *rows = (nb_row_list){.columns = r.columns, .row_size = store->study->row_size};
+    nb_texts_init(&texts, ctx);
     NB_TRY(ctx, count_rows(store, &total, ctx));
-    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, columns, ctx));
+    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, r.columns, ctx));
     NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    for (; (code = sqlite3_step(s)) == SQLITE_ROW && rows->count < total; rows->count++) {
-        nb_row *row = nb_row_at(rows, rows->count), *before = rows->count ? nb_row_at(rows, rows->count - 1) : NULL;
-        for (int i = 0; columns[i].name; i++) NB_TRY(ctx, read_column(s, i, &columns[i], row, before, ctx));
-        if (row->reason) NB_NEED(row->reason, nb_clean(ctx, row->reason, "")); /* an older program's may not be */
-    }
+    NB_TRY(ctx, nb_store_prepare(store, sql, &r.statement, ctx));
+    for (; (code = sqlite3_step(r.statement)) == SQLITE_ROW && rows->count < total; rows->count++)
+        NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count), rows->count ? nb_row_at(rows, rows->count - 1) : NULL));
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
 

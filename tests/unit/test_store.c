@@ -243,6 +243,51 @@ static void test_replaced(void **state)
     assert_int_equal(count, 0);
 }
 
+/* Rows change their places from plan to plan and keep their results; what is as planned is not written again. */
+static void test_places(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder;
+    nb_row_list rows;
+    nb_standing standing;
+    bool pending[15];
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    nb_plan plan = make_plan("kmeans", ctx), other = make_plan("farthest_point", ctx);
+    nb_store store = open_store(folder, ctx);
+    plan_store(&store, &plan, &a, false, nothing, ctx);
+    write_rows(&store, &plan, &a, "ok", 0, 9, ctx);
+    int written = sqlite3_total_changes(store.db);
+    assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 1);
+    assert_int_equal(sqlite3_total_changes(store.db), written);
+    assert_int_equal(plan_store(&store, &other, &a, false, nothing, ctx), 5);
+    memset(pending, true, sizeof pending);
+    assert_ok(ctx, nb_store_standing(&store, &plan, nothing, pending, &standing, ctx));
+    assert_int_equal(standing.done, 9);
+    for (int i = 0; i < 10; i++) assert_int_equal(pending[i], i == 9);
+    const nb_override overrides[] = {{"problems", "[\"gaussian(n=30, d=4)\"]"},
+                                     {"strategies", "[farthest_point, kmeans, uniform]"},
+                                     {"factors", "nystromformer"},
+                                     {"metrics", "[error]"},
+                                     {"landmarks", "3"},
+                                     {"trials", "5"},
+                                     {"cores", "svd"}};
+    nb_plan all = plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
+    assert_int_equal(plan_store(&store, &all, &a, false, nothing, ctx), 6);
+    assert_ok(ctx, nb_store_rows(&store, &rows, ctx));
+    assert_int_equal(rows.count, 15);
+    for (int i = 0; i < 15; i++) {
+        const nb_error_row *row = (const nb_error_row *)nb_row_at(&rows, i);
+        int before = 2 * (i / 3) + (i % 3 == 1); /* its place in the first plan: uniform, kmeans */
+        if (i % 3 == 0 || before == 9)
+            assert_string_equal(row->status, "planned");
+        else
+            assert_close(row->measures.error, 0.385 + before, 0);
+    }
+    assert_int_equal(plan_store(&store, &plan, &a, false, nothing, ctx), 1);
+    assert_ok(ctx, nb_store_rows(&store, &rows, ctx));
+    assert_int_equal(rows.count, 10);
+}
+
 /* Whoever has read a store leaves it to its writer, though it is still open. */
 static void test_readers(void **state)
 {
@@ -276,8 +321,9 @@ static void test_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_digest), test_with_ctx(test_inputs),   test_with_ctx(test_signatures),
-        test_with_ctx(test_retry),  test_with_ctx(test_replaced), test_with_ctx(test_readers),
+        test_with_ctx(test_digest),  test_with_ctx(test_inputs),   test_with_ctx(test_signatures),
+        test_with_ctx(test_retry),   test_with_ctx(test_replaced), test_with_ctx(test_places),
+        test_with_ctx(test_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
