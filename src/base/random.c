@@ -42,6 +42,17 @@ void nb_random_seed(gsl_rng *rng, const nb_stream *stream)
     gsl_rng_set(rng, (unsigned long)((hash ^ (hash >> 32)) & 0xffffffffu));
 }
 
+/* mt19937 gives all of 32 bits, so that a division of 32 bits is enough. */
+void nb_draw_indices(gsl_rng *rng, int below, int count, int *drawn)
+{
+    unsigned long (*const next)(void *) = rng->type->get;
+    const uint32_t width = UINT32_MAX / (uint32_t)below;
+    for (int i = 0; i < count;) {
+        uint32_t at = (uint32_t)next(rng->state) / width;
+        if (at < (uint32_t)below) drawn[i++] = (int)at;
+    }
+}
+
 int nb_draw(gsl_rng *rng, int n, const double *weight)
 {
     double total = 0, sum = 0;

@@ -26,6 +26,9 @@ nb_status nb_random_new(gsl_rng **rng, nb_ctx *ctx);
  * the same role and component in 100 trials, with about 10^-6. */
 void nb_random_seed(gsl_rng *rng, const nb_stream *stream);
 
+/* `count` indices below `below`, as gsl_rng_uniform_int draws them of this generator, in half its time. */
+void nb_draw_indices(gsl_rng *rng, int below, int count, int *drawn);
+
 /* An index drawn in proportion to the weights (>= 0); uniform if all are 0. */
 int nb_draw(gsl_rng *rng, int n, const double *weight);
 

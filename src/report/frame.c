@@ -179,10 +179,11 @@ static nb_status slots_for(int keys, int **slots, uint64_t *mask, nb_ctx *ctx)
 }
 
 /* With the table of the values in memory that is released at once. */
-static nb_status code(const nb_frame *f, nb_frame_column *c, int *of, int *first, nb_ctx *ctx)
+static nb_status code(const nb_frame *f, nb_frame_column *c, int *of, nb_ctx *ctx)
 {
-    int *slots, count = 0;
+    int *slots, *first, *kept, count = 0;
     uint64_t mask;
+    NB_NEED(first, nb_alloc(ctx, (size_t)f->count + 1, sizeof *first));
     NB_TRY(ctx, slots_for(f->count, &slots, &mask, ctx));
     for (int i = 0; i < f->count; i++) {
         uint64_t at = hash_of(c, i) & mask;
@@ -190,7 +191,9 @@ static nb_status code(const nb_frame *f, nb_frame_column *c, int *of, int *first
         if (slots[at] < 0) first[slots[at] = count++] = i;
         of[i] = slots[at];
     }
-    c->codes = (nb_codes){count, of, first};
+    NB_NEED(kept, nb_alloc(f->memory, (size_t)count + 1, sizeof *kept));
+    memcpy(kept, first, (size_t)count * sizeof *kept);
+    c->codes = (nb_codes){count, of, kept};
     c->coded = true;
     return NB_OK;
 }
@@ -207,12 +210,11 @@ nb_status nb_frame_codes(const nb_frame *f, const char *name, nb_codes *codes, n
     nb_frame_column *column;
     NB_TRY(ctx, find(f, name, &column, ctx));
     if (!column->coded) {
-        int *of, *first;
+        int *of;
         while (f->whole && !is_own(f, column)) f = f->whole;
         NB_NEED(of, nb_alloc(f->memory, (size_t)f->count + 1, sizeof *of));
-        NB_NEED(first, nb_alloc(f->memory, (size_t)f->count + 1, sizeof *first));
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = code(f, column, of, first, ctx);
+        nb_status status = code(f, column, of, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

@@ -50,9 +50,11 @@ nb_status nb_tables_write(const char *folder, const char *study, const nb_frame 
         const char *path;
         nb_grid grid;
         if (!table->file || strcmp(table->study, study) != 0) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
         NB_NEED(path, nb_format(ctx, "%s/%s", folder, table->file));
         NB_TRY(ctx, nb_table_fill(table, frame, baseline, &grid, ctx));
         NB_TRY(ctx, nb_write_file(path, print, &grid, ctx));
+        nb_ctx_release(ctx, mark);
     }
     return NB_OK;
 }

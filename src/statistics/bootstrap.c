@@ -10,25 +10,37 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Of one stratum's mean. */
-static double draw_deviation(int count, const nb_source *sources, double mean, gsl_rng *rng)
+/* Adds what the mean of one stratum is moved by, in each resample, times `factor`. */
+static nb_status add_deviations(int count, const nb_source *sources, double factor, gsl_rng *rng, int resamples,
+                                double *deviations, nb_ctx *ctx)
 {
-    double sum = 0;
-    for (int i = 0; i < count; i++) sum += sources[gsl_rng_uniform_int(rng, (unsigned long)count)].mean - mean;
-    return sum / count;
+    double *own, mean = nb_sources_mean(count, sources);
+    int *drawn;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(own, nb_alloc_raw(ctx, (size_t)count));
+    NB_NEED(drawn, nb_alloc_unset(ctx, (size_t)count, sizeof *drawn));
+    for (int i = 0; i < count; i++) own[i] = sources[i].mean - mean;
+    for (int b = 0; b < resamples; b++) {
+        double sum = 0;
+        nb_draw_indices(rng, count, count, drawn);
+        for (int i = 0; i < count; i++) sum += own[drawn[i]];
+        deviations[b] += factor * (sum / count);
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
 }
 
-void nb_bootstrap_mean(int count, const nb_source *sources, bool widened, gsl_rng *rng, int resamples,
-                       double *deviations)
+nb_status nb_bootstrap_mean(int count, const nb_source *sources, bool widened, gsl_rng *rng, int resamples,
+                            double *deviations, nb_ctx *ctx)
 {
     int strata = nb_sources_strata(count, sources);
     for (int b = 0; b < resamples; b++) deviations[b] = 0;
     for (int i = 0, end; i < count; i = end) {
         end = nb_sources_end(count, sources, i);
-        double k = end - i, mean = nb_sources_mean(end - i, sources + i);
-        double factor = (widened ? sqrt(k / (k - 1)) : 1) / strata;
-        for (int b = 0; b < resamples; b++) deviations[b] += factor * draw_deviation(end - i, sources + i, mean, rng);
+        double k = end - i, factor = (widened ? sqrt(k / (k - 1)) : 1) / strata;
+        NB_TRY(ctx, add_deviations(end - i, sources + i, factor, rng, resamples, deviations, ctx));
     }
+    return NB_OK;
 }
 
 double nb_acceleration(int count, const nb_source *sources)
@@ -101,7 +113,7 @@ nb_status nb_bootstrap_interval(int count, const nb_source *sources, double mean
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     NB_NEED(deviations, nb_alloc_reals(ctx, (size_t)resamples, 1));
     nb_random_seed(rng, &stream);
-    nb_bootstrap_mean(count, sources, true, rng, resamples, deviations);
+    NB_TRY(ctx, nb_bootstrap_mean(count, sources, true, rng, resamples, deviations, ctx));
     gsl_sort(deviations, 1, (size_t)resamples);
     *interval = nb_bca(resamples, deviations, nb_acceleration(count, sources), confidence);
     interval->low += mean;

@@ -10,8 +10,8 @@
  * every stratum are drawn k_g times with replacement, with all their units (Davison & Hinkley, Bootstrap methods and
  * their application, 1997, section 3.8). The variance of such a mean is (k_g - 1)/k_g of what it should be; `widened`:
  * every stratum's deviation is multiplied by sqrt(k_g / (k_g - 1)), which makes up for it. Sources are finite. */
-void nb_bootstrap_mean(int count, const nb_source *sources, bool widened, gsl_rng *rng, int resamples,
-                       double *deviations);
+nb_status nb_bootstrap_mean(int count, const nb_source *sources, bool widened, gsl_rng *rng, int resamples,
+                            double *deviations, nb_ctx *ctx);
 
 /* a = sum d^3 / (6 (sum d^2)^1.5), d = (m_i - m) / (k_g - 1), m the mean of the stratum: in proportion to what leaving
  * out source i takes from the mean (Efron, J. Am. Stat. Assoc. 82, 1987; over strata: Davison & Hinkley, section 5.3).

@@ -172,6 +172,11 @@ static nb_status estimate(int count, const nb_source *sources, const nb_estimate
     return set_ranks(count, sources, terms->confidence, e, ctx);
 }
 
+static bool same_error(const nb_common_error *a, const nb_common_error *b)
+{
+    return a->variance == b->variance && (a->df == b->df || (isnan(a->df) && isnan(b->df)));
+}
+
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
                             nb_estimate *estimates, nb_ctx *ctx)
 {
@@ -189,7 +194,10 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
         first = end;
     }
     const nb_common_error *common = terms->common ? &terms->common[strata] : NULL;
-    NB_TRY(ctx, estimate(source_count, sources, terms, common, &estimates[strata], ctx));
+    if (strata == 1 && (!common || same_error(common, terms->common)))
+        estimates[1] = estimates[0];
+    else
+        NB_TRY(ctx, estimate(source_count, sources, terms, common, &estimates[strata], ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }

@@ -404,6 +404,25 @@ static void test_bootstrap_of_all_resamples(void **state)
     (void)state;
 }
 
+/* The same as GSL draws, one by one, and the generator is left at the same place. */
+static void test_indices(void **state)
+{
+    enum { MANY = 1000 };
+    static const int below[] = {1, 2, 3, 1000, 65537, INT_MAX};
+    const nb_stream stream = {.seed = 11, .role = "test", .component = "indices"};
+    gsl_rng *rng, *same;
+    int drawn[MANY];
+    assert_ok(*state, nb_random_new(&rng, *state));
+    assert_ok(*state, nb_random_new(&same, *state));
+    nb_random_seed(rng, &stream);
+    nb_random_seed(same, &stream);
+    for (size_t k = 0; k < sizeof below / sizeof *below; k++) {
+        nb_draw_indices(rng, below[k], MANY, drawn);
+        for (int i = 0; i < MANY; i++)
+            assert_int_equal(drawn[i], (int)gsl_rng_uniform_int(same, (unsigned long)below[k]));
+    }
+}
+
 static void test_bootstrap_by_chance(void **state)
 {
     enum { RESAMPLES = 20000 };
@@ -414,9 +433,9 @@ static void test_bootstrap_by_chance(void **state)
     for (int i = 0; i < 5; i++) sources[i] = (nb_source){.units = 1, .mean = samples[A].values[i]};
     assert_ok(*state, nb_random_new(&rng, *state));
     nb_random_seed(rng, &stream);
-    nb_bootstrap_mean(5, sources, false, rng, RESAMPLES, plain);
+    assert_ok(*state, nb_bootstrap_mean(5, sources, false, rng, RESAMPLES, plain, *state));
     nb_random_seed(rng, &stream);
-    nb_bootstrap_mean(5, sources, true, rng, RESAMPLES, widened);
+    assert_ok(*state, nb_bootstrap_mean(5, sources, true, rng, RESAMPLES, widened, *state));
     for (int b = 0; b < RESAMPLES; b++) assert_near(widened[b], sqrt(1.25) * plain[b]);
     gsl_sort(plain, 1, RESAMPLES);
     nb_interval percentile = nb_percentile(RESAMPLES, plain, 0.95);
@@ -490,7 +509,7 @@ static void test_bootstrap_of_sources(void **state)
     assert_int_equal(count, 4);
     assert_ok(*state, nb_random_new(&rng, *state));
     assert_non_null(deviations = nb_alloc_reals(*state, RESAMPLES, 1));
-    nb_bootstrap_mean(4, sources, false, rng, RESAMPLES, deviations);
+    assert_ok(*state, nb_bootstrap_mean(4, sources, false, rng, RESAMPLES, deviations, *state));
     for (int b = 0; b < RESAMPLES; b++) variance += deviations[b] * deviations[b] / RESAMPLES;
     assert_close(variance, 0.0028625, 0.00004);
     assert_ok(*state, nb_estimate_units(12, units, 1, &terms, e, *state));
@@ -884,6 +903,7 @@ int main(void)
         cmocka_unit_test(test_walsh_averages),
         test_with_ctx(test_infinite_ranks),
         cmocka_unit_test(test_bootstrap_of_all_resamples),
+        test_with_ctx(test_indices),
         test_with_ctx(test_bootstrap_by_chance),
         cmocka_unit_test(test_acceleration),
         cmocka_unit_test(test_acceleration_over_strata),
