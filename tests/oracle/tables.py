@@ -13,7 +13,9 @@ two values.
 """
 import collections
 import csv
+import glob
 import io
+import math
 import os
 import subprocess
 import sys
@@ -37,6 +39,16 @@ cores:
   - "fitted(rows=16, keep_rows=true)"
   - "exact_rows(rows=16)"
   - best
+"""
+SOURCES = """
+problems: [{texts}, "gaussian(n=60, d=8)", "gaussian(n=50, d=8)"]
+strategies: [uniform, segment_means]
+landmarks: [4, 8]
+cores: iterative
+trials: 12
+exclude: {{problem: "gaussian(n=50, d=8)", trial: "5..11"}}
+metrics: error
+plots: []
 """
 NOISE = 1e-12  # of a subspace part; what is below is rounding
 WAY = ("problem", "head", "kernel", "strategy", "pairing", "factors")
@@ -228,6 +240,31 @@ def check_errors(tap, program, folder, run):
     out.end(2 * 2 * 4 * len(run.cores))
 
 
+def median_interval(values):
+    """The k-th value from either end, k the largest with 2 P(fewer than k of the values are below the median) <= 5 %."""
+    n = len(values)
+    k = sum(2 * sum(math.comb(n, i) for i in range(count + 1)) <= 0.05 * 2**n for count in range(n // 2))
+    return [sorted(values)[k - 1], sorted(values)[n - k]] if k else [np.nan, np.nan]
+
+
+def check_intervals(tap, program, folder):
+    """Of medians over sources: eight texts with two heads each, twelve trials of drawn data, and five, which are too few."""
+    out = Lines(tap, "errors, intervals over sources")
+    rows = list(csv.DictReader(open(os.path.join(folder, "rows.csv"), newline="")))
+    inside = 0
+    for r in table(program, folder, "errors"):
+        by_source = collections.defaultdict(list)
+        for x in rows:
+            if all(x[k] == r[k] for k in ("strategy", "landmarks")) and (x["problem"] == r["problem"] if r["problem"] else x["source"]):
+                by_source[x["source"] or x["trial"]].append(number(x, "error"))
+        medians = [np.median(of) for of in by_source.values()]
+        inside += len(medians) == 12 and min(medians) < float(r["median_low"]) < float(r["median_high"]) < max(medians)
+        good = int(r["sources"]) == len(medians) and close([r["median_low"], r["median_high"]], median_interval(medians))
+        out.add(good and close([r["median"]], [np.median(sum(by_source.values(), []))]), f"{r['panel']} {r['strategy']} at {r['landmarks']}")
+    out.end(3 * 2 * 2)
+    tap.check(inside == 4, "of twelve sources the outer ones are left out", f"in {inside} of 4 lines")
+
+
 def check_costs(tap, program, folder, run):
     """Six steps: F, B, B V, F (X B V), A, X (B V), and 4 products a step. Kept rows: formed, and times V. fitted(rows=16) with m of 4 to
     32 has an R-SVD of the taller of F_I and its transpose, whose cost Golub & Van Loan have as 6 k r^2 + 20 r^3 flops."""
@@ -251,12 +288,19 @@ def check_costs(tap, program, folder, run):
     out.end(2 * 4 * 3)
 
 
+def measure(program, work, name, config):
+    """The folder of a run."""
+    path, folder = os.path.join(work, f"{name}.yaml"), os.path.join(work, name)
+    with open(path, "w") as out:
+        out.write(config)
+    subprocess.run([program, "run", path, "-q", "-o", folder], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return folder
+
+
 def main(program, work):
     os.makedirs(work)
-    config, folder = os.path.join(work, "tables.yaml"), os.path.join(work, "run")
-    with open(config, "w") as out:
-        out.write(CONFIG)
-    subprocess.run([program, "run", config, "-q", "-o", folder], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    texts = ", ".join(f'"heads(file={path})"' for path in sorted(glob.glob("experiments/data/panel/minilm_*")))
+    folder = measure(program, work, "tables", CONFIG)
     run, tap = Run(folder), Tap()
     check_above(tap, program, folder, run)
     check_pairs(tap, program, folder, run)
@@ -265,6 +309,7 @@ def main(program, work):
     check_cores(tap, program, folder, run)
     check_errors(tap, program, folder, run)
     check_costs(tap, program, folder, run)
+    check_intervals(tap, program, measure(program, work, "sources", SOURCES.format(texts=texts)))
     print(f"1..{tap.count}")
     return tap.failed > 0
 

@@ -7,6 +7,7 @@
 #include "components/registry.h"
 #include "kernels/kernel.h"
 #include "report/labels.h"
+#include "report/replicates.h"
 #include "run/plan.h"
 
 #include <gsl/gsl_sort.h>
@@ -280,7 +281,7 @@ static nb_status count_heads(nb_summary *s, nb_ctx *ctx)
     nb_groups heads, problems, sources;
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "kernel", "head", NULL}, &heads, ctx));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, "problem", NULL}, &problems, ctx));
-    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, "source", NULL}, &sources, ctx));
+    NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, NB_OF_SOURCE, NULL}, &sources, ctx));
     for (int h = 0; h < heads.count; h++) s->panels[s->at[nb_group_rows(&heads, h).at[0]].panel].heads++;
     for (int i = 0; i < problems.count; i++) s->panels[s->at[nb_group_rows(&problems, i).at[0]].panel].problems++;
     for (int i = 0; i < sources.count; i++) s->panels[s->at[nb_group_rows(&sources, i).at[0]].panel].sources++;
@@ -321,8 +322,10 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
     static const char *const names[COLUMNS] = {NB_OF_PANEL, NB_OF_VARIANT, NB_OF_CORE, NB_OF_LANDMARK,
                                                NB_OF_HEAD,  NB_OF_CELL,    NB_OF_LEVEL};
     nb_groups heads;
+    nb_replicates replicates;
     nb_summary_index *at;
     int *columns[COLUMNS];
+    NB_TRY(ctx, nb_replicates_find(&s->frame, &replicates, ctx));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "head", NULL}, &heads, ctx));
     NB_NEED(at, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *at));
     for (int k = 0; k < COLUMNS; k++) NB_NEED(columns[k], nb_alloc(ctx, (size_t)s->row_count + 1, sizeof(int)));
@@ -346,6 +349,7 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
         for (int k = 0; k < COLUMNS; k++) columns[k][i] = values[k];
     }
     for (int k = 0; k < COLUMNS; k++) NB_TRY(ctx, nb_frame_derive(&s->frame, names[k], columns[k], ctx));
+    NB_TRY(ctx, nb_frame_derive(&s->frame, NB_OF_SOURCE, replicates.source, ctx));
     s->at = at;
     return NB_OK;
 }
@@ -394,23 +398,26 @@ typedef struct {          /* what a statistic of each group of rows is of */
 static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic **out, nb_ctx *ctx)
 {
     nb_groups groups;
-    const int *place;
-    double *values;
+    const int *place, *source;
+    nb_sourced *values;
+    double *room;
     NB_NEED(*out, nb_alloc(ctx, (size_t)w->count + 1, sizeof **out));
-    NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    NB_NEED(values, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *values));
+    NB_NEED(room, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){w->column, NULL}, &groups, ctx));
     NB_TRY(ctx, nb_frame_ints(&s->frame, w->column, &place, ctx));
+    NB_TRY(ctx, nb_frame_ints(&s->frame, NB_OF_SOURCE, &source, ctx));
     for (int c = 0; c < w->count; c++) (*out)[c] = nb_statistic_of(0, NULL);
     for (int g = 0; g < groups.count; g++) {
         nb_selection rows = nb_group_rows(&groups, g);
         int count = 0, noise = 0;
         for (int i = 0; i < rows.count; i++) {
             if (isnan(w->values[rows.at[i]])) continue;
-            values[count++] = w->values[rows.at[i]];
+            values[count++] = (nb_sourced){w->values[rows.at[i]], source[rows.at[i]]};
             noise += w->noise[rows.at[i]];
         }
         nb_statistic *mine = &(*out)[place[rows.at[0]]];
-        *mine = nb_statistic_of(count, values);
+        *mine = nb_statistic_over_sources(count, values, room);
         mine->planned = rows.count;
         mine->noise = noise;
     }

@@ -40,8 +40,8 @@ typedef struct { /* where a row belongs */
     int head; /* of all heads of all problems */
 } nb_summary_index;
 
-/* Columns that a summary adds to its frame: the numbers of each row's panel, variant, core, landmarks and head;
- * nb_summary_cell and nb_summary_level of these. */
+/* Columns that a summary adds to its frame: the numbers of each row's panel, variant, core, landmarks, head and source
+ * (report/replicates.h); nb_summary_cell and nb_summary_level of these. */
 #define NB_OF_PANEL "panel number"
 #define NB_OF_VARIANT "variant number"
 #define NB_OF_CORE "core number"
@@ -49,6 +49,7 @@ typedef struct { /* where a row belongs */
 #define NB_OF_HEAD "head number"
 #define NB_OF_CELL "cell number"
 #define NB_OF_LEVEL "level number"
+#define NB_OF_SOURCE "source number"
 
 /* The columns that rows of one choice of landmarks agree in: those without the trial, and the trial too. */
 extern const char *const nb_choice_columns[], *const nb_choice_trial_columns[];

@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* errors.c - for each problem and core: strategy x m, median error over heads and trials, the least of
- * each column among those of one pairing and factors marked if it is surely below the next, values not below the
- * constant matrix in brackets, the floor and 1/n beside them. */
+/* errors.c - for each problem and core: strategy x m, median error over heads and trials with its interval over
+ * sources; the least of each column among those of one pairing and factors marked if it is surely below the next,
+ * values not below the constant matrix in brackets, the floor and 1/n beside them. */
 #include "report/compare.h"
 #include "report/table.h"
 #include "studies/error/leads.h"
 
 #include <math.h>
 
-/* A number with its marks behind it; in brackets where it is not below the constant matrix. */
+/* As people read it. */
+static void print_error(char text[32], double error)
+{
+    snprintf(text, 32, error >= 1000 ? "%.1e" : "%.3g", error);
+}
+
+/* A median, in brackets where it is not below the constant matrix; its marks, and its interval behind them. */
 static void add_cell(nb_page *page, const nb_statistic *s, double baseline, bool leads, bool incomplete)
 {
-    char number[32], marks[8];
+    char number[32], low[32], high[32], behind[80];
     bool above = s->count > 0 && !(s->median < baseline);
-    snprintf(number, sizeof number, s->median >= 1000 ? "%.1e" : "%.3g", s->median);
+    print_error(number, s->median);
+    print_error(low, s->median_low);
+    print_error(high, s->median_high);
     nb_page_cell(page, "%s%s", above ? "(" : "", s->planned == 0 ? "" : s->count == 0 ? "-" : number);
-    snprintf(marks, sizeof marks, "%s%s%s", above ? ")" : "",
-             leads                      ? "*"
-             : nb_statistic_is_noise(s) ? "~"
-                                        : "",
-             incomplete ? "!" : "");
-    nb_page_mark(page, marks);
+    int marks = snprintf(behind, sizeof behind, "%s%s%s", above ? ")" : "",
+                         leads                      ? "*"
+                         : nb_statistic_is_noise(s) ? "~"
+                                                    : "",
+                         incomplete ? "!" : "");
+    if (!isnan(s->median_low))
+        snprintf(behind + marks, sizeof behind - (size_t)marks, "%s[%s, %s]", marks > 0 ? " " : "  ", low, high);
+    nb_page_mark(page, behind);
 }
 
 /* Rows that are planned with a core, of one variant or (-1) of all. */
@@ -115,7 +125,8 @@ static void add_panel(nb_page *page, const nb_summary *s, const bool *leads, int
     const nb_panel *p = &s->panels[panel];
     char constant[32];
     nb_page_heading(page, 3, "%s", p->label);
-    nb_page_paragraph(page, "n = %d, d = %d, heads: %d, trials: %d", p->n, p->d, p->heads, p->trials);
+    nb_page_paragraph(page, "n = %d, d = %d, sources: %d, heads: %d, trials: %d", p->n, p->d, p->sources, p->heads,
+                      p->trials);
     if (!has_results(s, panel)) {
         nb_page_note(page, NULL, "no results: skipped, failed, not run");
         return;
@@ -143,6 +154,10 @@ static void show(nb_page *page, const nb_summary *s, const bool *leads)
         "95 %% t interval of its error over the next one's in the same trial is below 1. It takes %d sources or "
         "more: a head file is most often one; where data are drawn, each trial is one",
         NB_LEAST_SOURCES);
+    nb_page_note(page, "[ ]",
+                 "95 %% interval of the median over sources, by order statistics of the sources' own medians over "
+                 "heads and trials. It takes %d sources or more",
+                 NB_LEAST_SOURCES);
     nb_page_note(page, "~", "not above its rounding noise");
     nb_page_note(page, "( )", "not below the constant matrix %s", s->constant);
     nb_page_note(page, "!", "some rows are missing");
@@ -157,7 +172,8 @@ static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
 {
     const nb_statistic *e = &s->errors[nb_summary_cell(s, at.panel, at.variant, at.core, at.landmark)];
     int level = nb_summary_level(s, at.panel, at.landmark);
-    const double values[] = {e->median, e->low, e->high, s->floors[level].median, s->baselines[level].median};
+    const double values[] = {e->median, e->low, e->high, s->floors[level].median, s->baselines[level].median},
+                 interval[] = {e->median_low, e->median_high};
     const nb_panel *panel = &s->panels[at.panel];
     const nb_variant *way = &s->variants[at.variant];
     const char *texts[] = {panel->label,  panel->problem, panel->kernel, way->label,
@@ -168,14 +184,17 @@ static nb_status add_line(nb_grid *g, const nb_summary *s, nb_summary_index at)
     NB_TRY(g->ctx, nb_grid_int(g, e->planned));
     NB_TRY(g->ctx, nb_grid_int(g, e->count));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) NB_TRY(g->ctx, nb_grid_real(g, "%.3g", values[i]));
+    NB_TRY(g->ctx, nb_grid_int(g, e->sources));
+    for (size_t i = 0; i < 2; i++) NB_TRY(g->ctx, nb_grid_real(g, "%.3g", interval[i]));
     return NB_OK;
 }
 
 static nb_status fill(nb_grid *grid, const nb_summary *s, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"panel",   "problem", "kernel",      "label",         "strategy", "pairing",
-                                        "factors", "core",    "landmarks",   "planned",       "count",    "median",
-                                        "p10",     "p90",     "best_rank_m", "baseline_mean", NULL};
+    static const char *const heads[] = {"panel",         "problem", "kernel",     "label",       "strategy",
+                                        "pairing",       "factors", "core",       "landmarks",   "planned",
+                                        "count",         "median",  "p10",        "p90",         "best_rank_m",
+                                        "baseline_mean", "sources", "median_low", "median_high", NULL};
     NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
     for (int p = 0; p < s->panel_count; p++)
         for (int c = 0; c < s->core_count; c++)
