@@ -7,11 +7,9 @@
 #include "base/random.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
-#include "linalg/work.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,10 +41,10 @@ static nb_status space_init(space *k, int n, int count, int block, int order_, n
 {
     *k = (space){.n = n, .count = count, .block = block, .order = order_};
     size_t length = (size_t)n, order = (size_t)k->order, kept = (size_t)count + 1, b = (size_t)block;
-    NB_NEED(k->v, nb_alloc_reals(ctx, length, order));
-    NB_NEED(k->z, nb_alloc_reals(ctx, length, order));
+    NB_NEED(k->v, nb_alloc_raw(ctx, length * order));
+    NB_NEED(k->z, nb_alloc_raw(ctx, length * order));
     NB_NEED(k->t, nb_alloc_reals(ctx, order, order));
-    NB_NEED(k->w, nb_alloc_reals(ctx, length, b));
+    NB_NEED(k->w, nb_alloc_raw(ctx, length * b));
     NB_NEED(k->r, nb_alloc_reals(ctx, b, 2 * b));
     NB_NEED(k->projection, nb_alloc_reals(ctx, order, b));
     NB_NEED(k->values, nb_alloc_reals(ctx, order, 1));
@@ -124,44 +122,7 @@ static nb_status extend(space *k, const nb_operator *s, nb_ctx *ctx)
 static void copy_t(const space *k, double *t)
 {
     size_t dim = (size_t)k->dim;
-    memset(t, 0, dim * dim * sizeof *t);
     for (size_t j = 0; j < dim; j++) memcpy(t + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *t);
-}
-
-/* The `kept` largest eigenvalues of T, descending, and their vectors (dim x kept): by dsyevr, which computes no
- * others, and if that fails all of them by another algorithm. 4/3 dim^3 flops to make T tridiagonal (Golub & Van Loan,
- * sec. 8.3.1), and 2 dim^2 for each vector to come back. */
-static nb_status largest_eigenpairs(const space *k, int kept, double *values, double *vectors, nb_ctx *ctx)
-{
-    int found = 0;
-    lapack_int *support, *iwork, info, size[1];
-    size_t dim = (size_t)k->dim, most = (size_t)kept;
-    nb_count_multiplications((2.0 / 3 * k->dim + kept) * k->dim * k->dim);
-    double *t, *ascending, *others, *work, query[1];
-    NB_NEED(t, nb_alloc_raw(ctx, dim * dim));
-    NB_NEED(ascending, nb_alloc_reals(ctx, dim, 1));
-    NB_NEED(others, nb_alloc_reals(ctx, dim, most));
-    NB_NEED(support, nb_alloc(ctx, 2 * most, sizeof *support));
-    copy_t(k, t);
-    LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0, &found,
-                        ascending, others, k->dim, support, query, -1, size, -1);
-    NB_NEED(work, nb_alloc_reals(ctx, (size_t)query[0], 1));
-    NB_NEED(iwork, nb_alloc(ctx, (size_t)size[0], sizeof *iwork));
-    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', k->dim, t, k->dim, 0, 0, k->dim - kept + 1, k->dim, 0,
-                               &found, ascending, others, k->dim, support, work, (lapack_int)query[0], iwork, size[0]);
-    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dsyevr: argument %d is illegal", -info);
-    if (info == 0 && found == kept) {
-        for (size_t j = 0; j < most; j++) {
-            values[j] = ascending[most - 1 - j];
-            memcpy(vectors + j * dim, others + (most - 1 - j) * dim, dim * sizeof *vectors);
-        }
-        return NB_OK;
-    }
-    copy_t(k, t);
-    NB_TRY(ctx, nb_symmetric_eigen(k->dim, t, ascending, ctx));
-    memcpy(values, ascending, most * sizeof *values);
-    memcpy(vectors, t, dim * most * sizeof *vectors);
-    return NB_OK;
 }
 
 /* The largest Ritz values with their vectors and residuals. */
@@ -170,10 +131,11 @@ static nb_status ritz(space *k, nb_ctx *ctx)
     int kept = k->count + 1;
     size_t dim = (size_t)k->dim;
     double *values, *vectors, *last;
-    NB_NEED(values, nb_alloc_reals(ctx, (size_t)kept, 1));
-    NB_NEED(vectors, nb_alloc_reals(ctx, dim, (size_t)kept));
+    NB_NEED(values, nb_alloc_reals(ctx, dim, 1));
+    NB_NEED(vectors, nb_alloc_reals(ctx, dim, dim));
     NB_NEED(last, nb_alloc_reals(ctx, (size_t)k->block, (size_t)kept));
-    NB_TRY(ctx, largest_eigenpairs(k, kept, values, vectors, ctx));
+    copy_t(k, vectors);
+    NB_TRY(ctx, nb_symmetric_eigen(k->dim, vectors, values, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, k->block, kept, k->block, 1, k->r, k->block, vectors + k->dim - k->block, k->dim, 0,
             last, k->block);
     for (int j = 0; j < kept; j++) {
@@ -231,18 +193,40 @@ static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Whether a residual takes as long as half a product. */
+static bool is_dear(const space *k)
+{
+    const double weight = 15; /* an eigenvalue problem of order p takes as long as a product of 15 p^3 flops */
+    return weight * pow(k->dim, 3) > 2.0 * k->n * k->n * k->block;
+}
+
+/* After so many blocks the residual may be below the tolerance, if it goes on to shrink as it did since `before`,
+ * `blocks` ago. It mostly shrinks faster: hence three quarters of that. */
+static int blocks_to_go(double residual, double before, int blocks, double tolerance)
+{
+    double rate = log(before / residual) / blocks;
+    return rate > 0 ? (int)fmax(1, fmin(4, 0.75 * log(residual / tolerance) / rate)) : 2;
+}
+
 static nb_status grow(space *k, const nb_operator *s, double tolerance, nb_ctx *ctx)
 {
+    int blocks = 0, wait = 0; /* since the last residual, and that the next one is kept waiting */
     NB_TRY(ctx, random_block(k, ctx));
     for (double residual = INFINITY; residual > tolerance && !k->invariant && k->dim + k->block <= k->order;) {
         NB_TRY(ctx, extend(k, s, ctx));
-        bool worth = k->dim > 3 * k->count && k->dim / k->block % 2 == 0; /* trying costs as much as a pass */
-        if (k->dim <= k->count || !(worth || k->invariant || k->dim + k->block > k->order)) continue;
+        blocks++;
+        bool last = k->invariant || k->dim + k->block > k->order;
+        if (isinf(residual)) wait = (is_dear(k) ? 3 : 2) * k->count / k->block;
+        if (k->dim <= k->count || (blocks <= wait && !last)) continue;
+        double before = residual;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status = ritz(k, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
         residual = largest_residual(k);
+        bool measured = isfinite(before) && residual > tolerance;
+        wait = measured ? blocks_to_go(residual, before, blocks, tolerance) - 1 : 0;
+        blocks = 0;
     }
     return NB_OK;
 }

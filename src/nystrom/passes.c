@@ -97,13 +97,22 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* For all rows of S; what a mask hides is never written. */
+static nb_status make_room(nb_scene *scene)
+{
+    size_t n = (size_t)scene->head->n;
+    if (scene->rows) return NB_OK;
+    scene->rows = scene->head->causal ? nb_alloc_reals(scene->ctx, n, n) : nb_alloc_raw(scene->ctx, n * n);
+    return scene->rows ? NB_OK : NB_ENOMEM;
+}
+
 static nb_status pass(nb_scene *scene, unsigned what, nb_stripe_fn *each, void *self, nb_ctx *ctx)
 {
     size_t n = (size_t)scene->head->n;
     double *scratch = NULL;
     gathering g;
     NB_TRY(ctx, gathering_init(scene, what, &g));
-    if (!scene->rows && scene->keep) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
+    if (scene->keep) NB_TRY(ctx, make_room(scene));
     if (!scene->rows) NB_NEED(scratch, nb_alloc_raw(ctx, n * NB_STRIPE));
     for (int i = 0, rows = nb_stripe_rows(scene->head->n); i < scene->head->n; i += rows) {
         int count = scene->head->n - i < rows ? scene->head->n - i : rows;
@@ -159,8 +168,7 @@ static nb_status need(nb_scene *scene, unsigned what, nb_ctx *ctx)
 
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx)
 {
-    size_t n = (size_t)scene->head->n;
-    if (!scene->rows) NB_NEED(scene->rows, nb_alloc_reals(scene->ctx, n, n));
+    NB_TRY(ctx, make_room(scene));
     if (!scene->formed) NB_TRY(ctx, nb_scene_pass(scene, NULL, NULL, ctx));
     *rows = scene->rows;
     return NB_OK;

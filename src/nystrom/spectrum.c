@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
+#include "linalg/thin.h"
 #include "nystrom/low_rank.h"
 #include "nystrom/passes.h"
 #include "nystrom/scene_private.h"
@@ -78,28 +79,42 @@ static nb_status decompose_factors(nb_scene *scene, int count, bool vectors, nb_
     return NB_OK;
 }
 
-typedef struct {
-    const double *v;
-    double *z, *w;
-    int n, b;
+typedef struct { /* each n x b, a row's numbers side by side */
+    int b;
+    double *v, *z, *w;
 } product;
 
 static nb_status multiply_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
 {
-    product *p = self;
+    const product *p = self;
     (void)ctx;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, s->count, p->b, s->keys, 1, s->values, s->ld, p->v, p->n, 0, p->z + s->first,
-            p->n);
-    nb_gemm(NB_PLAIN, NB_PLAIN, s->keys, p->b, s->count, 1, s->values, s->ld, p->z + s->first, p->n, 1, p->w, p->n);
+    nb_multiply_thin(s->count, s->keys, s->values, s->ld, p->b, p->v, p->z + (size_t)s->first * (size_t)p->b, p->w);
+    return NB_OK;
+}
+
+static nb_status multiply_rows(nb_scene *scene, int b, const double *v, double *z, double *w, nb_ctx *ctx)
+{
+    int n = scene->head->n;
+    size_t size = (size_t)n * (size_t)b;
+    product p = {.b = b};
+    NB_REQUIRE(ctx, b % NB_THIN == 0, NB_EBUG, "a block of %d vectors: no multiple of %d", b, NB_THIN);
+    NB_NEED(p.v, nb_alloc_raw(ctx, 3 * size));
+    p.z = p.v + size;
+    p.w = p.z + size;
+    memset(p.w, 0, size * sizeof *p.w);
+    nb_transpose(n, b, v, p.v);
+    NB_TRY(ctx, nb_scene_pass(scene, multiply_stripe, &p, ctx));
+    nb_transpose(b, n, p.z, z);
+    nb_transpose(b, n, p.w, w);
     return NB_OK;
 }
 
 static nb_status multiply(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx)
 {
-    nb_scene *scene = self;
-    product p = {v, z, w, scene->head->n, b};
-    memset(w, 0, (size_t)p.n * (size_t)b * sizeof *w);
-    return nb_scene_pass(scene, multiply_stripe, &p, ctx);
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = multiply_rows(self, b, v, z, w, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
 }
 
 void nb_spectrum_bytes(int n, int d, int count, bool vectors, double *kept, double *working)
@@ -117,7 +132,7 @@ void nb_spectrum_bytes(int n, int d, int count, bool vectors, double *kept, doub
         double order = nb_krylov_order(n, (int)triplets);
         *kept = 16 * length * triplets;
         *working =
-            8 * (2 * length * order + 2 * order * order + 3 * order * triplets + 2 * length * triplets + 64 * length);
+            8 * (2 * length * order + 2 * order * order + 3 * order * triplets + 2 * length * triplets + 160 * length);
     }
 }
 

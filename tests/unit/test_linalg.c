@@ -7,6 +7,7 @@
 #include "linalg/distances.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
+#include "linalg/thin.h"
 #include "linalg/vector.h"
 
 #include <float.h>
@@ -344,6 +345,52 @@ static void test_median_distance(void **state)
     assert_close(median, 1, 0);
 }
 
+/* S V and W + S' (S V) by every product that this CPU runs, against sums in long double. Each rounds once a term: so
+ * within eps times the number of terms of the sum of their absolute values. What stands beside S is not read. */
+static void check_thin(nb_ctx *ctx, gsl_rng *rng, int rows, int columns, int b)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    int ld = columns + 3;
+    size_t wide = (size_t)b;
+    double *s = nb_alloc_reals(ctx, (size_t)ld, (size_t)rows), *v = nb_alloc_reals(ctx, wide, (size_t)columns);
+    double *z = nb_alloc_reals(ctx, wide, (size_t)rows), *w = nb_alloc_reals(ctx, wide, (size_t)columns);
+    for (int i = 0; i < rows * ld; i++) s[i] = i % ld < columns ? gsl_ran_ugaussian(rng) : NAN;
+    for (int i = 0; i < columns * b; i++) v[i] = gsl_ran_ugaussian(rng);
+    for (int index = 0; nb_thin_at(index); index++) {
+        for (int i = 0; i < columns * b; i++) w[i] = i % 7;
+        nb_thin_at(index)(rows, columns, s, ld, b, v, z, w);
+        for (int i = 0; i < rows; i++)
+            for (int c = 0; c < b; c++) {
+                long double sum = 0, size = 0;
+                for (int j = 0; j < columns; j++) {
+                    sum += (long double)s[i * ld + j] * v[j * b + c];
+                    size += fabsl((long double)s[i * ld + j] * v[j * b + c]);
+                }
+                assert_true(fabsl(z[i * b + c] - sum) <= columns * DBL_EPSILON * size);
+            }
+        for (int j = 0; j < columns; j++)
+            for (int c = 0; c < b; c++) {
+                long double sum = (j * b + c) % 7, size = sum;
+                for (int i = 0; i < rows; i++) {
+                    sum += (long double)s[i * ld + j] * z[i * b + c];
+                    size += fabsl((long double)s[i * ld + j] * z[i * b + c]);
+                }
+                assert_true(fabsl(w[j * b + c] - sum) <= (rows + 1) * DBL_EPSILON * size);
+            }
+    }
+    nb_ctx_release(ctx, mark);
+}
+
+static void test_thin_products(void **state)
+{
+    static const int rows[] = {1, 5, 6, 13, 48, 101}, columns[] = {1, 6, 17, 257, 300}, widths[] = {8, 16, 40, 64};
+    gsl_rng *rng;
+    assert_ok(*state, nb_random_new(&rng, *state));
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 5; j++)
+            for (size_t k = 0; k < 4; k++) check_thin(*state, rng, rows[i], columns[j], widths[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +403,7 @@ int main(void)
         test_with_ctx(test_orthonormalise),
         test_with_ctx(test_krylov_on_known_spectra),
         test_with_ctx(test_krylov_on_ties),
+        test_with_ctx(test_thin_products),
         test_with_ctx(test_median_distance),
         test_with_ctx(test_vector_exp_and_log),
         test_with_ctx(test_vector_sums),
