@@ -16,6 +16,7 @@ typedef struct {
     bool measure;  /* may be named by `metrics` */
     bool integer;  /* a REAL whose numbers are integers */
     bool time;     /* differs from run to run */
+    bool memory;   /* a REAL: bytes that were resident, as the system tells it */
     bool whole;    /* measured on all rows of S alone */
     /* REAL: the columns with its rounding error, its standard error where it is an estimate, and the same measure on
      * what the method has not looked at; NULL: there is none. */

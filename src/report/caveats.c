@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum { MOST_KEYS = 32, MOST_NAMES = 4 };
-static const double OFF = 2; /* a prediction off by more than this factor is one */
+static const double OFF = 2;    /* a prediction off by more than this factor is one */
+static const double NEAR = 0.5; /* more of the machine's memory than this is near all of it */
 
 typedef struct {
     const nb_frame *frame;
@@ -93,6 +94,20 @@ static nb_status find_wrong(const look *l)
     if (wrong == 0) return NB_OK;
     return add(l, nb_format(l->ctx, "%d of %d rows went wrong (%s) and count in no median and no ratio.", wrong,
                             l->frame->count, counts));
+}
+
+static nb_status find_starved(const look *l)
+{
+    int count = 0;
+    for (int i = 0; i < l->frame->count; i++) {
+        const char *reason = row_at(l, i)->reason;
+        count += !nb_row_is_well(row_at(l, i)) && reason && strstr(reason, nb_status_name(NB_ENOMEM));
+    }
+    if (count == 0) return NB_OK;
+    return add(l, nb_format(l->ctx,
+                            "%d rows ran out of memory, of which each worker had a share: --retry failed with fewer "
+                            "workers (--jobs) or more memory (--memory) may measure them.",
+                            count));
 }
 
 /* An ok row's reason is a warning. That of rounding noise has a sentence of its own. */
@@ -262,6 +277,44 @@ static nb_status find_builds(const look *l)
         l, nb_format(l->ctx, "The rows come from %d builds or kinds of arithmetic: %s.", count, join(l, count, names)));
 }
 
+/* The least that a machine had which measured rows; NaN: not known. */
+static nb_status find_machine_memory(const look *l, double *mib)
+{
+    json_t *list;
+    *mib = NAN;
+    NB_TRY(l->ctx, nb_facts_read(l->store, &list, l->ctx));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *facts = json_array_get(list, i), *had = json_object_get(facts, "memory_mib");
+        if (json_integer_value(json_object_get(facts, "rows")) > 0 && had) *mib = fmin(*mib, json_number_value(had));
+    }
+    return NB_OK;
+}
+
+/* Of a column of bytes. */
+static nb_status find_memory(const look *l, const nb_column *c)
+{
+    int results = 0, missing = 0;
+    double most = 0, mib;
+    for (int i = 0; i < l->frame->count; i++) {
+        if (!has(l, i, "ok")) continue;
+        double bytes = real_of(l, c->name, i);
+        results++;
+        missing += isnan(bytes);
+        most = fmax(most, bytes);
+    }
+    if (missing > 0)
+        NB_TRY(l->ctx,
+               add(l, nb_format(l->ctx, "%d of %d rows have no %s: the system did not tell what memory they took.",
+                                missing, results, c->name)));
+    NB_TRY(l->ctx, find_machine_memory(l, &mib));
+    most /= 1 << 20;
+    if (!(most > NEAR * mib)) return NB_OK;
+    return add(l, nb_format(l->ctx,
+                            "Memory was short: a row took up to %.0f MiB (column %s) of the %.0f MiB that the machine "
+                            "has, so that times may have pages in them that were written out and read again.",
+                            most, c->name, mib));
+}
+
 /* Hosts or processors; of what is timed, calls of the program too. */
 static nb_status find_machines(const look *l)
 {
@@ -298,6 +351,7 @@ nb_status nb_caveats_find(const nb_frame *frame, const nb_study *study, nb_store
     if (study->baseline >= 0) l.by = study->axes[study->baseline].column;
     NB_TRY(ctx, find_unmeasured(&l));
     NB_TRY(ctx, find_wrong(&l));
+    NB_TRY(ctx, find_starved(&l));
     NB_TRY(ctx, find_few_sources(&l));
     if (l.metric) {
         NB_TRY(ctx, find_oracle(&l));
@@ -305,6 +359,8 @@ nb_status nb_caveats_find(const nb_frame *frame, const nb_study *study, nb_store
         NB_TRY(ctx, find_trivial(&l));
     }
     NB_TRY(ctx, find_warnings(&l));
+    for (const nb_column *c = frame->columns; c->name; c++)
+        if (c->memory) NB_TRY(ctx, find_memory(&l, c));
     NB_TRY(ctx, find_prediction(&l));
     NB_TRY(ctx, find_builds(&l));
     return find_machines(&l);

@@ -14,11 +14,12 @@ typedef struct {
 } nb_caveats;
 
 /* Of all rows of the store, which `frame` has:
- *     rows that have not been measured yet, went wrong, or came with a warning
+ *     rows that have not been measured yet, went wrong, ran out of memory, or came with a warning
  *     models with fewer than NB_LEAST_SOURCES sources
  *     an oracle that has the least of the study's first measure more often than any other method
  *     values of it that are not above their rounding noise
  *     methods that are no better than the trivial answer in more than half of their rows
+ *     rows whose memory was not told, or took more than half of the machine's
  *     times that were predicted to be less than half or more than twice as long
  *     rows of several builds, machines, or, of a study that measures times, several sessions */
 nb_status nb_caveats_find(const nb_frame *frame, const nb_study *study, nb_store *store, nb_caveats *found,

@@ -250,6 +250,37 @@ Y
     grep -qE '^\| timeout \| 2 \| too slow \| ' "$WORK/r/report.md"
 }
 
+@test "caveat: rows that ran out of memory" {
+    measure
+    store "UPDATE results SET status = 'failed', reason = 'kmeans: out of memory: 3 objects of 8 bytes', error = NULL WHERE trial = 1 AND strategy LIKE 'kmeans%'"
+    run caveats
+    [ "${#lines[@]}" -eq 2 ]
+    grep -qx '[*] 2 rows ran out of memory, of which each worker had a share: --retry failed with fewer workers (--jobs) or more memory (--memory) may measure them\.' \
+        <<<"${output//\\/}"
+}
+
+@test "caveat: memory that the system did not tell, or of which there is little" {
+    config <<Y
+study: forward
+problems: ["gaussian(n=60, d=8)"]
+attentions: [naive, streamed]
+trials: 6
+rounds: 2
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'" # the load, and what depends on it
+    run caveats
+    [ "$output" = "The rows raise none." ]
+    store "UPDATE results SET peak_bytes = NULL WHERE trial < 2"
+    expect_caveat '4 of 12 rows have no peak.*_bytes: the system did not tell what memory they took\.'
+    store "UPDATE results SET peak_bytes = 6e9; UPDATE manifests SET text = replace(text, '\"memory_mib\": ', '\"memory_mib\": 10000, \"was\": ')"
+    expect_caveat 'Memory was short: a row took up to 5722 MiB \(column peak.*_bytes\) of the 10000 MiB that the machine has, .*'
+    store "UPDATE results SET peak_bytes = 5e9"
+    run caveats
+    [ "$output" = "The rows raise none." ]
+}
+
 @test "caveat: an oracle in the lead" {
     experiment "uniform, kmeans, leverage"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"

@@ -67,7 +67,7 @@ const nb_column nb_forward_columns[] = {
     TIME(gemm_share, .help = "gflops_per_s / gemm_gflops_per_s"),
     WHOLE(workspace_bytes, .help = "memory that the attention held at most, as asked for, without points and outputs"),
     WHOLE(workspace_formula_bytes, .help = "the same by its formula, without strategies and clusterings"),
-    TIME(peak_bytes, .integer = true,
+    TIME(peak_bytes, .integer = true, .memory = true,
          .help = "growth of the resident set in a process of its own for one pass, as the system counts it: workspace, "
                  "outputs (4 heads n dv bytes), threads and BLAS buffers"),
     REAL(output_error, .infinite = true,
