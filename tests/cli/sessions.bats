@@ -56,5 +56,5 @@ EOF
     [ "$(grep -c '^/.*: \$ ' <<<"$output")" -eq 6 ]
     sed -i '/git clone/d' "$WORK/docs/a.md"
     run run_sessions "$WORK"
-    expect "NOT_RUN has 'git clone URL nysbench && cd nysbench && make', which no document has"
+    expect "'git clone URL nysbench && cd nysbench && make' is not run, and no document has it"
 }

@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""sessions.py PROGRAM [FOLDER] - runs the sessions of a folder's README.md and docs/*.md and compares what they show, and
-README's other commands, the indented lines that begin with ./nysbench.
+"""sessions.py [--long] PROGRAM [FOLDER] - runs the sessions of a folder's README.md and docs/*.md and compares what they
+show, and README's other commands, the indented lines that begin with ./nysbench.
 
 A session is a ```console block: lines that begin with '$ ' are commands ('> ' continues one), the others their output. The
 blocks of one document run in order, in a fresh folder that has the checkout's nysbench, experiments and python. `...` in an
 output stands for any lines. What stands there must be there, but for: space between words; times, sizes and numbers of
 workers; numbers in e-notation (p-values, seconds to select); and the last digit of a number with a decimal point, which may
-be one more or less, since libraries round differently on different machines. Commands of NOT_RUN are not run, with a reason.
+be one more or less, since libraries round differently on different machines. Commands of NOT_RUN are not run, with a reason;
+those of LONG, which take minutes, with --long alone, and then what their runs have in results/published is compared too.
 Exit status 1 if anything differs; the whole output is printed then."""
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 
-# COMMAND: why it is not run. A command that no document has must not stand here.
+# COMMAND: why it is not run. A command that no document has must not stand here, nor in LONG.
 NOT_RUN = {
-    "git clone URL nysbench && cd nysbench && make": "takes the network and minutes; the test has what it builds",
-    "./nysbench run experiments/15-sources.yaml": "takes minutes; another test looks up what comes out",
-    "./nysbench compare results/15-sources --pool landmarks": "needs that run",
-    "./nysbench run experiments/01-error-vs-landmarks.yaml": "takes a minute; the next command runs a part of it",
+    "git clone URL nysbench && cd nysbench && make": "takes the network; tests/long.sh clones and builds",
+}
+# COMMAND: the first line of what README shows of its output, elsewhere; "": nothing.
+LONG = {
+    "./nysbench run experiments/15-sources.yaml": "",
+    "./nysbench compare results/15-sources --pool landmarks": "",
+    "./nysbench run experiments/01-error-vs-landmarks.yaml": "Relative to uniform",
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 VARYING = [
@@ -52,11 +57,14 @@ def blocks(path):
 
 
 def bare_commands(path):
-    """(command, any output) of each indented ./nysbench line of a README, without its comment."""
+    """(command, expected lines) of each indented ./nysbench line of a README, without its comment."""
     if os.path.basename(path) == "README.md":
         with open(path) as file:
-            for line in re.findall(r"^    (\./nysbench .*)$", file.read(), re.M):
-                yield re.sub(r"\s+#.*", "", line), ["..."]
+            text = file.read()
+        for line in re.findall(r"^    (\./nysbench .*)$", text, re.M):
+            command = re.sub(r"\s+#.*", "", line)
+            shown = LONG.get(command) and re.search(rf"^    {LONG[command]}\n(?:    .*\n)+", text, re.M)
+            yield command, ["...", *(shown.group().splitlines() if shown else []), "..."]
 
 
 def plain(line, folder):
@@ -92,16 +100,22 @@ def first_missing(expected, actual):
     return None if anywhere or at == len(actual) else "(the end)"
 
 
-def run_document(path, program, root, seen):
+def published(path, root):
+    """What README's runs have in results/published is what they give."""
+    check = f"/usr/bin/python3 {shlex.quote(root)}/tests/published/publish.py --check \"$PWD/results\""
+    return [(check, ["..."])] if os.path.basename(path) == "README.md" else []
+
+
+def run_document(path, program, root, seen, long):
     mistakes = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("experiments", "python"):
             os.symlink(os.path.join(root, name), os.path.join(folder, name))
         os.symlink(program, os.path.join(folder, "nysbench"))
         shell = {"PATH": "/usr/bin:/bin", "HOME": folder, "LC_ALL": "C.UTF-8"}
-        for command, expected in [*blocks(path), *bare_commands(path)]:
+        for command, expected in [*blocks(path), *bare_commands(path), *(published(path, root) if long else [])]:
             seen.append(command)
-            if command in NOT_RUN:
+            if command in NOT_RUN or (command in LONG and not long):
                 continue
             # What a command exports or where it goes holds for the next one.
             script = f"{command}\nstatus=$?; env >{folder}/.env; pwd >{folder}/.pwd; exit $status"
@@ -118,17 +132,20 @@ def run_document(path, program, root, seen):
     return mistakes
 
 
-def main(program, root="."):
+def main(arguments):
+    long = arguments[:1] == ["--long"]
+    program, root = [*arguments[long:], "."][:2]
     seen, mistakes = [], []
     for path in [f"{root}/README.md"] + sorted(glob.glob(f"{root}/docs/*.md")):
-        mistakes += run_document(path, os.path.realpath(program), os.path.realpath("."), seen)
+        mistakes += run_document(path, os.path.realpath(program), os.path.realpath("."), seen, long)
         with open(path) as file:
             if re.search(r"^    \$ ", file.read(), re.M):
                 mistakes.append(f"{path}: a session that is no ```console block: nothing runs it")
-    mistakes += [f"sessions.py: NOT_RUN has '{command}', which no document has" for command in NOT_RUN if command not in seen]
-    print("\n".join(mistakes) if mistakes else f"{len(seen)} commands, of which {len(NOT_RUN)} were not run")
+    left = [*NOT_RUN, *([] if long else LONG)]
+    mistakes += [f"sessions.py: '{command}' is not run, and no document has it" for command in [*NOT_RUN, *LONG] if command not in seen]
+    print("\n".join(mistakes) if mistakes else f"{len(seen)} commands, of which {len(left)} were not run")
     return bool(mistakes)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """publish.py [--no-runs] [FILE]... - makes the files of results/published that its LIST has, or those named.
+publish.py --check RUNS - whether runs in the folder RUNS give what is published of them, but for figures and times.
 
 Goes on where it was stopped: a file is made once by one build of ./nysbench, and a run continues. --no-runs takes the rows
-that lie in results/, whatever build measured them, and leaves benchmarks alone. Exit status 1 if a file could not be made."""
+that lie in results/, whatever build measured them, and leaves benchmarks alone. Exit status 1 if a file could not be made, or
+is another one."""
 import csv
 import hashlib
 import io
+import math
 import os
 import shlex
 import subprocess
@@ -77,16 +80,39 @@ def make_run(name, entry, build):
                    stdout=subprocess.DEVNULL)
 
 
-def make_file(name, entry):
-    run = f"results/{entry['run']}"
+def read_file(name, entry, runs="results"):
+    """What a file is to have, of its run in a folder of runs."""
+    run = f"{runs}/{entry['run']}"
     if "plot" in entry:
         subprocess.run(["./nysbench", "plot", run, *shlex.split(entry["plot"])], check=True, stdout=subprocess.DEVNULL)
         drawn = read_bytes(f"{run}/plots/{entry.get('file', name)}")
-        write(f"{FOLDER}/{name}", selected(drawn.decode(), entry).encode() if "columns" in entry else drawn)
-        return
-    command = shlex.split(entry["command"].replace("{run}", run))
+        return selected(drawn.decode(), entry).encode() if "columns" in entry else drawn
+    command = shlex.split(entry["command"].replace("{run}", shlex.quote(run)))
     text = subprocess.run(["./nysbench", *command, "--format", "csv"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    write(f"{FOLDER}/{name}", selected(text, entry).encode())
+    return selected(text, entry).encode()
+
+
+def same(a, b):
+    """Fields, numbers up to a thousandth: libraries round differently, and k-means may then take another step."""
+    try:
+        return math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-6)
+    except ValueError:
+        return a == b
+
+
+def check(listing, runs):
+    """The published files that runs in a folder do not give."""
+    differ, count = [], 0
+    for name, entry in listing.files.items():
+        if "columns" not in entry or entry.get("times") or not os.path.isdir(f"{runs}/{entry.get('run')}"):
+            continue
+        old, new = ([*csv.reader(io.StringIO(data.decode()))] for data in (read_bytes(f"{FOLDER}/{name}"), read_file(name, entry, runs)))
+        count += 1
+        if [len(line) for line in old] != [len(line) for line in new]:
+            differ.append(f"{name}: {len(new)} lines, and not {len(old)}")
+        differ += [f"{name}: {','.join(b)}, and not {','.join(a)}" for a, b in zip(old, new) if not all(map(same, a, b))]
+    print("\n".join([*differ, f"{count} files compared"]))
+    return bool(differ) or count == 0
 
 
 def make_script(name, entry):
@@ -103,6 +129,8 @@ def main(arguments):
     os.chdir(ROOT)
     runs_too = "--no-runs" not in arguments
     listing = Listing(f"{FOLDER}/LIST")
+    if arguments[:1] == ["--check"]:
+        return check(listing, arguments[1])
     named = [a for a in arguments if a != "--no-runs"]
     unknown = [n for n in named if n not in listing.files]
     if unknown:
@@ -127,7 +155,7 @@ def main(arguments):
                 if runs_too and entry["run"] not in measured:
                     make_run(entry["run"], listing.runs[entry["run"]], build)
                     measured.add(entry["run"])
-                make_file(name, entry)
+                write(f"{FOLDER}/{name}", read_file(name, entry))
         except (subprocess.CalledProcessError, OSError, KeyError) as error:
             needs = listing.runs.get(entry.get("run"), {}).get("needs")
             failed.append(name)
