@@ -103,6 +103,7 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
 {
     bool watched = s->progress.terminal && !s->progress.quiet;
     nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store, watched ? watch : NULL};
+    nb_store_on_wait(&s->store, notice, s);
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     nb_progress_end(&s->progress);
     return status;

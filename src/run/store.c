@@ -22,11 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct { /* whoever waits for the store, which another program holds */
+struct nb_store_wait { /* for another program that holds the store */
     const char *path;
     bool writes;
     double since_s, notice_s;
-} waiting;
+    void (*notice)(void *self, const char *text);
+    void *self;
+};
 
 /* What a killed run has left is rolled back by the next program that opens the store, even to read; without the right
  * to write there it cannot. */
@@ -121,18 +123,32 @@ static bool asked_to_end(void)
     return interrupted;
 }
 
+static void print_notice(void *self, const char *text)
+{
+    (void)self;
+    fprintf(stderr, "nysbench: warning: %s\n", text);
+}
+
+void nb_store_on_wait(nb_store *store, void (*notice)(void *self, const char *text), void *self)
+{
+    store->wait->notice = notice;
+    store->wait->self = self;
+}
+
 /* A run of many small scenes leaves the store to readers for a millisecond between two
  * commits, which SQLite's own waits, ever longer, miss. A writer waits as long as it takes: measured rows are not
  * given up for a reader. */
 static int wait_for_others(void *self, int tries)
 {
     enum { NOTICE_S = 5, MOST_S = 60 };
-    waiting *w = self;
+    struct nb_store_wait *w = self;
+    char text[PATH_MAX + 128];
     double now_s = nb_clock_s();
     if (tries == 0) w->notice_s = (w->since_s = now_s) + NOTICE_S;
     if (now_s >= w->notice_s) {
-        fprintf(stderr, "nysbench: warning: %s: another program has held it for %.0f s; waiting for it\n", w->path,
-                now_s - w->since_s);
+        snprintf(text, sizeof text, "%s: another program has held it for %.0f s; waiting for it", w->path,
+                 now_s - w->since_s);
+        w->notice(w->self, text);
         w->notice_s += 12 * NOTICE_S;
     }
     return !asked_to_end() && (w->writes || now_s - w->since_s < MOST_S);
@@ -178,7 +194,6 @@ static nb_status make_ready(nb_store *store, bool writable, nb_ctx *ctx)
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
-    waiting *w;
     const char *sql;
     *store = (nb_store){.path = path, .study = study};
     int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
@@ -189,9 +204,9 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     NB_REQUIRE(ctx, store->db, NB_ENOMEM, "out of memory: the store");
     NB_TRY(ctx, nb_defer(ctx, close_store, store->db));
     if (code != SQLITE_OK) return nb_store_fail(store, "cannot be opened", ctx);
-    NB_NEED(w, nb_alloc(ctx, 1, sizeof *w));
-    *w = (waiting){.path = path, .writes = writable};
-    sqlite3_busy_handler(store->db, wait_for_others, w);
+    NB_NEED(store->wait, nb_alloc(ctx, 1, sizeof *store->wait));
+    *store->wait = (struct nb_store_wait){.path = path, .writes = writable, .notice = print_notice};
+    sqlite3_busy_handler(store->db, wait_for_others, store->wait);
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO,
                "%s: cannot be written to: it is read-only", path);
     NB_TRY(ctx, is_empty(store, &empty, ctx));

@@ -17,6 +17,7 @@ struct nb_store {
     const char *path;
     const nb_manifest *signature; /* of the rows that are written */
     long long manifest;           /* its number in the store; 0: no row has been written under it */
+    struct nb_store_wait *wait;   /* private */
 };
 
 /* On what terms a run goes on from the rows measured so far. */
@@ -48,6 +49,9 @@ typedef struct { /* a manifest, and how many rows hang on it */
  * is one of another version, is damaged (SQLite's quick check), holds rows of another study than `study` (NULL:
  * whichever it says), or is read-only and should not be. */
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx);
+
+/* What prints the warning that another program holds the store; standard error, unless said otherwise. */
+void nb_store_on_wait(nb_store *store, void (*notice)(void *self, const char *text), void *self);
 
 /* Makes the store's rows those of the plan: adds what is new as "planned", keeps what is there (rows that are no
  * longer planned stay, hidden, and so do those measured on other data), and plans rows again that lack a metric

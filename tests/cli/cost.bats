@@ -309,6 +309,28 @@ at_end() {
     [ "$(at_end | grep -c '100 %')" -eq 1 ]
 }
 
+@test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
+    slow
+    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$(ps -o ppid= \$PPID) # the worker" "$WORK/slow.sh"
+    /usr/bin/python3 - "$WORK" <<'PY' &
+import os, sqlite3, sys, time
+while not os.path.exists(f"{sys.argv[1]}/once"):
+    time.sleep(0.05)
+store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite", isolation_level=None, timeout=60)
+store.execute("BEGIN EXCLUSIVE")
+time.sleep(6.5)
+PY
+    local reader=$!
+    screen --size 250x24 --
+    wait "$reader"
+    expect_status 1
+    at_end | grep -qE '^nysbench: warning: a worker ended at gaussian\(n=.* was killed by signal 9 \(Killed\); another continues its work$'
+    at_end | grep -qE '^nysbench: warning: .*/r/results.sqlite: another program has held it for 5 s; waiting for it$'
+    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+    at_end | grep -qE '^\[#+\] 100 %, 16 of 16 scenes, 32 of 32 rows, 16 failed, '
+    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
+}
+
 @test "a dumb terminal gets lines" {
     slow
     SCREEN_TERM=dumb screen -- --set "strategies=[uniform]"

@@ -202,6 +202,15 @@ static void test_eight_tokens(void **state)
     nb_error_clear(ctx);
 }
 
+static void assert_subset(int count, const int *tokens, int of, const int *all)
+{
+    for (int j = 0; j < count; j++) {
+        int i = 0;
+        while (i < of && all[i] != tokens[j]) i++;
+        assert_true(i < of);
+    }
+}
+
 /* In a trial all draw from one order: other strategies, other m, and fewer of the tokens. */
 static void test_draws(void **state)
 {
@@ -213,16 +222,8 @@ static void test_draws(void **state)
     for (int tokens = 10; tokens <= 30; tokens += 10) {
         nb_landmarks all = pick(ctx, &f, within(ctx, "farthest_point", tokens, ""), tokens, NB_JOINT),
                      other = pick(ctx, &f, within(ctx, "kmeans(snap=nearest)", tokens, ""), 5, NB_JOINT);
-        for (int j = 0; j < tokens; j++) { /* all of them were taken, and nothing else */
-            int i = 0;
-            while (i < tokens && all.queries.tokens[i] != order[j]) i++;
-            assert_true(i < tokens);
-        }
-        for (int j = 0; j < 5; j++) {
-            int i = 0;
-            while (i < tokens && order[i] != other.queries.tokens[j]) i++;
-            assert_true(i < tokens);
-        }
+        assert_subset(tokens, order, tokens, all.queries.tokens); /* all of them were taken, and nothing else */
+        assert_subset(5, other.queries.tokens, tokens, order);
         for (int m = 1; m < tokens; m += 4) { /* nested, as farthest_point is */
             nb_landmarks some = pick(ctx, &f, within(ctx, "farthest_point", tokens, ""), m, NB_JOINT);
             assert_memory_equal(some.queries.tokens, all.queries.tokens, (size_t)m * sizeof(int));
