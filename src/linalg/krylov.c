@@ -193,30 +193,30 @@ static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Whether a residual takes as long as half a product. */
-static bool is_dear(const space *k)
+/* How many products take as long as a residual: its eigenvalue problem of order p as long as a product of 15 p^3
+ * flops. */
+static double price(const space *k)
 {
-    const double weight = 15; /* an eigenvalue problem of order p takes as long as a product of 15 p^3 flops */
-    return weight * pow(k->dim, 3) > 2.0 * k->n * k->n * k->block;
+    return 15 * pow(k->dim, 3) / (4.0 * k->n * k->n * k->block);
 }
 
-/* After so many blocks the residual may be below the tolerance, if it goes on to shrink as it did since `before`,
- * `blocks` ago. It mostly shrinks faster: hence three quarters of that. */
-static int blocks_to_go(double residual, double before, int blocks, double tolerance)
+/* After so many blocks the residual is below the tolerance, if it goes on to shrink as it did since `before`, `blocks`
+ * ago; where it is dear, half of its price at least. */
+static int blocks_to_go(const space *k, double residual, double before, int blocks, double tolerance)
 {
-    double rate = log(before / residual) / blocks;
-    return rate > 0 ? (int)fmax(1, fmin(4, 0.75 * log(residual / tolerance) / rate)) : 2;
+    double rate = log(before / residual) / blocks, most = 4 + price(k);
+    double wait = rate > 0 ? log(residual / tolerance) / rate : most;
+    return (int)fmin(fmax(wait, price(k) / 2), most);
 }
 
 static nb_status grow(space *k, const nb_operator *s, double tolerance, nb_ctx *ctx)
 {
-    int blocks = 0, wait = 0; /* since the last residual, and that the next one is kept waiting */
+    int blocks = 0, wait = 2 * k->count / k->block; /* since the last residual; before the next one */
     NB_TRY(ctx, random_block(k, ctx));
     for (double residual = INFINITY; residual > tolerance && !k->invariant && k->dim + k->block <= k->order;) {
         NB_TRY(ctx, extend(k, s, ctx));
         blocks++;
         bool last = k->invariant || k->dim + k->block > k->order;
-        if (isinf(residual)) wait = (is_dear(k) ? 3 : 2) * k->count / k->block;
         if (k->dim <= k->count || (blocks <= wait && !last)) continue;
         double before = residual;
         nb_mark mark = nb_ctx_mark(ctx);
@@ -224,8 +224,8 @@ static nb_status grow(space *k, const nb_operator *s, double tolerance, nb_ctx *
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
         residual = largest_residual(k);
-        bool measured = isfinite(before) && residual > tolerance;
-        wait = measured ? blocks_to_go(residual, before, blocks, tolerance) - 1 : 0;
+        bool known = isfinite(before) && residual > tolerance;
+        wait = known ? blocks_to_go(k, residual, before, blocks, tolerance) : 0;
         blocks = 0;
     }
     return NB_OK;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { ENTRIES = 1 << 20 }; /* of S that exact attention is timed on */
+enum { ENTRIES = 1 << 18, TIMES = 2 }; /* of S that are timed; the first time, memory is new and far */
 
 double nb_exact_entries(double n)
 {
@@ -39,10 +39,13 @@ nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx)
     if (scene->exact_s == 0) {
         NB_NEED(tile, nb_alloc_raw(ctx, (size_t)h->n * NB_NEAR));
         NB_NEED(out, nb_alloc_raw(ctx, (size_t)(h->v ? h->dv : h->d) * NB_NEAR));
-        double start_s = nb_clock_s();
-        nb_status status =
-            attend(scene, (h->n - count) / 2, count, tile, out, ctx); /* the middle: a mask takes half of it, as of S */
-        scene->exact_s = (nb_clock_s() - start_s) * h->n / count;
+        nb_status status = NB_OK;
+        scene->exact_s = INFINITY;
+        for (int i = 0; i < TIMES && status == NB_OK; i++) {
+            double start_s = nb_clock_s();
+            status = attend(scene, (h->n - count) / 2, count, tile, out, ctx); /* a mask takes half of it, as of S */
+            scene->exact_s = fmin(scene->exact_s, (nb_clock_s() - start_s) * h->n / count);
+        }
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

@@ -138,7 +138,7 @@ void nb_spectrum_bytes(int n, int d, int count, bool vectors, double *kept, doub
 
 int nb_spectrum_block(bool kept)
 {
-    return kept ? 16 : 32;
+    return kept ? 8 : 32;
 }
 
 /* Block Krylov; the tail follows from |S|_F. */

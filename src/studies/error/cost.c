@@ -88,7 +88,7 @@ static double forming_s(const instance *in)
 /* Exact attention, timed on some rows. */
 static double exact_s(const instance *in)
 {
-    return nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
+    return 2 * nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
 /* A forward pass with m landmarks, timed twice on some rows; those of one strategy, since all share them. */
@@ -104,8 +104,8 @@ double nb_cost_spectrum_s(int order, int m, bool vectors)
     bool lapack;
     double n = order, count = nb_spectrum_triplets(order, m, &lapack);
     if (lapack) return n * n * n * (vectors ? 9 : 3) / LAPACK_FLOPS + SCENE_S;
-    double columns = fmin(nb_krylov_order(order, (int)count), 6 * count); /* of V when it converges */
-    return 4 * n * n * columns / (FLOPS / 2) + 4 * n * columns * columns / (FLOPS / 2);
+    double columns = fmin(nb_krylov_order(order, (int)count), 3 * count); /* of V when it converges */
+    return 4 * n * n * columns / FLOPS + 4 * n * columns * columns / (FLOPS / 2);
 }
 
 /* All spectra that the floors and the oracles ask for. */
@@ -126,7 +126,7 @@ static void add_spectra(instance *in, double *kept, double *working)
         *working = largest(*working, more);
         if (!in->factored) in->seconds += nb_cost_spectrum_s(n, 1 << bit, in->vectors);
         if (!in->factored && !lapack && !keeps(in))
-            in->seconds += fmin(nb_krylov_order(n, count), 6.0 * count) / nb_spectrum_block(false) * forming_s(in);
+            in->seconds += fmin(nb_krylov_order(n, count), 4.5 * count) / nb_spectrum_block(false) * forming_s(in);
     }
     if (in->oracle && in->eigen) {
         *kept += 16 * in->n * in->n;
