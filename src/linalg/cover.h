@@ -5,15 +5,19 @@
 #ifndef NB_COVER_H
 #define NB_COVER_H
 
-#include "base/ctx.h"
+#include "linalg/bounds.h"
 
 typedef struct {
     int n, d, count;       /* points, their dimension, how many are chosen */
     const double *x;       /* d x n, the caller's */
     double *nearest;       /* n: squared distance to the nearest chosen point; 0 while there is none */
+    int *owner;            /* n: which of the chosen points that is, from 0, the earliest among equals */
     bool *chosen;          /* n */
     const double *weights; /* n, > 0: draws are in proportion to weighted squared distances; NULL: all equal */
     double *weighted;      /* n: scratch for these */
+    nb_bounded points;     /* x, whose distances are bounded before they are computed */
+    nb_bounding newest;    /* from the point chosen last */
+    float *lower;          /* n: scratch for bounds */
 } nb_cover;
 
 nb_status nb_cover_init(nb_cover *cover, int d, int n, const double *x, nb_ctx *ctx); /* none chosen */

@@ -19,14 +19,32 @@ const char *const nb_kmeans_inits[] = {
 typedef struct {
     nb_clusters *c;
     const nb_kmeans_how *how;
-    double *norms;    /* n: |x_i|^2 */
-    double *offsets;  /* m: |c_j|^2; cosine: 0, so that a zero centre is not nearer than its cosine says */
-    double *products; /* m x n: centres' x */
-    double *distance; /* n: squared distance of a point to its centre */
+    nb_cover cover; /* for the first centres */
+    nb_bounding bounds;
+    float *products;  /* m x n, in panels: of the bounds */
+    int *previous;    /* n: the groups before */
+    bool *changed;    /* m: groups that points have joined or left */
+    int *moved;       /* m: centres that have moved since the last assignment ... */
+    int moved_count;  /* ... so many */
     double *mass;     /* m: weights of each group */
-    nb_cover cover;   /* for the first centres */
+    double *distance; /* n: scratch */
     nb_mark mark;     /* all but the clusters is released */
 } work;
+
+static const double *point(const nb_clusters *c, int i)
+{
+    return c->x + (size_t)i * (size_t)c->d;
+}
+
+static double *centre(const nb_clusters *c, int j)
+{
+    return c->centres + (size_t)j * (size_t)c->d;
+}
+
+static double weight(const work *w, int i)
+{
+    return w->how->weights ? w->how->weights[i] : 1;
+}
 
 static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
 {
@@ -42,33 +60,16 @@ static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
         nb_normalise_columns(c->d, c->n, x, unit);
         c->x = unit;
     }
-    nb_count_multiplications((double)c->n * c->d);
     w->mark = nb_ctx_mark(ctx);
-    NB_NEED(w->norms, nb_alloc_reals(ctx, n, 1));
-    NB_NEED(w->offsets, nb_alloc_reals(ctx, m, 1));
-    NB_NEED(w->products, nb_alloc_reals(ctx, m, n));
-    NB_NEED(w->distance, nb_alloc_reals(ctx, n, 1));
+    NB_NEED(w->previous, nb_alloc(ctx, n, sizeof *w->previous));
+    NB_NEED(w->products, nb_alloc_unset(ctx, (n + NB_PANEL) * m, sizeof *w->products));
+    NB_NEED(w->changed, nb_alloc(ctx, m, sizeof *w->changed));
+    NB_NEED(w->moved, nb_alloc(ctx, m, sizeof *w->moved));
     NB_NEED(w->mass, nb_alloc_reals(ctx, m, 1));
-    for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < d; l++) w->norms[i] += c->x[i * d + l] * c->x[i * d + l];
+    NB_NEED(w->distance, nb_alloc_reals(ctx, n, 1));
     NB_TRY(ctx, nb_cover_init(&w->cover, c->d, c->n, c->x, ctx));
     w->cover.weights = w->how->weights;
-    return NB_OK;
-}
-
-static const double *point(const nb_clusters *c, int i)
-{
-    return c->x + (size_t)i * (size_t)c->d;
-}
-
-static double *centre(const nb_clusters *c, int j)
-{
-    return c->centres + (size_t)j * (size_t)c->d;
-}
-
-static double weight(const work *w, int i)
-{
-    return w->how->weights ? w->how->weights[i] : 1;
+    return nb_bounding_init(&w->bounds, &w->cover.points, c->m, c->cosine, ctx);
 }
 
 static void first_centre(const nb_clusters *c, int j, int chosen)
@@ -100,9 +101,10 @@ static nb_status seed_random(const nb_clusters *c, gsl_rng *rng, nb_ctx *ctx)
 static nb_status seed(work *w, gsl_rng *rng, nb_ctx *ctx)
 {
     size_t size = (size_t)w->c->d * (size_t)w->c->m;
-    if (w->how->start)
+    if (w->how->start) {
         memcpy(w->c->centres, w->how->start, size * sizeof(double));
-    else if (w->how->init == NB_KMEANS_RANDOM)
+        if (w->c->cosine) nb_normalise_columns(w->c->d, w->c->m, w->c->centres, w->c->centres);
+    } else if (w->how->init == NB_KMEANS_RANDOM)
         return seed_random(w->c, rng, ctx);
     else
         seed_apart(w, w->how->init == NB_KMEANS_MAXIMIN, rng);
@@ -116,87 +118,156 @@ static double distance_of(const nb_clusters *c, int i, int j)
     return nb_squared_distance((size_t)c->d, point(c, i), centre(c, j));
 }
 
-/* The centre nearest to point i, from the products. */
-static void assign_point(work *w, int i)
+/* The nearest centre of a point, the lowest index among equals, where the bounds leave it open: the one at `best` has
+ * the least. */
+static int nearest_centre(const work *w, int i, int best)
 {
-    double least;
-    int best = (int)nb_nearest((size_t)w->c->m, w->offsets, w->products + (size_t)i * (size_t)w->c->m, &least);
-    double distance = least + (w->c->cosine ? 2 : w->norms[i]);
-    w->c->group[i] = best;
-    w->distance[i] = distance > 0 ? distance : 0;
-    w->c->size[best]++;
+    const nb_bounding *b = &w->bounds;
+    const float *products = w->products + (size_t)(i / NB_PANEL) * NB_PANEL * (size_t)w->c->m + i % NB_PANEL;
+    double unit = b->points->scale * b->points->scale, least = distance_of(w->c, i, best);
+    for (int j = 0, first = best; j < w->c->m; j++) {
+        if (j == first || b->rest[i] + (double)(b->offset[j] + products[NB_PANEL * j]) > unit * least) continue;
+        double distance = distance_of(w->c, i, j);
+        if (distance > least || (distance == least && j > best)) continue;
+        least = distance;
+        best = j;
+    }
+    return best;
+}
+
+/* Points from `first` on, up to a panel of them. */
+static void assign_panel(work *w, int first)
+{
+    const nb_bounding *b = &w->bounds;
+    size_t m = (size_t)w->c->m, d = (size_t)w->c->d;
+    float *products = w->products + (size_t)first * m, least[NB_PANEL], second[NB_PANEL];
+    int at[NB_PANEL];
+    nb_panel_products(d, b->points->panels + (size_t)first * d, (size_t)w->moved_count, w->moved, b->z, products);
+    nb_panel_least(m, b->offset, products, least, second, at);
+    for (int l = 0; l < NB_PANEL && first + l < w->c->n; l++) {
+        bool certain = least[l] + b->point_error[first + l] + b->centre_error[at[l]] < second[l];
+        w->c->group[first + l] = certain ? at[l] : nearest_centre(w, first + l, at[l]);
+    }
+}
+
+static void assign_all(work *w)
+{
+    nb_count_multiplications((double)w->moved_count * w->c->n * w->c->d);
+    for (int k = 0; k < w->moved_count; k++) nb_bounding_set(&w->bounds, w->moved[k], centre(w->c, w->moved[k]));
+    for (int i = 0; i < w->c->n; i += NB_PANEL) assign_panel(w, i);
 }
 
 static void fill_empty(work *w)
 {
     nb_clusters *c = w->c;
+    bool computed = false;
     for (int j = 0; j < c->m; j++) {
         int farthest = -1;
         if (c->size[j] > 0) continue;
+        for (int i = 0; i < c->n && !computed; i++) w->distance[i] = distance_of(c, i, c->group[i]);
+        computed = true;
         for (int i = 0; i < c->n; i++)
             if (c->size[c->group[i]] > 1 && (farthest < 0 || w->distance[i] > w->distance[farthest])) farthest = i;
         c->size[c->group[farthest]]--;
         c->group[farthest] = j;
-        w->distance[farthest] = 0;
         c->size[j] = 1;
+        w->distance[farthest] = 0;
     }
 }
 
-/* Returns the inertia. */
-static double assign(work *w)
+static void count_sizes(const nb_clusters *c)
+{
+    memset(c->size, 0, (size_t)c->m * sizeof *c->size);
+    for (int i = 0; i < c->n; i++) c->size[c->group[i]]++;
+}
+
+/* Of first centres that were drawn apart each point's nearest is known. */
+static void assign(work *w, bool drawn_apart)
 {
     nb_clusters *c = w->c;
-    double inertia = 0;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, c->m, c->n, c->d, 1, c->centres, c->d, c->x, c->d, 0, w->products, c->m);
-    nb_count_multiplications((double)c->m * (c->n + (c->cosine ? 0 : c->d))); /* of nb_nearest, and the offsets */
-    for (int j = 0; j < c->m; j++) {
-        w->offsets[j] = 0;
-        c->size[j] = 0;
-        for (int l = 0; !c->cosine && l < c->d; l++) w->offsets[j] += centre(c, j)[l] * centre(c, j)[l];
-    }
-    for (int i = 0; i < c->n; i++) assign_point(w, i);
+    if (drawn_apart)
+        memcpy(c->group, w->cover.owner, (size_t)c->n * sizeof *c->group);
+    else
+        assign_all(w);
+    count_sizes(c);
     fill_empty(w);
-    for (int i = 0; i < c->n; i++) inertia += weight(w, i) * w->distance[i];
-    return inertia;
+    for (int i = 0; i < c->n; i++)
+        if (c->group[i] != w->previous[i]) w->changed[c->group[i]] = w->changed[w->previous[i]] = true;
+    memcpy(w->previous, c->group, (size_t)c->n * sizeof *c->group);
 }
 
+static void add_weighted(work *w)
+{
+    nb_clusters *c = w->c;
+    nb_count_multiplications((double)c->n * c->d);
+    for (int i = 0; i < c->n; i++)
+        for (int l = 0, j = c->group[i]; w->changed[j] && l < c->d; l++)
+            centre(c, j)[l] += weight(w, i) * point(c, i)[l];
+}
+
+static void move_centre(work *w, int j)
+{
+    nb_clusters *c = w->c;
+    if (c->cosine) {
+        nb_normalise_columns(c->d, 1, centre(c, j), centre(c, j));
+        return;
+    }
+    nb_count_multiplications(c->d);
+    for (int l = 0; l < c->d; l++) centre(c, j)[l] /= w->mass[j];
+}
+
+/* Those of groups that have changed. */
 static void move_centres(work *w)
 {
     nb_clusters *c = w->c;
-    memset(c->centres, 0, (size_t)c->d * (size_t)c->m * sizeof(double));
-    memset(w->mass, 0, (size_t)c->m * sizeof(double));
-    if (w->how->weights) nb_count_multiplications((double)c->n * c->d);
-    for (int i = 0; i < c->n; i++) {
-        int j = c->group[i];
-        w->mass[j] += weight(w, i);
-        if (w->how->weights)
-            for (int l = 0; l < c->d; l++) centre(c, j)[l] += weight(w, i) * point(c, i)[l];
-        else
-            nb_add((size_t)c->d, point(c, i), centre(c, j));
+    w->moved_count = 0;
+    for (int j = 0; j < c->m; j++) {
+        if (!w->changed[j]) continue;
+        memset(centre(c, j), 0, (size_t)c->d * sizeof(double));
+        w->mass[j] = 0;
+        w->moved[w->moved_count++] = j;
     }
-    if (c->cosine) {
-        nb_normalise_columns(c->d, c->m, c->centres, c->centres);
-        return;
+    for (int i = 0; i < c->n; i++)
+        if (w->changed[c->group[i]]) w->mass[c->group[i]] += weight(w, i);
+    if (w->how->weights)
+        add_weighted(w);
+    else
+        nb_add_to_groups((size_t)c->d, (size_t)c->n, c->x, c->group, w->changed, c->centres);
+    for (int k = 0; k < w->moved_count; k++) move_centre(w, w->moved[k]);
+    memset(w->changed, 0, (size_t)c->m * sizeof *w->changed);
+}
+
+static double inertia_of(const work *w)
+{
+    double sum = 0;
+    nb_count_multiplications((double)w->c->n * w->c->d);
+    for (int i = 0; i < w->c->n; i++) sum += weight(w, i) * distance_of(w->c, i, w->c->group[i]);
+    return sum;
+}
+
+static void renew(work *w)
+{
+    w->moved_count = w->c->m;
+    for (int j = 0; j < w->c->m; j++) {
+        w->moved[j] = j;
+        w->changed[j] = true;
     }
-    nb_count_multiplications((double)c->m * c->d);
-    for (int j = 0; j < c->m; j++)
-        for (int l = 0; l < c->d; l++) centre(c, j)[l] /= w->mass[j];
 }
 
 /* One run; leaves groups, and centres at their means. */
-static nb_status lloyd(work *w, gsl_rng *rng, double *inertia, nb_ctx *ctx)
+static nb_status lloyd(work *w, gsl_rng *rng, nb_ctx *ctx)
 {
-    double before = DBL_MAX;
+    double before = DBL_MAX, inertia;
+    bool drawn_apart = !w->how->start && w->how->init != NB_KMEANS_RANDOM && !w->c->cosine;
     NB_TRY(ctx, seed(w, rng, ctx));
-    for (int iteration = 0; iteration < w->how->iterations; iteration++) {
-        *inertia = assign(w);
+    renew(w);
+    for (int iteration = 0; iteration < w->how->iterations && w->moved_count > 0; iteration++) {
+        assign(w, iteration == 0 && drawn_apart);
+        inertia = w->how->tolerance > 0 ? inertia_of(w) : 0;
         move_centres(w);
-        if (before - *inertia <= w->how->tolerance * before) break;
-        before = *inertia;
+        if (w->how->tolerance > 0 && before - inertia <= w->how->tolerance * before) break;
+        before = inertia;
     }
-    *inertia = 0;
-    nb_count_multiplications((double)w->c->n * w->c->d);
-    for (int i = 0; i < w->c->n; i++) *inertia += weight(w, i) * distance_of(w->c, i, w->c->group[i]);
     return NB_OK;
 }
 
@@ -204,42 +275,64 @@ nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *h
                     nb_ctx *ctx)
 {
     work w = {.c = out, .how = how};
-    double least = DBL_MAX, inertia = 0;
+    double least = DBL_MAX;
     int *best;
     *out = (nb_clusters){.n = n, .d = d, .m = m, .cosine = how->cosine};
     NB_TRY(ctx, work_init(&w, x, ctx));
     NB_NEED(best, nb_alloc(ctx, (size_t)n, sizeof *best));
     for (int run = 0; run < how->restarts; run++) {
-        NB_TRY(ctx, lloyd(&w, rng, &inertia, ctx));
+        NB_TRY(ctx, lloyd(&w, rng, ctx));
+        double inertia = inertia_of(&w);
         if (run > 0 && inertia >= least) continue;
         least = inertia;
         memcpy(best, out->group, (size_t)n * sizeof *best);
     }
     memcpy(out->group, best, (size_t)n * sizeof *best);
-    memset(out->size, 0, (size_t)m * sizeof *out->size);
-    for (int i = 0; i < n; i++) out->size[out->group[i]]++;
+    count_sizes(out);
+    renew(&w);
     move_centres(&w);
     nb_ctx_release(ctx, w.mark);
     return NB_OK;
 }
 
+/* The nearest to centre j of the points not taken, the lowest index among equals. */
+static int nearest_left(const nb_clusters *c, int j, const nb_bounding *b, const float *lower, const bool *taken)
+{
+    int best = -1;
+    double bound = 0, unit = b->points->scale * b->points->scale;
+    for (int i = 0; i < c->n; i++) {
+        if (taken[i] || (best >= 0 && b->rest[i] + (double)lower[i] >= bound)) continue;
+        best = i;
+        bound = b->rest[i] + (double)lower[i];
+    }
+    double least = distance_of(c, best, j);
+    for (int i = 0, first = best; i < c->n; i++) {
+        if (taken[i] || i == first || b->rest[i] + (double)lower[i] > unit * least) continue;
+        double distance = distance_of(c, i, j);
+        if (distance > least || (distance == least && i > best)) continue;
+        least = distance;
+        best = i;
+    }
+    return best;
+}
+
 nb_status nb_clusters_nearest(const nb_clusters *c, int *tokens, nb_ctx *ctx)
 {
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_bounded points;
+    nb_bounding b;
+    float *lower;
     bool *taken;
+    NB_TRY(ctx, nb_bounded_init(&points, c->d, c->n, c->x, ctx));
+    NB_TRY(ctx, nb_bounding_init(&b, &points, 1, c->cosine, ctx));
+    NB_NEED(lower, nb_alloc_unset(ctx, (size_t)c->n + NB_PANEL, sizeof *lower));
     NB_NEED(taken, nb_alloc(ctx, (size_t)c->n, sizeof *taken));
-    nb_count_multiplications((double)c->m * c->n * c->d); /* to all, also to those taken */
     for (int j = 0; j < c->m; j++) {
-        double least = DBL_MAX;
-        tokens[j] = -1;
-        for (int i = 0; i < c->n; i++) {
-            if (taken[i]) continue;
-            double distance = distance_of(c, i, j);
-            if (tokens[j] < 0 || distance < least) {
-                least = distance;
-                tokens[j] = i;
-            }
-        }
+        nb_bounding_set(&b, 0, centre(c, j));
+        nb_bounding_column(&b, 0, lower);
+        tokens[j] = nearest_left(c, j, &b, lower, taken);
         taken[tokens[j]] = true;
     }
+    nb_ctx_release(ctx, mark);
     return NB_OK;
 }

@@ -2,10 +2,11 @@
 /* kmeans.h - k-means of the columns of a matrix by Lloyd's iteration (IEEE Trans. Inf. Theory 28, 1982): m groups,
  * none empty; at a fixed point neither another group for a point nor other centres lower the inertia.
  *
- * Each iteration assigns every point to its nearest centre, the lowest index among equals, by one matrix product
- * |x - c|^2 = |x|^2 - 2 x'c + |c|^2, and moves each centre to the mean of its points: n m d multiplications an
- * iteration. An empty group takes the point that is farthest from its centre among those whose group keeps another
- * one. Of several runs the least inertia, the sum of the weighted squared distances, wins.
+ * Each iteration assigns every point to its nearest centre, the lowest index among equals, and moves each centre to
+ * the mean of its points. Distances are bounded from below in single precision (linalg/bounds.h), n m d multiplications
+ * an iteration, less for centres whose group has not changed; those that the bounds leave open are computed in double.
+ * An empty group takes the point that is farthest from its centre among those whose group keeps another one. Of several
+ * runs the least inertia, the sum of the weighted squared distances, wins.
  *
  * cosine is spherical k-means (Dhillon & Modha, Mach. Learn. 42, 2001): each point's unit vector u goes to the
  * centre of largest cosine u'c, and a centre moves to the direction of its unit vectors' sum. With |u - c|^2 = 2 - 2
@@ -31,7 +32,7 @@ typedef struct {
     int restarts, iterations; /* runs, at least one; iterations of each, at most */
     double tolerance;      /* a run ends where the inertia falls by no more than this fraction; 0: at a fixed point */
     const double *weights; /* n, all > 0; NULL: equal */
-    const double *start;   /* d x m: the centres that the only run begins with, instead of `init`; NULL: none */
+    const double *start;   /* d x m: the centres, or their directions, that the only run begins with; NULL: `init` */
 } nb_kmeans_how;
 
 /* Options of a component that runs it: the fields of its struct, their rows in its table, and what they mean. */

@@ -23,9 +23,9 @@ bool nb_all_finite(size_t count, const double *x);
 double nb_sum(size_t count, const double *x);
 double nb_dot(size_t count, const double *x, const double *y);
 double nb_squared_distance(size_t count, const double *x, const double *y);
-/* The index of the least of offset[j] - 2 x[j], the first among equals; *least is that. */
-size_t nb_nearest(size_t count, const double *offset, const double *x, double *least);
 void nb_add(size_t count, const double *x, double *y); /* y <- y + x */
+/* sums (d to a group) <- sums + the columns of x (d x n) that belong to a group in which `wanted` is true. */
+void nb_add_to_groups(size_t d, size_t n, const double *x, const int *group, const bool *wanted, double *sums);
 void nb_scale(size_t count, double factor, double *x);
 
 /* sum of x^2, without a care for overflow: for entries of moderate size. */
@@ -41,6 +41,20 @@ double nb_entropy(size_t count, const double *p);
 
 /* How many entries are below limit <= 0, and the sum of their absolute values. */
 void nb_negatives(size_t count, const double *x, double limit, double *number, double *mass);
+
+/* y[l] <- scale (x[l] - mean[l]); returns the sum of the squares of x[l] - mean[l]. */
+double nb_centred(size_t count, const double *x, const double *mean, double scale, float *y);
+
+/* Points in panels of that many, x[l][i] coordinate l of point i. Sums are taken in the order of l: the same bits for
+ * every width. */
+enum { NB_PANEL = 32 };
+
+/* out[j][i] <- sum of x[l][i] z[j][l] for the `count` rows j of z that are listed; z has d to a row, out NB_PANEL. */
+void nb_panel_products(size_t d, const float *x, size_t count, const int *listed, const float *z, float *out);
+
+/* Of offset[j] + product[j][i] for j < m: the least, where it is (the first among equals), and the least of the
+ * others (FLT_MAX for none). */
+void nb_panel_least(size_t m, const float *offset, const float *product, float *least, float *second, int *at);
 
 void nb_to_single(size_t count, const double *x, float *out);
 void nb_to_double(size_t count, const float *x, double *out);

@@ -296,7 +296,7 @@ static void test_vector_sums(void **state)
 {
     (void)state;
     double x[7] = {1, -2, 3.5, 0, -0.25, 7, -1}, y[7] = {2, 1, -1, 4, 8, 0.5, 3}, totals[7] = {1, 1, 1, 1, 1, 1, 1};
-    double number, mass, sum, squares, distances, least;
+    double number, mass, sum, squares, distances;
     nb_negatives(7, x, 0, &number, &mass);
     assert_true(number == 3 && mass == 3.25);
     nb_negatives(7, x, -0.25, &number, &mass);
@@ -306,9 +306,6 @@ static void test_vector_sums(void **state)
                 totals[1] == -1);
     assert_true(nb_sum(7, x) == 8.25 && nb_dot(7, x, y) == -5 && nb_sum_of_squares(7, x) == 67.3125);
     assert_true(nb_squared_distance(7, x, y) == 67.3125 + 95.25 + 10 && nb_largest(7, x) == 7);
-    assert_int_equal(nb_nearest(7, y, x, &least), 5); /* 0.5 - 14 */
-    assert_true(least == -13.5);
-    assert_int_equal(nb_nearest(3, (double[]){1, 1, 1}, (double[]){0, 1, 1}, &least), 1); /* the first among equals */
     nb_add(7, x, y);
     assert_true(y[0] == 3 && y[6] == 2);
     assert_true(nb_largest_distance(7, x, 1) == 6 && nb_largest_distance(5, x, 2) == 4 &&

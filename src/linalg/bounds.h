@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds.h - lower bounds of squared distances between points and centres, from products in single precision: what they
+ * leave open is computed in double, so that what is found nearest is as if all distances had been computed.
+ *
+ * With y = s (x - mean) and z = s (c - mean), s a power of 2, and u = 2^-24,
+ *     s^2 |x - c|^2 >= |y|^2 - 2 y'z + |z|^2 - e (|y|^2 + |z|^2),    e = (d + 16) u,
+ * for the error of y'z, summed in single precision, is at most (d + 3) u |y| |z| (Higham, Accuracy and Stability of
+ * Numerical Algorithms, 2nd ed. 2002, section 3.1); the rest covers the roundings around it. Sums are taken in the
+ * order of the coordinates, so that the bounds have the same bits on every CPU.
+ *
+ * A bound counts d multiplications (linalg/work.h), and a distance that is computed after it none. */
+#ifndef NB_BOUNDS_H
+#define NB_BOUNDS_H
+
+#include "base/ctx.h"
+
+/* The points. */
+typedef struct {
+    int d, n;
+    const double *x; /* d x n, the caller's */
+    double *mean;    /* d */
+    double scale;    /* s; 0 where the points leave the range of single precision: nothing is known then */
+    double error;    /* e */
+    float *panels;   /* y, NB_PANEL points at a time: NB_PANEL x d each (linalg/vector.h), the last filled with zeros */
+    double *squares; /* n: |x - mean|^2 */
+} nb_bounded;
+
+nb_status nb_bounded_init(nb_bounded *points, int d, int n, const double *x, nb_ctx *ctx);
+
+/* Centres, each set by itself. */
+typedef struct {
+    const nb_bounded *points;
+    bool
+        cosine; /* the points are unit vectors or 0, and 2 - 2 x'c = |x - c|^2 + (1 - |x|^2) + (1 - |c|^2) is bounded */
+    float *z;   /* d x m: -2 z */
+    float *offset;                     /* m: of a bound, what belongs to the centre: offset + these z times y */
+    double *rest;                      /* n: what belongs to the point, to be added to it */
+    float *point_error, *centre_error; /* n, m: the sum of two is more than what a bound is too low by */
+} nb_bounding;
+
+nb_status nb_bounding_init(nb_bounding *centres, const nb_bounded *points, int m, bool cosine, nb_ctx *ctx);
+void nb_bounding_set(nb_bounding *centres, int j, const double *c);
+
+/* lower (n, rounded up to whole panels) <- for each point, what is to be added to its rest for centre j. */
+void nb_bounding_column(const nb_bounding *centres, int j, float *lower);
+
+#endif
