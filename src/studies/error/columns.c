@@ -104,8 +104,8 @@ const nb_column nb_error_columns[] = {
              "time of the method, beside exact_s; empty for cur of a kernel whose rows sum to 1, and under a mask"),
     REAL(exact_s, .time = true,
          .help = "seconds for exact attention on this head, on one CPU: S formed row by row and "
-                 "multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows with 2^20 "
-                 "entries and scaled"),
+                 "multiplied by V, 2 n^2 d multiplications, half under a mask; the best of two on rows "
+                 "with 2^18 entries, scaled"),
     REAL(flops,
          .help =
              "floating-point operations of a forward pass of this head, 2 for each multiplication: those that the "
