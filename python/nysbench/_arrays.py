@@ -8,7 +8,7 @@ import numpy as np
 from ._errors import ArgumentError, ShapeError
 
 LARGEST_INT = 2**31 - 1
-FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 
 
 def real_array(name, x, dtype):
@@ -16,8 +16,10 @@ def real_array(name, x, dtype):
 
     TypeError for what holds no real numbers; ArgumentError for masked values, which have none.
     """
-    if type(x) is np.ndarray and x.dtype == dtype and x.flags.c_contiguous and x.flags.aligned:
-        return x
+    if type(x) is np.ndarray and x.dtype == dtype:
+        flags = x.flags
+        if flags.c_contiguous and flags.aligned:
+            return x
     if np.ma.is_masked(x):
         raise ArgumentError(f"{name}: some of its entries are masked")
     x = np.asarray(x)
@@ -29,9 +31,10 @@ def real_array(name, x, dtype):
 
 def address(x):
     """Of a C-contiguous array's entries, while x lives."""
-    if x.flags.writeable and x.size:
+    try:
         return addressof(c_char.from_buffer(x))  # a few microseconds faster than what follows
-    return x.ctypes.data
+    except (TypeError, ValueError):  # an array that is not writeable, or has no entries
+        return x.ctypes.data
 
 
 def matrix(name, x):
@@ -39,8 +42,9 @@ def matrix(name, x):
     x = real_array(name, x, FLOAT64)
     if x.ndim != 2:
         raise ShapeError(f"{name}: expected a matrix (n, d), not an array of shape {x.shape}")
-    for length in x.shape:
-        integer(f"{name}: a length", length, 1, LARGEST_INT)
+    rows, columns = x.shape
+    if not (0 < rows <= LARGEST_INT and 0 < columns <= LARGEST_INT):
+        raise ShapeError(f"{name}: {x.shape}, expected lengths from 1 to {LARGEST_INT}")
     return x
 
 

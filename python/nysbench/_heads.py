@@ -11,7 +11,7 @@ from typing import Optional
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT64, LARGEST_INT, address, integer, matrix, real_array
+from ._arrays import FLOAT64, INT64, LARGEST_INT, address, integer, matrix, real_array
 from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
 
@@ -20,8 +20,14 @@ LARGEST_SEED, LARGEST_TRIAL = 2**63 - 1, 999999
 
 _KINDS = {1: "tokens", 2: "groups", 3: "points"}
 
+_DEFAULTS = _library.Request()
+library.nysbench_request_init_sized(ctypes.byref(_DEFAULTS), ctypes.sizeof(_DEFAULTS))
 
-@dataclass(frozen=True)
+_bytes = ctypes.pythonapi.PyByteArray_FromStringAndSize  # a bytearray with a copy of some memory
+_bytes.restype, _bytes.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_ssize_t)
+
+
+@dataclass
 class Side:
     """The landmarks of the queries, or of the keys.
 
@@ -34,7 +40,7 @@ class Side:
     points: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass
 class Landmarks:
     """What a strategy picked. tokens and points are for landmarks that are the same on both sides.
 
@@ -68,75 +74,82 @@ class Landmarks:
         return one
 
 
-class _Request:
-    """A nysbench_request, and what it points to."""
+class _Request(_library.Request):
+    """A nysbench_request that keeps the arrays to which it points; what is None has the library's default."""
 
-    def __init__(self):
-        self.c = _library.Request()
-        self.kept = []
-        library.nysbench_request_init_sized(ctypes.byref(self.c), ctypes.sizeof(self.c))
+    @classmethod
+    def new(cls):
+        request = cls.from_buffer_copy(_DEFAULTS)
+        request.kept = []
+        return request
 
-    def head(self, q, k, v, causal, names):
+    def take_head(self, q, k, v, causal, names):
         """Arrays, or a file and which of its heads; names: of q, k and v, as the caller has written them."""
-        if isinstance(q, (str, os.PathLike)):
+        if not isinstance(q, np.ndarray) and isinstance(q, (str, os.PathLike)):  # the first is the faster to see
             for name, given in zip(names[1:], (k, v)):
                 if given is not None:
                     raise ArgumentError(f"{name}: the file has its own")
-            self.c.file = text("the file", os.fspath(q))
-            self.c.causal = -1 if causal is None else bool(causal)
+            self.file = text("the file", os.fspath(q))
+            if causal is not None:
+                self.causal = bool(causal)
             return
-        self.c.causal = bool(causal)
+        self.causal = bool(causal)
         q = matrix(names[0], q)
-        self.c.q, (self.c.n, self.c.d) = self.address(q), q.shape
+        self.q, (self.n, self.d) = self.address(q), q.shape
         if k is not None:
-            self.c.k = self.address(_same_shape(matrix(names[1], k), names[1], q, names[0]))
+            self.k = self.address(_same_shape(matrix(names[1], k), names[1], q, names[0]))
         if v is not None:
             v = matrix(names[2], v)
             if len(v) != len(q):
                 raise ShapeError(f"{names[2]}: {v.shape}, but {names[0]}: {q.shape}; expected as many rows")
-            self.c.v, self.c.dv = self.address(v), v.shape[1]
+            self.v, self.dv = self.address(v), v.shape[1]
 
     def address(self, array):
         self.kept.append(array)
         return address(array)
 
-    def settings(self, kernel, pairing, seed, trial, problem, head):
-        self.c.kernel, self.c.pairing = optional_text("kernel", kernel), optional_text("pairing", pairing)
-        self.c.seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
-        self.c.trial = integer("trial", trial, 0, LARGEST_TRIAL)
-        self.c.problem, self.c.head = optional_text("problem", problem), integer("head", head, 0, LARGEST_INT)
+    def take_settings(self, kernel, pairing, seed, trial, problem, head):
+        if kernel is not None:
+            self.kernel = text("kernel", kernel)
+        if pairing is not None:
+            self.pairing = text("pairing", pairing)
+        if seed is not None:
+            self.seed = integer("seed", seed, 0, LARGEST_SEED)
+        if problem is not None:
+            self.problem = text("problem", problem)
+        self.trial, self.head = integer("trial", trial, 0, LARGEST_TRIAL), integer("head", head, 0, LARGEST_INT)
 
-    def cores(self, cores):
+    def take_cores(self, cores):
         if cores is None:
             return
         specs = [cores] if isinstance(cores, str) else list(cores)
         if not specs:
             raise ArgumentError("cores: expected at least one")
-        self.c.cores = (ctypes.c_char_p * (len(specs) + 1))(*(text("cores", spec) for spec in specs), None)
+        self.cores = (ctypes.c_char_p * (len(specs) + 1))(*(text("cores", spec) for spec in specs), None)
 
-    def given(self, query_landmarks, key_landmarks):
+    def take_landmarks(self, query_landmarks, key_landmarks):
         """The caller's own landmarks, integers (tokens) or a matrix (points); the name of the first that is given."""
         sides = {"query": query_landmarks, "key": key_landmarks}
-        counts = {name: self.side(name, given) for name, given in sides.items() if given is not None}
+        counts = {name: self.take_side(name, given) for name, given in sides.items() if given is not None}
         if len(set(counts.values())) > 1:
             raise ShapeError(f"query_landmarks: {counts['query']}, key_landmarks: {counts['key']}; expected as many")
-        for name, other, points in (("query", "key", self.c.query_points), ("key", "query", self.c.key_points)):
+        for name, other, points in (("query", "key", self.query_points), ("key", "query", self.key_points)):
             if points and other not in counts:
                 raise ArgumentError(f"{name}_landmarks are points: {other}_landmarks must be given too")
-        self.c.landmarks = next(iter(counts.values()))
+        self.landmarks = next(iter(counts.values()))
         return f"{next(iter(counts))}_landmarks"
 
-    def side(self, name, given):
+    def take_side(self, name, given):
         given = np.asarray(given)
         if given.dtype.kind in "iu" and given.ndim == 1:
             tokens = np.require(given, np.int64, ["C_CONTIGUOUS", "ALIGNED"])
-            setattr(self.c, f"{name}_tokens", self.address(tokens))
+            setattr(self, f"{name}_tokens", self.address(tokens))
         else:
             given = real_array(f"{name}_landmarks", given, FLOAT64)
             if given.ndim != 2:
                 raise ShapeError(f"{name}_landmarks: expected integers (m) or points (m, d), not {given.dtype} of shape "
                                  f"{given.shape}")
-            setattr(self.c, f"{name}_points", self.address(_same_dimension(given, name, self.c.d)))
+            setattr(self, f"{name}_points", self.address(_same_dimension(given, name, self.d)))
         return integer(f"{name}_landmarks: their number", len(given), 1, LARGEST_INT)
 
 
@@ -152,22 +165,14 @@ def _same_dimension(points, name, d):
     return points
 
 
-def _copy(source, rows, columns, dtype):
-    """A copy of the library's memory, rows x columns or (columns None) a list; None if there is none."""
-    if not source:
-        return None
-    shape = rows if columns is None else (rows, columns)
-    entries = rows if columns is None else rows * columns
-    return np.ndarray(shape, dtype, bytearray(ctypes.string_at(source, 8 * entries)))  # faster than to copy an array
+def _copy(source, shape, entries, dtype):
+    """An array of a copy of the library's memory; None if there is none. entries: of 8 bytes."""
+    return np.ndarray(shape, dtype, _bytes(source, 8 * entries)) if source else None
 
 
 def _side(c, found):
-    return Side(_copy(c.tokens, found.m, None, np.int64), _copy(c.groups, found.n, None, np.int64),
-                _copy(c.points, found.m, found.d, np.float64))
-
-
-def _same_memory(one, other):
-    return one.tokens == other.tokens and one.groups == other.groups and one.points == other.points
+    m, n, d = found.m, found.n, found.d
+    return Side(_copy(c.tokens, m, m, INT64), _copy(c.groups, n, n, INT64), _copy(c.points, (m, d), m * d, FLOAT64))
 
 
 def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=None, seed=None, trial=0,
@@ -185,15 +190,15 @@ def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=
     Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError, and
     TypeError for an argument of the wrong type.
     """
-    request, found = _Request(), _library.Landmarks()
-    request.head(points, keys, None, causal, ("points", "keys", None))
-    request.settings(kernel, pairing, seed, trial, problem, head)
-    request.c.strategy, request.c.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
+    request, found = _Request.new(), _library.Landmarks()
+    request.take_head(points, keys, None, causal, ("points", "keys", None))
+    request.take_settings(kernel, pairing, seed, trial, problem, head)
+    request.strategy, request.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
     _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"})
-    queries = _side(found.queries, found)
-    keys = queries if _same_memory(found.queries, found.keys) else _side(found.keys, found)
-    note = found.note.decode() if found.note is not None else None
-    return Landmarks(_KINDS[found.kind], queries, keys, found.select_s, note)
+    of_queries, of_keys, note = found.queries, found.keys, found.note
+    queries = _side(of_queries, found)
+    keys = queries if of_keys.points == of_queries.points else _side(of_keys, found)
+    return Landmarks(_KINDS[found.kind], queries, keys, found.select_s, None if note is None else note.decode())
 
 
 def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks=None, key_landmarks=None, kernel=None,
@@ -211,21 +216,21 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
     Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row that
     failed or was skipped is a row, too: see its `status` and `reason`. Raises as select does.
     """
-    request = _Request()
-    request.head(q, k, v, causal, ("q", "k", "v"))
-    request.settings(kernel, pairing, seed, trial, problem, head)
-    request.cores(cores)
-    request.c.factors, request.c.metrics = optional_text("factors", factors), optional_text("metrics", _joined(metrics))
+    request = _Request.new()
+    request.take_head(q, k, v, causal, ("q", "k", "v"))
+    request.take_settings(kernel, pairing, seed, trial, problem, head)
+    request.take_cores(cores)
+    request.factors, request.metrics = optional_text("factors", factors), optional_text("metrics", _joined(metrics))
     names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}
     if query_landmarks is None and key_landmarks is None:
         if strategy is None or landmarks is None:
             raise ArgumentError("expected strategy and landmarks, or query_landmarks and key_landmarks")
-        request.c.strategy = text("strategy", strategy)
-        request.c.landmarks = integer("landmarks", landmarks, 1, LARGEST_INT)
+        request.strategy = text("strategy", strategy)
+        request.landmarks = integer("landmarks", landmarks, 1, LARGEST_INT)
     elif strategy is not None or landmarks is not None or pairing is not None:
         raise ArgumentError("strategy, landmarks and pairing: not beside landmarks of your own")
     else:
-        names["landmarks"] = request.given(query_landmarks, key_landmarks)
+        names["landmarks"] = request.take_landmarks(query_landmarks, key_landmarks)
     count = ctypes.c_int()
     _call(library.nysbench_measure, request, count, names)
     return [_row(i) for i in range(count.value)]
@@ -238,12 +243,12 @@ def _call(function, request, result, names):
     """
     handle = _library.handle()
     try:
-        handle.call(function, ctypes.byref(request.c), ctypes.byref(result))
+        handle.call(function, ctypes.byref(request), ctypes.byref(result))
     except Error as error:
         raise type(error)(_renamed(str(error), names)) from None
-    doubt = library.nysbench_warning(handle.pointer).decode(errors="replace")
+    doubt = library.nysbench_warning(handle.pointer)
     if doubt:
-        warnings.warn(doubt, stacklevel=3)
+        warnings.warn(doubt.decode(errors="replace"), stacklevel=3)
 
 
 def _renamed(message, names):

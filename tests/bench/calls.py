@@ -54,11 +54,11 @@ def attention(spec, shape):
 
 def select(strategy, n, d, m):
     x, found, handle = np.random.default_rng(1).standard_normal((n, d)), _library.Landmarks(), _library.handle()
-    request, within = _heads._Request(), []
-    request.head(x, None, None, None, ("points", "keys", None))
-    request.c.strategy, request.c.landmarks = strategy.encode(), m
+    request, within = _heads._Request.new(), []
+    request.take_head(x, None, None, None, ("points", "keys", None))
+    request.strategy, request.landmarks = strategy.encode(), m
     function, c, _ = in_turns(lambda: nysbench.select(x, m, strategy),
-                              lambda: handle.call(library.nysbench_select, ctypes.byref(request.c), ctypes.byref(found)),
+                              lambda: handle.call(library.nysbench_select, ctypes.byref(request), ctypes.byref(found)),
                               lambda: within.append(nysbench.select(x, m, strategy).seconds))
     show("select", f"{strategy} m={m}", (1, n, d), function, c, statistics.median(within))
 

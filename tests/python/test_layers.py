@@ -130,6 +130,18 @@ class Out(unittest.TestCase):
         self.assertIs(nysbench.attention(q, k, v, "streamed", out=out), out)
         np.testing.assert_array_equal(out, nysbench.attention(q, k, v, "streamed"))
 
+    def test_out_may_be_beside_an_input_but_not_on_it(self):
+        q, k, v = draw()
+        room = np.empty(2 * q.size, np.float32)
+        first, second, across = room[:q.size], room[q.size:], room[q.size - 1:-1]
+        for one, other in ((first, second), (second, first)):
+            one[:] = q.ravel()
+            found = nysbench.attention(one.reshape(q.shape), k, v, "streamed", out=other.reshape(q.shape))
+            np.testing.assert_array_equal(found, nysbench.attention(q, k, v, "streamed"))
+            for arrays in ((one.reshape(q.shape), k, v), (q, one.reshape(q.shape), v), (q, k, one.reshape(q.shape))):
+                self.assertRaisesRegex(nysbench.ArgumentError, "shares memory", nysbench.attention, *arrays, "streamed",
+                                       out=across.reshape(q.shape))
+
     def test_mistakes(self):
         q, k, v = draw()
         read_only = np.empty_like(q)
