@@ -22,7 +22,7 @@ import tempfile
 NOT_RUN = {
     "git clone URL nysbench && cd nysbench && make": "takes the network; tests/long.sh clones and builds",
 }
-# COMMAND: the first line of what README shows of its output, elsewhere; "": nothing.
+# COMMAND: the first line of what README shows of its output, elsewhere: a table's title, heads and one part; "": nothing.
 LONG = {
     "./nysbench run experiments/15-sources.yaml": "",
     "./nysbench compare results/15-sources --pool landmarks": "",
@@ -64,7 +64,8 @@ def bare_commands(path):
         for line in re.findall(r"^    (\./nysbench .*)$", text, re.M):
             command = re.sub(r"\s+#.*", "", line)
             shown = LONG.get(command) and re.search(rf"^    {LONG[command]}\n(?:    .*\n)+", text, re.M)
-            yield command, ["...", *(shown.group().splitlines() if shown else []), "..."]
+            lines = shown.group().splitlines() if shown else []
+            yield command, ["...", *lines[:2], "...", *lines[2:], "..."]
 
 
 def plain(line, folder):
