@@ -28,27 +28,13 @@ import sys
 
 import numpy as np
 
+from measures import Tap, write_safetensors
+
 U = 2.0**-24
 DOUBLE = 1e-12
 GOLDEN = "tests/oracle/golden/nystromformer"
 SIZES, DIMENSIONS = (1, 2, 63, 64, 65, 1000), (1, 16, 64, 80, 128)
 EXACT = ("naive", "streamed", "streamed(tile=7)")
-
-
-class Tap:
-    def __init__(self):
-        self.count, self.bad = 0, 0
-
-    def __call__(self, name, good, detail=""):
-        self.count += 1
-        self.bad += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}", flush=True)
-        if not good:
-            print(f"{name}: {detail}", file=sys.stderr)
-
-    def skip(self, name, why):
-        self.count += 1
-        print(f"ok {self.count} - {name} # SKIP {why}", flush=True)
 
 
 tap = Tap()
@@ -64,15 +50,8 @@ class Layer:
         self.inputs = inputs
         Layer.written += 1
         self.path = os.path.join(program.work, f"layer{Layer.written}.safetensors")
-        header, data = {}, b""
-        for name, x in zip("qkv", (self.q, self.k, self.v)):
-            shape = x.shape if not inputs else (inputs, x.shape[0] // inputs, *x.shape[1:])
-            header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + x.nbytes]}
-            data += x.tobytes()
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
-        with open(self.path, "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text + data)
+        shape = (inputs, -1) if inputs else (-1,)
+        write_safetensors(self.path, {name: x.reshape(*shape, *x.shape[1:]) for name, x in zip("qkv", (self.q, self.k, self.v))})
 
     def heads(self, dtype=float):
         """q, k, v of each query head."""
@@ -140,17 +119,17 @@ def compare(name, layer, spec, formula, causal=False, allowed=None, want=None, *
     try:
         y = program.forward(layer, spec, causal, **more)
     except RuntimeError as error:
-        return tap(name, False, error)
+        return tap.check(False, name, error)
     want, single = formula(float) if want is None else want, formula(np.float32)
     y = y.reshape(-1, *y.shape[-2:])
     if y.shape != want.shape or single.dtype != np.float32:
-        return tap(name, False, f"shape {y.shape}, expected {want.shape}; {single.dtype}")
+        return tap.check(False, name, f"shape {y.shape}, expected {want.shape}; {single.dtype}")
     size = np.linalg.norm(want)
     off = np.linalg.norm(y - want) / (10 * np.linalg.norm(single - want) + 10 * U * size)
     entries = 0.0 if allowed is None else (abs(y - want) / each_head(layer, float, allowed)).max()
-    return tap(f"{name}: {off:.2g} of what is allowed", off <= 1 and entries <= 1,
-               f"norm of the difference {np.linalg.norm(y - want) / size:.2g} of the norm of the output; "
-               f"entries are off by up to {entries:.2g} of their bound")
+    return tap.check(off <= 1 and entries <= 1, f"{name}: {off:.2g} of what is allowed",
+                     f"norm of the difference {np.linalg.norm(y - want) / size:.2g} of the norm of the output; "
+                     f"entries are off by up to {entries:.2g} of their bound")
 
 
 def compare_exact(name, layer, spec, causal=False, exact_logits=False):
@@ -197,7 +176,7 @@ def test_extremes():
     for spec, causal in itertools.product(EXACT, (False, True)):
         off = abs(program.forward(layer, spec, causal) - 1).max() / U
         allowed = 2 * 6 * np.sqrt(1000)  # the sum that divides, and that of the products
-        tap(f"{spec}, rows of S sum to 1{', causal' * causal}: {off:.1f} u off", off <= allowed)
+        tap.check(off <= allowed, f"{spec}, rows of S sum to 1{', causal' * causal}: {off:.1f} u off")
 
 
 def test_threads(specs):
@@ -207,14 +186,14 @@ def test_threads(specs):
         layer = draw(rng, n, 64, heads=heads)
         for spec, causal in specs:
             outputs = [program.forward(layer, spec, causal, threads).tobytes() for threads in (1, 2, 3)]
-            tap(f"{spec}, n = {n}{', causal' * causal}: the same bytes with 1, 2 and 3 threads",
-                outputs[0] == outputs[1] == outputs[2])
+            tap.check(outputs[0] == outputs[1] == outputs[2],
+                      f"{spec}, n = {n}{', causal' * causal}: the same bytes with 1, 2 and 3 threads")
     layer = draw(rng, 100, 16, heads=6)
     batch = Layer(layer.q, layer.k, layer.v, inputs=2)
     for spec, causal in specs:
         one, two = program.forward(layer, spec, causal), program.forward(batch, spec, causal)
-        tap(f"{spec}: a file of 2 inputs has their outputs{', causal' * causal}",
-            two.shape == (2, 3, 100, 16) and one.tobytes() == two.tobytes())
+        tap.check(two.shape == (2, 3, 100, 16) and one.tobytes() == two.tobytes(),
+                  f"{spec}: a file of 2 inputs has their outputs{', causal' * causal}")
 
 
 def segments(n, m):
@@ -320,7 +299,7 @@ def test_nystrom(short):
         small = smooth(rng, n, 16)
         picked = Landmarks(small, "segment_means", m).picks[0][0]
         good &= np.allclose(picked, [small.q[0][segments(n, m) == j].mean(axis=0) for j in range(m)], atol=1e-6)
-    tap("segment_means are means of stretches as long as each other", good)
+    tap.check(good, "segment_means are means of stretches as long as each other")
     for core in list(CORES)[1:]:
         compare_nystrom(layer, "segment_means", 24, core)
     some = ("subsample(of=pilot, tokens=90, first=1)", "subsample(of=leverage, tokens=70)",
@@ -353,7 +332,7 @@ def test_nystrom(short):
 def test_chunks(layer):
     outputs = {program.forward(layer, f"nystrom(landmarks=50, chunk={c})", threads=t).tobytes()
                for c, t in itertools.product((1, 256, 600, 10**6), (1, 2, 3))}
-    tap("nystrom: the same bytes whatever the chunk and the number of threads", len(outputs) == 1)
+    tap.check(len(outputs) == 1, "nystrom: the same bytes whatever the chunk and the number of threads")
 
 
 def convolved(v, weights):
@@ -402,7 +381,7 @@ def test_skip():
             want[i] = plain[i] + np.tensordot(kernel, shifted[i], 1)
     got = program.forward(batch, f"skip(of={of}, kernel=fitted, width={width})").reshape(want.shape)
     off = np.linalg.norm(got - want) / np.linalg.norm(want) / U
-    tap(f"skip, fitted to two inputs: {off:.1f} u off", off <= 50)  # sums of few terms, a well-conditioned kernel
+    tap.check(off <= 50, f"skip, fitted to two inputs: {off:.1f} u off")  # sums of few terms, a well-conditioned kernel
 
 
 def golden_errors(by):
@@ -424,7 +403,7 @@ def golden_errors(by):
 def test_golden():
     single = np.linalg.norm(golden("layer-float32") - golden("layer")) / np.linalg.norm(golden("layer"))
     for name, error in golden_errors(program):
-        tap(f"{name}: {error / (10 * single):.2g} of what is allowed", error <= 10 * single)
+        tap.check(error <= 10 * single, f"{name}: {error / (10 * single):.2g} of what is allowed")
 
 
 def test_double():
@@ -437,13 +416,13 @@ def test_double():
         return
     double = Program(path, program.work, np.float64)
     for name, error in golden_errors(double):
-        tap(f"{name}, in double: {error:.1e} off", error <= DOUBLE)
+        tap.check(error <= DOUBLE, f"{name}, in double: {error:.1e} off")
     rng = np.random.default_rng(13)
     layer = smooth(rng, 200, 16, heads=4, key_heads=2)
 
     def check(spec, want, causal=False):
         error = np.linalg.norm(double.forward(layer, spec, causal) - want) / np.linalg.norm(want)
-        tap(f"{spec}{', causal' * causal}, in double: {error:.1e} off", error <= DOUBLE)
+        tap.check(error <= DOUBLE, f"{spec}{', causal' * causal}, in double: {error:.1e} off")
 
     for spec, causal in itertools.product(EXACT, (False, True)):
         check(spec, each_head(layer, float, lambda *head: exact(*head, causal)), causal)
@@ -537,12 +516,12 @@ def test_linformer():
     unit = np.eye(n)[None]
     picked = program.forward(Layer(1e6 * rng.standard_normal((1, n, n)), unit, unit), spec)[0]
     e = np.unique(picked, axis=0).astype(float).T
-    tap(f"{spec}: a projection on {m} keys", e.shape == (n, m), f"{e.shape}")
+    tap.check(e.shape == (n, m), f"{spec}: a projection on {m} keys", f"{e.shape}")
     layer = draw(rng, n, 16, heads=2)
     compare_heads(layer, spec, lambda q, k, v: exact(q, e.astype(q.dtype).T @ k, e.astype(q.dtype).T @ v))
     z = [e.mean() * np.sqrt(m * e.size), (m * (e**2).mean() - 1) * np.sqrt(e.size / 2)]
-    tap(f"{spec}: entries N(0, 1/k), mean and variance {z[0]:.1f} and {z[1]:.1f} standard errors off",
-        max(map(abs, z)) < 5)
+    tap.check(max(map(abs, z)) < 5,
+              f"{spec}: entries N(0, 1/k), mean and variance {z[0]:.1f} and {z[1]:.1f} standard errors off")
 
 
 def average(name, layer, spec, seeds, causal=False):
@@ -552,7 +531,7 @@ def average(name, layer, spec, seeds, causal=False):
     want = each_head(layer, float, lambda *head: exact(*head, causal))
     error = np.linalg.norm(outputs.mean(axis=0) - want)
     standard = np.sqrt((outputs.var(axis=0, ddof=1) / seeds).sum())
-    tap(f"{name}: the mean over seeds is {error / standard:.2f} standard errors off", 0 < error <= 3 * standard)
+    tap.check(0 < error <= 3 * standard, f"{name}: the mean over seeds is {error / standard:.2f} standard errors off")
     return np.sqrt((abs(outputs - want) ** 2).mean())
 
 
@@ -562,18 +541,18 @@ def test_performer():
     for orthogonal, causal in (("true", False), ("false", False), ("true", True)):
         errors = [average(f"performer(features={r}, orthogonal={orthogonal}){', causal' * causal}", layer,
                           f"performer(features={r}, orthogonal={orthogonal})", 40, causal) for r in (128, 2048)]
-        tap(f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
-            f"{errors[0] / errors[1]:.2f} times less error", 3 < errors[0] / errors[1] < 5.5)
+        tap.check(3 < errors[0] / errors[1] < 5.5, f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
+                  f"{errors[0] / errors[1]:.2f} times less error")
     n = 90
     unit = Layer(layer.q[:1].repeat(2, 1)[:, :n], layer.k[:1].repeat(2, 1)[:, :n], np.eye(n)[None])
     for causal in (False, True):
         weights = program.forward(unit, "performer", causal)[0].astype(float)
         off = abs(weights.sum(axis=1) - 1).max() / U
         good = (weights >= 0).all() and (not causal or not np.triu(weights, 1).any())
-        tap(f"performer: weights are none below 0 and sum to 1{', causal' * causal}: {off:.1f} u off",
-            good and off <= 12 * np.sqrt(n))
+        tap.check(good and off <= 12 * np.sqrt(n),
+                  f"performer: weights are none below 0 and sum to 1{', causal' * causal}: {off:.1f} u off")
     extreme = Layer(40 * layer.q, 40 * layer.k, layer.v)
-    tap("performer: no overflow where logits are large", np.isfinite(program.forward(extreme, "performer")).all())
+    tap.check(np.isfinite(program.forward(extreme, "performer")).all(), "performer: no overflow where logits are large")
 
 
 def test_clustered():
@@ -585,11 +564,11 @@ def test_clustered():
         spec = f"clustered(clusters={clusters}, iterations={iterations}, bits={bits})"
         group = np.unique(program.forward(layer, spec)[0], axis=0, return_inverse=True)[1].ravel()
         centres = np.stack([q[0, group == j].mean(axis=0) for j in range(group.max() + 1)])
-        tap(f"{spec}: as many groups", len(centres) == clusters, f"{len(centres)}")
+        tap.check(len(centres) == clusters, f"{spec}: as many groups", f"{len(centres)}")
         if bits == 0 and iterations > 100:
             near = ((q[0, :, None] - centres) ** 2).sum(axis=2)
-            tap(f"{spec}: every query is in the group of the nearest mean",
-                (near[range(300), group] <= near.min(axis=1) * (1 + 1e-5)).all())
+            tap.check((near[range(300), group] <= near.min(axis=1) * (1 + 1e-5)).all(),
+                      f"{spec}: every query is in the group of the nearest mean")
         compare_heads(layer, spec, lambda q, k, v: exact(
             np.stack([q[group == j].mean(axis=0, dtype=q.dtype) for j in range(len(centres))]), k, v)[group])
     for top in (1, 32, 300):
@@ -635,9 +614,9 @@ def test_bigbird():
     padded = np.pad(weights, ((0, 0), (0, count * block - n), (0, count * block - n)))
     seen = padded.reshape(2, count, block, count, block).max(axis=(2, 4)) > 0
     drawn = (seen & ~without).sum(axis=2)
-    tap(f"{spec}: two blocks are drawn for each block between the global ones",
-        (seen | ~without).all() and (drawn[:, 1:-1] == 2).all() and not drawn[:, [0, -1]].any(), f"{drawn}")
-    tap(f"{spec}: each head has draws of its own", (seen[0] != seen[1]).any())
+    tap.check((seen | ~without).all() and (drawn[:, 1:-1] == 2).all() and not drawn[:, [0, -1]].any(),
+              f"{spec}: two blocks are drawn for each block between the global ones", f"{drawn}")
+    tap.check((seen[0] != seen[1]).any(), f"{spec}: each head has draws of its own")
     whole = seen.repeat(block, 1).repeat(block, 2)[:, :n, :n]
     pairs = iter([*whole, *whole])
     compare_heads(layer, spec, lambda *head: seen_softmax(*head, next(pairs)))
@@ -653,7 +632,7 @@ def test_hyperattention():
     unit = Layer(layer.q[:1], layer.k[:1], np.eye(200)[None])
     weights = program.forward(unit, "hyperattention(block=16, sample=30)")
     off = abs(weights.astype(float).sum(axis=2) - 1).max() / U
-    tap(f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off", (weights >= 0).all() and off < 200)
+    tap.check((weights >= 0).all() and off < 200, f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off")
 
 
 # What is tested beside exact attention and that from landmarks, where the program has it.
@@ -678,7 +657,7 @@ def main():
              ("nystrom(strategy=uniform, factors=cur, landmarks=9)", True)]
     test_threads(specs)
     print(f"1..{tap.count}")
-    return tap.bad > 0
+    return tap.failed > 0
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import csv
 import json
 import math
 import os
-import struct
 import subprocess
 import sys
 
@@ -27,7 +26,7 @@ import numpy as np
 import scipy.stats
 
 from compare import common_error
-from measures import Tap
+from measures import Tap, write_safetensors
 
 CONFIG = """
 problems: [{problems}]
@@ -66,13 +65,7 @@ def write_heads(path, model, source, seed):
     for name in "qkv":
         centres = rng.standard_normal((2, 20, D))
         arrays[name] = (centres[:, rng.integers(20, size=48)] + 0.3 * rng.standard_normal((2, 48, D))).astype("<f8")
-    header, at = {"__metadata__": {"model": model, "source": source}}, 0
-    for name, x in arrays.items():
-        header[name] = {"dtype": "F64", "shape": list(x.shape), "data_offsets": [at, at + x.nbytes]}
-        at += x.nbytes
-    text = json.dumps(header).encode()
-    with open(path, "wb") as out:
-        out.write(struct.pack("<Q", len(text)) + text + b"".join(x.tobytes() for x in arrays.values()))
+    write_safetensors(path, arrays, {"model": model, "source": source})
 
 
 class Rows:

@@ -14,14 +14,13 @@ import csv
 import itertools
 import json
 import os
-import struct
 import subprocess
 import sys
 
 import numpy as np
 from scipy import stats
 
-from measures import Tap
+from measures import Tap, write_safetensors
 
 MODELS = {"model A": 8, "model B": 7}
 N, D = 40, 4
@@ -30,14 +29,7 @@ N, D = 40, 4
 def save(path, heads, model, source, causal, rng):
     shape = (heads, N, D)
     arrays = {name: rng.standard_normal(shape).astype("<f4") for name in "qkv"}
-    header = {"__metadata__": {"model": model, "source": source, "causal": "true" if causal else "false"}}
-    offset = 0
-    for name, x in arrays.items():
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, offset + x.nbytes]}
-        offset += x.nbytes
-    text = json.dumps(header).encode()
-    with open(path, "wb") as out:
-        out.write(struct.pack("<Q", len(text)) + text + b"".join(x.tobytes() for x in arrays.values()))
+    write_safetensors(path, arrays, {"model": model, "source": source, "causal": "true" if causal else "false"})
 
 
 def make_run(nysbench, work):

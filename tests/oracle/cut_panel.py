@@ -25,7 +25,7 @@ import sys
 
 import numpy as np
 
-from measures import Tap
+from measures import Tap, write_safetensors
 
 HERE = "experiments/data/panel"
 PER_MODEL = 8
@@ -62,15 +62,8 @@ def read(path):
 
 
 def write(path, metadata, tensors):
-    """Names in alphabetical order; the header is filled with blanks to a multiple of 8."""
-    header, data = {"__metadata__": dict(sorted(metadata.items()))}, b""
-    for name, x in sorted(tensors.items()):
-        header[name] = {"dtype": "F16", "shape": list(x.shape), "data_offsets": [len(data), len(data) + x.nbytes]}
-        data += np.ascontiguousarray(x, "<f2").tobytes()
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    """In 16 bits, names in alphabetical order."""
+    write_safetensors(path, {name: x.astype("<f2") for name, x in sorted(tensors.items())}, dict(sorted(metadata.items())))
 
 
 def cut(metadata, tensors, heads, most):

@@ -23,6 +23,8 @@ import numpy as np
 import scipy.linalg
 from scipy.spatial.distance import pdist, squareform
 
+from measures import Tap
+
 SEED = 20260101
 MASK = (1 << 64) - 1
 
@@ -177,20 +179,14 @@ def joint_residual(seen, picks):
     return wrong
 
 
-class Groups:
+class Groups(Tap):
     def __init__(self):
-        self.compared, self.wrong, self.count, self.failed = {}, {}, 0, 0
+        super().__init__()
+        self.compared, self.wrong = {}, {}
 
     def add(self, name, compared, wrong):
         self.compared[name] = self.compared.get(name, 0) + compared
         self.wrong[name] = self.wrong.get(name, 0) + wrong
-
-    def check(self, good, name, detail=""):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - oracle: {name}")
-        if not good:
-            print(f"# {detail}")
 
 
 def check_side(groups, pick, side, x, seen, chosen):

@@ -246,7 +246,8 @@ def check_stars(tap, nysbench, work):
     rows = read(os.path.join(run, "rows.csv"))
     text = subprocess.run([nysbench, "table", run, "errors"], check=True, capture_output=True, text=True).stdout
     numbers, problem, core, stars = Numbers(tap, "stars of the table errors"), None, None, 0
-    for line in text.split("In the tables:")[0].splitlines():
+    without_intervals = re.sub(r" +\[.*?\]", "", text.split("In the tables:")[0])
+    for line in without_intervals.splitlines():
         start = line.split("(")[0].strip()
         if not line.startswith(" ") and "(" in line:
             problem = next(r["problem"] for r in rows if r["problem"].startswith(start))
